@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an engine offers, and what the rest of nfvgen gives it: declared values go in, counts come out. */
+#ifndef NFVGEN_ENGINE_H
+#define NFVGEN_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame.h"
+#include "histogram.h"
+
+#define NFVGEN_PORTS 2
+#define NFVGEN_DIRECTIONS 2
+#define NFVGEN_MIX 16
+#define NFVGEN_MAX_FLOWS 1000000u
+/* A frame later than this is not sent: a generator that catches up sends bursts that were never asked for. */
+#define NFVGEN_LATE_NS 100000ull
+
+/* The command line, parsed. Strings belong to argv. */
+struct engine_options {
+	const char *ports[NFVGEN_PORTS];
+	int core;
+	int sink_core; /* -1: leave it */
+	unsigned memory_mib;
+	unsigned burst;
+	unsigned queue_size;
+	unsigned mbufs;
+	bool yield;
+	const char *file_prefix;
+	const char *hugepage_dir;
+};
+
+struct port_info {
+	char name[64];
+	char driver[32];
+	uint8_t mac[6];
+	bool link_up;
+	uint32_t speed_mbps; /* 0: not known */
+};
+
+struct engine_info {
+	char version[64];
+	uint16_t min_frame_size_bytes;
+	uint16_t max_frame_size_bytes;
+	uint64_t tsc_hz;
+	int thread_id;
+	const char *clock; /* "tsc" or "monotonic" */
+	struct port_info ports[NFVGEN_PORTS];
+};
+
+struct frame_mix {
+	unsigned count;
+	uint16_t size_bytes[NFVGEN_MIX]; /* with FCS */
+	uint16_t weight[NFVGEN_MIX];
+};
+
+struct direction {
+	uint8_t tx;
+	uint8_t rx;
+};
+
+/* One trial as asked for, already checked against engine_info. */
+struct trial {
+	uint64_t duration_ns;
+	uint64_t frames;   /* per direction; 0: no bound */
+	uint64_t rate_pps; /* per direction; 0: maximum */
+	uint64_t drain_ns;
+	unsigned directions;
+	struct direction direction[NFVGEN_DIRECTIONS];
+	struct frame_mix mix;
+	uint32_t flows;
+	struct frame_stack stack;
+	struct frame_endpoint endpoint[NFVGEN_PORTS];
+	uint8_t destination_mac[NFVGEN_PORTS][6];
+	unsigned learning_frames;
+	bool check;
+	bool stamp;
+};
+
+/* Counts of one direction; the engine alone writes them, others may read them while it runs. */
+struct direction_counts {
+	uint64_t intended;
+	uint64_t sent;
+	uint64_t sent_bytes;
+	uint64_t unsent;
+	uint64_t refused;
+	uint64_t received; /* distinct frames */
+	uint64_t received_bytes;
+	uint64_t reordered;
+	uint64_t duplicated;
+	uint64_t corrupted;
+	struct histogram latency; /* ns */
+};
+
+struct trial_counts {
+	uint64_t duration_ns;
+	uint64_t busy_ns;
+	uint64_t foreign[NFVGEN_PORTS];
+	struct direction_counts direction[NFVGEN_DIRECTIONS];
+};
+
+/* Why a call failed, for the person who asked. */
+struct failure {
+	char text[256];
+};
+
+/*
+ * One engine. Every call returns 0 or a negative errno and then fills `why`.
+ * `run` is called on the thread that the engine owns (options->core), blocks until the trial has ended, and looks at
+ * `stop` at least every 10 ms. `idle` is called on that thread between trials, about every millisecond (ARP, ND, draining).
+ * `snapshot` may be called on any thread while `run` runs.
+ */
+struct engine {
+	const char *name;
+	int (*open)(const struct engine_options *options, struct engine_info *info, struct failure *why);
+	int (*run)(const struct trial *trial, struct trial_counts *counts, const atomic_bool *stop, struct failure *why);
+	void (*idle)(const struct trial *last);
+	void (*snapshot)(struct trial_counts *counts);
+	void (*close)(void);
+};
+
+extern const struct engine engine_dpdk;
+extern const struct engine engine_xdp;
+
+#endif
