@@ -1,0 +1,3 @@
+"""nfvbed: answers with measurements which data plane an NFV infrastructure should run."""
+
+__version__ = "0.1.0"

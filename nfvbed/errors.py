@@ -1,0 +1,117 @@
+"""The one tree of nfvbed's errors; each class carries the exit code of the command line.
+
+A message says what failed, on what, what was observed, and what to do next.
+"""
+
+from typing import ClassVar
+
+
+class NfvbedError(Exception):
+    """Base of all errors that nfvbed raises on purpose.
+
+    Args:
+        what: what failed and on what ("hugepages for ovs-dpdk").
+        where: the file and key, process, device or address it concerns.
+        observed: what was seen.
+        fix: what the user can do next.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, what: str, *, where: str = "", observed: str = "", fix: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.observed = observed
+        self.fix = fix
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        for label, text in (("where", self.where), ("observed", self.observed), ("fix", self.fix)):
+            if text:
+                lines.append(f"  {label}: {text}")
+        return "\n".join(lines)
+
+
+class InternalError(NfvbedError):
+    """A promise inside nfvbed was broken: a fault of nfvbed itself."""
+
+    exit_code = 1
+
+
+class UsageError(NfvbedError):
+    """The command line asks for something that does not exist or does not fit together."""
+
+    exit_code = 2
+
+
+class ConfigurationError(NfvbedError):
+    """A file holds something that is not valid: unknown key, wrong type, out of range."""
+
+    exit_code = 10
+
+
+class UnsupportedError(NfvbedError):
+    """This host or site cannot do it; a probe found the reason."""
+
+    exit_code = 11
+
+
+class PrerequisiteError(NfvbedError):
+    """Something that can be installed or set up is missing: a package, privileges, hugepages."""
+
+    exit_code = 12
+
+
+class BusyError(NfvbedError):
+    """Another nfvbed, or something else, holds what is needed."""
+
+    exit_code = 13
+
+
+class DeployError(NfvbedError):
+    """A data plane could not be set up or taken down."""
+
+    exit_code = 20
+
+
+class OnboardError(NfvbedError):
+    """A VNF could not be onboarded."""
+
+    exit_code = 21
+
+
+class VnfDiedError(NfvbedError):
+    """A VNF ended while it was needed."""
+
+    exit_code = 22
+
+
+class SwitchDiedError(NfvbedError):
+    """The switch under test ended while it was needed."""
+
+    exit_code = 23
+
+
+class GeneratorError(NfvbedError):
+    """The traffic generator failed, ended, or answered something that cannot be."""
+
+    exit_code = 24
+
+
+class StoreError(NfvbedError):
+    """Results could not be written or read: disk full, another format, damaged file."""
+
+    exit_code = 30
+
+
+class NotComparableError(NfvbedError):
+    """The results asked for have no scope in which they can be compared."""
+
+    exit_code = 40
+
+
+class InterruptedRunError(NfvbedError):
+    """The user interrupted; what was measured is kept."""
+
+    exit_code = 130

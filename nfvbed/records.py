@@ -1,0 +1,336 @@
+"""The records that pass between the stages and into the store; frozen, unknown keys refused.
+
+Counts are integers, times are nanoseconds, rates frames per second. What is missing is a value
+with a reason (`Status`, `NOT_SEPARABLE`), never zero.
+"""
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from nfvbed.units import FrameSize
+
+TRIAL_FORMAT = 1
+NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
+Separable = int | Literal["not-separable"]
+"""A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""
+
+
+class Record(BaseModel):
+    """A frozen value; two records with equal fields are equal."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Status(StrEnum):
+    """How a trial, cell or run ended. Each but `ok` keeps its reason."""
+
+    OK = "ok"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    UNSUPPORTED = "unsupported"
+    BLOCKED = "blocked"
+    INTERRUPTED = "interrupted"
+    NOT_APPLICABLE = "not-applicable"
+
+
+class QualityWarning(StrEnum):
+    """A doubt about a measurement, stored with it and shown wherever its number is shown."""
+
+    GENERATOR_LIMITED = "generator-limited"
+    PORT_LIMITED = "port-limited"
+    VNF_LIMITED = "vnf-limited"
+    WIRE_LIMITED = "wire-limited"
+    EMULATED_ACCELERATOR = "emulated-accelerator"
+    PLACEMENT_CHANGED = "placement-changed"
+    REORDERED = "reordered"
+    DUPLICATED = "duplicated"
+    CORRUPTED = "corrupted"
+    UNSENT = "unsent"
+    CPU_STOLEN = "cpu-stolen"
+    UNSTABLE = "unstable"
+    TOO_FEW_REPETITIONS = "too-few-repetitions"
+    CORES_SHARED = "cores-shared"
+    SIMULATED = "simulated"
+
+
+class Role(StrEnum):
+    """Whose CPU time it is."""
+
+    SWITCH = "switch"
+    VNF = "vnf"
+    GENERATOR = "generator"
+
+
+class CellRole(StrEnum):
+    """What a cell is measured for: a variant under test, or a ceiling that bounds one."""
+
+    SUBJECT = "subject"
+    LOOPBACK = "loopback"
+    """The generator looped back on the port kind: its own ceiling."""
+    REFERENCE = "reference"
+    """testpmd io in the switch's place: the floor of the price of switching."""
+
+
+class PortKind(StrEnum):
+    """How the generator or a VNF is attached to the data plane."""
+
+    VHOST_USER = "vhost-user"
+    MEMIF = "memif"
+    VETH = "veth"
+    TAP = "tap"
+    MACVTAP = "macvtap"
+    VF = "vf"
+    PCI = "pci"
+    SIMULATED = "simulated"
+
+
+class Preset(StrEnum):
+    """What kind of trial it is."""
+
+    MRR = "mrr"
+    """Maximum load; the rate received is the maximum receive rate."""
+    PACED = "paced"
+    """A given load, for loss and latency."""
+    TRACE = "trace"
+    """A given number of frames."""
+
+
+class DirectionCounts(Record):
+    """Frames of one direction in one trial."""
+
+    intended: int
+    sent: int
+    received: int
+    """Distinct frames, those of the drain included."""
+    lost: int
+    unsent: int = 0
+    """Not sent within 100 us of the due time; never caught up."""
+    refused: int = 0
+    """Not taken by the port at the first try (back-pressure)."""
+    reordered: int = 0
+    duplicated: int = 0
+    corrupted: int = 0
+    sent_bytes: int = 0
+    received_bytes: int = 0
+
+
+class CpuTime(Record):
+    """CPU time of one role on one core during one trial, in ns."""
+
+    role: Role
+    core: int | None
+    user_ns: Separable
+    system_ns: Separable
+    softirq_ns: Separable
+    guest_ns: Separable = 0
+    busy_ns: Separable
+    """All of it together, from the most exact source there is; a poller's is its run time."""
+    source: str
+
+
+class Cost(Record):
+    """What the switch spent: busy TSC cycles over the packets it forwarded."""
+
+    busy_cycles: Separable
+    packets: int
+    source: str
+    """Where "busy" comes from: PMD statistics, scheduler run time, ..."""
+
+    @property
+    def cycles_per_packet(self) -> float | None:
+        """Cycles per packet, or None where it cannot be separated or nothing was forwarded."""
+        if self.busy_cycles == NOT_SEPARABLE or not self.packets:
+            return None
+        return self.busy_cycles / self.packets
+
+
+class CoreDistance(Record):
+    """One-way cache-line time between the switch's and the generator's core, in ns."""
+
+    before: float
+    after: float
+
+
+class Engine(Record):
+    """What generated the traffic."""
+
+    name: str
+    version: str
+
+
+class TrialRecord(Record):
+    """One trial, written when it ended and never edited."""
+
+    format: int = TRIAL_FORMAT
+    run: str
+    cell: str
+    sequence: int
+    """Place in the plan; unique within the run."""
+    round: int
+    preset: Preset
+    started_at: str
+    """UTC, ISO 8601."""
+    intended_load_pps: int | None
+    """Aggregate over the directions; None: maximum load."""
+    offered_load_pps: int
+    """Aggregate of what was sent, over the trial's duration."""
+    forwarded_rate_pps: int
+    """Aggregate of what was received, over the trial's duration."""
+    directions: tuple[DirectionCounts, ...]
+    duration_ns: int
+    latency_hdr: tuple[str | None, ...] = ()
+    """Per direction: HdrHistogram V2 compressed, base64, values in ns."""
+    cpu: tuple[CpuTime, ...] = ()
+    generator_busy_ns: int = 0
+    cost: Cost | None = None
+    switch_counters: dict[str, Any] = Field(default_factory=dict)
+    core_distance_ns: CoreDistance | None = None
+    engine: Engine
+    simulated: bool = False
+    warnings: tuple[QualityWarning, ...] = ()
+    status: Status = Status.OK
+    reason: str = ""
+
+    @property
+    def loss_ratio(self) -> float | None:
+        """Lost over sent frames, both directions; None when nothing was sent."""
+        sent = sum(d.sent for d in self.directions)
+        return sum(d.lost for d in self.directions) / sent if sent else None
+
+
+class CellRecord(Record):
+    """One square of the matrix: what is measured, repeated over the rounds."""
+
+    id: str
+    """Readable and unique within a run: `ovs-dpdk/p2p/64`, `loopback:vhost-user/p2p/64`."""
+    run: str
+    variant: str
+    role: CellRole = CellRole.SUBJECT
+    topology: str
+    frame_size: FrameSize
+    flows: int
+    bidirectional: bool = True
+    port_kind: PortKind
+    config_hash: str
+    rig_hash: str
+    simulated: bool = False
+    status: Status = Status.OK
+    reason: str = ""
+
+
+class RunRecord(Record):
+    """One execution of an experiment on one host."""
+
+    id: str
+    """UUID version 7."""
+    experiment: str
+    site: str
+    host_hash: str
+    plan_hash: str
+    started_at: str
+    ended_at: str | None = None
+    status: Status | None = None
+    """None while it runs."""
+    reason: str = ""
+    doctor_hash: str = ""
+
+
+class FactRecord(Record):
+    """A timed step of a deployment or an onboarding."""
+
+    run: str
+    cell: str | None
+    round: int | None
+    step: str
+    """`deploy`, `deploy.ovsdb`, `destroy`, ..."""
+    duration_ns: int
+    detail: dict[str, Any] = Field(default_factory=dict)
+
+
+class GeneratorPort(Record):
+    """One of the two ports that the generator opens."""
+
+    engine: Literal["dpdk", "xdp", "simulated"]
+    spec: str
+    """nfvgen's `--port` value."""
+    kind: PortKind
+    netns: str | None = None
+    """Path of the network namespace the generator runs in."""
+
+
+class WorkThread(Record):
+    """A thread whose CPU time is accounted to a role."""
+
+    role: Role
+    pid: int
+    tid: int
+    core: int | None
+    name: str
+    polling: bool = False
+
+
+class Deployment(Record):
+    """A data plane that stands; enough to measure it, to look into it and to take it down from another process."""
+
+    id: str
+    variant: str
+    site: str
+    topology: str
+    role: CellRole = CellRole.SUBJECT
+    ports: tuple[GeneratorPort, GeneratorPort]
+    threads: tuple[WorkThread, ...] = ()
+    run_directory: str = ""
+    control: dict[str, str] = Field(default_factory=dict)
+    """Addresses of the management interfaces: sockets, namespaces, interface names."""
+    versions: dict[str, str] = Field(default_factory=dict)
+    """Of what is under test; part of the configuration hash."""
+    steps: tuple[tuple[str, int], ...] = ()
+    """(step, duration in ns), in order."""
+    simulated: bool = False
+
+
+class Hop(Record):
+    """Packet counters of one hop, in the order of the path."""
+
+    name: str
+    """`generator port 0 tx`, `br0 port p0 rx`, ..."""
+    rx_packets: int | None = None
+    tx_packets: int | None = None
+    drops: dict[str, int] = Field(default_factory=dict)
+
+
+class SwitchCounters(Record):
+    """The switch's own view, cumulative since its start."""
+
+    packets: int
+    """Frames received on the measured ports."""
+    busy_cycles: Separable
+    source: str
+    raw: dict[str, Any] = Field(default_factory=dict)
+
+
+class Readiness(StrEnum):
+    """What a variant can do on this host."""
+
+    READY = "ready"
+    DEGRADED = "degraded"
+    UNSUPPORTED = "unsupported"
+
+
+class Support(Record):
+    """A variant's readiness with the reason a probe found and the command that mends it."""
+
+    variant: str
+    readiness: Readiness
+    reason: str = ""
+    fix: str = ""
+
+
+class Scope(StrEnum):
+    """What a comparison may claim."""
+
+    CONTROLLED = "controlled"
+    SYSTEM = "system"
+    NOT_COMPARABLE = "not-comparable"
