@@ -1,0 +1,1 @@
+"""What the user's files say, parsed once into frozen models; everything behind works on these values."""

@@ -1,0 +1,77 @@
+"""`deploy/variants/*.yml`: one data plane each."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from nfvbed.records import PortKind
+from nfvbed.spec.model import SpecModel
+
+Topology = Literal["p2p"]
+
+
+class LinuxBridgeOptions(SpecModel):
+    """The kernel's bridge between veth ports."""
+
+    dataplane: Literal["linux-bridge"]
+    core_use: Literal["threaded-napi", "rps", "inline"] = "threaded-napi"
+    """Which core does the bridge's work: a NAPI thread or RPS on the switch's core, or the sender's own softirq."""
+    netfilter: bool = False
+    """Whether bridged frames pass iptables (bridge-nf-call-iptables)."""
+    offloads: bool = True
+    """Checksum, segmentation and receive offloads of the ports."""
+    learning: bool = True
+
+
+class OvsDpdkOptions(SpecModel):
+    """Open vSwitch with the DPDK datapath."""
+
+    dataplane: Literal["ovs-dpdk"]
+    pmd_cores: int = Field(1, ge=1, le=64)
+    n_rxq: int = Field(1, ge=1, le=64)
+    rx_queue_size: int = Field(1024, ge=64, le=4096)
+    emc: bool = True
+    """Exact match cache (emc-insert-inv-prob 100, as by default) or none."""
+    smc: bool = False
+    socket_memory_mib: int = Field(256, ge=64, le=65536)
+    flows: Literal["port-to-port", "normal"] = "port-to-port"
+    """`port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch."""
+
+
+class SimulatedOptions(SpecModel):
+    """A simulated system under test with a known answer. Never a measurement."""
+
+    dataplane: Literal["simulated"]
+    capacity_pps: float = Field(5_000_000, gt=0)
+    """Aggregate frames/s of the 64 B class in the fast state."""
+    far_capacity_pps: float | None = Field(None, gt=0)
+    """Capacity in the slow hidden state; None: there is one state."""
+    state_change_per_s: float = Field(0.0, ge=0)
+    """Mean changes of the hidden state a second."""
+    noise: float = Field(0.015, ge=0, lt=1)
+    """Relative standard deviation of a trial's capacity."""
+    byte_cost: float = Field(0.0, ge=0)
+    """Relative loss of capacity per byte above 64."""
+    burst_probability_per_s: float = Field(0.0, ge=0)
+    """Chance per second that a burst of frames is lost."""
+    burst_max_frames: int = Field(50, ge=1)
+    latency_ns: float = Field(5_000, gt=0)
+    seed: int = 1
+
+
+VariantOptions = Annotated[
+    LinuxBridgeOptions | OvsDpdkOptions | SimulatedOptions, Field(discriminator="dataplane")
+]
+
+
+class Variant(SpecModel):
+    """One data plane, as declared."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
+    title: str
+    summary: str = ""
+    port_kind: PortKind
+    """How the outside (the generator) is attached."""
+    topologies: tuple[Topology, ...]
+    hugepages_mib: int = Field(0, ge=0)
+    options: VariantOptions

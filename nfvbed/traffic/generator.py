@@ -1,0 +1,75 @@
+"""What the rest of nfvbed expects of a traffic generator."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+from nfvbed.records import DirectionCounts, Engine, GeneratorPort
+from nfvbed.units import FrameSize
+
+
+@dataclass(frozen=True)
+class TrafficRequest:
+    """One trial as asked of the generator."""
+
+    duration_ns: int
+    frame_size: FrameSize
+    rate_pps: int | None = None
+    """Per direction; None: maximum load."""
+    frames: int | None = None
+    """Stop after so many frames per direction."""
+    flows: int = 1
+    bidirectional: bool = True
+    ip: int = 4
+    vlan: int | None = None
+    check: bool = True
+    stamp: bool = True
+
+
+@dataclass(frozen=True)
+class TrafficResult:
+    """What the generator counted."""
+
+    duration_ns: int
+    busy_ns: int
+    directions: tuple[DirectionCounts, ...]
+    foreign: tuple[int, int]
+    latency_hdr: tuple[str | None, ...]
+    """Per direction: HdrHistogram V2 compressed, base64, ns; None when no frame was stamped or came back."""
+
+
+@dataclass(frozen=True)
+class GeneratorInfo:
+    """What the generator says of itself (`hello`)."""
+
+    engine: Engine
+    pid: int
+    thread_id: int
+    core: int
+    tsc_hz: int
+    min_frame_size_bytes: int
+    max_frame_size_bytes: int
+    max_flows: int
+    link_up: tuple[bool, bool]
+    raw: dict[str, object] = field(default_factory=dict)
+
+
+class Generator(ABC):
+    """A generator that is open on two ports. One thread uses it; `close` is idempotent."""
+
+    ports: tuple[GeneratorPort, GeneratorPort]
+
+    @abstractmethod
+    def hello(self) -> GeneratorInfo:
+        """Describe engine, ports and limits as they are now."""
+
+    @abstractmethod
+    def run(self, request: TrafficRequest) -> TrafficResult:
+        """Run one trial to its end.
+
+        Raises:
+            GeneratorError: the generator ended, refused, or a port failed; the message holds its own words.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the generator and free its ports."""
