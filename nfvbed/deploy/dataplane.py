@@ -1,0 +1,47 @@
+"""The interface of a data plane's adapter: one module each in `deploy/dataplanes/`."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.spec.variant import Variant
+
+
+class DataPlane(ABC):
+    """Sets one kind of data plane up in a workspace. Everything it creates is recorded in the workspace's ledger first."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def probe(self, variant: Variant) -> Support:
+        """Find out, by trying and not by guessing, whether this host can run it."""
+
+    @abstractmethod
+    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+        """Set it up.
+
+        Raises:
+            DeployError, PrerequisiteError: the caller then undoes the workspace's ledger.
+        """
+
+    @abstractmethod
+    def verify(self, deployment: Deployment) -> None:
+        """Check that it still lives.
+
+        Raises:
+            SwitchDiedError: with its exit status and the last lines of its log.
+        """
+
+    @abstractmethod
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Read its own counters, cumulative."""
+
+    @abstractmethod
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """Read the packet counters along the path from port 0 to port 1."""
+
+    @abstractmethod
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """Give the threads that forward packets now."""

@@ -1,0 +1,1 @@
+"""One module per data plane, and the ceilings that bound them."""

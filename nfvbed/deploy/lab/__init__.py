@@ -1,0 +1,1 @@
+"""The lab: this machine as a site, with everything that is undone afterwards."""
