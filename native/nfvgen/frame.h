@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frames that are sent: header stacks, complete templates, and where in a template the fields lie that differ from
+ * frame to frame. The checksums of a frame are found from the template's partial sums and those fields alone, so a
+ * payload is summed once for a trial and not once for a frame.
+ */
+#ifndef NFVGEN_FRAME_H
+#define NFVGEN_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NFVGEN_MAGIC 0x4e465647u /* "NFVG" */
+#define NFVGEN_UDP_PORT 9        /* discard */
+#define NFVGEN_VXLAN_PORT 4789
+#define NFVGEN_FCS_BYTES 4
+#define NFVGEN_MIN_FRAME_SIZE 64      /* with FCS */
+#define NFVGEN_MAX_FRAME_SIZE 9728    /* with FCS; an engine may stop earlier */
+#define NFVGEN_MIN_UDP_SOURCE 0xc000u /* flows use the dynamic ports, 49152 and up */
+
+/* The payload: all big-endian, no padding; the rest of the payload is frame_pattern(). */
+#define FRAME_PAYLOAD_MAGIC 0    /* u32 */
+#define FRAME_PAYLOAD_STREAM 4   /* u16: trial << 1 | direction, so that late frames of an earlier trial are foreign */
+#define FRAME_PAYLOAD_SEQUENCE 6 /* u32 */
+#define FRAME_PAYLOAD_TIME 10    /* u64, in ticks of the engine's clock; 0 with stamp:false */
+#define FRAME_PAYLOAD_BYTES 18
+
+struct frame_stack {
+	uint16_t vlan; /* 0: no tag */
+	uint8_t ip;    /* 4 or 6; with VXLAN both outer and inner */
+	bool vxlan;
+	uint32_t vni;
+};
+
+struct frame_endpoint {
+	uint8_t mac[6];
+	uint8_t ipv4[4];
+	uint8_t ipv6[16];
+};
+
+/* Offsets from the start of the frame. With VXLAN the flow's fields are the inner ones, plus outer_source_port. */
+struct frame_layout {
+	uint16_t length;             /* bytes in memory: the frame's size without FCS */
+	uint16_t network;            /* the first IP header */
+	uint16_t inner_network;      /* the IP header next to the payload; = network without VXLAN */
+	uint16_t address;            /* u16: low 16 bits of the source address */
+	uint16_t ip_checksum;        /* u16; 0 with IPv6 */
+	uint16_t source_port;        /* u16 */
+	uint16_t udp_checksum;       /* u16 */
+	uint16_t outer_source_port;  /* u16; 0 without VXLAN */
+	uint16_t outer_udp_checksum; /* u16; 0 without VXLAN */
+	uint16_t payload;
+	uint16_t sequence; /* u32 */
+	uint16_t time;     /* u64 */
+};
+
+/*
+ * A complete frame: flow 0, sequence 0, time 0, all checksums right. The sums are one's complement sums of 16-bit words
+ * as they lie in memory (so the machine's byte order does not matter), folded, with the changing fields taken as 0.
+ */
+struct frame_template {
+	struct frame_layout layout;
+	uint16_t address; /* flow 0's low 16 bits, host order */
+	uint16_t ip_sum;
+	uint16_t udp_sum;
+	uint16_t outer_udp_sum;
+	uint8_t bytes[NFVGEN_MAX_FRAME_SIZE] __attribute__((aligned(64)));
+};
+
+/* What one flow puts into the fields; all in memory (big-endian) order. */
+struct frame_flow {
+	uint16_t address;
+	uint16_t source_port;
+};
+
+/* Smallest frame (with FCS) that holds the stack and the payload's header. */
+uint16_t frame_min_size(const struct frame_stack *stack);
+
+/* RFC 2544 / RFC 5180 addresses for port 0 or 1. */
+void frame_endpoint_default(struct frame_endpoint *endpoint, unsigned port, const uint8_t mac[6]);
+
+/* -EINVAL for a size that does not fit the stack; size_bytes counts the FCS. */
+int frame_template_build(struct frame_template *t, const struct frame_stack *stack, const struct frame_endpoint *source,
+	const struct frame_endpoint *destination, const uint8_t destination_mac[6], uint16_t size_bytes,
+	uint16_t stream);
+
+/* A gratuitous ARP request (broadcast), tagged as the stack is, 60 or 64 bytes without FCS; returns the length. */
+uint16_t frame_learning(uint8_t *bytes, const struct frame_stack *stack, const struct frame_endpoint *source);
+
+/* The fixed byte at this offset of the payload (from FRAME_PAYLOAD_BYTES on). */
+static inline uint8_t frame_pattern(unsigned offset)
+{
+	return (uint8_t)(offset * 167u + 13u);
+}
+
+static inline uint16_t frame_be16(uint16_t value)
+{
+	return __builtin_bswap16(value);
+}
+
+static inline uint32_t frame_be32(uint32_t value)
+{
+	return __builtin_bswap32(value);
+}
+
+static inline uint64_t frame_be64(uint64_t value)
+{
+	return __builtin_bswap64(value);
+}
+
+static inline uint16_t frame_fold(uint64_t sum)
+{
+	sum = (sum & 0xffffffffu) + (sum >> 32);
+	sum = (sum & 0xffffffffu) + (sum >> 32);
+	sum = (sum & 0xffffu) + (sum >> 16);
+	sum = (sum & 0xffffu) + (sum >> 16);
+	sum = (sum & 0xffffu) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
+/* One's complement sum of 16-bit words in memory order, not folded below 64 bits. Vectorised where the CPU can. */
+uint64_t frame_sum(const void *data, size_t length);
+
+/*
+ * Flow numbers to fields: the address moves in its low 16 bits only, so that a flow never leaves its port's range; the
+ * port moves with it, and one step more for every 65,536 flows, so that a million flows are all different.
+ */
+static inline struct frame_flow frame_flow(const struct frame_template *t, uint32_t flow)
+{
+	return (struct frame_flow){
+		.address = frame_be16((uint16_t)(t->address + flow)),
+		.source_port = frame_be16((uint16_t)(NFVGEN_MIN_UDP_SOURCE + ((flow + (flow >> 16)) & 0x3fffu))),
+	};
+}
+
+static inline uint16_t frame_udp_final(uint64_t sum)
+{
+	uint16_t value = (uint16_t)~frame_fold(sum);
+
+	return value ? value : 0xffff; /* 0 means "no checksum" */
+}
+
+/* The fields that only VXLAN has; the inner UDP sum is 0 by construction, so only its addresses remain in the outer
+ * one. */
+static inline void frame_write_outer(uint8_t *frame, const struct frame_template *t, struct frame_flow flow)
+{
+	const struct frame_layout *at = &t->layout;
+	uint16_t outer = frame_udp_final(
+		(uint64_t)t->outer_udp_sum + flow.source_port + (at->ip_checksum ? (uint16_t)~flow.address : 0));
+
+	memcpy(frame + at->outer_source_port, &flow.source_port, 2);
+	memcpy(frame + at->outer_udp_checksum, &outer, 2);
+}
+
+/* Makes a copy of the template's headers the frame of this flow, sequence and time (host order). */
+static inline void frame_write(
+	uint8_t *frame, const struct frame_template *t, uint32_t flow_number, uint32_t sequence, uint64_t time)
+{
+	const struct frame_layout *at = &t->layout;
+	struct frame_flow flow = frame_flow(t, flow_number);
+	uint32_t sequence_be = frame_be32(sequence);
+	uint64_t time_be = frame_be64(time);
+	uint16_t udp = frame_udp_final((uint64_t)t->udp_sum + flow.address + flow.source_port + sequence_be +
+				       (uint32_t)time_be + (time_be >> 32));
+
+	memcpy(frame + at->address, &flow.address, 2);
+	memcpy(frame + at->source_port, &flow.source_port, 2);
+	memcpy(frame + at->udp_checksum, &udp, 2);
+	memcpy(frame + at->sequence, &sequence_be, 4);
+	memcpy(frame + at->time, &time_be, 8);
+	if (at->ip_checksum) {
+		uint16_t ip = (uint16_t)~frame_fold((uint64_t)t->ip_sum + flow.address);
+
+		memcpy(frame + at->ip_checksum, &ip, 2);
+	}
+	if (at->outer_source_port)
+		frame_write_outer(frame, t, flow);
+}
+
+#endif
