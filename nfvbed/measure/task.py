@@ -1,0 +1,21 @@
+"""What the run asks of a measurement: one trial, at its place in the plan."""
+
+from dataclasses import dataclass
+
+from nfvbed.records import Preset
+from nfvbed.traffic.generator import TrafficRequest
+
+
+@dataclass(frozen=True)
+class TrialTask:
+    """One trial to be measured now."""
+
+    run: str
+    """The run's id."""
+    cell: str
+    """The cell's id."""
+    sequence: int
+    """Place in the plan; unique within the run."""
+    round: int
+    preset: Preset
+    request: TrafficRequest
