@@ -1,0 +1,126 @@
+# The entrance to nfvbed. Every target calls a script of setup/ or a verb of the command line.
+# `make help` lists them.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.SUFFIXES:
+MAKEFLAGS += --no-print-directory
+
+PYTHON := .venv/bin/python
+NFVBED := .venv/bin/nfvbed
+TIERS := unit golden contract lint functional browser
+VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
+SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
+
+RUNS := $(addprefix run-,$(SUITES))
+DEPLOYS := $(addprefix deploy-,$(VARIANTS))
+TRACES := $(addprefix trace-,$(VARIANTS))
+TESTS := $(addprefix test-,$(TIERS))
+
+# Targets share the machine's cores and hugepages: never two at once, also with -j.
+.NOTPARALLEL:
+
+# A line "target: ... ## text" is listed; for $(RUNS) and the like there is one line for each, NAME filled in.
+.PHONY: help
+help: ## list the targets
+	@printf 'make TARGET, as root on Debian 12:\n\n'
+	@sed -nE 's/^([a-z$$][^:]*):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
+	    case $$target in \
+	        *RUNS*) targets='$(RUNS)' ;; \
+	        *DEPLOYS*) targets='$(DEPLOYS)' ;; \
+	        *TRACES*) targets='$(TRACES)' ;; \
+	        *TESTS*) targets='$(TESTS)' ;; \
+	        *) targets=$$target ;; \
+	    esac; \
+	    for name in $$targets; do printf '  %-24s %s\n' "$$name" "$${text/NAME/$${name#*-}}"; done; \
+	done
+
+# --- set-up -----------------------------------------------------------------------------------------------------
+
+.PHONY: setup
+setup: ## install packages, unpack Open vSwitch, make .venv; idempotent
+	@setup/setup
+
+.PHONY: setup-test
+setup-test:
+	@setup/setup test
+
+.PHONY: build
+build: setup ## build the native programs
+	@setup/native
+
+.PHONY: requirements
+requirements: ## pin the Python packages anew: requirements.in -> requirements.txt
+	@setup/requirements
+
+.PHONY: reference
+reference: setup ## write the generated part of docs/reference anew
+	@$(PYTHON) docs/generate.py
+
+# --- measure ----------------------------------------------------------------------------------------------------
+
+.PHONY: demo
+demo: build ## deploy two data planes, measure and compare them, write a page
+	@$(NFVBED) run demo
+	@$(NFVBED) compare
+	@$(NFVBED) report
+
+.PHONY: doctor
+doctor: build ## what this host has, and which variants it can run
+	@$(NFVBED) doctor
+
+.PHONY: $(RUNS)
+$(RUNS): run-%: build ## measure the experiment NAME
+	@$(NFVBED) run $*
+
+.PHONY: compare
+compare: setup ## compare the variants of the newest run
+	@$(NFVBED) compare
+
+.PHONY: report
+report: setup ## write the page, CSV and JSON of the newest run
+	@$(NFVBED) report
+
+.PHONY: $(DEPLOYS)
+$(DEPLOYS): deploy-%: build ## set up NAME and leave it standing
+	@$(NFVBED) deploy $*
+
+.PHONY: $(TRACES)
+$(TRACES): trace-%: build ## send 1,000 frames through NAME, hop by hop
+	@$(NFVBED) trace $*
+
+.PHONY: destroy
+destroy: ## take down whatever nfvbed has standing on this machine
+	@if [ -x $(NFVBED) ]; then $(NFVBED) destroy; else echo 'destroy: nfvbed is not set up in this folder'; fi
+
+# --- test -------------------------------------------------------------------------------------------------------
+
+.PHONY: test
+test: setup-test ## all tiers of tests, in order, with a summary
+	@setup/native
+	@$(PYTHON) tests/tiers.py $(TIERS)
+
+.PHONY: $(TESTS)
+$(TESTS): test-%: setup-test ## the tier NAME alone
+	@setup/native
+	@$(PYTHON) tests/tiers.py $*
+
+.PHONY: lint
+lint: test-lint ## style and types: ruff, mypy, clang-format
+
+.PHONY: bench
+bench: bench-generator bench-price-of-switch ## measure nfvbed itself: all benchmarks
+
+.PHONY: bench-generator
+bench-generator: build ## the generator against testpmd in the same loop
+	@$(PYTHON) bench/generator.py
+
+.PHONY: bench-price-of-switch
+bench-price-of-switch: build ## Open vSwitch against testpmd io in its place
+	@$(PYTHON) bench/price_of_switch.py
+
+# --- tidy up ----------------------------------------------------------------------------------------------------
+
+.PHONY: clean
+clean: destroy ## remove what was built and set up here; results stay
+	@setup/clean
