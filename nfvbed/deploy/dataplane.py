@@ -10,7 +10,10 @@ from nfvbed.spec.variant import Variant
 
 
 class DataPlane(ABC):
-    """Sets one kind of data plane up in a workspace. Everything it creates is recorded in the workspace's ledger first."""
+    """Sets one kind of data plane up in a workspace.
+
+    Everything it creates is recorded in the ledger of the workspace first.
+    """
 
     kind: ClassVar[str]
 

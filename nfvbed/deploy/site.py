@@ -19,7 +19,10 @@ class Site(ABC):
 
     @abstractmethod
     def rig(self, port_kind: PortKind) -> dict[str, Any]:
-        """Give what surrounds the variant (site, core arrangement, generator engine and version); its hash is the rig hash."""
+        """Give what surrounds the variant: site, core arrangement, generator engine and version.
+
+        Its hash is the rig hash.
+        """
 
     @abstractmethod
     def probe(self, variant: Variant) -> Support:

@@ -9,4 +9,7 @@ class Arrangement(Record):
     switch_cores: tuple[int, ...]
     generator_core: int
     control_cores: tuple[int, ...]
-    """Where management threads (OVS main, DPDK main lcore, nfvbed itself) may run: never the switch's core where there is a choice."""
+    """Where management threads (OVS main, DPDK main lcore, nfvbed itself) may run.
+
+    Never the core of the switch where there is a choice.
+    """

@@ -1,0 +1,111 @@
+"""What a ledger holds: one record per kind of thing that can be left behind on a host."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from nfvbed.records import Record
+
+
+class DirectoryEntry(Record):
+    """A directory; removed with what is in it, unless it is shared with others."""
+
+    kind: Literal["directory"] = "directory"
+    path: str
+    shared: bool = False
+    """Others may use it too: it is removed only when it is empty."""
+
+
+class NetnsEntry(Record):
+    """A named network namespace; its links go with it."""
+
+    kind: Literal["netns"] = "netns"
+    path: str
+
+
+class MountEntry(Record):
+    """A mount."""
+
+    kind: Literal["mount"] = "mount"
+    path: str
+
+
+class CgroupEntry(Record):
+    """A cgroup (version 2); what runs in it is killed."""
+
+    kind: Literal["cgroup"] = "cgroup"
+    path: str
+
+
+class ProcessEntry(Record):
+    """A process, told from a later one with the same id by its start time."""
+
+    kind: Literal["process"] = "process"
+    name: str
+    pid: int
+    start_time: int
+    """Clock ticks after boot, field 22 of /proc/<pid>/stat."""
+    log: str = ""
+
+
+class HugepagesEntry(Record):
+    """Pages that were added to a pool."""
+
+    kind: Literal["hugepages"] = "hugepages"
+    path: str
+    """The nr_hugepages file that was written."""
+    page_kib: int
+    node: int | None
+    """NUMA node; None: the kernel chose."""
+    previous: int
+    added: int
+    """Pages that were asked for on top; others may change the pool meanwhile, so this much is taken back."""
+
+
+class FileEntry(Record):
+    """A setting in /proc/sys or /sys that is given its old value back."""
+
+    kind: Literal["file"] = "file"
+    path: str
+    previous: str
+
+
+class LinkEntry(Record):
+    """A link in the host's own network namespace; those in namespaces of the workspace go with them."""
+
+    kind: Literal["link"] = "link"
+    name: str
+
+
+Entry = Annotated[
+    DirectoryEntry
+    | NetnsEntry
+    | MountEntry
+    | CgroupEntry
+    | ProcessEntry
+    | HugepagesEntry
+    | FileEntry
+    | LinkEntry,
+    Field(discriminator="kind"),
+]
+
+
+class Owner(Record):
+    """Who made the workspace; first line of its ledger."""
+
+    kind: Literal["owner"] = "owner"
+    format: Literal[1] = 1
+    pid: int
+    start_time: int
+    command: str
+    since: str
+    """UTC, ISO 8601."""
+    persistent: bool = False
+    """It outlives its owner: `nfvbed deploy`."""
+
+
+class Undone(Record):
+    """The entry at that place is gone from the host."""
+
+    kind: Literal["undone"] = "undone"
+    index: int

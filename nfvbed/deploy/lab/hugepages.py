@@ -1,0 +1,82 @@
+"""The pool of hugepages: how many are free for us, and how it is enlarged."""
+
+from pathlib import Path
+
+from nfvbed.deploy.lab.entries import HugepagesEntry
+from nfvbed.deploy.lab.ledger import Ledger
+from nfvbed.errors import PrerequisiteError
+
+PAGE_KIB = 2048
+
+
+class HugepagePool:
+    """The 2 MiB pages of the machine, or of one NUMA node."""
+
+    def __init__(self, node: int | None = None, sysfs: Path = Path("/sys")) -> None:
+        self.node = node
+        base = sysfs / "kernel/mm" if node is None else sysfs / f"devices/system/node/node{node}"
+        self._directory = base / f"hugepages/hugepages-{PAGE_KIB}kB"
+
+    def _read(self, name: str) -> int:
+        path = self._directory / name
+        try:
+            return int(path.read_text())
+        except FileNotFoundError:
+            if name == "resv_hugepages":
+                return 0  # not counted per node
+            raise PrerequisiteError(
+                f"no {PAGE_KIB // 1024} MiB hugepages on this host",
+                where=str(path),
+                observed="no such file",
+                fix="run a kernel with CONFIG_HUGETLBFS; choose a NUMA node that exists",
+            ) from None
+
+    @property
+    def total(self) -> int:
+        """Pages in the pool."""
+        return self._read("nr_hugepages")
+
+    @property
+    def free(self) -> int:
+        """Pages that nobody uses and nobody has been promised."""
+        return max(0, self._read("free_hugepages") - self._read("resv_hugepages"))
+
+    def ensure_free(self, pages: int, ledger: Ledger) -> None:
+        """Enlarge the pool until so many pages are free.
+
+        Raises:
+            PrerequisiteError: the kernel finds too little contiguous memory, or the pool cannot be written. What was
+                added so far is in the ledger.
+        """
+        before = self.free
+        missing = pages - before
+        if missing <= 0:
+            return
+        path = self._directory / "nr_hugepages"
+        previous = self.total
+        ledger.record(
+            HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=missing)
+        )
+        try:
+            path.write_text(str(previous + missing))
+        except OSError as failure:
+            raise PrerequisiteError(
+                "the number of hugepages cannot be changed",
+                where=str(path),
+                observed=str(failure),
+                fix="run as root, on a host where /sys is writable",
+            ) from failure
+        if self.free < pages:
+            raise self._too_few(pages, path)
+
+    def _too_few(self, pages: int, path: Path) -> PrerequisiteError:
+        mib = PAGE_KIB // 1024
+        got = self.free
+        return PrerequisiteError(
+            f"too few hugepages: wanted {pages * mib} MiB, got {got * mib} MiB",
+            where=str(path),
+            observed=f"{got} of {pages} pages of {mib} MiB are free of {self.total} in the pool",
+            fix="free memory (echo 1 > /proc/sys/vm/drop_caches; echo 1 > /proc/sys/vm/compact_memory), stop what holds"
+            " hugepages, reserve them at boot (hugepages=N), or lower hugepages_mib of the variant or"
+            " generator_hugepages_mib of the site",
+        )

@@ -1,0 +1,202 @@
+"""The workspace: one deployment's run directory, namespaces, hugepages, cgroup and processes, all in its ledger."""
+
+import os
+import secrets
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from nfvbed.deploy.lab import cgroups, namespaces, undo
+from nfvbed.deploy.lab.entries import (
+    CgroupEntry,
+    DirectoryEntry,
+    MountEntry,
+    NetnsEntry,
+    ProcessEntry,
+)
+from nfvbed.deploy.lab.hugepages import PAGE_KIB, HugepagePool
+from nfvbed.deploy.lab.ledger import LEDGER_NAME, Ledger, this_process
+from nfvbed.deploy.lab.processes import ManagedProcess, start_time
+from nfvbed.deploy.lab.signals import signals_held
+from nfvbed.deploy.native import native_binary
+from nfvbed.errors import DeployError
+
+RUN_DIRECTORY = Path("/run/nfvbed")
+
+
+class Workspace:
+    """Everything that a deployment makes on this host is made through it, or recorded in its ledger beforehand."""
+
+    def __init__(self, directory: Path, ledger: Ledger) -> None:
+        self.directory = directory
+        """Run directory, for sockets, databases and logs; removed with the workspace."""
+        self.id = directory.name
+        self.ledger = ledger
+        self._processes: dict[str, ManagedProcess] = {}
+
+    @classmethod
+    def create(cls, *, persistent: bool = False) -> "Workspace":
+        """Make an empty one.
+
+        Args:
+            persistent: it and its processes outlive this nfvbed.
+        """
+        with signals_held():
+            RUN_DIRECTORY.mkdir(mode=0o755, exist_ok=True)
+            directory = RUN_DIRECTORY / secrets.token_hex(4)
+            directory.mkdir(mode=0o700)
+            ledger = Ledger.create(directory / LEDGER_NAME, this_process(persistent))
+        return cls(directory, ledger)
+
+    @classmethod
+    def attach(cls, directory: Path) -> "Workspace":
+        """Open one that stands, also one that another nfvbed made.
+
+        Raises:
+            DeployError: it is gone.
+        """
+        try:
+            ledger = Ledger.open(directory / LEDGER_NAME)
+        except FileNotFoundError:
+            raise DeployError("the deployment is gone", where=str(directory), fix="deploy it again") from None
+        return cls(directory, ledger)
+
+    @property
+    def persistent(self) -> bool:
+        """Whether it outlives the nfvbed that made it."""
+        return self.ledger.owner.persistent
+
+    def network_namespace(self, name: str) -> str:
+        """Make a network namespace with its loop-back up, and give its path. The name is used once per workspace."""
+        if not namespaces.NETNS_DIRECTORY.is_dir():
+            self.ledger.record(DirectoryEntry(path=str(namespaces.NETNS_DIRECTORY), shared=True))
+            namespaces.NETNS_DIRECTORY.mkdir(mode=0o755, exist_ok=True)
+        path = str(namespaces.NETNS_DIRECTORY / f"nfvbed-{self.id}-{name}")
+        self.ledger.record(NetnsEntry(path=path))
+        namespaces.create(path)
+        return path
+
+    def hugepages(self, mib: int, node: int | None = None) -> Path:
+        """Make sure of so much hugepage memory, beside what earlier calls asked for, and mount it.
+
+        Args:
+            mib: how much; rounded up to 2 MiB pages.
+            node: the NUMA node; None: any.
+
+        Returns:
+            A private hugetlbfs whose size is limited to that.
+
+        Raises:
+            PrerequisiteError: there is too little.
+        """
+        pages = -(-mib * 1024 // PAGE_KIB)
+        # Free pages that an earlier mount of ours has not used yet are not free for this one.
+        HugepagePool(node).ensure_free(pages + self._promised_pages(), self.ledger)
+        target = self.directory / f"hugepages-{len(self._mounts())}"
+        target.mkdir()
+        self.ledger.record(MountEntry(path=str(target)))
+        options = f"pagesize={PAGE_KIB}K,size={pages * PAGE_KIB}K,mode=0700"
+        try:
+            namespaces.mount("nfvbed", str(target), "hugetlbfs", options=options)
+        except OSError as failure:
+            raise DeployError("hugetlbfs cannot be mounted", where=str(target), observed=str(failure)) from failure
+        return target
+
+    def _mounts(self) -> list[MountEntry]:
+        return [e for e in self.ledger.entries if isinstance(e, MountEntry)]
+
+    def _promised_pages(self) -> int:
+        hugetlb = [m for m in self._mounts() if Path(m.path).name.startswith("hugepages-")]
+        return sum(os.statvfs(m.path).f_bfree for m in hugetlb)
+
+    def cgroup(self) -> Path:
+        """Make the workspace's cgroup, once, and give its directory."""
+        path = cgroups.unified_mount() / f"nfvbed-{self.id}"
+        if not path.is_dir():
+            self.ledger.record(CgroupEntry(path=str(path)))
+            path.mkdir(exist_ok=True)
+        return path
+
+    def spawn(
+        self,
+        name: str,
+        argv: Sequence[str],
+        *,
+        cores: Sequence[int],
+        netns: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> ManagedProcess:
+        """Start a process in the workspace's cgroup, on these cores, its output in `<directory>/<name>.log`.
+
+        It does not hear the terminal's Ctrl-C: nfvbed ends it, in order. One of a workspace that is not persistent is
+        killed when nfvbed ends, however that comes (so call this from the main thread: the tie is to the thread).
+
+        Args:
+            name: unique in the workspace while it lives; names the log and `process(name)`.
+            argv: the program (found on PATH) and its arguments; it must stay in the foreground.
+            cores: where it may run.
+            netns: path of the network namespace; None: the host's.
+            environment: variables on top of nfvbed's own.
+        """
+        log = self.directory / f"{name}.log"
+        command = [str(native_binary("nfvbed-exec")), "--cgroup", str(self.cgroup())]
+        command += ["--cores", ",".join(str(c) for c in cores)]
+        command += ["--netns", netns] if netns else []
+        command += [] if self.persistent else ["--die-with-parent"]
+        with log.open("ab") as output:
+            popen = subprocess.Popen(
+                [*command, "--", *argv],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=self.directory,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+            )
+        started = start_time(popen.pid)
+        if started is None:
+            raise DeployError(f"{name} could not be started", where=argv[0], observed="gone at once")
+        self.ledger.record(ProcessEntry(name=name, pid=popen.pid, start_time=started, log=str(log)))
+        process = ManagedProcess(name, popen.pid, started, log, popen)
+        self._processes[name] = process
+        return process
+
+    def process(self, name: str) -> ManagedProcess:
+        """Find a process by the name it was started with, also one that another nfvbed started.
+
+        Raises:
+            DeployError: there is none of that name.
+        """
+        if name in self._processes:
+            return self._processes[name]
+        for entry in reversed(self.ledger.entries):
+            if isinstance(entry, ProcessEntry) and entry.name == name:
+                return ManagedProcess(name, entry.pid, entry.start_time, Path(entry.log))
+        raise DeployError(f"no process {name!r} was started in this workspace", where=str(self.directory))
+
+    def close(self) -> list[str]:
+        """Undo everything; idempotent, not interrupted by Ctrl-C.
+
+        Returns:
+            What could not be removed and why; the ledger then stays for the next nfvbed.
+        """
+        with signals_held():
+            if not self.directory.is_dir():
+                return []
+            problems = self.ledger.undo_all()
+            for process in self._processes.values():
+                process.wait(0)
+            problems += remove_run_directory(self.directory) if not problems else []
+        return problems
+
+
+def remove_run_directory(directory: Path) -> list[str]:
+    """Remove a run directory whose ledger is undone, and `/run/nfvbed` when nothing else is in it."""
+
+
+    try:
+        undo.undo(DirectoryEntry(path=str(directory)))
+        undo.undo(DirectoryEntry(path=str(RUN_DIRECTORY), shared=True))
+    except (OSError, DeployError) as failure:
+        return [f"directory {directory}: {failure}"]
+    return []

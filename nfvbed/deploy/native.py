@@ -1,0 +1,33 @@
+"""Where the programs of `native/` are."""
+
+import os
+from pathlib import Path
+
+from nfvbed.errors import PrerequisiteError
+
+_PLACES = {
+    "nfvbed-exec": "exec/nfvbed-exec",
+    "nfvbed-coredistance": "coredistance/nfvbed-coredistance",
+    "nfvgen": "nfvgen/nfvgen",
+}
+_REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def build_directory(root: Path | None = None) -> Path:
+    """Where they are built: NFVBED_NATIVE_DIR, or `native/build` below the root (default: this checkout)."""
+    override = os.environ.get("NFVBED_NATIVE_DIR")
+    return Path(override) if override else (root or _REPOSITORY) / "native" / "build"
+
+
+def native_binary(name: str, root: Path | None = None) -> Path:
+    """Find one.
+
+    Raises:
+        PrerequisiteError: it is not built.
+    """
+    path = build_directory(root) / _PLACES.get(name, name)
+    if not os.access(path, os.X_OK):
+        raise PrerequisiteError(
+            f"{name} is not built", where=str(path), observed="no such program", fix="make build"
+        )
+    return path
