@@ -1,0 +1,157 @@
+"""Opens the database behind a store, and turns its faults into errors that say what to do."""
+
+import contextlib
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+
+from nfvbed.errors import BusyError, ConfigurationError, NfvbedError, StoreError
+
+BUSY_TIMEOUT_MS = 5000
+KEPT = "rows that were written earlier are kept"
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a store is: a file, or a URL of a database server."""
+
+    url: URL
+    path: Path | None
+    """The SQLite file; None for a server."""
+
+    def __str__(self) -> str:
+        return str(self.path) if self.path else self.url.render_as_string(hide_password=True)
+
+
+def locate(url_or_path: str | Path) -> Location:
+    """Read a path or a database URL.
+
+    Raises:
+        ConfigurationError: it looks like a URL, and is none that can be used.
+    """
+    text = str(url_or_path)
+    if "://" not in text:
+        path = Path(text)
+        return Location(URL.create("sqlite", database=str(path)), path)
+    try:
+        url = make_url(text)
+    except ArgumentError as error:
+        raise _bad_url(text, str(error)) from error
+    if url.get_backend_name() == "sqlite":
+        return Location(url, Path(url.database or ""))
+    if url.get_backend_name() != "postgresql":
+        raise _bad_url(url.render_as_string(), f"a {url.get_backend_name()} database")
+    return Location(url, None)
+
+
+def connect(location: Location, *, read_only: bool) -> Engine:
+    """Give an engine; with SQLite every transaction of a writer takes the write lock at its start.
+
+    Raises:
+        StoreError: the file is missing (when only reading) or its folder cannot be made.
+        ConfigurationError: the driver of a server's database is not installed.
+    """
+    if location.path is None:
+        return _connect_server(location)
+    if read_only and not location.path.exists():
+        raise StoreError(
+            "there are no results yet",
+            where=str(location.path),
+            observed="no such file",
+            fix="measure something first: nfvbed run <experiment>, or name another file with --store",
+        )
+    with faults(location, "the results file cannot be opened"):
+        location.path.parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine("sqlite://", creator=lambda: _open_file(location.path, read_only))
+    begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    return engine
+
+
+@contextlib.contextmanager
+def faults(location: Location, what: str) -> Iterator[None]:
+    """Turn the database's and the system's faults into StoreError.
+
+    Raises:
+        StoreError: with the file, the free space and what the database said.
+        BusyError: another program holds the database.
+    """
+    try:
+        yield
+    except NfvbedError:
+        raise
+    except IntegrityError as error:
+        fix = f"nothing was written; {KEPT}"
+        raise StoreError(what, where=str(location), observed=_words(error), fix=fix) from error
+    except DBAPIError as error:
+        raise _translated(location, what, _words(error)) from error
+    except (OSError, sqlite3.Error) as error:
+        raise _translated(location, what, str(error)) from error
+
+
+def _translated(location: Location, what: str, words: str) -> NfvbedError:
+    lower = words.lower()
+    if "locked" in lower:
+        return BusyError(what, where=str(location), observed=words, fix="end the program that has it open, then repeat")
+    fix = "see what the message says, then repeat"
+    if "full" in lower or "no space" in lower:
+        fix = "free space there, or name a file on another disk with --store; then `nfvbed run --resume`"
+    elif "readonly" in lower or "read-only" in lower or "permission" in lower or "unable to open" in lower:
+        fix = "make the file and its folder writable, or name another file with --store"
+    elif "not a database" in lower or "malformed" in lower:
+        fix = "name another file with --store; keep this one, `sqlite3 FILE .recover` may read it"
+    return StoreError(what, where=str(location), observed=f"{words}{_free_space(location)}", fix=f"{fix} ({KEPT})")
+
+
+def _free_space(location: Location) -> str:
+    if location.path is None:
+        return ""
+    try:
+        free = shutil.disk_usage(location.path.parent).free
+    except OSError:
+        return ""
+    return f"; {free / 2**20:.1f} MiB free"
+
+
+def _words(error: DBAPIError) -> str:
+    return " ".join(str(error.orig).split())
+
+
+def _open_file(path: Path | None, read_only: bool) -> sqlite3.Connection:
+    assert path is not None
+    target = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    connection = sqlite3.connect(target, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)
+    # None: the module must not begin transactions by itself, else DDL would be committed statement by statement.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+    if not read_only:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def _connect_server(location: Location) -> Engine:
+    try:
+        return create_engine(location.url)
+    except (ImportError, NoSuchModuleError) as error:
+        raise ConfigurationError(
+            "the driver of this database is not installed",
+            where=str(location),
+            observed=str(error),
+            fix="pip install 'psycopg[binary]', and write the URL as postgresql+psycopg://...",
+        ) from error
+
+
+def _bad_url(text: str, observed: str) -> ConfigurationError:
+    return ConfigurationError(
+        "this is no store that nfvbed can use",
+        where=f"--store {text}",
+        observed=observed,
+        fix="give the path of a file, or postgresql+psycopg://user@host/database",
+    )
+

@@ -1,0 +1,82 @@
+"""Brings an opened database to the format that this nfvbed writes, or says why not."""
+
+from importlib import resources
+from typing import TYPE_CHECKING, TextIO
+
+from sqlalchemy import Connection, inspect, text
+
+from nfvbed.errors import StoreError
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+FORMATS = ("0001",)
+"""All formats, oldest first; the last one is written."""
+
+
+def prepare(connection: Connection, where: str, *, read_only: bool) -> None:
+    """Check the format and, where this process may write, migrate an older or empty database.
+
+    Raises:
+        StoreError: it is another program's database, of a newer format, or too old to be only read.
+    """
+    found = _format(connection, where)
+    if found == FORMATS[-1]:
+        return
+    if found is not None and found not in FORMATS:
+        raise StoreError(
+            "the results were written by a newer nfvbed",
+            where=where,
+            observed=f"format {found}; this nfvbed knows up to {FORMATS[-1]}",
+            fix="update nfvbed, or name another file with --store",
+        )
+    if read_only:
+        raise StoreError(
+            "there are no results yet" if found is None else "the results are of an older format",
+            where=where,
+            observed="the database is empty" if found is None else f"format {found}",
+            fix="measure something first: nfvbed run <experiment>",
+        )
+    _upgrade(connection)
+
+
+def postgresql_script(output: TextIO) -> None:
+    """Write the migrations as an SQL script for PostgreSQL, for those who may not let nfvbed create tables."""
+    from alembic import command
+
+    config = _config()
+    config.attributes["dialect"] = "postgresql"
+    config.output_buffer = output
+    command.upgrade(config, "head", sql=True)
+
+
+def _format(connection: Connection, where: str) -> str | None:
+    tables = set(inspect(connection).get_table_names())
+    if not tables:
+        return None
+    if "alembic_version" not in tables or "trial" not in tables:
+        raise StoreError(
+            "this database holds something other than nfvbed's results",
+            where=where,
+            observed=f"tables {', '.join(sorted(tables)[:6])}",
+            fix="name another file with --store",
+        )
+    return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
+
+
+def _upgrade(connection: Connection) -> None:
+    # Alembic is imported only when there is something to migrate: it would slow every other command down.
+    from alembic import command
+
+    config = _config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _config() -> "Config":
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(resources.files("nfvbed.store") / "migrations"))
+    config.set_main_option("path_separator", "os")
+    return config

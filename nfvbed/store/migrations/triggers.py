@@ -1,0 +1,53 @@
+"""Triggers that keep rows as they were written, for SQLite and PostgreSQL."""
+
+REOPENABLE = "('failed', 'interrupted', 'blocked')"
+"""How a run may have ended and still be resumed; `ok` is final."""
+
+RUN_FIXED = ("id", "experiment", "site", "host_hash", "plan_hash", "doctor_hash", "started_at")
+CELL_FIXED = ("run", "id", "position", "variant", "role", "topology", "frame_size", "flows", "bidirectional")
+CELL_HASHES = ("port_kind", "config_hash", "rig_hash", "simulated")
+
+
+def append_only(dialect: str, table: str) -> list[str]:
+    """Refuse every UPDATE and DELETE on a table."""
+    message = f"{table} is append-only"
+    return [
+        *_refuse(dialect, f"{table}_no_update", f"UPDATE ON {table}", None, message),
+        *_refuse(dialect, f"{table}_no_delete", f"DELETE ON {table}", None, message),
+    ]
+
+
+def settled_once(dialect: str) -> list[str]:
+    """Let a cell get its status; refuse a deletion and any other change."""
+    changed = _changed((*CELL_FIXED, *CELL_HASHES))
+    settled = f"(OLD.status IS NOT NULL AND OLD.status NOT IN {REOPENABLE})"
+    return [
+        *_refuse(dialect, "cell_no_update", "UPDATE ON cell", f"{changed} OR {settled}", "a cell is settled once"),
+        *_refuse(dialect, "cell_no_delete", "DELETE ON cell", None, "cell is append-only"),
+    ]
+
+
+def run_may_end(dialect: str) -> list[str]:
+    """Let a run end, be resumed and end again; refuse a deletion, and any change after `ok`."""
+    changed = _changed(RUN_FIXED)
+    settled = f"(OLD.status IS NOT NULL AND OLD.status NOT IN {REOPENABLE})"
+    return [
+        *_refuse(dialect, "run_no_update", "UPDATE ON run", f"{changed} OR {settled}", "a run that ended is final"),
+        *_refuse(dialect, "run_no_delete", "DELETE ON run", None, "run is append-only"),
+    ]
+
+
+def _changed(columns: tuple[str, ...]) -> str:
+    return "(" + " OR ".join(f"NEW.{column} <> OLD.{column}" for column in columns) + ")"
+
+
+def _refuse(dialect: str, name: str, event: str, condition: str | None, message: str) -> list[str]:
+    when = f"WHEN ({condition}) " if condition else ""
+    if dialect == "sqlite":
+        return [f"CREATE TRIGGER {name} BEFORE {event} {when}BEGIN SELECT RAISE(ABORT, '{message}'); END"]
+    function = f"{name}_refusal"
+    return [
+        f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{message}'; END $$",
+        f"CREATE TRIGGER {name} BEFORE {event} FOR EACH ROW {when}EXECUTE FUNCTION {function}()",
+    ]

@@ -1,0 +1,78 @@
+"""What is read from the store, inside a transaction that the caller holds."""
+
+from collections import defaultdict
+
+from sqlalchemy import Connection, select
+
+from nfvbed.errors import StoreError, UsageError
+from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
+from nfvbed.store.rows import cell_of, fact_of, run_of, trial_of
+from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RUN, TRIAL
+
+
+def blob(connection: Connection, sha256: str, where: str) -> str:
+    """Give the JSON text of a blob.
+
+    Raises:
+        StoreError: there is none of that hash.
+    """
+    found: str | None = connection.execute(select(BLOB.c.json).where(BLOB.c.sha256 == sha256)).scalar()
+    if found is None:
+        raise StoreError(
+            "a value that a result refers to is missing",
+            where=where,
+            observed=f"no blob {sha256}",
+            fix="export the run again from the store it was measured into",
+        )
+    return found
+
+
+def runs(connection: Connection) -> list[RunRecord]:
+    """Give all runs, newest first; version 7 ids grow with time."""
+    query = select(RUN).order_by(RUN.c.started_at.desc(), RUN.c.id.desc())
+    return [run_of(row) for row in connection.execute(query).mappings()]
+
+
+def choose(candidates: list[RunRecord], name: str, where: str) -> RunRecord:
+    """Pick a run by id, beginning of an id, or `latest` out of runs ordered newest first.
+
+    Raises:
+        UsageError: there is none, or several begin so.
+    """
+    if name == "latest":
+        found = candidates[:1]
+    else:
+        found = [run for run in candidates if run.id == name] or [run for run in candidates if run.id.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(f"{run.id} ({run.experiment})" for run in (found or candidates)[:5])
+    raise UsageError(
+        f"several runs begin with {name!r}" if found else f"there is no run {name!r}",
+        where=where,
+        observed=f"runs: {known}" if known else "no runs yet",
+        fix="give more of the id, or `latest`" if candidates else "measure something first: nfvbed run <experiment>",
+    )
+
+
+def cells(connection: Connection, run: str) -> list[CellRecord]:
+    """Give a run's cells in the order in which they were added."""
+    query = select(CELL).where(CELL.c.run == run).order_by(CELL.c.position)
+    return [cell_of(row) for row in connection.execute(query).mappings()]
+
+
+def trials(connection: Connection, run: str, cell: str | None) -> list[TrialRecord]:
+    """Give trials with their histograms, in the order of their sequence."""
+    query = select(TRIAL).where(TRIAL.c.run == run).order_by(TRIAL.c.sequence)
+    if cell is not None:
+        query = query.where(TRIAL.c.cell == cell)
+    histograms: dict[int, list[str | None]] = defaultdict(list)
+    columns = select(HISTOGRAM.c.sequence, HISTOGRAM.c.encoded).where(HISTOGRAM.c.run == run)
+    for sequence, encoded in connection.execute(columns.order_by(HISTOGRAM.c.sequence, HISTOGRAM.c.direction)):
+        histograms[sequence].append(encoded)
+    return [trial_of(row, tuple(histograms[row["sequence"]])) for row in connection.execute(query).mappings()]
+
+
+def facts(connection: Connection, run: str) -> list[FactRecord]:
+    """Give a run's facts in the order in which they were added."""
+    query = select(FACT).where(FACT.c.run == run).order_by(FACT.c.id)
+    return [fact_of(row) for row in connection.execute(query).mappings()]

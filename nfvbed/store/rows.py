@@ -1,0 +1,52 @@
+"""Records to rows of the tables and back."""
+
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
+
+
+def trial_row(trial: TrialRecord) -> dict[str, Any]:
+    """Give a trial's row; its histograms are rows of their own."""
+    return trial.model_dump(mode="json", exclude={"latency_hdr"})
+
+
+def histogram_rows(trial: TrialRecord) -> list[dict[str, Any]]:
+    """Give one row a direction; a direction without a histogram keeps its place."""
+    return [
+        {"run": trial.run, "sequence": trial.sequence, "direction": direction, "encoded": encoded}
+        for direction, encoded in enumerate(trial.latency_hdr)
+    ]
+
+
+def trial_of(row: RowMapping, latency_hdr: tuple[str | None, ...]) -> TrialRecord:
+    """Rebuild a trial from its row and its histograms in the order of directions."""
+    return TrialRecord.model_validate({**dict(row), "latency_hdr": latency_hdr})
+
+
+def cell_row(cell: CellRecord, position: int) -> dict[str, Any]:
+    """Give a cell's row. An `ok` is not written yet: it is known when the run ends."""
+    row = cell.model_dump(mode="json")
+    row["frame_size"] = str(cell.frame_size)
+    row["status"] = None if cell.status is Status.OK else cell.status.value
+    return {**row, "position": position}
+
+
+def cell_of(row: RowMapping) -> CellRecord:
+    """Rebuild a cell from its row."""
+    size = row["frame_size"]
+    values = {key: value for key, value in row.items() if key != "position"}
+    values["frame_size"] = int(size) if size.isdigit() else size
+    values["status"] = row["status"] or Status.OK
+    return CellRecord.model_validate(values)
+
+
+def run_of(row: RowMapping) -> RunRecord:
+    """Rebuild a run from its row."""
+    return RunRecord.model_validate(dict(row))
+
+
+def fact_of(row: RowMapping) -> FactRecord:
+    """Rebuild a fact from its row."""
+    return FactRecord.model_validate({key: value for key, value in row.items() if key != "id"})

@@ -1,0 +1,209 @@
+"""The store: what is measured goes in once, and comes out as it went in."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, insert, select, text, update
+
+from nfvbed.errors import BusyError, InternalError
+from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
+from nfvbed.store import queries
+from nfvbed.store.canonical import canonical_json, content_hash
+from nfvbed.store.clock import utc_now
+from nfvbed.store.connect import Location, connect, faults, locate
+from nfvbed.store.lock import Holder, WriterLock, holder_of
+from nfvbed.store.migrate import prepare
+from nfvbed.store.rows import cell_row, histogram_rows, trial_row
+from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RUN, TRIAL
+
+ADVISORY_LOCK = 0x6E667662
+"""PostgreSQL's advisory lock of nfvbed's writer ("nfvb")."""
+
+
+class Store:
+    """Results of all runs. Every call is one transaction: when it returns, its rows are on disk."""
+
+    def __init__(self, location: Location, engine: Engine, lock: WriterLock | None, held: Connection | None) -> None:
+        self.location = location
+        self._engine = engine
+        self._lock = lock
+        self._held = held
+
+    @classmethod
+    def open(cls, url_or_path: str | Path, read_only: bool = False) -> "Store":
+        """Open a store, create or migrate it where needed.
+
+        Raises:
+            StoreError: no results yet (read_only), a newer format, no database, no space, not writable.
+            BusyError: another process writes to it.
+            ConfigurationError: not a usable URL.
+        """
+        location = locate(url_or_path)
+        engine = connect(location, read_only=read_only)
+        store = cls(location, engine, None, None)
+        try:
+            if not read_only:
+                store._become_writer()
+            with store._transaction("the results cannot be opened") as connection:
+                prepare(connection, str(location), read_only=read_only)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Close it and let the next writer in; idempotent."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+        self._engine.dispose()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def writer(self) -> Holder | None:
+        """Say which process writes to this SQLite file now; None when none does."""
+        return holder_of(_lock_path(self.location.path)) if self.location.path else None
+
+    # Writing
+
+    def put_blob(self, kind: str, value: Any) -> str:
+        """Keep a value under the SHA-256 of its canonical JSON; again and again costs nothing.
+
+        Args:
+            kind: what it is, for people: `plan`, `host`, `rig`, `variant`, `doctor`.
+        """
+        digest = content_hash(value)
+        with self._transaction("a blob could not be stored") as connection:
+            if connection.execute(select(BLOB.c.kind).where(BLOB.c.sha256 == digest)).first() is None:
+                connection.execute(insert(BLOB).values(sha256=digest, kind=kind, json=canonical_json(value)))
+        return digest
+
+    def start_run(self, run: RunRecord) -> None:
+        """Write a run that begins."""
+        with self._transaction(f"run {run.id} could not be stored") as connection:
+            if connection.execute(select(EXPERIMENT).where(EXPERIMENT.c.name == run.experiment)).first() is None:
+                connection.execute(insert(EXPERIMENT).values(name=run.experiment))
+            connection.execute(insert(RUN).values(**run.model_dump(mode="json")))
+
+    def reopen_run(self, run: str) -> None:
+        """Let a run that did not end `ok` go on."""
+        with self._transaction(f"run {run} could not be resumed") as connection:
+            connection.execute(update(RUN).where(RUN.c.id == run).values(status=None, ended_at=None, reason=""))
+
+    def finish_run(self, run_id: str, status: Status, reason: str = "") -> None:
+        """Write how a run ended; `ok` is final."""
+
+        with self._transaction(f"the end of run {run_id} could not be stored") as connection:
+            values = {"status": status.value, "reason": reason, "ended_at": utc_now()}
+            changed = connection.execute(update(RUN).where(RUN.c.id == run_id).values(**values))
+            _expect_one(changed.rowcount, f"run {run_id}")
+
+    def add_cell(self, cell: CellRecord) -> None:
+        """Write a cell, before its first trial."""
+        with self._transaction(f"cell {cell.id} could not be stored") as connection:
+            position = connection.execute(select(func.count()).where(CELL.c.run == cell.run)).scalar_one()
+            connection.execute(insert(CELL).values(**cell_row(cell, position)))
+
+    def set_cell_status(self, run: str, cell: str, status: Status, reason: str = "") -> None:
+        """Write how a cell ended; only `blocked`, `failed` and `interrupted` can be followed by another status."""
+        with self._transaction(f"the status of cell {cell} could not be stored") as connection:
+            where = (CELL.c.run == run, CELL.c.id == cell)
+            changed = connection.execute(update(CELL).where(*where).values(status=status.value, reason=reason))
+            _expect_one(changed.rowcount, f"cell {cell} of run {run}")
+
+    def add_trial(self, trial: TrialRecord) -> None:
+        """Write a trial that ended, with its histograms."""
+        with self._transaction(f"trial {trial.sequence} of {trial.cell} could not be stored") as connection:
+            connection.execute(insert(TRIAL).values(**trial_row(trial)))
+            histograms = histogram_rows(trial)
+            if histograms:
+                connection.execute(insert(HISTOGRAM), histograms)
+
+    def add_fact(self, fact: FactRecord) -> None:
+        """Write a timed step."""
+        with self._transaction(f"the fact {fact.step} could not be stored") as connection:
+            connection.execute(insert(FACT).values(**fact.model_dump(mode="json")))
+
+    # Reading
+
+    def get_blob(self, sha256: str) -> Any:
+        """Give a kept value, as JSON has it.
+
+        Raises:
+            StoreError: there is none of that hash.
+        """
+        with self._transaction("a blob could not be read") as connection:
+            return json.loads(queries.blob(connection, sha256, str(self.location)))
+
+    def runs(self) -> list[RunRecord]:
+        """Give all runs, newest first."""
+        with self._transaction("the runs could not be read") as connection:
+            return queries.runs(connection)
+
+    def run(self, name: str) -> RunRecord:
+        """Find a run by its id, the beginning of its id, or `latest`.
+
+        Raises:
+            UsageError: there is none, or several begin so.
+        """
+        return queries.choose(self.runs(), name, str(self.location))
+
+    def cells(self, run: str) -> list[CellRecord]:
+        """Give a run's cells in the order in which they were added."""
+        with self._transaction("the cells could not be read") as connection:
+            return queries.cells(connection, run)
+
+    def trials(self, run: str, cell: str | None = None) -> list[TrialRecord]:
+        """Give a run's trials, or a cell's, in the order of their sequence."""
+        with self._transaction("the trials could not be read") as connection:
+            return queries.trials(connection, run, cell)
+
+    def facts(self, run: str) -> list[FactRecord]:
+        """Give a run's facts in the order in which they were added."""
+        with self._transaction("the facts could not be read") as connection:
+            return queries.facts(connection, run)
+
+    # Inside
+
+    def _become_writer(self) -> None:
+        if self.location.path is not None:
+            self._lock = WriterLock(_lock_path(self.location.path))
+            self._lock.acquire()
+            return
+        with faults(self.location, "the results database cannot be opened"):
+            self._held = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            free = self._held.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": ADVISORY_LOCK}).scalar_one()
+        if not free:
+            raise BusyError(
+                "another nfvbed writes to this results database",
+                where=str(self.location),
+                observed="its advisory lock is held",
+                fix="wait until it ends",
+            )
+
+    @contextlib.contextmanager
+    def _transaction(self, what: str) -> Iterator[Connection]:
+        with faults(self.location, what), self._engine.begin() as connection:
+            yield connection
+
+
+def _lock_path(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def _expect_one(rows: int, what: str) -> None:
+    if rows != 1:
+        raise InternalError(f"{what} was never started")
