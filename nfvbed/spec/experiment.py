@@ -35,6 +35,8 @@ class RepetitionsSpec(SpecModel):
 
     needed: int = Field(5, ge=1, le=1000)
     """Repetitions that every cell must have in one placement class."""
+    needed_ceilings: int = Field(3, ge=1, le=1000)
+    """The same for the ceilings, at most `needed`; a ceiling bounds a result and is not compared with it."""
     max_rounds: int = Field(12, ge=1, le=10_000)
     time_limit_s: float = Field(360, gt=0)
     """No new round starts after it; what is missing then is `blocked`."""

@@ -1,0 +1,161 @@
+"""A YAML file as data with the place of every key, so that an error can say where it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nfvbed.errors import ConfigurationError
+
+KeyPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """What one file holds."""
+
+    path: Path
+    data: Any
+    places: dict[KeyPath, tuple[int, int]]
+    """(line, column), both from 1, of every key and list item."""
+    overridden: frozenset[KeyPath] = frozenset()
+    """Keys whose values are the command line's."""
+
+    def where(self, key: Sequence[str | int] = ()) -> str:
+        """Name the place of a key, or of the closest key above it: `file:line key.path`."""
+        shown = dotted(key)
+        path = tuple(key)
+        if any(path[:length] in self.overridden for length in range(1, len(path) + 1)):
+            return f"command line, {shown}"
+        while path and path not in self.places:
+            path = path[:-1]
+        line, _ = self.places.get(path, (1, 1))
+        return f"{self.path}:{line}" + (f" {shown}" if shown else "")
+
+
+def dotted(key: Sequence[str | int]) -> str:
+    """Write a key path as people do: `options.queues[0]`."""
+    text = ""
+    for part in key:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def read_document(path: Path) -> Document:
+    """Read one YAML file.
+
+    Raises:
+        ConfigurationError: unreadable, not UTF-8, malformed, a key given twice, an alias, or no mapping.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        observed = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigurationError(
+            f"{path.name} cannot be read", where=str(path), observed=observed or str(error), fix="check name and rights"
+        ) from error
+    return parse_document(path, text)
+
+
+def parse_document(path: Path, text: str) -> Document:
+    """Parse the text of one YAML file.
+
+    Raises:
+        ConfigurationError: malformed, a key given twice, an alias, or no mapping; with line and column.
+    """
+    places: dict[KeyPath, tuple[int, int]] = {}
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            data = _value(loader, node, (), places) if node is not None else None
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as error:
+        raise _malformed(path, error) from error
+    except RecursionError as error:
+        raise ConfigurationError(
+            f"{path.name} is not valid YAML", where=str(path), observed="it nests too deeply", fix="write it flatter"
+        ) from error
+    if not isinstance(data, dict):
+        seen = "nothing" if data is None else f"a {_kind(data)}"
+        raise ConfigurationError(
+            f"{path.name} must hold keys and values", where=f"{path}:1", observed=seen, fix="write `key: value` lines"
+        )
+    return Document(path, data, places)
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
+    """Knows only what JSON has, and no aliases: a small file could unfold into one of any size."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()
+            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed here", event.start_mark)
+        return super().compose_node(parent, index)
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in ("tag:yaml.org,2002:timestamp",)]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _value(loader: yaml.SafeLoader, node: yaml.Node, key: KeyPath, places: dict[KeyPath, tuple[int, int]]) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return _mapping(loader, node, key, places)
+    if isinstance(node, yaml.SequenceNode):
+        items = []
+        for index, item in enumerate(node.value):
+            places[(*key, index)] = _place(item)
+            items.append(_value(loader, item, (*key, index), places))
+        return items
+    value = loader.construct_object(node)
+    if value is not None and not isinstance(value, str | int | float | bool):
+        raise yaml.constructor.ConstructorError(None, None, f"{node.tag} is not allowed here", node.start_mark)
+    return value
+
+
+def _mapping(
+    loader: yaml.SafeLoader, node: yaml.MappingNode, key: KeyPath, places: dict[KeyPath, tuple[int, int]]
+) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        name = loader.construct_object(key_node) if isinstance(key_node, yaml.ScalarNode) else None
+        if not isinstance(name, str):
+            # YAML 1.1 reads a bare `on` or `yes` as a truth value, also as a key.
+            seen = getattr(key_node, "value", "a list or mapping")
+            raise yaml.constructor.ConstructorError(
+                None, None, f"the key {seen!r} is not a text; put it in quotes", key_node.start_mark
+            )
+        if name in values:
+            first = places[(*key, name)][0]
+            raise yaml.constructor.ConstructorError(
+                None, None, f"the key {name!r} is given twice, first in line {first}", key_node.start_mark
+            )
+        places[(*key, name)] = _place(key_node)
+        values[name] = _value(loader, value_node, (*key, name), places)
+    return values
+
+
+def _place(node: yaml.Node) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def _kind(value: Any) -> str:
+    return "list" if isinstance(value, list) else "single value"
+
+
+def _malformed(path: Path, error: yaml.YAMLError) -> ConfigurationError:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    context = getattr(error, "context", None)
+    return ConfigurationError(
+        f"{path.name} is not valid YAML",
+        where=place,
+        observed=f"{problem} ({context})" if context else problem,
+        fix="mend that line; indentation is spaces, lists are `- item` or `[a, b]`",
+    )

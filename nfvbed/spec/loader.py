@@ -1,0 +1,145 @@
+"""Reads the user's files, once each, into frozen models that fit together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.spec import rules
+from nfvbed.spec.document import Document, read_document
+from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.root import find_root
+from nfvbed.spec.rules import Study
+from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.validate import build, suggestion
+from nfvbed.spec.variant import Variant
+
+Named = TypeVar("Named", Variant, SiteSpec, Experiment)
+
+
+class Project:
+    """The data folders below one root.
+
+    Args:
+        root: the folder that holds `deploy/` and `vsperf-conf/`; None: found as `find_root` says.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = find_root(root)
+        self.variants_folder = self.root / "deploy" / "variants"
+        self.sites_folder = self.root / "deploy" / "sites"
+        self.experiments_folder = self.root / "vsperf-conf" / "experiments"
+
+    @cached_property
+    def variant_names(self) -> tuple[str, ...]:
+        """Names of all variants, sorted."""
+        return _names(self.variants_folder)
+
+    @cached_property
+    def site_names(self) -> tuple[str, ...]:
+        """Names of all sites, sorted."""
+        return _names(self.sites_folder)
+
+    @cached_property
+    def experiment_names(self) -> tuple[str, ...]:
+        """Names of all experiments, sorted."""
+        return _names(self.experiments_folder)
+
+    def list_variants(self) -> list[Variant]:
+        """Load all variants.
+
+        Raises:
+            ConfigurationError: one of the files is not valid.
+        """
+        return [self.load_variant(name) for name in self.variant_names]
+
+    def load_variant(self, name: str) -> Variant:
+        """Load one variant.
+
+        Raises:
+            ConfigurationError: unknown (with the nearest name), or its file is not valid.
+        """
+        return _load(self._file(self.variants_folder, name, "variant"), Variant)
+
+    def load_site(self, name: str) -> SiteSpec:
+        """Load one site.
+
+        Raises:
+            ConfigurationError: unknown (with the nearest name), or its file is not valid.
+        """
+        return _load(self._file(self.sites_folder, name, "site"), SiteSpec)
+
+    def load_experiment(self, name_or_path: str | Path) -> Experiment:
+        """Load one experiment by name or path, without the files that it names.
+
+        Raises:
+            ConfigurationError: unknown (with the nearest name), or its file is not valid.
+        """
+        return self.load_study(name_or_path).experiment
+
+    def load_study(self, name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Study:
+        """Load an experiment with its variants and its site, and check that they fit together.
+
+        Args:
+            name_or_path: a name in `vsperf-conf/experiments`, or the path of a file.
+            overrides: dotted keys of the experiment with the values that the command line gives them.
+
+        Raises:
+            ConfigurationError: with file, line, key, what was seen and what would be right.
+        """
+        document = _overridden(read_document(self._experiment_path(name_or_path)), overrides or {})
+        experiment = build(document, Experiment)
+        rules.name_is_the_files_name(document, experiment.name)
+        rules.names_are_known(document, "variants", experiment.variants, self.variant_names)
+        rules.names_are_known(document, "site", [experiment.site], self.site_names)
+        variants = tuple(self.load_variant(name) for name in experiment.variants)
+        rules.simulated_is_not_mixed_with_real(document, variants)
+        rules.topologies_are_offered(document, experiment, variants)
+        rules.frames_hold_their_headers(document, experiment)
+        return Study(experiment, variants, self.load_site(experiment.site))
+
+    def _experiment_path(self, name_or_path: str | Path) -> Path:
+        text = str(name_or_path)
+        if "/" in text or text.endswith((".yml", ".yaml")):
+            return Path(text)
+        return self._file(self.experiments_folder, text, "experiment")
+
+    def _file(self, folder: Path, name: str, kind: str) -> Path:
+        names = _names(folder)
+        if name not in names:
+            raise ConfigurationError(
+                f"unknown {kind} {name!r}", where=str(folder), observed=repr(name), fix=suggestion(name, names)
+            )
+        return folder / f"{name}.yml"
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in folder.glob("*.yml")))
+
+
+def _load(path: Path, model: type[Named]) -> Named:
+    document = read_document(path)
+    loaded = build(document, model)
+    rules.name_is_the_files_name(document, loaded.name)
+    return loaded
+
+
+def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
+    """Put the command line's values in the place of the file's, so that the same checks see them."""
+    data = dict(document.data)
+    for key, value in overrides.items():
+        *parents, last = key.split(".")
+        target = data
+        for parent in parents:
+            inner = target.get(parent)
+            target[parent] = dict(inner) if isinstance(inner, dict) else {}
+            target = target[parent]
+        target[last] = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    if "variants" in overrides and data.get("baseline") not in overrides["variants"]:
+        # Whoever picks some of the variants should not have to know the file's baseline.
+        data.pop("baseline", None)
+    return replace(document, data=data, overridden=frozenset(tuple(key.split(".")) for key in overrides))
+
+

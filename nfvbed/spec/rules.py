@@ -1,0 +1,97 @@
+"""Rules that need more than one key or more than one file, each a function with a name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.spec.document import Document
+from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.validate import suggestion
+from nfvbed.spec.variant import SimulatedOptions, Variant
+from nfvbed.units import MIN_FRAME_SIZE_BYTES, frame_mix
+
+IPV6_EXTRA_BYTES = 20
+"""An IPv6 header is 40 bytes, an IPv4 header 20; the payload of 18 bytes stays."""
+VLAN_TAG_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment with what it names: everything a run needs to know of the files."""
+
+    experiment: Experiment
+    variants: tuple[Variant, ...]
+    """In the experiment's order."""
+    site: SiteSpec
+
+    @property
+    def simulated(self) -> bool:
+        """Whether nothing in it is measured."""
+        return all(isinstance(variant.options, SimulatedOptions) for variant in self.variants)
+
+
+def name_is_the_files_name(document: Document, name: str) -> None:
+    """A file is found by its name, so the name in it must be the same."""
+    if document.path.stem != name:
+        raise ConfigurationError(
+            f"the name in {document.path.name} differs from the file's name",
+            where=document.where(("name",)),
+            observed=repr(name),
+            fix=f"write `name: {document.path.stem}`, or rename the file to {name}.yml",
+        )
+
+
+def names_are_known(document: Document, key: str, names: Sequence[str], known: Sequence[str]) -> None:
+    """Every variant (or site) that is named has a file."""
+    for index, name in enumerate(names):
+        if name not in known:
+            place = (key, index) if isinstance(document.data.get(key), list) else (key,)
+            raise ConfigurationError(
+                f"unknown {key.removesuffix('s')} {name!r} in {document.path.name}",
+                where=document.where(place),
+                observed=repr(name),
+                fix=suggestion(name, known),
+            )
+
+
+def simulated_is_not_mixed_with_real(document: Document, variants: Sequence[Variant]) -> None:
+    """A simulated result must never stand beside a measured one."""
+    simulated = [v.name for v in variants if isinstance(v.options, SimulatedOptions)]
+    real = [v.name for v in variants if not isinstance(v.options, SimulatedOptions)]
+    if simulated and real:
+        raise ConfigurationError(
+            f"{document.path.name} mixes simulated and real variants",
+            where=document.where(("variants",)),
+            observed=f"simulated: {', '.join(simulated)}; real: {', '.join(real)}",
+            fix="put them into two experiments",
+        )
+
+
+def topologies_are_offered(document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:
+    """A topology that some variant lacks makes cells `not-applicable`; one that all lack is a mistake."""
+    for index, topology in enumerate(experiment.topologies):
+        if not any(topology in variant.topologies for variant in variants):
+            offered = sorted({t for variant in variants for t in variant.topologies})
+            raise ConfigurationError(
+                f"no variant of {document.path.name} has the topology {topology!r}",
+                where=document.where(("topologies", index)),
+                observed=repr(topology),
+                fix=f"one of: {', '.join(offered)}" if offered else "give the variants topologies",
+            )
+
+
+def frames_hold_their_headers(document: Document, experiment: Experiment) -> None:
+    """The headers and the 18 bytes of payload that carry sequence and time must fit the smallest frame."""
+    traffic = experiment.traffic
+    smallest = MIN_FRAME_SIZE_BYTES
+    smallest += IPV6_EXTRA_BYTES if traffic.ip == 6 else 0
+    smallest += VLAN_TAG_BYTES if traffic.vlan is not None else 0
+    for index, size in enumerate(experiment.frame_sizes):
+        if min(length for length, _ in frame_mix(size)) < smallest:
+            raise ConfigurationError(
+                f"frame size {size} of {document.path.name} is too small for its headers",
+                where=document.where(("frame_sizes", index)),
+                observed=f"{size}, with IPv{traffic.ip}{' and a VLAN tag' if traffic.vlan is not None else ''}",
+                fix=f"give frames of at least {smallest} bytes, or plainer traffic",
+            )
