@@ -1,1 +1,1 @@
-"""One trial on a deployment: traffic, CPU time, counters and core distance around it, and the record that comes of it."""
+"""One trial on a deployment: traffic, CPU time, counters and core distance around it, and its record."""

@@ -23,6 +23,8 @@ class TrafficRequest:
     vlan: int | None = None
     check: bool = True
     stamp: bool = True
+    learning_frames: int = 3
+    """Broadcast frames from each port before the trial, so that a learning switch knows both; a trace sends none."""
 
 
 @dataclass(frozen=True)

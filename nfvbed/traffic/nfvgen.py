@@ -1,0 +1,383 @@
+"""The client of nfvgen, nfvbed's own generator: starts it, asks for trials, and turns its counts into results.
+
+The data cores must not be disturbed: during a trial the client sleeps in one `select` that wakes when the
+generator closes the connection, and asks for the counts only when the trial is due to have ended.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import ValidationError
+
+from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
+from nfvbed.records import DirectionCounts, Engine, GeneratorPort
+from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
+from nfvbed.traffic.latency import encode_latency
+from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel, unexpected_answer
+from nfvbed.traffic.nfvgen_protocol import (
+    Answer,
+    DirectionMessage,
+    ErrorBody,
+    HelloResult,
+    Message,
+    StackMessage,
+    StartMessage,
+    StatsResult,
+    TrialMessage,
+)
+from nfvbed.units import NS_PER_S, frame_mix
+
+POLL_INTERVAL_S = 0.02
+ANSWER_TIMEOUT_S = 5.0
+LOG_LINES = 15
+MAX_SOCKET_PATH_BYTES = 107
+"""sun_path of unix(7), without its terminating zero."""
+
+BUSY_EXIT = 13
+"""nfvgen's exit status when another one answers on its socket."""
+
+M = TypeVar("M", bound=Message)
+
+
+class GeneratorProcess(Protocol):
+    """What the client needs of the process that its owner started."""
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+
+    @property
+    def exit_status(self) -> int | None:
+        """Exit status; None while it runs or when it cannot be known."""
+
+    def alive(self) -> bool:
+        """Tell whether it still runs."""
+
+    def log_tail(self, lines: int = ...) -> str:
+        """Give the last lines of its output."""
+
+    def stop(self) -> None:
+        """End it for certain; idempotent."""
+
+
+Spawn = Callable[[Sequence[str]], GeneratorProcess]
+"""Starts an argument list; the caller decides namespace, cgroup and cores."""
+
+
+@dataclass(frozen=True)
+class NfvgenOptions:
+    """How nfvgen is started."""
+
+    binary: Path
+    engine: Literal["dpdk", "xdp"]
+    ports: tuple[GeneratorPort, GeneratorPort]
+    core: int
+    socket_path: Path
+    sink_core: int | None = None
+    """xdp only: where the receive work of the ports runs."""
+    memory_mib: int = 256
+    file_prefix: str = ""
+    hugepage_dir: Path | None = None
+    burst: int = 32
+    queue_size: int = 1024
+    mbufs: int = 16384
+    yield_when_idle: bool = False
+    drain_ns: int = 50_000_000
+    start_timeout_s: float = 30.0
+    """Opening virtio-user ports waits for the other side; hugepages have to be cleared."""
+    grace_s: float = 10.0
+    """How much longer than asked a trial may take before the generator counts as stuck."""
+
+    def argv(self) -> list[str]:
+        """Give the command line."""
+        argv = [str(self.binary), "--engine", self.engine, "--socket", str(self.socket_path), "--core", str(self.core)]
+        for port in self.ports:
+            argv += ["--port", port.spec]
+        argv += ["--burst", str(self.burst), "--queue-size", str(self.queue_size)]
+        if self.engine == "xdp":
+            return argv + (["--sink-core", str(self.sink_core)] if self.sink_core is not None else [])
+        argv += ["--memory-mib", str(self.memory_mib), "--mbufs", str(self.mbufs)]
+        if self.file_prefix:
+            argv += ["--file-prefix", self.file_prefix]
+        if self.hugepage_dir is not None:
+            argv += ["--hugepage-dir", str(self.hugepage_dir)]
+        return argv + (["--yield"] if self.yield_when_idle else [])
+
+
+class NfvgenClient(Generator):
+    """nfvgen on two ports. The process starts with the constructor and ends with `close`.
+
+    Raises:
+        GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.
+    """
+
+    def __init__(self, options: NfvgenOptions, spawn: Spawn) -> None:
+        self.ports = options.ports
+        self._options = options
+        self._channel: NfvgenChannel | None = None
+        self._closed = False
+        _check_socket_path(options.socket_path)
+        self._process = spawn(options.argv())
+        try:
+            self._channel = self._connect()
+            self._hello = self._ask_hello()
+        except BaseException:
+            self.close()
+            raise
+
+    def hello(self) -> GeneratorInfo:
+        """Ask the generator what it is; links may have changed since it started."""
+        self._hello = hello = self._ask_hello()
+        return GeneratorInfo(
+            engine=Engine(name=f"{hello.name}-{hello.engine}", version=f"{hello.version} ({hello.engine_version})"),
+            pid=hello.pid,
+            thread_id=hello.thread_id,
+            core=hello.core,
+            tsc_hz=hello.tsc_hz,
+            min_frame_size_bytes=hello.min_frame_size_bytes,
+            max_frame_size_bytes=hello.max_frame_size_bytes,
+            max_flows=hello.max_flows,
+            link_up=(hello.ports[0].link == "up", hello.ports[1].link == "up"),
+            raw=hello.model_dump(),
+        )
+
+    def run(self, request: TrafficRequest) -> TrafficResult:
+        """Run one trial to its end.
+
+        Raises:
+            ConfigurationError: the generator cannot send this (frame size, flows, stack); nothing was sent.
+            GeneratorError: it ended, refused, a port failed, or the trial did not end in time.
+        """
+        self._check_limits(request)
+        message = start_message(request, self._options.drain_ns)
+        self._result(self._ask("start", **message.model_dump()), "start", request)
+        return result_of(self._wait_for_end(request))
+
+    def close(self) -> None:
+        """Ask the generator to quit, then make sure of it. Idempotent, never raises for a dead generator."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._channel is not None:
+            try:
+                self._channel.request("quit", 2.0)
+                self._wait_for_exit(3.0)
+            except GeneratorError:
+                pass  # Dead, stuck or garbled: `stop` below ends it whatever it answers.
+            finally:
+                self._channel.close()
+        self._process.stop()
+
+    def _connect(self) -> NfvgenChannel:
+        deadline = time.monotonic() + self._options.start_timeout_s
+        while True:
+            if not self._process.alive():
+                raise self._ended("nfvgen ended before it was ready")
+            try:
+                return NfvgenChannel(self._options.socket_path)
+            except (FileNotFoundError, ConnectionRefusedError):
+                pass  # Not there yet.
+            except OSError as error:
+                raise GeneratorError(
+                    "cannot connect to nfvgen", where=str(self._options.socket_path), observed=str(error)
+                ) from error
+            if time.monotonic() > deadline:
+                raise GeneratorError(
+                    f"nfvgen was not ready within {self._options.start_timeout_s:g} s",
+                    where=str(self._options.socket_path),
+                    observed=self._last_words(),
+                    fix="see whether the other side of its ports runs",
+                )
+            time.sleep(POLL_INTERVAL_S)
+
+    def _ask(self, command: str, **keys: Any) -> Answer:
+        if self._closed or self._channel is None:
+            raise GeneratorError("nfvgen was closed already", where=str(self._options.socket_path))
+        try:
+            return self._channel.request(command, ANSWER_TIMEOUT_S, **keys)
+        except ChannelClosed as error:
+            self._wait_for_exit(1.0)
+            if self._process.alive():
+                raise
+            raise self._ended(f"nfvgen ended during {command}") from error
+
+    def _result(self, answer: Answer, command: str, request: TrafficRequest | None = None) -> dict[str, Any]:
+        if answer.ok and answer.result is not None and answer.error is None:
+            return answer.result
+        if answer.error is None or answer.ok:
+            raise GeneratorError(
+                f"nfvgen's answer to {command} has neither a result nor an error, or both",
+                where=str(self._options.socket_path),
+                fix="build the generator of this version of nfvbed",
+            )
+        raise refusal(answer.error, command, request)
+
+    def _ask_as(self, model: type[M], command: str) -> M:
+        result = self._result(self._ask(command), command)
+        try:
+            return model.model_validate(result)
+        except ValidationError as error:
+            raise unexpected_answer(command, error, str(self._options.socket_path)) from error
+
+    def _ask_hello(self) -> HelloResult:
+        return self._ask_as(HelloResult, "hello")
+
+    def _check_limits(self, request: TrafficRequest) -> None:
+        low, high = self._hello.min_frame_size_bytes, self._hello.max_frame_size_bytes
+        for size, _ in frame_mix(request.frame_size):
+            if not low <= size <= high:
+                raise ConfigurationError(
+                    f"frames of {size} bytes do not fit the generator",
+                    where=f"nfvgen, engine {self._hello.engine}",
+                    observed=f"it sends {low} to {high} bytes, FCS included",
+                    fix=f"choose a frame size of {low} to {high} bytes, or a port kind of another engine",
+                )
+        if request.flows > self._hello.max_flows:
+            raise ConfigurationError(
+                f"{request.flows} flows are more than the generator has",
+                where=f"nfvgen, engine {self._hello.engine}",
+                observed=f"it sends 1 to {self._hello.max_flows} flows per direction",
+            )
+
+    def _wait_for_end(self, request: TrafficRequest) -> TrialMessage:
+        longest_s = (request.duration_ns + self._options.drain_ns) / NS_PER_S
+        deadline = time.monotonic() + longest_s + self._options.grace_s
+        self._sleep(_expected_s(request, self._options.drain_ns))
+        while True:
+            stats = self._ask_as(StatsResult, "stats")
+            if stats.state == "failed":
+                reason = stats.error.message if isinstance(stats.error, ErrorBody) else stats.error
+                raise GeneratorError("nfvgen's trial failed", where=self._where(), observed=reason or "no reason given")
+            if stats.state == "done" and stats.trial is not None:
+                return stats.trial
+            if stats.state != "running":
+                raise GeneratorError("nfvgen lost its trial", where=self._where(), observed=f"state {stats.state}")
+            if time.monotonic() > deadline:
+                raise GeneratorError(
+                    f"nfvgen's trial of {longest_s:.3g} s did not end within {self._options.grace_s:g} s more",
+                    where=self._where(),
+                    observed=f"still running after {stats.elapsed_ns / NS_PER_S:.3g} s",
+                    fix="see whether its core is shared with another polling thread",
+                )
+            self._sleep(POLL_INTERVAL_S)
+
+    def _sleep(self, seconds: float) -> None:
+        if self._channel is not None and self._channel.wait_closed(seconds):
+            self._wait_for_exit(1.0)
+            if not self._process.alive():
+                raise self._ended("nfvgen ended in the middle of a trial")
+
+    def _wait_for_exit(self, timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
+        while self._process.alive() and time.monotonic() < deadline:
+            time.sleep(POLL_INTERVAL_S)
+
+    def _ended(self, what: str) -> GeneratorError | BusyError:
+        status = self._process.exit_status
+        if status == BUSY_EXIT:
+            return BusyError(
+                "another nfvgen holds the socket",
+                where=self._where(),
+                observed=self._last_words(),
+                fix="end the other run, or wait for it",
+            )
+        return GeneratorError(
+            what,
+            where=self._where(),
+            observed=f"exit status {'unknown' if status is None else status}; last words:\n{self._last_words()}",
+        )
+
+    def _where(self) -> str:
+        return f"process {self._process.pid}, {self._options.socket_path}"
+
+    def _last_words(self) -> str:
+        return self._process.log_tail(LOG_LINES).strip() or "(nothing on its output)"
+
+
+def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
+    """Put a request into the words of the protocol."""
+    return StartMessage(
+        duration_ns=request.duration_ns,
+        frames=request.frames,
+        rate_pps=request.rate_pps,
+        directions=[[0, 1], [1, 0]] if request.bidirectional else [[0, 1]],
+        frame_sizes=[list(pair) for pair in frame_mix(request.frame_size)],
+        flows=request.flows,
+        stack=StackMessage(vlan=request.vlan, ip=4 if request.ip == 4 else 6),
+        learning_frames=request.learning_frames,
+        drain_ns=drain_ns,
+        check=request.check,
+        stamp=request.stamp,
+    )
+
+
+def result_of(trial: TrialMessage) -> TrafficResult:
+    """Turn the generator's counts into a result.
+
+    Raises:
+        GeneratorError: counts that cannot be.
+    """
+    directions = []
+    latency = []
+    for direction in trial.directions:
+        directions.append(_counts(direction))
+        try:
+            latency.append(encode_latency(direction.latency.counts) if direction.latency else None)
+        except ValueError as error:
+            raise GeneratorError("nfvgen reported an impossible latency", observed=str(error)) from error
+    return TrafficResult(
+        duration_ns=trial.duration_ns,
+        busy_ns=trial.busy_ns,
+        directions=tuple(directions),
+        foreign=(trial.foreign[0], trial.foreign[1]),
+        latency_hdr=tuple(latency),
+    )
+
+
+def refusal(error: ErrorBody, command: str, request: TrafficRequest | None) -> ConfigurationError | GeneratorError:
+    """Turn a refused request into nfvbed's error: the user's value out of range, or the generator's trouble."""
+    observed = error.message
+    if error.limit is not None and str(error.limit) not in error.message:
+        observed += f" (limit: {error.limit})"
+    if error.code == "out-of-range":
+        what = error.field or command
+        size = f" for frames of {request.frame_size} bytes" if request is not None else ""
+        fix = "" if error.limit is None else f"use {error.limit}"
+        return ConfigurationError(f"the generator refuses {what}{size}", where="nfvgen", observed=observed, fix=fix)
+    if error.code == "port":
+        return GeneratorError(f"a port of the generator failed ({command})", where="nfvgen", observed=observed)
+    return GeneratorError(f"nfvgen refused {command} ({error.code})", where=error.field or "nfvgen", observed=observed)
+
+
+def _counts(direction: DirectionMessage) -> DirectionCounts:
+    if direction.intended != direction.sent + direction.unsent or direction.lost > direction.sent:
+        raise GeneratorError(
+            "nfvgen's counts contradict each other",
+            where=f"direction {direction.tx} to {direction.rx}",
+            observed=f"intended {direction.intended}, sent {direction.sent}, unsent {direction.unsent}, "
+            f"lost {direction.lost}",
+        )
+    return DirectionCounts(**direction.model_dump(exclude={"tx", "rx", "latency"}))
+
+
+def _expected_s(request: TrafficRequest, drain_ns: int) -> float:
+    sending_ns = request.duration_ns
+    if request.frames is not None and request.rate_pps:
+        sending_ns = min(sending_ns, request.frames * NS_PER_S // request.rate_pps)
+    elif request.frames is not None:
+        sending_ns = 0
+    return (sending_ns + drain_ns) / NS_PER_S
+
+
+def _check_socket_path(path: Path) -> None:
+    length = len(str(path).encode())
+    if length > MAX_SOCKET_PATH_BYTES:
+        raise GeneratorError(
+            "the path of the generator's socket is too long for a Unix socket",
+            where=str(path),
+            observed=f"{length} bytes; {MAX_SOCKET_PATH_BYTES} fit",
+            fix="choose a shorter run directory",
+        )

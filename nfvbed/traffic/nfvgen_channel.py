@@ -1,0 +1,133 @@
+"""The Unix socket to nfvgen: one JSON document a line each way, every wait bounded, every answer checked."""
+
+import json
+import select
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from nfvbed.errors import GeneratorError
+from nfvbed.traffic.nfvgen_protocol import SCHEMA, Answer
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+"""Two full latency histograms are about 1 MB; far more than this is not an answer."""
+
+
+class ChannelClosed(GeneratorError):
+    """The generator closed the connection: it ended, or another client holds it."""
+
+
+class NfvgenChannel:
+    """One connection. Not thread-safe; after an error it is not used again."""
+
+    def __init__(self, path: Path, connect_timeout_s: float = 5.0) -> None:
+        self.path = path
+        self._buffer = bytearray()
+        self._next_id = 1
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(connect_timeout_s)
+        try:
+            self._socket.connect(str(path))
+        except OSError:
+            self._socket.close()
+            raise
+
+    def request(self, command: str, timeout_s: float, **keys: Any) -> Answer:
+        """Send one request and read its answer, refused or not.
+
+        Raises:
+            ChannelClosed: the connection ended.
+            GeneratorError: no answer in time, or one that the protocol does not allow.
+        """
+        identifier = self._next_id
+        self._next_id += 1
+        document = {"schema": SCHEMA, "id": identifier, "command": command, **keys}
+        try:
+            self._socket.settimeout(timeout_s)
+            self._socket.sendall(json.dumps(document).encode() + b"\n")
+        except TimeoutError as error:
+            raise GeneratorError(f"nfvgen does not read its requests ({command})", where=str(self.path)) from error
+        except OSError as error:
+            raise ChannelClosed("nfvgen closed the connection", where=str(self.path), observed=str(error)) from error
+        answer = self._parse(self._read_line(command, timeout_s), command)
+        if answer.id != identifier:
+            raise GeneratorError(
+                f"nfvgen answered another request than {command}",
+                where=str(self.path),
+                observed=f"id {answer.id} instead of {identifier}",
+            )
+        return answer
+
+    def wait_closed(self, timeout_s: float) -> bool:
+        """Sleep without using the CPU; end early, with True, when the generator says something or closes."""
+        ready, _, _ = select.select([self._socket], [], [], max(timeout_s, 0))
+        return bool(ready)
+
+    def close(self) -> None:
+        """Close the connection; the generator goes on."""
+        self._socket.close()
+
+    def _read_line(self, command: str, timeout_s: float) -> bytes:
+        deadline = time.monotonic() + timeout_s
+        while (end := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > MAX_LINE_BYTES:
+                raise GeneratorError("nfvgen sent a line without an end", where=str(self.path))
+            left = deadline - time.monotonic()
+            try:
+                self._socket.settimeout(max(left, 0.001))
+                chunk = self._socket.recv(262_144)
+            except TimeoutError as error:
+                raise GeneratorError(
+                    f"nfvgen did not answer {command} within {timeout_s:g} s",
+                    where=str(self.path),
+                    fix="look at its log; a core that is shared with another poller starves it",
+                ) from error
+            except OSError as error:
+                raise ChannelClosed(
+                    "nfvgen closed the connection", where=str(self.path), observed=str(error)
+                ) from error
+            if not chunk:
+                raise ChannelClosed("nfvgen closed the connection", where=str(self.path), observed=f"while {command}")
+            self._buffer += chunk
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return line
+
+    def _parse(self, line: bytes, command: str) -> Answer:
+        try:
+            document = json.loads(line)
+        except ValueError as error:
+            raise GeneratorError(
+                f"nfvgen's answer to {command} is not JSON", where=str(self.path), observed=_shortened(line)
+            ) from error
+        schema = document.get("schema") if isinstance(document, dict) else None
+        if schema != SCHEMA:
+            raise GeneratorError(
+                f"nfvgen speaks another protocol than {SCHEMA}",
+                where=str(self.path),
+                observed=f"schema {schema!r}",
+                fix="build the generator of this version of nfvbed",
+            )
+        try:
+            return Answer.model_validate(document)
+        except ValidationError as error:
+            raise unexpected_answer(command, error, str(self.path)) from error
+
+
+def unexpected_answer(command: str, error: ValidationError, where: str) -> GeneratorError:
+    """Say in one line what of an answer the protocol does not allow."""
+    faults = "; ".join(f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in error.errors()[:3])
+    return GeneratorError(
+        f"nfvgen's answer to {command} does not follow {SCHEMA}",
+        where=where,
+        observed=faults,
+        fix="build the generator of this version of nfvbed",
+    )
+
+
+def _shortened(line: bytes) -> str:
+    text = line[:120].decode("utf-8", "replace")
+    return repr(text + ("..." if len(line) > 120 else ""))

@@ -1,0 +1,135 @@
+"""The messages of `nfvgen/1` (docs/reference/nfvgen-protocol.md) as frozen models; unknown keys are refused."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = "nfvgen/1"
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Message(BaseModel):
+    """A part of a message. Strict: a number in quotes is a fault of the sender, not a number."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class ErrorBody(Message):
+    """Why a request was refused, or why a trial failed."""
+
+    code: Literal["bad-request", "out-of-range", "busy", "idle", "port", "internal"]
+    message: str
+    field: str | None = None
+    limit: int | str | None = None
+    """The smallest or largest value that fits."""
+
+
+class Answer(Message):
+    """The answer to one request."""
+
+    schema_: Literal["nfvgen/1"] = Field(alias="schema")
+    id: int | None
+    ok: bool
+    result: dict[str, Any] | None = None
+    error: ErrorBody | None = None
+
+
+class PortMessage(Message):
+    """One port, as `hello` describes it."""
+
+    name: str
+    driver: str
+    mac: str
+    link: Literal["up", "down"]
+    speed_mbps: Count | None
+
+
+class HelloResult(Message):
+    """What the generator is, and its limits."""
+
+    name: str
+    version: str
+    engine: str
+    engine_version: str
+    pid: Count
+    thread_id: Count
+    core: int
+    tsc_hz: Count
+    min_frame_size_bytes: Count
+    max_frame_size_bytes: Count
+    max_flows: Count
+    capabilities: list[str]
+    ports: Annotated[list[PortMessage], Field(min_length=2, max_length=2)]
+
+
+class LatencyMessage(Message):
+    """Latency of one direction: buckets by their lower end."""
+
+    unit: Literal["ns"]
+    min: Count | None = None
+    max: Count | None = None
+    sum: Count | None = None
+    counts: list[Annotated[list[Count], Field(min_length=2, max_length=2)]] = Field(default_factory=list)
+
+
+class DirectionMessage(Message):
+    """Counts of one direction; `tx` and `rx` are port numbers."""
+
+    tx: Literal[0, 1]
+    rx: Literal[0, 1]
+    intended: Count
+    sent: Count
+    received: Count
+    lost: int
+    unsent: Count
+    refused: Count
+    reordered: Count
+    duplicated: Count
+    corrupted: Count
+    sent_bytes: Count
+    received_bytes: Count
+    latency: LatencyMessage | None = None
+
+
+class TrialMessage(Message):
+    """Counts of one trial, so far or at its end."""
+
+    duration_ns: Count
+    busy_ns: Count
+    directions: Annotated[list[DirectionMessage], Field(min_length=1, max_length=2)]
+    foreign: Annotated[list[Count], Field(min_length=2, max_length=2)]
+    clock: Literal["tsc", "monotonic"]
+
+
+class StatsResult(Message):
+    """What the generator is doing, and its current or last trial."""
+
+    state: Literal["idle", "running", "done", "failed"]
+    elapsed_ns: Count
+    error: str | ErrorBody | None = None
+    trial: TrialMessage | None = None
+
+
+class StackMessage(Message):
+    """The headers below the payload."""
+
+    vlan: int | None = None
+    ip: Literal[4, 6] = 4
+    vxlan: int | None = None
+
+
+class StartMessage(Message):
+    """The keys of `start` that nfvbed sets; the others keep the generator's defaults."""
+
+    duration_ns: int
+    frames: int | None
+    rate_pps: int | None
+    directions: list[list[int]]
+    frame_sizes: list[list[int]]
+    flows: int
+    stack: StackMessage
+    learning_frames: int
+    drain_ns: int
+    check: bool
+    stamp: bool

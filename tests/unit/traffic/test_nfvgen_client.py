@@ -1,0 +1,241 @@
+"""The client of nfvgen, against a stand-in on a real socket."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_nfvgen import HELLO, FakeNfvgen, direction, encode, trial
+from hdrh.histogram import HdrHistogram
+
+from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
+from nfvbed.records import GeneratorPort, PortKind
+from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
+
+REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Iterator[FakeNfvgen]:
+    server = FakeNfvgen(tmp_path / "s")
+    yield server
+    server.stop()
+
+
+def options(path: Path, **changes: object) -> NfvgenOptions:
+    ports = tuple(GeneratorPort(engine="dpdk", spec=f"net_null{i}", kind=PortKind.VHOST_USER) for i in (0, 1))
+    usual = NfvgenOptions(
+        binary=Path("/nfvgen"), engine="dpdk", ports=(ports[0], ports[1]), core=1, socket_path=path, drain_ns=1_000_000
+    )
+    return replace(usual, **changes)  # type: ignore[arg-type]
+
+
+def client(fake: FakeNfvgen, **changes: object) -> NfvgenClient:
+    return NfvgenClient(options(fake.path, **changes), lambda argv: fake)
+
+
+def test_a_trial_gives_the_counts_and_the_latency_of_both_directions(fake: FakeNfvgen) -> None:
+    generator = client(fake)
+    result = generator.run(TrafficRequest(duration_ns=1_000_000, frame_size="imix", rate_pps=10_000, vlan=7))
+    generator.close()
+    assert result.duration_ns == 100_000_123
+    assert [d.received for d in result.directions] == [1000, 1000]
+    assert result.foreign == (0, 2)
+    latency = HdrHistogram.decode(result.latency_hdr[0])
+    assert latency.get_total_count() == 1000
+    assert latency.get_value_at_percentile(50) == 900
+    start = next(r for r in fake.requests if r["command"] == "start")
+    assert start["schema"] == "nfvgen/1"
+    assert start["frame_sizes"] == [[64, 7], [570, 4], [1518, 1]]
+    assert start["directions"] == [[0, 1], [1, 0]]
+    assert start["stack"] == {"vlan": 7, "ip": 4, "vxlan": None}
+
+
+def test_one_direction_is_asked_for_as_one(fake: FakeNfvgen) -> None:
+    fake.replies["stats"] = lambda _: {
+        "state": "done", "elapsed_ns": 1, "error": None, "trial": trial(direction(0, 1, latency=None))
+    }  # fmt: skip
+    result = client(fake).run(replace(REQUEST, bidirectional=False))
+    assert len(result.directions) == 1
+    assert result.latency_hdr == (None,)
+    assert next(r for r in fake.requests if r["command"] == "start")["directions"] == [[0, 1]]
+
+
+def test_hello_describes_engine_limits_and_links(fake: FakeNfvgen) -> None:
+    info = client(fake).hello()
+    assert info.engine.name == "nfvgen-dpdk"
+    assert info.engine.version == "0.1.0 (DPDK 22.11.11)"
+    assert info.link_up == (True, False)
+    assert (info.pid, info.thread_id, info.core) == (4711, 4712, 1)
+
+
+def test_during_a_trial_the_generator_is_left_alone(fake: FakeNfvgen) -> None:
+    client(fake).run(replace(REQUEST, duration_ns=200_000_000))
+    assert sum(r["command"] == "stats" for r in fake.requests) == 2
+
+
+def test_a_frame_size_beyond_the_engine_is_refused_before_anything_is_sent(fake: FakeNfvgen) -> None:
+    with pytest.raises(ConfigurationError, match="64 to 3400") as caught:
+        client(fake).run(replace(REQUEST, frame_size=9018))
+    assert caught.value.exit_code == 10
+    assert not any(r["command"] == "start" for r in fake.requests)
+
+
+def test_a_value_that_the_generator_finds_out_of_range_names_the_limit(fake: FakeNfvgen) -> None:
+    fake.refuse("start", "out-of-range", "64 bytes do not hold VXLAN", field="frame_sizes", limit=128)
+    with pytest.raises(ConfigurationError, match="128") as caught:
+        client(fake).run(REQUEST)
+    assert "64 bytes do not hold VXLAN" in str(caught.value)
+
+
+def test_a_failed_port_is_the_generators_error_in_its_own_words(fake: FakeNfvgen) -> None:
+    fake.refuse("start", "port", "net_null0: link is down")
+    with pytest.raises(GeneratorError, match="link is down"):
+        client(fake).run(REQUEST)
+
+
+def test_a_failed_trial_gives_its_reason(fake: FakeNfvgen) -> None:
+    fake.replies["stats"] = lambda _: {"state": "failed", "elapsed_ns": 1, "error": "device reset", "trial": None}
+    with pytest.raises(GeneratorError, match="device reset"):
+        client(fake).run(REQUEST)
+
+
+def test_a_generator_that_dies_in_mid_trial_is_noticed_at_once_with_its_last_words(fake: FakeNfvgen) -> None:
+    def die(_: object) -> None:
+        fake.log = "cannot allocate mbufs\nbye"
+        fake.die(-9)
+
+    fake.replies["stats"] = die
+    started = time.monotonic()
+    with pytest.raises(GeneratorError, match="cannot allocate mbufs") as caught:
+        client(fake).run(REQUEST)
+    assert caught.value.exit_code == 24
+    assert "-9" in str(caught.value)
+    assert time.monotonic() - started < 2
+
+
+def test_a_connection_that_ends_wakes_the_sleeping_client(fake: FakeNfvgen) -> None:
+    def die_after_the_answer(request: dict[str, object]) -> bytes:
+        fake.die(137)
+        return encode({"schema": "nfvgen/1", "id": request["id"], "ok": True, "result": {}})
+
+    fake.replies["start"] = die_after_the_answer
+    started = time.monotonic()
+    with pytest.raises(GeneratorError, match="137"):
+        client(fake).run(replace(REQUEST, duration_ns=60_000_000_000))
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("garbage", "message"),
+    [
+        (b"\x00\xff not json\n", "not JSON"),
+        (b'["nfvgen/1"]\n', "another protocol"),
+        (encode({"schema": "nfvgen/2", "id": 1, "ok": True, "result": {}}), "nfvgen/2"),
+        (encode({"schema": "nfvgen/1", "id": 99, "ok": True, "result": {}}), "another request"),
+        (encode({"schema": "nfvgen/1", "id": 1, "ok": True, "result": {}, "extra": 1}), "extra"),
+        (encode({"schema": "nfvgen/1", "id": 1, "ok": "yes", "result": {}}), "does not follow"),
+        (encode({"schema": "nfvgen/1", "id": 1, "ok": True}), "neither a result"),
+        (encode({"schema": "nfvgen/1", "id": 1, "ok": True, "result": {**HELLO, "colour": "red"}}), "colour"),
+        (encode({"schema": "nfvgen/1", "id": 1, "ok": True, "result": {**HELLO, "pid": "4711"}}), "pid"),
+    ],
+)
+def test_an_answer_that_the_protocol_does_not_allow_is_named(fake: FakeNfvgen, garbage: bytes, message: str) -> None:
+    fake.replies["hello"] = lambda _: garbage
+    with pytest.raises(GeneratorError, match=message):
+        client(fake)
+    assert fake.stopped == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sent": 900},
+        {"lost": 2000},
+        {"latency": {"unit": "ns", "min": 0, "max": 0, "sum": 0, "counts": [[10**12, 1]]}},
+    ],
+)
+def test_counts_that_cannot_be_are_refused(fake: FakeNfvgen, wrong: dict[str, object]) -> None:
+    fake.replies["stats"] = lambda _: {
+        "state": "done", "elapsed_ns": 1, "error": None, "trial": trial(direction(0, 1, **wrong))
+    }  # fmt: skip
+    with pytest.raises(GeneratorError, match=r"contradict|impossible"):
+        client(fake).run(REQUEST)
+
+
+def test_a_trial_that_does_not_end_is_given_up(fake: FakeNfvgen) -> None:
+    fake.replies["stats"] = lambda _: {"state": "running", "elapsed_ns": 5, "error": None, "trial": None}
+    with pytest.raises(GeneratorError, match="did not end"):
+        client(fake, grace_s=0.1).run(REQUEST)
+
+
+def test_a_slow_generator_is_waited_for(fake: FakeNfvgen) -> None:
+    fake.delay_s = 0.1
+    assert client(fake).run(REQUEST).busy_ns == 90_000_000
+
+
+def test_a_process_that_ends_at_once_gives_its_exit_status_and_last_words(fake: FakeNfvgen, tmp_path: Path) -> None:
+    fake.log = "port net_null0: no hugepages"
+    fake.die(24)
+    with pytest.raises(GeneratorError, match="no hugepages") as caught:
+        NfvgenClient(options(tmp_path / "nothing"), lambda argv: fake)
+    assert "exit status 24" in str(caught.value)
+    assert fake.stopped == 1
+
+
+def test_a_busy_socket_is_a_busy_error(fake: FakeNfvgen, tmp_path: Path) -> None:
+    fake.die(13)
+    with pytest.raises(BusyError):
+        NfvgenClient(options(tmp_path / "nothing"), lambda argv: fake)
+
+
+def test_a_generator_that_never_opens_its_socket_is_given_up(fake: FakeNfvgen, tmp_path: Path) -> None:
+    with pytest.raises(GeneratorError, match="not ready"):
+        NfvgenClient(options(tmp_path / "nothing", start_timeout_s=0.1), lambda argv: fake)
+    assert fake.stopped == 1
+
+
+def test_close_quits_and_stops_once(fake: FakeNfvgen) -> None:
+    generator = client(fake)
+    generator.close()
+    generator.close()
+    assert [r["command"] for r in fake.requests] == ["hello", "quit"]
+    assert fake.stopped == 1
+    with pytest.raises(GeneratorError, match="closed"):
+        generator.run(REQUEST)
+
+
+def test_close_of_a_dead_generator_is_quiet(fake: FakeNfvgen) -> None:
+    fake.replies["quit"] = lambda _: None
+    client(fake).close()
+    assert fake.stopped == 1
+
+
+def test_a_socket_path_that_no_socket_can_have_is_refused_before_the_start(tmp_path: Path) -> None:
+    def never(argv: object) -> FakeNfvgen:
+        raise AssertionError("started")
+
+    with pytest.raises(GeneratorError, match="too long"):
+        NfvgenClient(options(tmp_path / ("x" * 120)), never)
+
+
+def test_the_command_line_of_both_engines(tmp_path: Path) -> None:
+    dpdk = options(tmp_path / "s", file_prefix="a", yield_when_idle=True, sink_core=0).argv()
+    assert dpdk[:9] == [
+        "/nfvgen",
+        "--engine",
+        "dpdk",
+        "--socket",
+        str(tmp_path / "s"),
+        "--core",
+        "1",
+        "--port",
+        "net_null0",
+    ]
+    assert dpdk[-3:] == ["--file-prefix", "a", "--yield"]
+    assert "--sink-core" not in dpdk
+    xdp = options(tmp_path / "s", engine="xdp", sink_core=0).argv()
+    assert xdp[-2:] == ["--sink-core", "0"]
+    assert "--memory-mib" not in xdp
