@@ -97,6 +97,8 @@ class Owner(Record):
     format: Literal[1] = 1
     pid: int
     start_time: int
+    boot: str
+    """The kernel's boot id: start times count from the boot, and what the kernel holds ends with it."""
     command: str
     since: str
     """UTC, ISO 8601."""

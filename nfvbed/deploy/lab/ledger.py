@@ -11,11 +11,11 @@ from pydantic import TypeAdapter
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.deploy.lab import undo
-from nfvbed.deploy.lab.entries import CgroupEntry, Entry, Owner, ProcessEntry, Undone
+from nfvbed.deploy.lab.entries import CgroupEntry, DirectoryEntry, Entry, NetnsEntry, Owner, ProcessEntry, Undone
 from nfvbed.deploy.lab.processes import is_alive, start_time
 from nfvbed.errors import InternalError, NfvbedError
 
-LEDGER_NAME = "ledger.jsonl"
+_OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
 
 _LINE: TypeAdapter[Entry | Owner | Undone] = TypeAdapter(Entry | Owner | Undone)
 
@@ -27,8 +27,18 @@ def this_process(persistent: bool = False) -> Owner:
         raise InternalError("/proc does not show this process", where="/proc", fix="mount /proc")
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Owner(
-        pid=os.getpid(), start_time=started, command=" ".join(sys.argv), since=now, persistent=persistent
+        pid=os.getpid(),
+        start_time=started,
+        boot=boot_id(),
+        command=" ".join(sys.argv),
+        since=now,
+        persistent=persistent,
     )
+
+
+def boot_id() -> str:
+    """The id that the kernel drew at this boot."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 class Ledger:
@@ -83,7 +93,12 @@ class Ledger:
     @property
     def owner_alive(self) -> bool:
         """Whether the nfvbed that made it still runs."""
-        return is_alive(self.owner.pid, self.owner.start_time)
+        return self.this_boot and is_alive(self.owner.pid, self.owner.start_time)
+
+    @property
+    def this_boot(self) -> bool:
+        """Whether the machine has not been started anew since it was made."""
+        return self.owner.boot == boot_id()
 
     def record(self, entry: Entry) -> None:
         """Write it down, on the disk when this returns. Call it before the thing is made (a process: right after)."""
@@ -98,6 +113,9 @@ class Ledger:
             What could not be removed and why; empty when all is gone. Can be called again.
         """
         problems: list[str] = []
+        if not self.this_boot:
+            # Ids and settings are those of another life of the machine; only files can have outlived it.
+            self._entries = {i: e for i, e in self._entries.items() if isinstance(e, _OUTLIVES_BOOT)}
         kills = [i for i, e in self._entries.items() if isinstance(e, ProcessEntry)]
         for index in reversed(kills):
             self._undo(index, problems)

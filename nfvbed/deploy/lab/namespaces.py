@@ -16,7 +16,7 @@ CLONE_NEWNS = 0x00020000
 MS_BIND = 0x1000
 MNT_DETACH = 2
 
-_libc = ctypes.CDLL(None, use_errno=True)
+libc = ctypes.CDLL(None, use_errno=True)
 _Result = TypeVar("_Result")
 
 
@@ -33,7 +33,7 @@ def mount(source: str, target: str, filesystem: str, flags: int = 0, options: st
         OSError: with the target as its file name.
     """
     data = options.encode() if options else None
-    _check(_libc.mount(source.encode(), target.encode(), filesystem.encode(), ctypes.c_ulong(flags), data), target)
+    _check(libc.mount(source.encode(), target.encode(), filesystem.encode(), ctypes.c_ulong(flags), data), target)
 
 
 def unmount(target: str, flags: int = 0) -> None:
@@ -42,7 +42,7 @@ def unmount(target: str, flags: int = 0) -> None:
     Raises:
         OSError: EINVAL when nothing is mounted there.
     """
-    _check(_libc.umount2(target.encode(), flags), target)
+    _check(libc.umount2(target.encode(), flags), target)
 
 
 def in_thread(work: Callable[[], _Result]) -> _Result:
@@ -55,7 +55,7 @@ def enter(path: str) -> None:
     """Enter a network namespace with the calling thread."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        _check(_libc.setns(handle, CLONE_NEWNET), path)
+        _check(libc.setns(handle, CLONE_NEWNET), path)
     finally:
         os.close(handle)
 
@@ -79,7 +79,7 @@ def create(path: str) -> None:
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444))
 
     def body() -> None:
-        _check(_libc.unshare(CLONE_NEWNET), path)
+        _check(libc.unshare(CLONE_NEWNET), path)
         mount("/proc/thread-self/ns/net", path, "none", MS_BIND)
         with IPRoute() as route:
             route.link("set", index=1, state="up")

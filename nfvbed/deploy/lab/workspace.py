@@ -12,16 +12,16 @@ from nfvbed.deploy.lab.entries import (
     DirectoryEntry,
     MountEntry,
     NetnsEntry,
+    Owner,
     ProcessEntry,
 )
 from nfvbed.deploy.lab.hugepages import PAGE_KIB, HugepagePool
-from nfvbed.deploy.lab.ledger import LEDGER_NAME, Ledger, this_process
+from nfvbed.deploy.lab.ledger import Ledger, this_process
+from nfvbed.deploy.lab.places import LEDGER_NAME, RUN_DIRECTORY, UNBORN_PREFIX
 from nfvbed.deploy.lab.processes import ManagedProcess, start_time
 from nfvbed.deploy.lab.signals import signals_held
 from nfvbed.deploy.native import native_binary
 from nfvbed.errors import DeployError
-
-RUN_DIRECTORY = Path("/run/nfvbed")
 
 
 class Workspace:
@@ -42,11 +42,8 @@ class Workspace:
             persistent: it and its processes outlive this nfvbed.
         """
         with signals_held():
-            RUN_DIRECTORY.mkdir(mode=0o755, exist_ok=True)
-            directory = RUN_DIRECTORY / secrets.token_hex(4)
-            directory.mkdir(mode=0o700)
-            ledger = Ledger.create(directory / LEDGER_NAME, this_process(persistent))
-        return cls(directory, ledger)
+            directory = _new_run_directory(this_process(persistent))
+            return cls.attach(directory)
 
     @classmethod
     def attach(cls, directory: Path) -> "Workspace":
@@ -188,6 +185,19 @@ class Workspace:
                 process.wait(0)
             problems += remove_run_directory(self.directory) if not problems else []
         return problems
+
+
+def _new_run_directory(owner: Owner) -> Path:
+    """Make a run directory that appears with its ledger in it, so that nobody can find it without an owner."""
+    while True:
+        RUN_DIRECTORY.mkdir(mode=0o755, exist_ok=True)
+        unborn = RUN_DIRECTORY / f"{UNBORN_PREFIX}{owner.pid}-{owner.start_time}"
+        try:
+            unborn.mkdir(mode=0o700, exist_ok=True)
+        except FileNotFoundError:
+            continue  # another nfvbed has just removed the empty directory above
+        Ledger.create(unborn / LEDGER_NAME, owner)
+        return unborn.rename(RUN_DIRECTORY / secrets.token_hex(4))
 
 
 def remove_run_directory(directory: Path) -> list[str]:

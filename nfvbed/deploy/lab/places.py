@@ -1,0 +1,14 @@
+"""Where the lab keeps its things on the host."""
+
+from pathlib import Path
+
+RUN_DIRECTORY = Path("/run/nfvbed")
+"""Run directories, one a workspace, and the host lock; it is there only while something stands."""
+
+LOCK_NAME = "lock"
+LEDGER_NAME = "ledger.jsonl"
+DEPLOYMENT_NAME = "deployment.json"
+"""In the run directory of a persistent workspace whose deployment is complete."""
+
+UNBORN_PREFIX = ".new-"
+"""A run directory that has no ledger yet: `.new-<pid>-<start time>`."""
