@@ -1,0 +1,64 @@
+"""`nfvbed doctor`: what this host has, and which variants it can run."""
+
+import json
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from nfvbed.deploy.doctor.examine import examine
+from nfvbed.deploy.doctor.findings import DoctorReport, State
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import Readiness
+from nfvbed.spec.loader import Project
+
+STATE_STYLES = {State.PRESENT: "green", State.LIMITED: "yellow", State.ABSENT: "red", State.UNKNOWN: "dim"}
+READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Readiness.UNSUPPORTED: "red"}
+
+
+@click.command(name="doctor")
+@click.option("--site", default="lab", show_default=True, help="The site whose adapters answer for the variants.")
+@click.option("--variant", "names", multiple=True, metavar="NAME", help="Only this variant; repeatable. Default: all.")
+@click.option("--try-reserving", is_flag=True, help="Reserve lacking hugepages for a moment to see whether they can be had.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON instead of tables.")
+def command(site: str, names: tuple[str, ...], try_reserving: bool, as_json: bool) -> None:
+    """Examine this host: what it has for packet work, and what every variant can do on it.
+
+    Exit status 0 when at least one real variant can be measured here, else 11.
+    """
+    project = Project()
+    simulated = {v.name for v in project.list_variants() if v.options.dataplane == "simulated"}
+    for name in names:
+        project.load_variant(name)  # an unknown name is answered before the probes run
+    report = examine(project.root, site=site, try_reserving=try_reserving)
+    if names:
+        report = report.model_copy(update={"variants": tuple(s for s in report.variants if s.variant in names)})
+    if as_json:
+        click.echo(json.dumps(report.model_dump(mode="json"), indent=2))
+    else:
+        _print(report)
+    if not set(report.ready) - (simulated - set(names)):
+        raise UnsupportedError(
+            "no real variant can be measured on this host",
+            observed="; ".join(f"{s.variant}: {s.reason}" for s in report.variants if s.variant not in report.ready),
+            fix="see the last column of the table of variants",
+        )
+
+
+def _print(report: DoctorReport) -> None:
+    console = Console()
+    console.print(f"{report.distribution}, kernel {report.kernel}", highlight=False)
+    host = Table(title="This host", title_justify="left")
+    for heading in ("topic", "state", "observed", "probed", "to change it"):
+        host.add_column(heading, overflow="fold")
+    for finding in report.findings:
+        state = f"[{STATE_STYLES[finding.state]}]{finding.state}[/]"
+        host.add_row(finding.topic, state, finding.summary, finding.probed, finding.fix)
+    variants = Table(title="Variants", title_justify="left")
+    for heading in ("variant", "readiness", "why", "to mend it"):
+        variants.add_column(heading, overflow="fold")
+    for support in report.variants:
+        readiness = f"[{READINESS_STYLES[support.readiness]}]{support.readiness}[/]"
+        variants.add_row(support.variant, readiness, support.reason, support.fix)
+    console.print(host)
+    console.print(variants)

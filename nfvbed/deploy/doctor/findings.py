@@ -1,0 +1,182 @@
+"""What the probes find: one frozen model a topic. Missing is a state with a reason, never an empty string."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from nfvbed.records import Readiness, Record, Support
+
+REPORT_FORMAT = 1
+
+
+class State(StrEnum):
+    """What a probe says about its topic."""
+
+    PRESENT = "present"
+    LIMITED = "limited"
+    """There, but less than it could be for measuring."""
+    ABSENT = "absent"
+    UNKNOWN = "unknown"
+    """Could not be probed: no rights, or a recorded tree that cannot be tried."""
+
+
+class Finding(Record):
+    """One topic of this host.
+
+    Args:
+        topic: its name in the table.
+        state: whether it is there.
+        summary: what was observed, in one line.
+        probed: how it was found out; "read" is weaker than "tried".
+        fix: what the user can do, where there is something to do.
+    """
+
+    topic: str
+    state: State
+    summary: str
+    probed: str
+    fix: str = ""
+
+
+class CpuFinding(Finding):
+    """The processors."""
+
+    model: str
+    sockets: int
+    cores: int
+    threads: int
+    flags: tuple[str, ...] = Field(description="the flags that matter to packet work")
+    hypervisor: bool
+    mitigations: dict[str, str]
+
+
+class SmtFinding(Finding):
+    """Simultaneous multithreading: two threads that share a core disturb each other."""
+
+    active: bool
+    siblings: tuple[tuple[int, ...], ...] = ()
+
+
+class IsolationFinding(Finding):
+    """Cores that the scheduler leaves alone."""
+
+    isolated: tuple[int, ...]
+    nohz_full: tuple[int, ...]
+
+
+class GovernorFinding(Finding):
+    """Frequency scaling, which changes rates between trials."""
+
+    governors: tuple[str, ...]
+    turbo: bool | None
+
+
+class NumaNode(Record):
+    """One memory node."""
+
+    node: int
+    cores: tuple[int, ...]
+    memory_mib: int
+
+
+class NumaFinding(Finding):
+    """Memory nodes."""
+
+    nodes: tuple[NumaNode, ...]
+
+
+class MemoryFinding(Finding):
+    """Main memory."""
+
+    total_mib: int
+    available_mib: int
+
+
+class HugepagePool(Record):
+    """The pages of one size."""
+
+    size_kib: int
+    total: int
+    free: int
+
+
+class HugepageFinding(Finding):
+    """Hugepages: what is there and whether more can be had."""
+
+    pools: tuple[HugepagePool, ...]
+    reservable_mib: int | None
+    """Of 2 MiB pages, on top of those there; None: not tried."""
+
+
+class IommuFinding(Finding):
+    """I/O memory management."""
+
+    groups: int
+
+
+class Nic(Record):
+    """One network port on the PCI bus."""
+
+    address: str
+    vendor: str
+    device: str
+    driver: str | None
+    interfaces: tuple[str, ...]
+    numa_node: int | None
+    virtual_functions: int
+    """That it can have."""
+
+
+class NicFinding(Finding):
+    """Network ports on the PCI bus."""
+
+    nics: tuple[Nic, ...]
+
+
+class VersionFinding(Finding):
+    """A program or library."""
+
+    path: str | None = None
+    version: str | None = None
+
+
+class DoctorReport(Record):
+    """Everything the doctor found; stored with every run."""
+
+    format: int = REPORT_FORMAT
+    kernel: str
+    distribution: str
+    cpu: CpuFinding
+    smt: SmtFinding
+    isolation: IsolationFinding
+    governor: GovernorFinding
+    numa: NumaFinding
+    memory: MemoryFinding
+    hugepages: HugepageFinding
+    iommu: IommuFinding
+    nics: NicFinding
+    kvm: Finding
+    vhost_net: Finding
+    openvswitch: Finding
+    af_xdp: Finding
+    live_frames: Finding
+    threaded_napi: Finding
+    namespaces: Finding
+    cgroup_v2: Finding
+    dpdk: VersionFinding
+    ovs: VersionFinding
+    vpp: VersionFinding
+    qemu: VersionFinding
+    nfvgen: VersionFinding
+    variants: tuple[Support, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, in the order of the table."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return tuple(value for value in values if isinstance(value, Finding))
+
+    @property
+    def ready(self) -> tuple[str, ...]:
+        """Variants that can be measured here."""
+        return tuple(s.variant for s in self.variants if s.readiness is not Readiness.UNSUPPORTED)

@@ -1,0 +1,22 @@
+"""What every variant can do on this host: the adapters answer, by trying."""
+
+from pathlib import Path
+
+from nfvbed.deploy.sites import open_site
+from nfvbed.errors import NfvbedError
+from nfvbed.records import Readiness, Support
+from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.variant import Variant
+
+
+def examine_variants(variants: tuple[Variant, ...], site_spec: SiteSpec, root: Path) -> tuple[Support, ...]:
+    """Ask the site for each variant; a probe that fails makes its variant unsupported with the failure as reason."""
+    return tuple(_examine_variant(variant, site_spec, root) for variant in variants)
+
+
+def _examine_variant(variant: Variant, site_spec: SiteSpec, root: Path) -> Support:
+    try:
+        return open_site(site_spec, root).probe(variant)
+    except NfvbedError as error:
+        reason = f"{error.what}: {error.observed}" if error.observed else error.what
+        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=error.fix)
