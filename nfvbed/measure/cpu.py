@@ -1,0 +1,167 @@
+"""CPU time by role around a trial: what can be told apart is given in ns, what cannot is `not-separable`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nfvbed.measure.procfs import CpuSample, ThreadSample
+from nfvbed.records import NOT_SEPARABLE, CpuTime, QualityWarning, Role, Separable, WorkThread
+
+STOLEN_LIMIT = 0.01
+"""Part of the trial that a working thread may lose to others or to the hypervisor; a few ms a second is normal."""
+
+
+@dataclass(frozen=True)
+class CpuReport:
+    """CPU time of every role and core, and the doubts about it."""
+
+    times: tuple[CpuTime, ...]
+    warnings: tuple[QualityWarning, ...]
+
+
+@dataclass(frozen=True)
+class _Window:
+    """What was read around one trial."""
+
+    before: CpuSample
+    after: CpuSample
+    duration_ns: int
+    """How long frames were sent; the readings lie a little further apart."""
+
+    def thread(self, thread: WorkThread) -> ThreadSample | None:
+        """Give what a thread used in the window; None when it was not there at both ends."""
+        first = self.before.threads.get((thread.pid, thread.tid))
+        last = self.after.threads.get((thread.pid, thread.tid))
+        if first is None or last is None:
+            return None
+        return ThreadSample(
+            user_ns=last.user_ns - first.user_ns,
+            system_ns=last.system_ns - first.system_ns,
+            guest_ns=last.guest_ns - first.guest_ns,
+            run_ns=last.run_ns - first.run_ns,
+            wait_ns=last.wait_ns - first.wait_ns,
+        )
+
+    def softirq_ns(self, core: int) -> int:
+        """Give the core's softirq time, whoever caused it."""
+        return self.after.cores[core].softirq_ns - self.before.cores[core].softirq_ns
+
+    def steal_ns(self, core: int | None) -> int:
+        """Give the time that the hypervisor took from the core."""
+        if core is None or core not in self.after.cores or core not in self.before.cores:
+            return 0
+        return self.after.cores[core].steal_ns - self.before.cores[core].steal_ns
+
+    def in_trial(self, thread: WorkThread, run_ns: int) -> int:
+        """Leave out what a thread ran outside the trial: a poller also polls before and after it."""
+        if thread.role is Role.GENERATOR:
+            return min(run_ns, self.duration_ns)  # Its drain is no work; between trials it sleeps.
+        length_ns = self.after.at_ns - self.before.at_ns
+        if thread.polling and length_ns > self.duration_ns:
+            return run_ns * self.duration_ns // length_ns
+        return run_ns
+
+
+def account(threads: Sequence[WorkThread], before: CpuSample, after: CpuSample, duration_ns: int) -> CpuReport:
+    """Share the CPU time between two readings among the roles.
+
+    A thread's busy time is its exact run time (a poller's is therefore the whole trial), split into user and system
+    by ticks. Softirq time is a core's, and belongs to a role only where no other role has a thread on that core.
+    """
+    window = _Window(before, after, duration_ns)
+    groups: dict[tuple[Role, int | None], list[WorkThread]] = {}
+    for thread in threads:
+        groups.setdefault((thread.role, thread.core), []).append(thread)
+    shared = _shared_cores(threads)
+    times = tuple(
+        _time(role, members, window, core is not None and core in after.cores and core not in shared)
+        for (role, core), members in groups.items()
+    )
+    warnings = []
+    if shared:
+        warnings.append(QualityWarning.CORES_SHARED)
+    if any(_stolen_ns(thread, window) > STOLEN_LIMIT * duration_ns for thread in threads):
+        warnings.append(QualityWarning.CPU_STOLEN)
+    return CpuReport(times, tuple(warnings))
+
+
+def _time(role: Role, members: Sequence[WorkThread], window: _Window, owned: bool) -> CpuTime:
+    core = members[0].core
+    softirq: Separable = window.softirq_ns(core) if owned and core is not None else NOT_SEPARABLE
+    # ksoftirqd's own run time is only a part of the softirq time: the rest runs at the end of interrupts.
+    in_softirq = [t for t in members if _is_ksoftirqd(t)]
+    others = [t for t in members if not _is_ksoftirqd(t)]
+    used = [(t, sample) for t in others if (sample := window.thread(t)) is not None]
+    source = _source(others, in_softirq, owned)
+    if len(used) < len(others):
+        gone = ", ".join(t.name for t in others if window.thread(t) is None)
+        return _unknown(role, core, softirq, f"{source}; gone: {gone}")
+    run_ns = sum(window.in_trial(t, sample.run_ns) for t, sample in used)
+    user, system = _split(run_ns, [sample for _, sample in used])
+    busy: Separable = run_ns
+    if in_softirq:
+        busy = NOT_SEPARABLE if softirq == NOT_SEPARABLE else run_ns + softirq
+    return CpuTime(
+        role=role,
+        core=core,
+        user_ns=user,
+        system_ns=system,
+        softirq_ns=softirq,
+        guest_ns=sum(sample.guest_ns for _, sample in used),
+        busy_ns=busy,
+        source=source,
+    )
+
+
+def _unknown(role: Role, core: int | None, softirq: Separable, source: str) -> CpuTime:
+    return CpuTime(
+        role=role,
+        core=core,
+        user_ns=NOT_SEPARABLE,
+        system_ns=NOT_SEPARABLE,
+        softirq_ns=softirq,
+        guest_ns=NOT_SEPARABLE,
+        busy_ns=NOT_SEPARABLE,
+        source=source,
+    )
+
+
+def _split(run_ns: int, samples: Sequence[ThreadSample]) -> tuple[Separable, Separable]:
+    """Split the exact run time by the ticks, which are coarse but never lose the sum."""
+    user_ns = sum(s.user_ns for s in samples)
+    total_ns = user_ns + sum(s.system_ns for s in samples)
+    if not run_ns:
+        return 0, 0
+    if not total_ns:
+        return NOT_SEPARABLE, NOT_SEPARABLE
+    user = run_ns * user_ns // total_ns
+    return user, run_ns - user
+
+
+def _source(others: Sequence[WorkThread], in_softirq: Sequence[WorkThread], owned: bool) -> str:
+    parts = []
+    if others:
+        parts.append("schedstat run time")
+    if any(t.polling for t in others):
+        parts.append("poller: its share of the trial")
+    if in_softirq:
+        parts.append("softirq ticks of its core")
+    elif not owned:
+        parts.append("softirq not told apart (core shared or not known)")
+    return "; ".join(parts)
+
+
+def _stolen_ns(thread: WorkThread, window: _Window) -> int:
+    sample = window.thread(thread)
+    return (sample.wait_ns if sample else 0) + window.steal_ns(thread.core)
+
+
+def _is_ksoftirqd(thread: WorkThread) -> bool:
+    return thread.name.startswith("ksoftirqd/")
+
+
+def _shared_cores(threads: Sequence[WorkThread]) -> set[int]:
+    roles: dict[int, set[Role]] = {}
+    for thread in threads:
+        if thread.core is not None:
+            roles.setdefault(thread.core, set()).add(thread.role)
+    return {core for core, here in roles.items() if len(here) > 1}

@@ -1,0 +1,67 @@
+"""The doubts that a trial raises about itself: a closed list, stored with the result."""
+
+from nfvbed.records import GeneratorPort, PortKind, QualityWarning
+from nfvbed.traffic.generator import GeneratorInfo, TrafficResult
+from nfvbed.units import NS_PER_S, FrameSize, layer1_bits_per_s
+
+GENERATOR_BUSY = 0.95
+"""Part of the trial from which on the generator had nothing left."""
+FULL_REFUSED = 0.01
+"""Part of the frames that a port must refuse at the first try for the switch to count as full."""
+FULL_LOSS = 0.001
+"""Or the part that is lost: also what a full switch does."""
+UNSENT_LIMIT = 0.001
+"""Part of the intended frames that may stay unsent: a few go missing in every preemption, and loss counts them."""
+WIRE_FULL = 0.99
+"""Part of the line rate from which on the wire is the limit; the rest is clock tolerance and a first burst."""
+
+
+def traffic_doubts(result: TrafficResult) -> tuple[QualityWarning, ...]:
+    """Name what the frames themselves showed, and whether the generator was the limit."""
+    directions = result.directions
+    found = []
+    if any(d.reordered for d in directions):
+        found.append(QualityWarning.REORDERED)
+    if any(d.duplicated for d in directions):
+        found.append(QualityWarning.DUPLICATED)
+    if any(d.corrupted for d in directions):
+        found.append(QualityWarning.CORRUPTED)
+    if sum(d.unsent for d in directions) > UNSENT_LIMIT * sum(d.intended for d in directions):
+        found.append(QualityWarning.UNSENT)
+    if is_generator_limited(result):
+        found.append(QualityWarning.GENERATOR_LIMITED)
+    return tuple(found)
+
+
+def is_generator_limited(result: TrafficResult) -> bool:
+    """Tell whether the generator's core was busy all the time while the switch still had room.
+
+    A full switch shows itself: its ports refuse frames (back-pressure), or frames are lost.
+    """
+    sent = sum(d.sent for d in result.directions)
+    if not sent or result.busy_ns <= GENERATOR_BUSY * result.duration_ns:
+        return False
+    refused = sum(d.refused for d in result.directions) / sent
+    lost = sum(d.lost for d in result.directions) / sent
+    return refused <= FULL_REFUSED and lost <= FULL_LOSS
+
+
+def is_wire_limited(
+    result: TrafficResult, size: FrameSize, info: GeneratorInfo, ports: tuple[GeneratorPort, GeneratorPort]
+) -> bool:
+    """Tell whether a direction ran at line rate. Virtual ports name a speed that bounds nothing: they have none."""
+    if any(port.kind not in (PortKind.PCI, PortKind.VF) for port in ports) or not result.duration_ns:
+        return False
+    speeds = _speeds_mbps(info)
+    rates = (d.sent * NS_PER_S / result.duration_ns for d in result.directions)
+    return any(
+        speed is not None and layer1_bits_per_s(rate, size) >= WIRE_FULL * speed * 1_000_000
+        for rate, speed in zip(rates, speeds, strict=False)
+    )
+
+
+def _speeds_mbps(info: GeneratorInfo) -> list[int | None]:
+    ports = info.raw.get("ports")
+    if not isinstance(ports, list):
+        return []
+    return [port.get("speed_mbps") for port in ports if isinstance(port, dict)]

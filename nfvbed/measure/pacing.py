@@ -1,0 +1,29 @@
+"""From maximum receive rates to the load of a paced trial."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from nfvbed.errors import UsageError
+
+
+def paced_rate_pps(mrr_pps: Sequence[int], fraction: float, directions: int) -> int:
+    """Give the intended load per direction, in whole frames/s, as a fraction of the median MRR.
+
+    Args:
+        mrr_pps: aggregate maximum receive rates that were measured so far.
+        fraction: of the median; 0 < fraction <= 1.
+        directions: 1 or 2; the load is shared evenly.
+
+    Raises:
+        UsageError: nothing was measured yet, or nothing was received.
+    """
+    if not mrr_pps:
+        raise UsageError("a paced trial needs an MRR to be paced by", observed="no MRR trial has ended yet")
+    rate = int(median(mrr_pps) * fraction) // directions
+    if rate < 1:
+        raise UsageError(
+            "a paced trial needs an MRR above zero",
+            observed=f"median {median(mrr_pps):g} frames/s",
+            fix="see with `nfvbed trace` where the frames are lost",
+        )
+    return rate

@@ -1,0 +1,232 @@
+"""One trial: everything that is read around the traffic, and the record that comes of it."""
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from nfvbed.deploy.site import Site
+from nfvbed.errors import GeneratorError
+from nfvbed.measure.cpu import CpuReport, account
+from nfvbed.measure.doubts import is_wire_limited, traffic_doubts
+from nfvbed.measure.procfs import read_sample
+from nfvbed.measure.task import TrialTask
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    CellRole,
+    CoreDistance,
+    Cost,
+    CpuTime,
+    Deployment,
+    QualityWarning,
+    Role,
+    SwitchCounters,
+    TrialRecord,
+    WorkThread,
+)
+from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
+from nfvbed.units import NS_PER_S
+
+LINK_TIMEOUT_S = 10.0
+"""A switch that is the client of a vhost-user socket tries again once a second."""
+
+
+class Measurement:
+    """Measures trials on one deployment with one generator."""
+
+    def __init__(self, site: Site, deployment: Deployment, generator: Generator) -> None:
+        self._site = site
+        self._deployment = deployment
+        self._generator = generator
+        self._info = generator.hello()
+
+    def warm_up(self, request: TrafficRequest) -> None:
+        """Wait for the links, then run traffic whose result is thrown away: caches, tables and rings fill.
+
+        Raises:
+            GeneratorError: a port stays down, or the generator fails.
+            SwitchDiedError: the switch ended.
+        """
+        self._wait_for_links()
+        self._run(request)
+        self._site.verify(self._deployment)
+
+    def measure(self, task: TrialTask) -> TrialRecord:
+        """Run one trial and describe it completely.
+
+        Raises:
+            SwitchDiedError: the switch ended; this is told before a generator's trouble that it may have caused.
+            GeneratorError: the generator failed.
+        """
+        site, deployment = self._site, self._deployment
+        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        distance_before = site.core_distance_ns(deployment)
+        threads = self._threads()
+        counters_before = site.counters(deployment)
+        cpu_before = read_sample((t.pid, t.tid) for t in threads)
+        result = self._run(task.request)
+        cpu_after = read_sample((t.pid, t.tid) for t in threads)
+        site.verify(deployment)
+        counters_after = site.counters(deployment)
+        distance_after = site.core_distance_ns(deployment)
+        cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
+        cpu = CpuReport(cpu.times + self._switch_without_thread(threads), cpu.warnings)
+        counters = difference(counters_before, counters_after)
+        return TrialRecord(
+            run=task.run,
+            cell=task.cell,
+            sequence=task.sequence,
+            round=task.round,
+            preset=task.preset,
+            started_at=started_at,
+            intended_load_pps=intended_load_pps(task.request),
+            offered_load_pps=rate_pps(sum(d.sent for d in result.directions), result.duration_ns),
+            forwarded_rate_pps=rate_pps(sum(d.received for d in result.directions), result.duration_ns),
+            directions=result.directions,
+            duration_ns=result.duration_ns,
+            latency_hdr=result.latency_hdr,
+            cpu=cpu.times,
+            generator_busy_ns=result.busy_ns,
+            cost=cost_of(counters, cpu.times, self._info.tsc_hz),
+            switch_counters=_described(counters, result),
+            core_distance_ns=_distance(distance_before, distance_after),
+            engine=self._info.engine,
+            simulated=deployment.simulated,
+            warnings=self._warnings(task, result, cpu),
+        )
+
+    def _run(self, request: TrafficRequest) -> TrafficResult:
+        try:
+            return self._generator.run(request)
+        except GeneratorError:
+            self._site.verify(self._deployment)
+            raise
+
+    def _wait_for_links(self) -> None:
+        deadline = time.monotonic() + LINK_TIMEOUT_S
+        while not all(self._info.link_up):
+            if time.monotonic() > deadline:
+                down = [p.spec for p, up in zip(self._generator.ports, self._info.link_up, strict=True) if not up]
+                self._site.verify(self._deployment)
+                raise GeneratorError(
+                    "the generator's ports have no link",
+                    where=", ".join(down),
+                    observed=f"down for {LINK_TIMEOUT_S:g} s",
+                    fix="see whether the data plane has opened the other side of the port",
+                )
+            time.sleep(0.05)
+            self._info = self._generator.hello()
+
+    def _threads(self) -> tuple[WorkThread, ...]:
+        if self._deployment.simulated:
+            return ()
+        info = self._info
+        generator = WorkThread(
+            role=Role.GENERATOR, pid=info.pid, tid=info.thread_id, core=info.core, name="generator", polling=True
+        )
+        return (*self._site.work_threads(self._deployment), generator)
+
+    def _switch_without_thread(self, threads: Sequence[WorkThread]) -> tuple[CpuTime, ...]:
+        expected = self._deployment.role is not CellRole.LOOPBACK and not self._deployment.simulated
+        if not expected or any(t.role is Role.SWITCH for t in threads):
+            return ()
+        return (
+            CpuTime(
+                role=Role.SWITCH,
+                core=None,
+                user_ns=NOT_SEPARABLE,
+                system_ns=NOT_SEPARABLE,
+                softirq_ns=NOT_SEPARABLE,
+                guest_ns=NOT_SEPARABLE,
+                busy_ns=NOT_SEPARABLE,
+                source="no thread of its own: it works in the sender's softirq",
+            ),
+        )
+
+    def _warnings(self, task: TrialTask, result: TrafficResult, cpu: CpuReport) -> tuple[QualityWarning, ...]:
+        found = [*traffic_doubts(result), *cpu.warnings]
+        if is_wire_limited(result, task.request.frame_size, self._info, self._generator.ports):
+            found.append(QualityWarning.WIRE_LIMITED)
+        if self._deployment.simulated:
+            found.append(QualityWarning.SIMULATED)
+        return tuple(found)
+
+
+def rate_pps(frames: int, duration_ns: int) -> int:
+    """Give whole frames/s; 0 for a trial in which nothing was sent."""
+    return frames * NS_PER_S // duration_ns if duration_ns else 0
+
+
+def intended_load_pps(request: TrafficRequest) -> int | None:
+    """Give the aggregate load that was asked for; None: as much as the port takes."""
+    if request.rate_pps is None:
+        return None
+    return request.rate_pps * (2 if request.bidirectional else 1)
+
+
+def difference(before: SwitchCounters | None, after: SwitchCounters | None) -> SwitchCounters | None:
+    """Subtract two readings; None where the data plane has no counters.
+
+    Numbers in `raw` are subtracted where both readings have them; anything else is as it was read last.
+    """
+    if before is None or after is None:
+        return None
+    busy = after.busy_cycles
+    if before.busy_cycles == NOT_SEPARABLE or busy == NOT_SEPARABLE:
+        busy = NOT_SEPARABLE
+    else:
+        busy -= before.busy_cycles
+    return SwitchCounters(
+        packets=after.packets - before.packets,
+        busy_cycles=busy,
+        source=after.source,
+        raw=_subtract(before.raw, after.raw),
+    )
+
+
+def cost_of(counters: SwitchCounters | None, cpu: Sequence[CpuTime], tsc_hz: int) -> Cost | None:
+    """Give what the switch spent: its own busy cycles, else its CPU time in TSC cycles; None without counters."""
+    if counters is None:
+        return None
+    if counters.busy_cycles != NOT_SEPARABLE:
+        return Cost(busy_cycles=counters.busy_cycles, packets=counters.packets, source=counters.source)
+    mine = [t for t in cpu if t.role is Role.SWITCH]
+    busy_ns = 0
+    for share in mine:
+        if share.busy_ns == NOT_SEPARABLE:
+            return Cost(busy_cycles=NOT_SEPARABLE, packets=counters.packets, source=share.source)
+        busy_ns += share.busy_ns
+    if not mine:
+        return Cost(busy_cycles=NOT_SEPARABLE, packets=counters.packets, source=counters.source)
+    source = f"CPU time of the switch ({mine[0].source}) at {tsc_hz} Hz; packets: {counters.source}"
+    return Cost(busy_cycles=busy_ns * tsc_hz // NS_PER_S, packets=counters.packets, source=source)
+
+
+def _subtract(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    for key, value in after.items():
+        first = before.get(key)
+        if isinstance(value, dict):
+            changes[key] = _subtract(first if isinstance(first, dict) else {}, value)
+        elif _is_number(value) and _is_number(first):
+            changes[key] = value - first
+        else:
+            changes[key] = value
+    return changes
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _described(counters: SwitchCounters | None, result: TrafficResult) -> dict[str, Any]:
+    described: dict[str, Any] = {"foreign_frames": list(result.foreign)} if any(result.foreign) else {}
+    if counters is not None:
+        described |= {"packets": counters.packets, "source": counters.source, "raw": counters.raw}
+    return described
+
+
+def _distance(before: float | None, after: float | None) -> CoreDistance | None:
+    if before is None or after is None:
+        return None
+    return CoreDistance(before=before, after=after)
