@@ -1,0 +1,142 @@
+"""The site of the simulated variants: nothing is deployed, nothing is measured, the answer is known."""
+
+from typing import Any
+
+from nfvbed import __version__
+from nfvbed.deploy.site import Site
+from nfvbed.errors import InternalError, UnsupportedError
+from nfvbed.records import (
+    CellRole,
+    Deployment,
+    GeneratorPort,
+    Hop,
+    PortKind,
+    Readiness,
+    Support,
+    SwitchCounters,
+    WorkThread,
+)
+from nfvbed.spec.variant import SimulatedOptions, Variant
+from nfvbed.traffic.generator import Generator
+from nfvbed.traffic.simulated import SimulatedGenerator
+from nfvbed.traffic.simulated_system import SimulatedSystem
+from nfvbed.traffic.simulated_world import HiddenState, VirtualClock
+
+DEPLOY_NS = 1_000_000_000
+"""Virtual time that a deployment takes."""
+
+
+class SimulatedSite(Site):
+    """One simulated host.
+
+    Args:
+        name: as the site is called in the run's record.
+        offset: where in its life the host stands; a resumed run passes the trials it already has, so that it
+            does not draw the same noise once more.
+        real_time: let simulated time pass in real time.
+    """
+
+    def __init__(self, name: str = "simulated", offset: int = 0, real_time: bool = False) -> None:
+        self.name = name
+        self._offset = offset
+        self._clock = VirtualClock(real_time)
+        self._states: dict[tuple[float, int], HiddenState] = {}
+        self._systems: dict[str, tuple[SimulatedSystem, HiddenState]] = {}
+        self._count = 0
+
+    def facts(self) -> dict[str, Any]:
+        """Describe the simulated host; it is the same everywhere."""
+        return {"simulated": True, "cpu": "none", "version": __version__}
+
+    def rig(self, port_kind: PortKind) -> dict[str, Any]:
+        """Describe what surrounds the variant: a generator that sends nothing."""
+        engine = {"name": "simulated", "version": __version__}
+        return {"simulated": True, "site": self.name, "port_kind": port_kind.value, "engine": engine}
+
+    def probe(self, variant: Variant) -> Support:
+        """Accept simulated variants only."""
+        if isinstance(variant.options, SimulatedOptions):
+            return Support(variant=variant.name, readiness=Readiness.READY)
+        return Support(
+            variant=variant.name,
+            readiness=Readiness.UNSUPPORTED,
+            reason="the simulated site runs simulated variants only",
+            fix="choose another site",
+        )
+
+    def deploy(self, variant: Variant, topology: str, role: CellRole = CellRole.SUBJECT) -> Deployment:
+        """Set up a simulated system.
+
+        Raises:
+            UnsupportedError: it is a real variant.
+        """
+        if not isinstance(variant.options, SimulatedOptions):
+            raise UnsupportedError(
+                f"{variant.name} cannot run on the simulated site",
+                where=f"site {self.name}",
+                observed=f"data plane {variant.options.dataplane}",
+                fix="choose another site",
+            )
+        options = variant.options
+        state = self._state(options)
+        self._count += 1
+        self._clock.advance(DEPLOY_NS)
+        identity = f"simulated-{self._offset}-{self._count}"
+        system = SimulatedSystem(options, role, state, f"{options.seed} {variant.name} {role.value} {identity}")
+        self._systems[identity] = (system, state)
+        port = GeneratorPort(engine="simulated", spec="simulated", kind=PortKind.SIMULATED)
+        return Deployment(
+            id=identity,
+            variant=variant.name,
+            site=self.name,
+            topology=topology,
+            role=role,
+            ports=(port, port),
+            versions={"simulated": __version__},
+            simulated=True,
+        )
+
+    def open_generator(self, deployment: Deployment) -> Generator:
+        """Give the simulated generator of a deployment."""
+        return SimulatedGenerator(deployment.ports, self._standing(deployment)[0])
+
+    def verify(self, deployment: Deployment) -> None:
+        """Find it alive, as always."""
+        self._standing(deployment)
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Give what the simulated system forwarded and spent; a loop-back has no switch."""
+        if deployment.role is CellRole.LOOPBACK:
+            return None
+        system = self._standing(deployment)[0]
+        return SwitchCounters(packets=system.packets, busy_cycles=system.busy_cycles, source="simulated")
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """Give the one hop there is."""
+        packets = self._standing(deployment)[0].packets
+        return (Hop(name="simulated system", rx_packets=packets, tx_packets=packets),)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """Give none: no thread of this machine does the work."""
+        return ()
+
+    def core_distance_ns(self, deployment: Deployment) -> float | None:
+        """Give the distance that the hidden state shows."""
+        return self._standing(deployment)[1].core_distance_ns()
+
+    def destroy(self, deployment: Deployment) -> None:
+        """Forget it; idempotent."""
+        self._systems.pop(deployment.id, None)
+
+    def _state(self, options: SimulatedOptions) -> HiddenState:
+        # Variants of one host share its state: those that name the same changes and seed are on one host.
+        key = (options.state_change_per_s, options.seed)
+        if key not in self._states:
+            seed = f"{options.seed} {options.state_change_per_s} {self._offset}"
+            self._states[key] = HiddenState(self._clock, options.state_change_per_s, seed)
+        return self._states[key]
+
+    def _standing(self, deployment: Deployment) -> tuple[SimulatedSystem, HiddenState]:
+        if deployment.id not in self._systems:
+            raise InternalError(f"the simulated deployment {deployment.id} does not stand in this process")
+        return self._systems[deployment.id]

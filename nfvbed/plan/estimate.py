@@ -1,0 +1,42 @@
+"""How long a plan will take, before and while it runs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nfvbed.plan.plan import Plan, PlannedTrial
+from nfvbed.records import Preset
+
+
+@dataclass(frozen=True)
+class Overheads:
+    """What is spent beside the traffic, in s; a run replaces the guesses by what it sees."""
+
+    deployment_s: float = 4.0
+    """Setting a data plane and the generator up and down again."""
+    trial_s: float = 0.25
+    """Draining, core distance and counters around one trial."""
+
+
+SIMULATED = Overheads(deployment_s=0.0, trial_s=0.0)
+
+
+def traffic_s(plan: Plan, trials: Iterable[PlannedTrial]) -> float:
+    """Give the time in which frames are sent, warm-ups included, in s."""
+    spec = plan.experiment.trials
+    durations = {Preset.MRR: spec.warmup_s + spec.mrr_duration_s, Preset.PACED: spec.paced_duration_s}
+    return sum(durations[trial.preset] for trial in trials)
+
+
+def length_s(plan: Plan, trials: Iterable[PlannedTrial], overheads: Overheads) -> float:
+    """Estimate how long trials take with their deployments, in s."""
+    listed = list(trials)
+    deployments = len(plan.by_deployment(listed))
+    return traffic_s(plan, listed) + deployments * overheads.deployment_s + len(listed) * overheads.trial_s
+
+
+def shortest(plan: Plan) -> tuple[PlannedTrial, ...]:
+    """Give the trials of a run that needs no round more than asked: every ceiling only as often as needed."""
+    rounds = range(1, plan.experiment.repetitions.needed + 1)
+    return tuple(
+        trial for number in rounds for trial in plan.round(number) if trial.round <= plan.needed(trial.cell)
+    )

@@ -1,0 +1,99 @@
+"""The simulated system under test: what it forwards, loses and delays is known, so methods can be checked."""
+
+import math
+import random
+from dataclasses import dataclass
+
+from nfvbed.records import CellRole
+from nfvbed.spec.variant import SimulatedOptions
+from nfvbed.traffic.simulated_world import HiddenState
+from nfvbed.units import NS_PER_S, FrameSize, mean_frame_size_bytes
+
+CEILING_FACTOR = {CellRole.SUBJECT: 1.0, CellRole.REFERENCE: 1.4, CellRole.LOOPBACK: 4.0}
+"""How much more than the variant a ceiling can: nothing is limited by it."""
+MIN_CAPACITY_FACTOR = 0.01
+TSC_HZ = 2_500_000_000
+FAR_LATENCY_FACTOR = 3.5
+LATENCY_SAMPLES = 400
+LATENCY_SPREAD = 0.2
+MAX_LOAD_SHARE = 0.98
+"""Share of the capacity up to which the queue's delay still grows in the model."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What one trial did to the system, both directions together."""
+
+    capacity: int
+    """Frames that it could have forwarded in that time."""
+    sent: int
+    lost: int
+    latencies_ns: tuple[int, ...]
+
+
+class SimulatedSystem:
+    """One deployed simulated variant (or a ceiling of it).
+
+    Args:
+        options: the known answer.
+        role: subject or ceiling.
+        state: the host's hidden state.
+        seed: of this deployment; equal seeds give equal trials.
+    """
+
+    def __init__(self, options: SimulatedOptions, role: CellRole, state: HiddenState, seed: str) -> None:
+        self._options = options
+        self._role = role
+        self._state = state
+        self._random = random.Random(f"system {seed}")
+        self.packets = 0
+        self.busy_cycles = 0
+
+    def true_capacity_pps(self, frame_size: FrameSize, far: bool) -> float:
+        """Give the known answer: aggregate frames/s without noise, in a hidden state."""
+        options = self._options
+        base = options.far_capacity_pps if far and options.far_capacity_pps else options.capacity_pps
+        extra = mean_frame_size_bytes(frame_size) - 64
+        return base * max(MIN_CAPACITY_FACTOR, 1 - options.byte_cost * extra) * CEILING_FACTOR[self._role]
+
+    def carry(self, duration_ns: int, frame_size: FrameSize, offered: int | None) -> Passage:
+        """Let frames through for a time.
+
+        A full ring is back-pressure: what exceeds the capacity is not sent.
+
+        Args:
+            duration_ns: how long.
+            frame_size: of all frames.
+            offered: frames in that time, both directions; None: as many as it takes.
+        """
+        noise = max(MIN_CAPACITY_FACTOR, self._random.gauss(1, self._options.noise))
+        capacity_frames = 0.0
+        far_ns = 0
+        for stretch in self._state.pass_time(duration_ns):
+            rate = self.true_capacity_pps(frame_size, stretch.far) * noise
+            capacity_frames += rate * stretch.duration_ns / NS_PER_S
+            far_ns += stretch.duration_ns if stretch.far else 0
+        capacity = max(1, round(capacity_frames))
+        sent = capacity if offered is None else min(offered, capacity)
+        lost = min(sent, self._burst_losses(duration_ns))
+        self.packets += sent
+        self.busy_cycles += round(TSC_HZ * duration_ns / NS_PER_S * sent / capacity)
+        return Passage(capacity, sent, lost, self._latencies(sent / capacity, far_ns / duration_ns))
+
+    def _burst_losses(self, duration_ns: int) -> int:
+        rate = self._options.burst_probability_per_s
+        if not rate:
+            return 0
+        lost, at_s, end_s = 0, self._random.expovariate(rate), duration_ns / NS_PER_S
+        while at_s < end_s:
+            lost += self._random.randint(1, self._options.burst_max_frames)
+            at_s += self._random.expovariate(rate)
+        return lost
+
+    def _latencies(self, load: float, far_share: float) -> tuple[int, ...]:
+        """Draw latencies: log-normal about a mean that grows with the load as a queue's does (M/M/1)."""
+        base = self._options.latency_ns * (1 + (FAR_LATENCY_FACTOR - 1) * far_share)
+        median = base / (1 - min(load, MAX_LOAD_SHARE))
+        return tuple(
+            max(1, round(median * math.exp(self._random.gauss(0, LATENCY_SPREAD)))) for _ in range(LATENCY_SAMPLES)
+        )
