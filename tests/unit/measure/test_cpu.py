@@ -1,0 +1,113 @@
+"""CPU time is shared among the roles; what cannot be told apart says so."""
+
+from pathlib import Path
+
+from nfvbed.measure.cpu import account
+from nfvbed.measure.procfs import CoreSample, CpuSample, ThreadSample, read_sample
+from nfvbed.records import NOT_SEPARABLE, QualityWarning, Role, WorkThread
+
+MS = 1_000_000
+DURATION = 500 * MS
+
+
+def thread(role: Role, tid: int, core: int | None, name: str = "t", polling: bool = False) -> WorkThread:
+    return WorkThread(role=role, pid=tid, tid=tid, core=core, name=name, polling=polling)
+
+
+def used(run_ms: int, user_ms: int = 0, system_ms: int = 0, wait_ms: int = 0) -> ThreadSample:
+    return ThreadSample(user_ms * MS, system_ms * MS, 0, run_ms * MS, wait_ms * MS)
+
+
+def window(
+    threads: dict[int, ThreadSample], softirq_ms: int = 0, steal_ms: int = 0, length_ms: int = 500
+) -> tuple[CpuSample, CpuSample]:
+    zero = used(0)
+    before = CpuSample(0, {(t, t): zero for t in threads}, {c: CoreSample(0, 0) for c in (0, 1)})
+    cores = {0: CoreSample(softirq_ms * MS, steal_ms * MS), 1: CoreSample(0, 0)}
+    return before, CpuSample(length_ms * MS, {(t, t): sample for t, sample in threads.items()}, cores)
+
+
+def test_a_pollers_busy_time_is_its_share_of_the_trial() -> None:
+    switch = thread(Role.SWITCH, 1, 0, "pmd", polling=True)
+    report = account([switch], *window({1: used(600, user_ms=590, system_ms=10)}, length_ms=600), DURATION)
+    assert report.times[0].busy_ns == DURATION
+    assert report.times[0].source.startswith("schedstat run time; poller")
+    assert report.warnings == ()
+
+
+def test_the_generators_drain_is_not_its_work() -> None:
+    generator = thread(Role.GENERATOR, 2, 1, polling=True)
+    report = account([generator], *window({2: used(560, user_ms=560)}, length_ms=700), DURATION)
+    assert report.times[0].busy_ns == DURATION
+
+
+def test_run_time_is_exact_and_split_by_ticks() -> None:
+    switch = thread(Role.SWITCH, 1, 0)
+    report = account([switch], *window({1: used(203, user_ms=50, system_ms=150)}, softirq_ms=20), DURATION)
+    (time,) = report.times
+    assert time.busy_ns == 203 * MS
+    assert time.user_ns == 203 * MS // 4
+    assert time.user_ns + time.system_ns == time.busy_ns
+    assert time.softirq_ns == 20 * MS
+
+
+def test_without_a_tick_the_split_is_not_known() -> None:
+    report = account([thread(Role.SWITCH, 1, 0)], *window({1: used(3)}), DURATION)
+    assert report.times[0].user_ns == NOT_SEPARABLE
+    assert report.times[0].busy_ns == 3 * MS
+
+
+def test_ksoftirqd_stands_for_the_softirq_time_of_its_core() -> None:
+    threads = [thread(Role.SWITCH, 1, 0, "ksoftirqd/0")]
+    report = account(threads, *window({1: used(40)}, softirq_ms=310), DURATION)
+    assert report.times[0].busy_ns == 310 * MS
+    assert "softirq ticks" in report.times[0].source
+
+
+def test_two_roles_on_one_core_share_its_softirq_time_and_say_so() -> None:
+    threads = [thread(Role.SWITCH, 1, 0, "ksoftirqd/0"), thread(Role.GENERATOR, 2, 0)]
+    report = account(threads, *window({1: used(40), 2: used(100, user_ms=100)}, softirq_ms=310), DURATION)
+    assert QualityWarning.CORES_SHARED in report.warnings
+    assert [t.busy_ns for t in report.times] == [NOT_SEPARABLE, 100 * MS]
+    assert all(t.softirq_ns == NOT_SEPARABLE for t in report.times)
+
+
+def test_a_thread_that_is_gone_is_not_separable_and_named() -> None:
+    before, after = window({1: used(40)})
+    report = account([thread(Role.SWITCH, 9, 0, "napi/br0")], before, after, DURATION)
+    assert report.times[0].busy_ns == NOT_SEPARABLE
+    assert "gone: napi/br0" in report.times[0].source
+
+
+def test_threads_of_one_role_on_one_core_are_one_row() -> None:
+    threads = [thread(Role.SWITCH, 1, 0), thread(Role.SWITCH, 2, 0), thread(Role.SWITCH, 3, 1)]
+    report = account(threads, *window({1: used(40), 2: used(50), 3: used(60)}), DURATION)
+    assert [t.busy_ns for t in report.times] == [90 * MS, 60 * MS]
+
+
+def test_stolen_time_is_a_doubt_from_one_percent_on() -> None:
+    switch = thread(Role.SWITCH, 1, 0)
+    assert account([switch], *window({1: used(400, wait_ms=5)}), DURATION).warnings == ()
+    waited = account([switch], *window({1: used(400, wait_ms=6)}), DURATION)
+    assert waited.warnings == (QualityWarning.CPU_STOLEN,)
+    stolen = account([switch], *window({1: used(400)}, steal_ms=10), DURATION)
+    assert stolen.warnings == (QualityWarning.CPU_STOLEN,)
+
+
+STAT = "12 (a) b (c) R 1 12 12 0 -1 4194560 90 0 0 0 31 7 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 4 0\n"
+
+
+def test_proc_is_read_as_the_kernel_writes_it(tmp_path: Path) -> None:
+    folder = tmp_path / "12" / "task" / "12"
+    folder.mkdir(parents=True)
+    (folder / "stat").write_text(STAT)
+    (folder / "schedstat").write_text("381234567 4567 89\n")
+    (tmp_path / "stat").write_text(
+        "cpu  1 2 3 4 5 6 7 8 9 0\ncpu0 1 2 3 4 5 6 70 80 9 0\ncpu1 0 0 0 0 0 0 1 0 0 0\nintr 5\n"
+    )
+    sample = read_sample([(12, 12), (99, 99)], tmp_path)
+    assert list(sample.threads) == [(12, 12)]
+    seen = sample.threads[(12, 12)]
+    assert (seen.user_ns, seen.system_ns) == (310 * MS, 70 * MS)
+    assert (seen.run_ns, seen.wait_ns, seen.guest_ns) == (381_234_567, 4567, 40 * MS)
+    assert sample.cores[0] == CoreSample(softirq_ns=700 * MS, steal_ns=800 * MS)

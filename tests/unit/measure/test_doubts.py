@@ -1,0 +1,52 @@
+"""Each doubt is raised by what it stands for, and by nothing else."""
+
+import pytest
+from fake_site import PORTS, counts, info, result
+
+from nfvbed.measure.doubts import is_generator_limited, is_wire_limited, traffic_doubts
+from nfvbed.records import GeneratorPort, PortKind, QualityWarning
+
+BUSY = 96_000_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "doubt"),
+    [
+        ({"reordered": 1}, QualityWarning.REORDERED),
+        ({"duplicated": 1}, QualityWarning.DUPLICATED),
+        ({"corrupted": 1}, QualityWarning.CORRUPTED),
+        ({"intended": 1010, "unsent": 10}, QualityWarning.UNSENT),
+    ],
+)
+def test_what_the_frames_show(changes: dict[str, int], doubt: QualityWarning) -> None:
+    assert traffic_doubts(result(counts(), counts(**changes))) == (doubt,)
+    assert traffic_doubts(result()) == ()
+
+
+def test_a_single_unsent_frame_in_thousands_is_none() -> None:
+    assert traffic_doubts(result(counts(intended=1001, unsent=1), counts())) == ()
+
+
+def test_a_busy_generator_before_an_idle_switch_is_the_limit() -> None:
+    assert is_generator_limited(result(busy_ns=BUSY))
+    assert not is_generator_limited(result(busy_ns=BUSY - 2_000_000))
+
+
+def test_a_full_switch_shows_itself_by_refusing_or_losing() -> None:
+    assert not is_generator_limited(result(counts(refused=30), counts(), busy_ns=BUSY))
+    assert not is_generator_limited(result(counts(lost=30, received=970), counts(), busy_ns=BUSY))
+    assert is_generator_limited(result(counts(refused=3, lost=1, received=999), counts(), busy_ns=BUSY))
+
+
+def test_nothing_sent_is_no_ones_limit() -> None:
+    assert not is_generator_limited(result(counts(intended=0, sent=0, received=0), busy_ns=BUSY))
+
+
+def test_only_a_real_wire_can_be_full() -> None:
+    # 14.88 Mpps of 64 B frames fill 10 Gbit/s.
+    full = result(counts(intended=1_488_000, sent=1_488_000, received=1_488_000))
+    said = info(raw={"ports": [{"speed_mbps": 10_000}, {"speed_mbps": None}]})
+    wires = (GeneratorPort(engine="dpdk", spec="a", kind=PortKind.PCI),) * 2
+    assert is_wire_limited(full, 64, said, (wires[0], wires[1]))
+    assert not is_wire_limited(full, 64, said, PORTS)
+    assert not is_wire_limited(result(), 64, said, (wires[0], wires[1]))

@@ -1,0 +1,141 @@
+"""A trial's record holds everything that was read around it, and survives JSON."""
+
+import os
+import threading
+
+import pytest
+from fake_site import FakeGenerator, FakeSite, counts, result
+
+from nfvbed.errors import GeneratorError, SwitchDiedError
+from nfvbed.measure import trial as trial_module
+from nfvbed.measure.task import TrialTask
+from nfvbed.measure.trial import Measurement
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    CellRole,
+    Preset,
+    QualityWarning,
+    Role,
+    SwitchCounters,
+    TrialRecord,
+    WorkThread,
+)
+from nfvbed.traffic.generator import TrafficRequest
+
+REQUEST = TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=10_000)
+TASK = TrialTask(run="r", cell="c", sequence=3, round=2, preset=Preset.PACED, request=REQUEST)
+
+
+def counters(packets: int, busy: int | str, **raw: object) -> SwitchCounters:
+    return SwitchCounters(packets=packets, busy_cycles=busy, source="PMD statistics", raw=raw)  # type: ignore[arg-type]
+
+
+def measured(site: FakeSite, generator: FakeGenerator | None = None) -> TrialRecord:
+    return Measurement(site, site.deployment, generator or FakeGenerator()).measure(TASK)
+
+
+def test_a_record_is_complete_and_survives_json() -> None:
+    site = FakeSite()
+    site.readings = [counters(100, 1_000, emc=5, port="a"), counters(2_100, 401_000, emc=905, port="a")]
+    generator = FakeGenerator(result(counts(received=999, lost=1), counts(reordered=2), busy_ns=7))
+    record = measured(site, generator)
+    assert (record.run, record.cell, record.sequence, record.round) == ("r", "c", 3, 2)
+    assert record.intended_load_pps == 20_000
+    assert record.offered_load_pps == 20_000
+    assert record.forwarded_rate_pps == 19_990
+    assert record.loss_ratio == 1 / 2000
+    assert record.generator_busy_ns == 7
+    assert record.core_distance_ns is not None
+    assert (record.core_distance_ns.before, record.core_distance_ns.after) == (30.0, 150.0)
+    assert record.cost is not None
+    assert record.cost.cycles_per_packet == 200
+    assert record.cost.source == "PMD statistics"
+    assert record.switch_counters["raw"] == {"emc": 900, "port": "a"}
+    assert record.warnings == (QualityWarning.REORDERED, QualityWarning.SIMULATED)
+    assert TrialRecord.model_validate_json(record.model_dump_json()) == record
+
+
+def test_rates_are_whole_numbers_and_zero_without_a_duration() -> None:
+    record = measured(FakeSite(), FakeGenerator(result(duration_ns=0)))
+    assert record.offered_load_pps == 0
+    record = measured(FakeSite(), FakeGenerator(result(duration_ns=99_999_999)))
+    assert record.offered_load_pps == 20_000
+    assert isinstance(record.offered_load_pps, int)
+
+
+def test_without_counters_or_a_second_core_these_are_none_and_not_zero() -> None:
+    site = FakeSite()
+    site.distances = [None, None]
+    record = measured(site)
+    assert record.cost is None
+    assert record.core_distance_ns is None
+
+
+def test_a_dead_switch_is_told_before_the_generators_trouble() -> None:
+    site, generator = FakeSite(), FakeGenerator()
+    generator.failing = True
+    with pytest.raises(GeneratorError):
+        measured(site, generator)
+    site.dead, site.distances = True, [1.0, 1.0]
+    with pytest.raises(SwitchDiedError, match="139"):
+        measured(site, generator)
+
+
+def test_a_switch_that_dies_during_a_trial_gives_no_record() -> None:
+    site = FakeSite()
+    site.dead = True
+    with pytest.raises(SwitchDiedError):
+        measured(site)
+
+
+def test_the_cpu_time_of_a_real_thread_and_the_cost_that_follows_from_it() -> None:
+    def busy() -> None:
+        while not done.is_set():
+            sum(range(1000))
+
+    done = threading.Event()
+    worker = threading.Thread(target=busy)
+    worker.start()
+    site = FakeSite(simulated=False)
+    site.threads = (WorkThread(role=Role.SWITCH, pid=os.getpid(), tid=worker.native_id or 0, core=None, name="w"),)
+    site.readings = [counters(0, NOT_SEPARABLE), counters(10, NOT_SEPARABLE)]
+    generator = FakeGenerator(pid=os.getpid(), thread_id=threading.get_native_id())
+    generator.run = lambda request: (done.wait(0.1), result())[1]  # type: ignore[method-assign]
+    try:
+        record = measured(site, generator)
+    finally:
+        done.set()
+        worker.join()
+    switch = next(t for t in record.cpu if t.role is Role.SWITCH)
+    assert isinstance(switch.busy_ns, int)
+    assert 10_000_000 < switch.busy_ns < 1_000_000_000
+    assert record.cost is not None
+    assert record.cost.busy_cycles == switch.busy_ns * 2
+    assert "schedstat" in record.cost.source
+
+
+def test_a_switch_that_works_in_the_senders_softirq_is_not_separable() -> None:
+    site = FakeSite(simulated=False)
+    site.readings = [counters(0, NOT_SEPARABLE), counters(10, NOT_SEPARABLE)]
+    record = measured(site)
+    switch = next(t for t in record.cpu if t.role is Role.SWITCH)
+    assert switch.busy_ns == NOT_SEPARABLE
+    assert record.cost is not None
+    assert record.cost.busy_cycles == NOT_SEPARABLE
+    assert record.cost.cycles_per_packet is None
+
+
+def test_a_loop_back_has_no_switch_to_account_for() -> None:
+    record = measured(FakeSite(role=CellRole.LOOPBACK, simulated=False))
+    assert [t.role for t in record.cpu] == [Role.GENERATOR]
+
+
+def test_warm_up_waits_for_the_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    site, generator = FakeSite(), FakeGenerator()
+    Measurement(site, site.deployment, generator).warm_up(REQUEST)
+    assert generator.requests == [REQUEST]
+    monkeypatch.setattr(trial_module, "LINK_TIMEOUT_S", 0.05)
+    generator.changes["link_up"] = (True, False)
+    with pytest.raises(GeneratorError, match="no link") as caught:
+        Measurement(site, site.deployment, generator).warm_up(REQUEST)
+    assert caught.value.where == "b"
