@@ -109,16 +109,19 @@ struct failure {
 /*
  * One engine. Every call returns 0 or a negative errno and then fills `why`.
  * `run` is called on the thread that the engine owns (options->core), blocks until the trial has ended, and looks at
- * `stop` at least every 10 ms. `idle` is called on that thread between trials, about every millisecond (ARP, ND, draining).
- * `snapshot` may be called on any thread while `run` runs.
+ * `stop` at least every 10 ms. `idle` is called on that thread between trials, about every millisecond (ARP, ND,
+ * draining). `snapshot` may be called on any thread while `run` runs. `links` (added later; may be NULL: then the
+ * states that `open` found stand) may be called on any thread at any time.
  */
 struct engine {
 	const char *name;
 	int (*open)(const struct engine_options *options, struct engine_info *info, struct failure *why);
-	int (*run)(const struct trial *trial, struct trial_counts *counts, const atomic_bool *stop, struct failure *why);
+	int (*run)(
+		const struct trial *trial, struct trial_counts *counts, const atomic_bool *stop, struct failure *why);
 	void (*idle)(const struct trial *last);
 	void (*snapshot)(struct trial_counts *counts);
 	void (*close)(void);
+	void (*links)(bool up[NFVGEN_PORTS]);
 };
 
 extern const struct engine engine_dpdk;

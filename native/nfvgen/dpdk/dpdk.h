@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the DPDK engine share. One thread (the EAL's main lcore) runs all of it but link states. */
+#ifndef NFVGEN_DPDK_H
+#define NFVGEN_DPDK_H
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "../engine.h"
+#include "../pacing.h"
+#include "../sequence.h"
+
+#define BURST_MAX 256
+#define MIX_SCHEDULE 16384 /* NFVGEN_MIX entries of weight 1,000 at most fit */
+
+struct dpdk_port {
+	uint16_t id;
+	bool open;
+	bool trusted; /* nobody rewrites the buffers that this driver was given, so payloads persist in them */
+	bool pci;
+	uint16_t max_frame_size_bytes;
+	uint8_t mac[6];
+	char device[64];
+	char socket[108]; /* a listening socket of the driver's, to be gone at the end; "" if there is none */
+};
+
+/* Sends one direction: `staged` are frames prepared and not taken by the port yet, oldest first. */
+struct sender {
+	uint16_t port;
+	bool paced;
+	bool stamp;
+	bool trusted;
+	unsigned staged_count;
+	unsigned tried; /* of the staged ones, already offered and so counted as refused */
+	uint32_t flow;
+	uint32_t flows;
+	uint64_t frames; /* bound; UINT64_MAX: none */
+	unsigned mix_at;
+	unsigned mix_count;
+	struct rte_mempool *pool;
+	struct direction_counts *counts;
+	const struct frame_template *templates;
+	struct pacing pacing;
+	struct rte_mbuf *staged[BURST_MAX];
+	uint8_t template_of[BURST_MAX];
+	uint8_t schedule[MIX_SCHEDULE];
+};
+
+/* Checks one direction. */
+struct receiver {
+	uint8_t rx;
+	uint64_t latency_time; /* frames of one burst share their time: counted together */
+	uint64_t latency_count;
+	struct direction_counts *counts;
+	struct sequence sequence;
+};
+
+struct dpdk_engine {
+	struct engine_options options;
+	struct dpdk_port ports[NFVGEN_PORTS];
+	struct rte_mempool *rx_pool;
+	struct rte_mempool *tx_pool;
+	struct rte_mempool *jumbo_pool;
+	uint64_t hz;
+	uint64_t ns_per_tick_q32;
+	uint16_t trial_number;
+	uint16_t max_frame_size_bytes;
+	bool check;
+	bool stamp;
+	unsigned directions;
+	struct frame_endpoint endpoint[NFVGEN_PORTS];
+	struct trial_counts *counts;
+	struct sender senders[NFVGEN_DIRECTIONS];
+	struct receiver receivers[NFVGEN_DIRECTIONS];
+	struct frame_template templates[NFVGEN_DIRECTIONS][NFVGEN_MIX];
+	atomic_bool link[NFVGEN_PORTS];
+};
+
+extern struct dpdk_engine dpdk;
+
+__attribute__((format(printf, 2, 3))) void failure_set(struct failure *why, const char *format, ...);
+
+/* eal.c */
+int dpdk_eal_open(const struct engine_options *options, struct failure *why);
+void dpdk_eal_close(const struct engine_options *options);
+const char *dpdk_last_log(void); /* the last message of the EAL or a driver, for error texts */
+
+/* port.c */
+int dpdk_port_open(struct dpdk_port *port, const char *spec, struct failure *why);
+void dpdk_port_close(struct dpdk_port *port);
+bool dpdk_port_link(const struct dpdk_port *port);
+
+/* pool.c */
+int dpdk_pools_open(const struct engine_options *options, struct failure *why);
+struct rte_mempool *dpdk_pool_for(uint16_t length);
+
+/* send.c */
+int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *trial, struct failure *why);
+unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst);
+void dpdk_sender_stop(struct sender *s, uint64_t now);
+bool dpdk_sender_finished(const struct sender *s);
+void dpdk_send_learning(const struct trial *trial);
+
+/* receive.c */
+void dpdk_receiver_start(struct receiver *r, unsigned number, const struct trial *trial);
+unsigned dpdk_receive(unsigned port, unsigned burst);
+void dpdk_receiver_flush(struct receiver *r);
+
+/* parse.c: where the payload of a frame is, whatever the peer did to its headers. */
+struct parsed {
+	uint16_t payload; /* 0: not one of ours */
+	bool intact;      /* lengths (and, with `check`, checksums) are right */
+};
+struct parsed dpdk_parse(const uint8_t *frame, uint32_t length, bool check);
+
+/* answer.c */
+void dpdk_answer(unsigned port, const uint8_t *frame, uint32_t length, bool *own_learning);
+void dpdk_idle(void);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starts and ends the EAL, and keeps its messages: they are shown only inside an error text (or with NFVGEN_EAL_LOG=1).
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+
+#include "dpdk.h"
+
+#define ARGUMENTS 32
+
+static char last_log[160];
+static bool verbose;
+
+void failure_set(struct failure *why, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(why->text, sizeof(why->text), format, arguments);
+	va_end(arguments);
+}
+
+const char *dpdk_last_log(void)
+{
+	return last_log[0] ? last_log : "no message";
+}
+
+static ssize_t keep_log(void *cookie, const char *text, size_t length)
+{
+	size_t kept = length;
+
+	(void)cookie;
+	if (verbose && write(STDERR_FILENO, text, length) < 0)
+		return (ssize_t)length;
+	while (kept && (text[kept - 1] == '\n' || text[kept - 1] == ' '))
+		kept--;
+	if (kept)
+		snprintf(last_log, sizeof(last_log), "%.*s", (int)kept, text);
+	return (ssize_t)length;
+}
+
+static bool is_pci(const char *spec)
+{
+	return strncmp(spec, "pci:", 4) == 0;
+}
+
+static void keep_logs(void)
+{
+	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = keep_log});
+
+	verbose = getenv("NFVGEN_EAL_LOG") != NULL;
+	if (!stream)
+		return;
+	setvbuf(stream, NULL, _IOLBF, 0);
+	rte_openlog_stream(stream);
+}
+
+/* Anything the EAL writes goes below this; with --in-memory that is nothing. */
+static void set_runtime_directory(const struct engine_options *options)
+{
+	if (options->hugepage_dir)
+		setenv("RUNTIME_DIRECTORY", options->hugepage_dir, 1);
+}
+
+static unsigned add_memory(const struct engine_options *options, char **argv, unsigned argc, char *prefix, size_t size)
+{
+	if (!options->hugepage_dir) {
+		argv[argc++] = (char *)"--in-memory";
+		return argc;
+	}
+	if (options->file_prefix)
+		snprintf(prefix, size, "%s", options->file_prefix);
+	else
+		snprintf(prefix, size, "nfvgen-%ld", (long)getpid());
+	argv[argc++] = (char *)"--huge-dir";
+	argv[argc++] = (char *)(uintptr_t)options->hugepage_dir;
+	argv[argc++] = (char *)"--file-prefix";
+	argv[argc++] = prefix;
+	return argc;
+}
+
+static unsigned add_ports(const struct engine_options *options, char **argv, unsigned argc)
+{
+	bool pci = false;
+
+	for (unsigned i = 0; i < NFVGEN_PORTS; i++) {
+		if (!is_pci(options->ports[i]))
+			continue;
+		argv[argc++] = (char *)"--allow";
+		argv[argc++] = (char *)(uintptr_t)(options->ports[i] + strlen("pci:"));
+		pci = true;
+	}
+	if (!pci) {
+		argv[argc++] = (char *)"--no-pci";
+		argv[argc++] = (char *)"--iova-mode=va";
+	}
+	return argc;
+}
+
+int dpdk_eal_open(const struct engine_options *options, struct failure *why)
+{
+	static char core[16], memory[16], prefix[64];
+	char *argv[ARGUMENTS] = {(char *)"nfvgen"};
+	unsigned argc = 1;
+
+	snprintf(core, sizeof(core), "0@%d", options->core);
+	snprintf(memory, sizeof(memory), "%u", options->memory_mib);
+	argv[argc++] = (char *)"--lcores";
+	argv[argc++] = core;
+	argv[argc++] = (char *)"--socket-mem";
+	argv[argc++] = memory;
+	argv[argc++] = (char *)"--single-file-segments";
+	argv[argc++] = (char *)"--no-telemetry";
+	argc = add_memory(options, argv, argc, prefix, sizeof(prefix));
+	argc = add_ports(options, argv, argc);
+	keep_logs();
+	set_runtime_directory(options);
+	if (rte_eal_init((int)argc, argv) < 0) {
+		failure_set(why,
+			"the EAL did not start on core %d with %u MiB: %s (%s). Check that core, and HugePages_Free in "
+			"/proc/meminfo",
+			options->core, options->memory_mib, rte_strerror(rte_errno), dpdk_last_log());
+		return -ENODEV;
+	}
+	return 0;
+}
+
+/* The EAL leaves its hugepage files behind, and with them the pages. */
+static void remove_huge_files(const char *directory, const char *prefix)
+{
+	DIR *folder = opendir(directory);
+	struct dirent *entry;
+	char path[512];
+	size_t length = strlen(prefix);
+
+	if (!folder)
+		return;
+	while ((entry = readdir(folder))) {
+		if (strncmp(entry->d_name, prefix, length) || strncmp(entry->d_name + length, "map_", 4))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		unlink(path);
+	}
+	closedir(folder);
+}
+
+void dpdk_eal_close(const struct engine_options *options)
+{
+	char prefix[64];
+
+	rte_eal_cleanup();
+	if (!options->hugepage_dir)
+		return;
+	if (options->file_prefix)
+		snprintf(prefix, sizeof(prefix), "%s", options->file_prefix);
+	else
+		snprintf(prefix, sizeof(prefix), "nfvgen-%ld", (long)getpid());
+	remove_huge_files(options->hugepage_dir, prefix);
+}

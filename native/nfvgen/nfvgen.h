@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the parts of the program that are not an engine. */
+#ifndef NFVGEN_NFVGEN_H
+#define NFVGEN_NFVGEN_H
+
+#include <jansson.h>
+
+#include "engine.h"
+#include "worker.h"
+
+#define NFVGEN_SCHEMA "nfvgen/1"
+#define NFVGEN_VERSION "0.1.0"
+
+#define NFVGEN_MIN_DURATION_NS 1000000ll        /* 1 ms */
+#define NFVGEN_MAX_DURATION_NS 86400000000000ll /* 24 h */
+#define NFVGEN_MAX_DRAIN_NS 10000000000ll
+#define NFVGEN_MAX_LEARNING 100
+#define NFVGEN_MAX_WEIGHT 1000
+#define NFVGEN_MAX_RATE_PPS 1000000000ll
+
+enum exit_status {
+	EXIT_ENDED = 0,
+	EXIT_INTERNAL = 1,
+	EXIT_USAGE = 2,
+	EXIT_BUSY = 13,
+	EXIT_PORT = 24,
+	EXIT_SIGINT = 130
+};
+
+struct options {
+	const struct engine *engine;
+	const char *socket;
+	struct engine_options engine_options;
+};
+
+/* Why a request is refused; becomes the answer's "error". */
+struct refusal {
+	const char *code;
+	char message[320];
+	char field[64];
+	bool has_limit;
+	json_int_t limit;
+};
+
+/* Why the program ends; becomes the exit document. */
+struct ending {
+	const char *reason;
+	int signal;
+	int status;
+};
+
+/* options.c: 0, or EXIT_USAGE after one line on standard error. */
+int options_parse(int argc, char **argv, struct options *options);
+
+/* trial.c: 0 or -1 with `why` filled. */
+int trial_parse(const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why);
+__attribute__((format(printf, 4, 5))) int refuse(
+	struct refusal *why, const char *code, const char *field, const char *format, ...);
+
+/* result.c: new references. */
+json_t *result_hello(const struct options *options);
+json_t *result_stats(void);
+json_t *result_exit(const struct ending *ending);
+
+/* request.c: the answer to one line (a new reference). `quit` is set when the program is to end after it. */
+json_t *request_answer(const struct options *options, const char *line, size_t length, bool *quit);
+
+/* control.c */
+int control_claim(const char *path);  /* 0, EXIT_BUSY or EXIT_USAGE, with a line on standard error */
+int control_listen(const char *path); /* a listening socket, or -errno */
+void control_serve(const struct options *options, int listening, int signals, struct ending *ending);
+/* Sleeps, but wakes up (and returns true) when the program was told to end; keeps the reason for control_serve(). */
+bool control_sleep(unsigned timeout_ms);
+void control_watch(int signals);
+bool control_told_to_end(struct ending *ending);
+
+#endif

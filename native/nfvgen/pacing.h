@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When frames are due. Frame n of a direction is due at start + n * hz / rate, exact for any n (no drift). */
+#ifndef NFVGEN_PACING_H
+#define NFVGEN_PACING_H
+
+#include <stdint.h>
+
+struct pacing {
+	uint64_t rate_pps;
+	uint64_t hz;
+	uint64_t start;
+	uint64_t late;      /* ticks after which a frame is given up */
+	uint64_t total;     /* frames that fall due in the trial */
+	uint64_t done;      /* sent or given up */
+	uint64_t next;      /* when frame `done` is due */
+	uint64_t remainder; /* of n * hz / rate, so that `next` steps without a division */
+};
+
+/* `frames` bounds the number of frames; 0: duration alone does. */
+void pacing_start(
+	struct pacing *p, uint64_t start, uint64_t hz, uint64_t rate_pps, uint64_t duration_ns, uint64_t frames);
+
+/* Gives up what is too late at `now`; returns how many frames that were. */
+uint64_t pacing_give_up(struct pacing *p, uint64_t now);
+
+/* How many frames are due at `now`, at most `limit`. */
+unsigned pacing_due(const struct pacing *p, uint64_t now, unsigned limit);
+
+/* `count` frames were sent. */
+void pacing_sent(struct pacing *p, unsigned count);
+
+/* Ticks to nanoseconds and back, without overflow. */
+uint64_t pacing_ns(uint64_t ticks, uint64_t hz);
+uint64_t pacing_ticks(uint64_t ns, uint64_t hz);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program tells, as JSON. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfvgen.h"
+
+static json_t *number(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static json_t *latency(const struct histogram *h)
+{
+	json_t *counts = json_array();
+
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+		if (h->counts[i])
+			json_array_append_new(
+				counts, json_pack("[oo]", number(histogram_value(i)), number(h->counts[i])));
+	return json_pack("{ss so so so so}", "unit", "ns", "min", h->total ? number(h->min) : json_null(), "max",
+		h->total ? number(h->max) : json_null(), "sum", number(h->sum), "counts", counts);
+}
+
+static json_t *direction(const struct direction *d, const struct direction_counts *c, bool with_latency)
+{
+	/* A frame counted twice outside the duplicate window must not become a negative loss. */
+	uint64_t lost = c->sent > c->received ? c->sent - c->received : 0;
+	json_t *row = json_pack("{si si so so so so so so so so so so so}", "tx", d->tx, "rx", d->rx, "intended",
+		number(c->intended), "sent", number(c->sent), "received", number(c->received), "lost", number(lost),
+		"unsent", number(c->unsent), "refused", number(c->refused), "reordered", number(c->reordered),
+		"duplicated", number(c->duplicated), "corrupted", number(c->corrupted), "sent_bytes",
+		number(c->sent_bytes), "received_bytes", number(c->received_bytes));
+
+	json_object_set_new(row, "latency", with_latency ? latency(&c->latency) : json_null());
+	return row;
+}
+
+static json_t *trial_result(const struct worker_view *view)
+{
+	bool ended = view->state != WORKER_RUNNING;
+	json_t *directions = json_array();
+
+	if (!view->have_trial) {
+		json_decref(directions);
+		return json_null();
+	}
+	for (unsigned i = 0; i < view->trial.directions; i++)
+		json_array_append_new(directions,
+			direction(&view->trial.direction[i], &view->counts->direction[i], ended && view->trial.stamp));
+	return json_pack("{so so so s[oo] ss}", "duration_ns",
+		number(ended ? view->counts->duration_ns : view->elapsed_ns), "busy_ns", number(view->counts->busy_ns),
+		"directions", directions, "foreign", number(view->counts->foreign[0]), number(view->counts->foreign[1]),
+		"clock", worker_info()->clock ? worker_info()->clock : "tsc");
+}
+
+static const char *state_word(enum worker_state state)
+{
+	switch (state) {
+	case WORKER_RUNNING:
+		return "running";
+	case WORKER_DONE:
+		return "done";
+	case WORKER_FAILED:
+		return "failed";
+	default:
+		return "idle";
+	}
+}
+
+json_t *result_stats(void)
+{
+	struct worker_view view;
+	json_t *error;
+
+	worker_view(&view);
+	error = view.state == WORKER_FAILED ? json_pack("{ss ss}", "code", "port", "message", view.failure.text)
+					    : json_null();
+	return json_pack("{ss so so so}", "state", state_word(view.state), "elapsed_ns", number(view.elapsed_ns),
+		"error", error, "trial", trial_result(&view));
+}
+
+static json_t *port(const struct port_info *info, bool up)
+{
+	char mac[18];
+
+	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", info->mac[0], info->mac[1], info->mac[2],
+		info->mac[3], info->mac[4], info->mac[5]);
+	return json_pack("{ss ss ss ss so}", "name", info->name, "driver", info->driver, "mac", mac, "link",
+		up ? "up" : "down", "speed_mbps", info->speed_mbps ? number(info->speed_mbps) : json_null());
+}
+
+json_t *result_hello(const struct options *options)
+{
+	const struct engine_info *info = worker_info();
+	bool up[NFVGEN_PORTS];
+	json_t *capabilities =
+		json_pack("[sssssssss]", "pacing", "imix", "latency", "ipv6", "vlan", "vxlan", "checksum", "arp", "nd");
+
+	worker_links(up);
+	return json_pack("{ss ss ss ss si si si so si si si so s[oo]}", "name", "nfvgen", "version", NFVGEN_VERSION,
+		"engine", options->engine->name, "engine_version", info->version, "pid", (int)getpid(), "thread_id",
+		info->thread_id, "core", options->engine_options.core, "tsc_hz", number(info->tsc_hz),
+		"min_frame_size_bytes", info->min_frame_size_bytes, "max_frame_size_bytes", info->max_frame_size_bytes,
+		"max_flows", NFVGEN_MAX_FLOWS, "capabilities", capabilities, "ports", port(&info->ports[0], up[0]),
+		port(&info->ports[1], up[1]));
+}
+
+json_t *result_exit(const struct ending *ending)
+{
+	struct worker_view view;
+	const char *name = ending->signal ? sigabbrev_np(ending->signal) : NULL;
+	char text[32];
+
+	worker_view(&view);
+	snprintf(text, sizeof(text), "SIG%s", name ? name : "");
+	return json_pack("{ss s{ss so si so}}", "schema", NFVGEN_SCHEMA, "exit", "reason", ending->reason, "signal",
+		ending->signal ? json_string(text) : json_null(), "trials", (int)view.trials, "last",
+		trial_result(&view));
+}
