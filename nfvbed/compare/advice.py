@@ -1,0 +1,81 @@
+"""What each doubt about a measurement means and what can be done; shown wherever the doubt is."""
+
+from typing import Final
+
+from nfvbed.records import QualityWarning, Record
+
+
+class Advice(Record):
+    """A warning in plain words."""
+
+    meaning: str
+    remedy: str
+
+
+ADVICE: Final[dict[QualityWarning, Advice]] = {
+    QualityWarning.GENERATOR_LIMITED: Advice(
+        meaning="The generator, not the data plane, set this rate; the data plane can do at least this much.",
+        remedy="Give the generator more cores or a faster port kind, or read the row as a lower bound.",
+    ),
+    QualityWarning.PORT_LIMITED: Advice(
+        meaning="The rate is within 5 % of testpmd forwarding on the same ports: the ports set it.",
+        remedy="Use another port kind or more queues to see more of the switch; read the row as a lower bound.",
+    ),
+    QualityWarning.VNF_LIMITED: Advice(
+        meaning="The rate is within 5 % of the VNF looped back alone: the VNF set it.",
+        remedy="Use a lighter VNF (testpmd io) or give it more cores; read the row as a lower bound.",
+    ),
+    QualityWarning.WIRE_LIMITED: Advice(
+        meaning="The link is full: the rate is line rate.",
+        remedy="Use a smaller frame size or a faster link to see the data plane's own limit.",
+    ),
+    QualityWarning.EMULATED_ACCELERATOR: Advice(
+        meaning="A guest ran under software emulation: frame counts hold, rates mean nothing.",
+        remedy="Repeat on a host whose KVM boots guests.",
+    ),
+    QualityWarning.PLACEMENT_CHANGED: Advice(
+        meaning="The cores moved nearer to or farther from each other during a trial; it is kept but not used.",
+        remedy="Nothing where other trials are enough; else allow more rounds, or use a bare-metal host.",
+    ),
+    QualityWarning.REORDERED: Advice(
+        meaning="Frames arrived in another order than they were sent.",
+        remedy="Look for several queues or cores on the path, and whether the application bears it.",
+    ),
+    QualityWarning.DUPLICATED: Advice(
+        meaning="Frames arrived more than once; duplicates are not counted in the rate.",
+        remedy="Look for flooding: a switch that has not learnt an address, or a loop.",
+    ),
+    QualityWarning.CORRUPTED: Advice(
+        meaning="Frames arrived with a changed payload; they count as lost.",
+        remedy="Do not trust the row; check offloads and the VNF's forwarding mode.",
+    ),
+    QualityWarning.UNSENT: Advice(
+        meaning="Some frames could not be sent at their due time, so the offered load was below the intended one.",
+        remedy="Lower the load, or check what else ran on the generator's core.",
+    ),
+    QualityWarning.CPU_STOLEN: Advice(
+        meaning="The measuring threads were kept waiting for their cores.",
+        remedy="Stop other work on the host, isolate the cores, or measure more repetitions.",
+    ),
+    QualityWarning.UNSTABLE: Advice(
+        meaning="The rate drifted or jumped within the trial or between the trials of one class.",
+        remedy="Measure longer trials and more of them; look at what else runs.",
+    ),
+    QualityWarning.TOO_FEW_REPETITIONS: Advice(
+        meaning="Fewer trials in this placement class than the experiment asks for: the interval is wide.",
+        remedy="Run again with more rounds or a longer time limit.",
+    ),
+    QualityWarning.CORES_SHARED: Advice(
+        meaning="Threads of several roles ran on one core, so each had only a part of it.",
+        remedy="Use a host with a core for each role; until then compare only rows with the same arrangement.",
+    ),
+    QualityWarning.SIMULATED: Advice(
+        meaning="The numbers come from a simulated system with a known answer. They are not a measurement.",
+        remedy="Run a real variant.",
+    ),
+}
+
+
+def advice_for(kind: QualityWarning) -> Advice:
+    """Give the advice that belongs to a warning."""
+    return ADVICE[kind]

@@ -1,0 +1,66 @@
+"""Latency of paced trials: HdrHistograms merged, never percentiles averaged."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from hdrh.histogram import HdrHistogram
+
+from nfvbed.records import Record
+
+HIGHEST_NS: Final = 60_000_000_000
+SIGNIFICANT_FIGURES: Final = 3
+CURVE: Final = (0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999)
+FRAMES_ABOVE: Final = 10
+"""A percentile is drawn when at least so many frames lie above it; else it is one frame's chance."""
+
+
+class LatencySummary(Record):
+    """One merged histogram, in ns."""
+
+    frames: int
+    p50_ns: int
+    p99_ns: int
+    max_ns: int
+    curve: tuple[tuple[float, int], ...]
+    """(percentile, latency in ns); the last one is (100, maximum)."""
+
+
+def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
+    """Merge base64 HdrHistograms (V2, compressed); None when there is none or they are empty.
+
+    Raises:
+        ValueError: something that is not such a histogram.
+    """
+    merged = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
+    for text in encoded:
+        try:
+            merged.decode_and_add(text)
+        except Exception as error:  # hdrh raises zlib, binascii, struct errors and its own, without a common base
+            raise ValueError(f"not an HdrHistogram (V2, compressed, base64): {error}") from error
+    frames = int(merged.get_total_count())
+    if not frames:
+        return None
+    highest = int(merged.get_max_value())
+    shown = [p for p in CURVE if p <= 99 or frames * (100 - p) / 100 >= FRAMES_ABOVE]
+    curve = [(p, int(merged.get_value_at_percentile(p))) for p in shown]
+    return LatencySummary(
+        frames=frames,
+        p50_ns=int(merged.get_value_at_percentile(50)),
+        p99_ns=int(merged.get_value_at_percentile(99)),
+        max_ns=highest,
+        curve=(*curve, (100.0, highest)),
+    )
+
+
+def by_direction(histograms: Sequence[Sequence[str | None]]) -> tuple[LatencySummary | None, ...]:
+    """Merge the histograms of several trials, each direction on its own.
+
+    Args:
+        histograms: for each trial the histograms of its directions.
+    """
+    width = max((len(trial) for trial in histograms), default=0)
+    merged = []
+    for direction in range(width):
+        column = (trial[direction] for trial in histograms if direction < len(trial))
+        merged.append(merge_latency(text for text in column if text))
+    return tuple(merged)

@@ -1,0 +1,118 @@
+"""What bounded a result from above, derived from the ceilings of the same run and placement class."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from nfvbed.compare.statistics import ratio_interval
+from nfvbed.compare.summary import CellSummary, Limit, Price
+from nfvbed.records import CellRole, QualityWarning
+
+WITHIN: Final = 0.05
+"""A result this near its ceiling is the ceiling's, not the switch's."""
+BUSY: Final = 0.95
+REFUSED_WHEN_FULL: Final = 0.01
+LOSS_WHEN_FULL: Final = 0.001
+"""A full switch shows itself: its ports refuse frames (back-pressure) or frames are lost."""
+AT_LINE_RATE: Final = 0.99
+
+LIMITING: Final = (
+    QualityWarning.GENERATOR_LIMITED,
+    QualityWarning.PORT_LIMITED,
+    QualityWarning.VNF_LIMITED,
+    QualityWarning.WIRE_LIMITED,
+    QualityWarning.EMULATED_ACCELERATOR,
+)
+
+
+def with_limits(
+    row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per_s: float | None = None
+) -> CellSummary:
+    """Give the row with its limits, its loop-back ceiling and its price filled in.
+
+    Args:
+        row: a subject.
+        ceilings: summaries of the ceilings of all runs; those of another run, class or traffic are passed over.
+        link_bits_per_s: speed of each port, where there is a wire.
+    """
+    if row.mrr is None:
+        return row
+    loopback = _matching(row, ceilings, CellRole.LOOPBACK)
+    reference = _matching(row, ceilings, CellRole.REFERENCE)
+    found = [
+        *_stored(row),
+        *_generator(row, loopback),
+        *_ports(row, reference),
+        *_wire(row, link_bits_per_s),
+    ]
+    unique = {limit.kind: limit for limit in reversed(found)}
+    return row.model_copy(
+        update={
+            "limits": tuple(unique[kind] for kind in LIMITING if kind in unique),
+            "loopback_pps": loopback.mrr.median_pps if loopback and loopback.mrr else None,
+            "price": _price(row, reference),
+        }
+    )
+
+
+def _matching(row: CellSummary, ceilings: Sequence[CellSummary], role: CellRole) -> CellSummary | None:
+    """Find the measured ceiling of the same run, class, ports and traffic; the same topology is preferred."""
+
+    def key(cell: CellSummary) -> tuple[object, ...]:
+        return cell.run, cell.placement_class, cell.port_kind, cell.frame_size, cell.flows, cell.bidirectional
+
+    fitting = [cell for cell in ceilings if cell.role is role and cell.mrr is not None and key(cell) == key(row)]
+    fitting.sort(key=lambda cell: (cell.topology != row.topology, cell.cell))
+    return fitting[0] if fitting else None
+
+
+def _stored(row: CellSummary) -> list[Limit]:
+    """Take over the limits that at least half of the trials were stored with."""
+    trials = row.mrr.trials if row.mrr else 0
+    return [
+        Limit(kind=warning.kind, detail=f"stored with {warning.trials} of {warning.of} trials")
+        for warning in row.warnings
+        if warning.kind in LIMITING and 2 * warning.trials >= trials
+    ]
+
+
+def _generator(row: CellSummary, loopback: CellSummary | None) -> list[Limit]:
+    rate = row.mrr
+    if rate is None:
+        return []
+    if loopback and loopback.mrr and rate.median_pps >= (1 - WITHIN) * loopback.mrr.median_pps:
+        ceiling = loopback.mrr.median_pps
+        detail = f"at {rate.median_pps / ceiling:.0%} of the generator looped back on these ports"
+        return [Limit(kind=QualityWarning.GENERATOR_LIMITED, detail=detail, ceiling_pps=ceiling)]
+    full = (rate.refused_ratio or 0) >= REFUSED_WHEN_FULL or (rate.loss_ratio or 0) >= LOSS_WHEN_FULL
+    if rate.generator_busy is not None and rate.generator_busy > BUSY and not full:
+        detail = f"the generator was busy for {rate.generator_busy:.0%} of the trial and the switch was not full"
+        return [Limit(kind=QualityWarning.GENERATOR_LIMITED, detail=detail)]
+    return []
+
+
+def _ports(row: CellSummary, reference: CellSummary | None) -> list[Limit]:
+    if row.mrr is None or reference is None or reference.mrr is None:
+        return []
+    ceiling = reference.mrr.median_pps
+    if row.mrr.median_pps < (1 - WITHIN) * ceiling:
+        return []
+    detail = f"at {row.mrr.median_pps / ceiling:.0%} of testpmd io in the switch's place on these ports"
+    return [Limit(kind=QualityWarning.PORT_LIMITED, detail=detail, ceiling_pps=ceiling)]
+
+
+def _wire(row: CellSummary, link_bits_per_s: float | None) -> list[Limit]:
+    if row.mrr is None or not link_bits_per_s:
+        return []
+    line_rate = link_bits_per_s * (2 if row.bidirectional else 1)
+    if row.mrr.layer1_bits_per_s < AT_LINE_RATE * line_rate:
+        return []
+    detail = f"at {row.mrr.layer1_bits_per_s / line_rate:.0%} of line rate"
+    return [Limit(kind=QualityWarning.WIRE_LIMITED, detail=detail)]
+
+
+def _price(row: CellSummary, reference: CellSummary | None) -> Price | None:
+    if row.mrr is None or reference is None or reference.mrr is None or not reference.mrr.median_pps:
+        return None
+    ceiling = reference.mrr
+    interval = ratio_interval(row.mrr.samples_pps, ceiling.samples_pps)
+    return Price(ratio=row.mrr.median_pps / ceiling.median_pps, interval=interval, ceiling_pps=ceiling.median_pps)

@@ -1,0 +1,67 @@
+"""The answer: which data plane forwards most at each traffic point, and whether that is certain.
+
+Differences are judged against a baseline; with more than two variants the leader must also be ahead of every
+other one, so here it is judged against each of them by the same rules.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from nfvbed.compare.scope import find_scope
+from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.verdict import Judgement, Rules, Samples, Verdict, judge
+from nfvbed.records import Record, Scope
+
+
+class Leader(Record):
+    """The highest rate at one traffic point."""
+
+    topology: str
+    frame_size: int | Literal["imix"]
+    row: CellSummary
+    runner_up: CellSummary | None
+    """The next variant that it can be compared with; None when it stands alone."""
+    judgement: Judgement | None
+    scope: Scope | None
+    clear: bool
+    """Whether it is judged higher than every other variant."""
+
+
+def leaders(
+    rows: Sequence[CellSummary], rules: Rules, rigs: dict[str, dict[str, Any]] | None = None
+) -> tuple[Leader, ...]:
+    """Find the leader of each traffic point, in the order of the rows."""
+    points: dict[tuple[object, ...], list[CellSummary]] = {}
+    for row in rows:
+        if row.mrr is not None:
+            points.setdefault((row.topology, row.frame_size, row.flows, row.bidirectional), []).append(row)
+    return tuple(_leader(group, rules, rigs or {}) for group in points.values())
+
+
+def _leader(group: list[CellSummary], rules: Rules, rigs: dict[str, dict[str, Any]]) -> Leader:
+    ordered = sorted(group, key=lambda row: -row.mrr.median_pps if row.mrr else 0.0)
+    best = ordered[0]
+    others = [row for row in ordered[1:] if row.variant != best.variant]
+    comparable = [row for row in others if find_scope(best, row, rigs).scope is not Scope.NOT_COMPARABLE]
+    judged = [_judge(best, row, rules) for row in comparable]
+    next_best = comparable[0] if comparable else None
+    return Leader(
+        topology=best.topology,
+        frame_size=best.frame_size,
+        row=best,
+        runner_up=next_best,
+        judgement=judged[0] if judged else None,
+        scope=find_scope(best, next_best, rigs).scope if next_best else None,
+        clear=bool(judged)
+        and len(comparable) == len(others)
+        and all(entry.verdict is Verdict.HIGHER for entry in judged),
+    )
+
+
+def _judge(row: CellSummary, other: CellSummary, rules: Rules) -> Judgement:
+    sides = [
+        Samples(values=tuple(float(rate) for rate in side.mrr.samples_pps), limited=side.limited)
+        for side in (row, other)
+        if side.mrr is not None
+    ]
+    return judge(sides[0], sides[1], rules)

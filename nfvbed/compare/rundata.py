@@ -1,0 +1,19 @@
+"""What a comparison is made from: one run's records, as the store gives them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from nfvbed.records import CellRecord, RunRecord, TrialRecord
+
+
+@dataclass(frozen=True)
+class RunData:
+    """One run with its cells, trials and the descriptions that its hashes stand for."""
+
+    run: RunRecord
+    cells: tuple[CellRecord, ...]
+    trials: tuple[TrialRecord, ...]
+    rigs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Rig descriptions by hash; a missing one costs only the list of differences."""
+    host: dict[str, Any] = field(default_factory=dict)
+    """The host's description; empty when it is not stored."""

@@ -1,0 +1,86 @@
+"""The answer in sentences: which data plane, by how much, and how sure that is."""
+
+from collections.abc import Sequence
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.ranking import Leader, leaders
+from nfvbed.compare.verdict import Bound, Verdict
+from nfvbed.records import Record, Scope
+from nfvbed.report import wording
+
+
+class Answer(Record):
+    """The first thing that is read."""
+
+    headline: str
+    points: tuple[Leader, ...]
+    sentences: tuple[str, ...]
+    """One for each point, in the same order."""
+
+
+def answer(comparison: Comparison) -> Answer:
+    """Put the comparison in words; nothing is claimed that was not judged."""
+    points = leaders(comparison.rows, comparison.rules)
+    return Answer(headline=_headline(points), points=points, sentences=tuple(sentence(point) for point in points))
+
+
+def _headline(points: Sequence[Leader]) -> str:
+    if not points:
+        return "Nothing was measured."
+    variants = {point.row.variant for point in points}
+    if all(point.runner_up is None for point in points):
+        what = "one data plane" if len(variants) == 1 else "no two data planes that can be compared"
+        return f"No comparison: {what}."
+    if len(variants) == 1 and all(point.clear for point in points):
+        everywhere = "at every traffic point measured" if len(points) > 1 else "at the traffic point measured"
+        return f"{points[0].row.variant} forwards most, {everywhere}: {_span(points)}."
+    clear = [point for point in points if point.clear]
+    if not clear:
+        return "No data plane is clearly ahead."
+    parts = [f"{point.row.variant} at {wording.frame_size(point.frame_size)}" for point in clear]
+    return f"No single winner: {', '.join(parts)} clearly ahead; {len(points) - len(clear)} of {len(points)} undecided."
+
+
+def _span(points: Sequence[Leader]) -> str:
+    """Give the range of ratios to the next best."""
+    judged = [point.judgement for point in points if point.judgement and point.judgement.ratio]
+    ratios = sorted(entry.ratio for entry in judged if entry.ratio)
+    least = "at least " if any(entry.bound is Bound.AT_LEAST for entry in judged) else ""
+    low, high = _times(ratios[0]), _times(ratios[-1])
+    size = low if low == high else f"{low} to {high}"
+    runners = {point.runner_up.variant for point in points if point.runner_up}
+    return f"{least}{size} the rate of {runners.pop() if len(runners) == 1 else 'the next best'}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f} times" if ratio >= 2 else f"{ratio:.2f} times"
+
+
+def sentence(point: Leader) -> str:
+    """Say who leads at one traffic point and how sure it is."""
+    where = f"{point.topology}, {wording.frame_size(point.frame_size)}"
+    if point.row.mrr is None:
+        return f"{where}: not measured."
+    rate = f"{wording.mpps(point.row.mrr.median_pps)} Mpps"
+    if point.row.limited:
+        rate = f"at least {rate}"
+    head = f"{where}: {point.row.variant} forwards {rate}"
+    if point.runner_up is None or point.judgement is None:
+        return f"{head}; there is nothing to compare it with."
+    return f"{head}, {_against(point)}."
+
+
+def _against(point: Leader) -> str:
+    judged, other = point.judgement, point.runner_up
+    if judged is None or other is None:
+        return ""
+    if judged.verdict is Verdict.SAME:
+        return f"the same as {other.variant} ({judged.reason})"
+    if judged.verdict is not Verdict.HIGHER or judged.ratio is None:
+        return f"not decided against {other.variant} ({judged.reason})"
+    least = "at least " if judged.bound is Bound.AT_LEAST else ""
+    interval = judged.interval
+    sure = f"; {interval.level:.0%} interval {interval.low:.2f}–{interval.high:.2f}" if interval else ""
+    kind = {Scope.CONTROLLED: "only the variant differs", Scope.SYSTEM: "whole systems compared"}
+    ground = kind.get(point.scope, "") if point.scope else ""
+    return f"{least}{_times(judged.ratio)} that of {other.variant} ({ground}{sure})"

@@ -1,0 +1,121 @@
+"""The comparison as JSON and CSV, for other programs. Numbers are not rounded."""
+
+import csv
+import io
+import json
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.summary import CellSummary
+
+COLUMNS = (
+    "run", "cell", "role", "variant", "topology", "frame_size_bytes", "flows", "bidirectional", "port_kind",
+    "simulated", "placement_class", "status", "reason", "trials", "mrr_pps", "mrr_low_pps", "mrr_high_pps",
+    "mrr_iqr_pps", "layer1_bits_per_s", "layer2_bits_per_s", "mrr_loss_ratio", "paced_trials", "paced_load_pps",
+    "paced_loss_ratio", "latency_p50_ns", "latency_p99_ns", "cpu_switch", "cpu_vnf", "cpu_generator",
+    "cycles_per_packet", "cycles_source", "loopback_pps", "price_ratio", "limits", "warnings", "baseline_cell",
+    "baseline_run", "verdict", "bound", "ratio", "ratio_low", "ratio_high", "p_value", "detectable", "scope",
+    "scope_reason", "engine", "host_hash", "rig_hash", "config_hash",
+)  # fmt: skip
+
+Value = str | float | int | None
+
+
+def to_json(comparison: Comparison) -> str:
+    """Write the whole comparison, raw samples included."""
+    return json.dumps(comparison.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+
+
+def to_csv(comparison: Comparison) -> str:
+    """Write one line for each row and ceiling; a missing value is an empty field, never 0."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in (*comparison.rows, *comparison.ceilings):
+        fields = _row(row) | _rate(row) | _paced(row) | _difference(comparison, row)
+        writer.writerow({name: _guarded(value) for name, value in fields.items()})
+    return text.getvalue()
+
+
+def _guarded(value: Value) -> Value:
+    """Keep spreadsheets from taking text from outside for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+
+
+def _row(row: CellSummary) -> dict[str, Value]:
+    return {
+        "run": row.run,
+        "cell": row.cell,
+        "role": row.role.value,
+        "variant": row.variant,
+        "topology": row.topology,
+        "frame_size_bytes": row.frame_size,
+        "flows": row.flows,
+        "bidirectional": int(row.bidirectional),
+        "port_kind": row.port_kind.value,
+        "simulated": int(row.simulated),
+        "placement_class": row.placement_class,
+        "status": row.status.value,
+        "reason": row.reason,
+        "cpu_switch": row.cpu.switch,
+        "cpu_vnf": row.cpu.vnf,
+        "cpu_generator": row.cpu.generator,
+        "cycles_per_packet": row.cycles_per_packet,
+        "cycles_source": row.cycles_source,
+        "loopback_pps": row.loopback_pps,
+        "price_ratio": row.price.ratio if row.price else None,
+        "limits": " ".join(limit.kind.value for limit in row.limits),
+        "warnings": " ".join(warning.kind.value for warning in row.warnings),
+        "engine": row.engine,
+        "host_hash": row.host_hash,
+        "rig_hash": row.rig_hash,
+        "config_hash": row.config_hash,
+    }
+
+
+def _rate(row: CellSummary) -> dict[str, Value]:
+    if row.mrr is None:
+        return {"trials": 0}
+    rate = row.mrr
+    return {
+        "trials": rate.trials,
+        "mrr_pps": rate.median_pps,
+        "mrr_low_pps": rate.interval.low if rate.interval else None,
+        "mrr_high_pps": rate.interval.high if rate.interval else None,
+        "mrr_iqr_pps": rate.iqr_pps,
+        "layer1_bits_per_s": rate.layer1_bits_per_s,
+        "layer2_bits_per_s": rate.layer2_bits_per_s,
+        "mrr_loss_ratio": rate.loss_ratio,
+    }
+
+
+def _paced(row: CellSummary) -> dict[str, Value]:
+    if row.paced is None:
+        return {"paced_trials": 0}
+    latency = row.paced.latency
+    return {
+        "paced_trials": row.paced.trials,
+        "paced_load_pps": row.paced.load_pps,
+        "paced_loss_ratio": row.paced.loss_ratio,
+        "latency_p50_ns": latency.p50_ns if latency else None,
+        "latency_p99_ns": latency.p99_ns if latency else None,
+    }
+
+
+def _difference(comparison: Comparison, row: CellSummary) -> dict[str, Value]:
+    found = comparison.difference(row)
+    if found is None:
+        return {}
+    judged = found.judgement
+    return {
+        "baseline_cell": found.baseline_cell,
+        "baseline_run": found.baseline_run,
+        "verdict": judged.verdict.value,
+        "bound": judged.bound.value,
+        "ratio": judged.ratio,
+        "ratio_low": judged.interval.low if judged.interval else None,
+        "ratio_high": judged.interval.high if judged.interval else None,
+        "p_value": judged.p_value,
+        "detectable": judged.detectable,
+        "scope": found.scope.scope.value,
+        "scope_reason": found.scope.reason,
+    }

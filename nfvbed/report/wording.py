@@ -1,0 +1,124 @@
+"""Numbers and verdicts in words, the same in the terminal, in figures and on the page."""
+
+from nfvbed.compare.comparison import Difference
+from nfvbed.compare.statistics import Interval
+from nfvbed.compare.summary import CellSummary, Share
+from nfvbed.compare.verdict import Bound, Judgement, Verdict
+from nfvbed.records import Scope, Status
+from nfvbed.units import FrameSize
+
+SIMULATED_MARK = "SIMULATED - NOT A MEASUREMENT"
+NOTHING = "-"
+"""There is no such value; a zero is written as 0."""
+
+SYMBOLS = {
+    Verdict.HIGHER: "▲",
+    Verdict.LOWER: "▼",
+    Verdict.SAME: "=",
+    Verdict.UNDECIDED: "?",
+    Verdict.NOT_COMPARABLE: "✕",
+}
+"""Beside the word, never instead of it."""
+
+
+def frame_size(size: FrameSize) -> str:
+    """Write a frame size."""
+    return "IMIX" if size == "imix" else f"{size} B"
+
+
+def mpps(rate_pps: float) -> str:
+    """Write a rate in million frames a second, with three to four significant digits."""
+    value = rate_pps / 1e6
+    return f"{value:.2f}" if value >= 10 else f"{value:.3f}"
+
+
+def mpps_interval(interval: Interval | None) -> str:
+    """Write an interval of rates in million frames a second."""
+    return f"{mpps(interval.low)}–{mpps(interval.high)}" if interval else NOTHING
+
+
+def bit_rate(bits_per_s: float) -> str:
+    """Write a bit rate in Mbit/s."""
+    return f"{bits_per_s / 1e6:,.0f}"
+
+
+def share(value: Share) -> str:
+    """Write the fraction of cores kept busy."""
+    if value is None:
+        return NOTHING
+    return "n/s" if isinstance(value, str) else f"{value:.2f}"
+
+
+def cycles(value: Share) -> str:
+    """Write cycles per packet."""
+    if value is None:
+        return NOTHING
+    return "n/s" if isinstance(value, str) else f"{value:.0f}"
+
+
+def loss(ratio: float | None) -> str:
+    """Write a loss ratio; what is not exactly zero is never written as 0."""
+    if ratio is None:
+        return NOTHING
+    if ratio == 0:
+        return "0"
+    return f"{ratio:.2%}" if ratio >= 0.0001 else f"{ratio:.1e}"
+
+
+def microseconds(value_ns: float) -> str:
+    """Write a latency in microseconds."""
+    value = value_ns / 1e3
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def ratio(judgement: Judgement) -> str:
+    """Write the ratio to the baseline, with the sign that its bound asks for."""
+    if judgement.ratio is None:
+        return NOTHING
+    sign = {Bound.AT_LEAST: "≥ ", Bound.AT_MOST: "≤ "}.get(judgement.bound, "")
+    near_one = 0.5 <= judgement.ratio < 2
+    return f"{sign}{judgement.ratio - 1:+.1%}" if near_one else f"{sign}×{judgement.ratio:.3g}"
+
+
+def verdict(difference: Difference | None) -> str:
+    """Write a difference in one short phrase."""
+    if difference is None:
+        return "baseline"
+    judged = difference.judgement
+    word = f"{SYMBOLS[judged.verdict]} {judged.verdict.value}"
+    return word if judged.verdict is Verdict.NOT_COMPARABLE else f"{word} {ratio(judged)}"
+
+
+def scope(difference: Difference | None) -> str:
+    """Write the scope of a difference."""
+    if difference is None:
+        return ""
+    found = difference.scope
+    return "trend" if found.trend else found.scope.value
+
+
+def scope_sentence(scopes: set[Scope]) -> str:
+    """Say what the scopes of a comparison allow to claim."""
+    said = {
+        Scope.CONTROLLED: "controlled (only the variant differs)",
+        Scope.SYSTEM: "system (whole native stacks differ: ports, generator engine)",
+        Scope.NOT_COMPARABLE: "not comparable",
+    }
+    return "; ".join(text for kind, text in said.items() if kind in scopes) or "nothing is compared"
+
+
+def limits(row: CellSummary) -> str:
+    """Write what bounds a row, and the doubts stored with it."""
+    named = [limit.kind.value for limit in row.limits]
+    doubts = [f"{warning.kind.value} {warning.trials}/{warning.of}" for warning in row.warnings]
+    return ", ".join(named + [text for text in doubts if text.split(" ")[0] not in named])
+
+
+def status(row: CellSummary) -> str:
+    """Write why a row has no number."""
+    return "" if row.status is Status.OK else f"{row.status.value}: {row.reason}" if row.reason else row.status.value
+
+
+def short_run(run: str) -> str:
+    """Shorten a run's id to what tells two runs apart: version 7 ids begin with the time and end with chance."""
+    return run[-8:]

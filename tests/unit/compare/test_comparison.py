@@ -1,0 +1,266 @@
+"""From records to rows and verdicts: classes are not mixed, limits and scopes hold, what is missing says why."""
+
+import dataclasses
+
+import pytest
+from sample_records import BRIDGE, CEILINGS, HOST, OVS, SIMULATED, Scenario, build
+
+from nfvbed.compare.advice import ADVICE
+from nfvbed.compare.comparison import Comparison, Options, compare, require_comparable
+from nfvbed.compare.rundata import RunData
+from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.verdict import Bound, Rules, Verdict
+from nfvbed.errors import NotComparableError, UsageError
+from nfvbed.records import NOT_SEPARABLE, QualityWarning, Scope, Status
+
+SECOND_RUN = "01940000-0000-7000-8000-000000000002"
+
+
+def row(comparison: Comparison, cell: str, run: str | None = None) -> CellSummary:
+    return next(r for r in comparison.rows if r.cell == cell and run in (None, r.run))
+
+
+def verdict(comparison: Comparison, cell: str) -> Verdict:
+    found = comparison.difference(row(comparison, cell))
+    assert found is not None
+    return found.judgement.verdict
+
+
+def test_the_class_with_enough_trials_is_taken_and_the_others_are_counted():
+    found = compare([build()])
+    choice = found.placement[0].choice
+    assert (choice.name, choice.complete) == ("near", True)
+    assert choice.others == {"far": 8}
+    assert choice.mixed == 1
+    ovs = row(found, "ovs-dpdk/p2p/64")
+    assert ovs.mrr is not None
+    assert ovs.mrr.trials == 6
+    assert ovs.census.by_class == {"far": 2, "near": 6}
+    assert ovs.census.mixed == 1
+    assert min(ovs.mrr.samples_pps) > 11e6, "a trial of the far class got in"
+
+
+def test_a_row_holds_rates_loss_latency_and_cost():
+    ovs = row(compare([build()]), "ovs-dpdk/p2p/64")
+    assert ovs.mrr is not None and ovs.paced is not None and ovs.paced.latency is not None
+    assert ovs.mrr.median_pps == pytest.approx(11.8e6, rel=0.02)
+    assert ovs.mrr.layer2_bits_per_s == pytest.approx(ovs.mrr.median_pps * 512)
+    assert ovs.mrr.layer1_bits_per_s == pytest.approx(ovs.mrr.median_pps * 672)
+    assert ovs.paced.loss_ratio == 0
+    assert ovs.paced.load_fraction is not None
+    assert ovs.paced.load_fraction[0] == pytest.approx(0.5, abs=0.02)
+    assert ovs.paced.latency.p50_ns == pytest.approx(9_000, rel=0.1)
+    assert ovs.paced.latency.p50_ns < ovs.paced.latency.p99_ns <= ovs.paced.latency.max_ns
+    assert ovs.paced.latency.frames == sum(d.frames for d in ovs.paced.latency_directions if d)
+    assert ovs.cycles_per_packet == pytest.approx(222, rel=0.03)
+    assert ovs.cpu.switch == 1.0
+    assert ovs.cpu.vnf is None
+
+
+def test_what_cannot_be_separated_is_never_a_number():
+    bridge = row(compare([build()]), "linux-bridge/p2p/64")
+    assert bridge.cycles_per_packet == NOT_SEPARABLE
+    assert bridge.cpu.switch == pytest.approx(0.96)
+
+
+def test_different_port_kinds_are_whole_systems_and_the_differences_are_listed():
+    found = compare([build()], Options(baseline="linux-bridge"))
+    difference = found.difference(row(found, "ovs-dpdk/p2p/64"))
+    assert difference is not None
+    assert difference.scope.scope is Scope.SYSTEM
+    assert "port_kind: veth -> vhost-user" in difference.scope.differences
+    assert "generator.engine: nfvgen-xdp -> nfvgen-dpdk" in difference.scope.differences
+    assert difference.judgement.verdict is Verdict.HIGHER
+    assert difference.judgement.ratio == pytest.approx(10.9, rel=0.03)
+
+
+def test_the_baseline_has_no_difference_and_the_other_way_round_is_lower():
+    found = compare([build()], Options(baseline="ovs-dpdk"))
+    assert found.difference(row(found, "ovs-dpdk/p2p/64")) is None
+    assert verdict(found, "linux-bridge/p2p/64") is Verdict.LOWER
+
+
+def test_a_result_at_the_reference_is_port_limited_in_that_class_only():
+    data = build(Scenario(far_rounds=(1, 2, 3, 4, 5, 6, 7, 8), changing=()))
+    far = row(compare([data]), "ovs-dpdk/p2p/64")
+    assert far.placement_class == "far"
+    assert [limit.kind for limit in far.limits] == [QualityWarning.PORT_LIMITED]
+    assert far.price is not None and far.price.ratio == pytest.approx(0.99, abs=0.03)
+    near = row(compare([build()]), "ovs-dpdk/p2p/64")
+    assert near.limits == ()
+    assert near.price is not None and near.price.ratio == pytest.approx(0.715, abs=0.03)
+
+
+def test_a_limited_row_is_at_least_and_a_limited_baseline_at_most():
+    data = build(Scenario(far_rounds=(1, 2, 3, 4, 5, 6, 7, 8), changing=()))
+    above = compare([data], Options(baseline="linux-bridge"))
+    difference = above.difference(row(above, "ovs-dpdk/p2p/64"))
+    assert difference is not None
+    assert (difference.judgement.verdict, difference.judgement.bound) == (Verdict.HIGHER, Bound.AT_LEAST)
+
+
+def test_a_result_at_the_loop_back_is_generator_limited():
+    fast = dataclasses.replace(OVS, capacity={64: (15.8e6, 8.0e6)})
+    found = compare([build(Scenario(systems=(BRIDGE, fast, *CEILINGS)))])
+    limits = row(found, "ovs-dpdk/p2p/64").limits
+    assert limits[0].kind is QualityWarning.GENERATOR_LIMITED
+    assert limits[0].ceiling_pps == pytest.approx(15.9e6, rel=0.02)
+
+
+def test_a_busy_generator_and_a_switch_that_is_not_full_is_generator_limited():
+    idle = dataclasses.replace(OVS, refused=1e-9)
+    data = build(Scenario(systems=(idle,)))
+    busy = tuple(t.model_copy(update={"generator_busy_ns": t.duration_ns}) for t in data.trials)
+    found = compare([dataclasses.replace(data, trials=busy)])
+    assert [limit.kind for limit in row(found, "ovs-dpdk/p2p/64").limits] == [QualityWarning.GENERATOR_LIMITED]
+    full = build(Scenario(systems=(OVS,)))
+    busy = tuple(t.model_copy(update={"generator_busy_ns": t.duration_ns}) for t in full.trials)
+    assert row(compare([dataclasses.replace(full, trials=busy)]), "ovs-dpdk/p2p/64").limits == ()
+
+
+def test_line_rate_is_a_limit_where_the_rig_names_the_link():
+    data = build(Scenario(systems=(OVS,)))
+    rigs = {key: {**rig, "link_bits_per_s": 3.96e9} for key, rig in data.rigs.items()}
+    found = compare([dataclasses.replace(data, rigs=rigs)])
+    assert [limit.kind for limit in row(found, "ovs-dpdk/p2p/64").limits] == [QualityWarning.WIRE_LIMITED]
+
+
+def test_two_runs_of_one_variant_are_judged_the_same():
+    one = build(Scenario(systems=(OVS,), seed=3))
+    two = build(Scenario(run=SECOND_RUN, systems=(OVS,), seed=4))
+    found = compare([one, two])
+    assert [entry.judgement.verdict for entry in found.differences] == [Verdict.SAME, Verdict.SAME]
+    assert {entry.scope.reason for entry in found.differences} == {"A/A: nothing differs"}
+    assert any("not interleaved" in note for note in found.notes)
+
+
+def test_a_changed_configuration_is_a_trend():
+    two = build(Scenario(run=SECOND_RUN, systems=(dataclasses.replace(OVS, config="2"),), seed=4))
+    found = compare([build(Scenario(systems=(OVS,))), two])
+    assert all(entry.scope.trend and entry.scope.scope is Scope.CONTROLLED for entry in found.differences)
+
+
+def test_equal_rigs_are_controlled():
+    other = dataclasses.replace(OVS, name="ovs-dpdk-smc")
+    found = compare([build(Scenario(systems=(OVS, other)))])
+    assert {entry.scope.reason for entry in found.differences} == {"only the variant differs"}
+
+
+def test_each_run_is_judged_against_its_own_baseline():
+    found = compare([build(), build(Scenario(run=SECOND_RUN, seed=2))], Options(baseline="linux-bridge"))
+    against = {(d.run, d.variant): d.baseline_run for d in found.differences}
+    assert against[SECOND_RUN, "ovs-dpdk"] == SECOND_RUN
+    assert against[SECOND_RUN, "linux-bridge"] == found.runs[0]
+
+
+def not_comparable_with(other: RunData) -> str:
+    found = compare([build(Scenario(systems=(OVS,))), other], Options(baseline="ovs-dpdk"))
+    with pytest.raises(NotComparableError) as caught:
+        require_comparable(found)
+    return str(caught.value)
+
+
+def test_another_host_is_not_comparable():
+    other = build(Scenario(run=SECOND_RUN, host="b" * 64, systems=(BRIDGE,)))
+    assert "different hosts" in not_comparable_with(other)
+
+
+def test_simulated_and_measured_are_not_comparable():
+    other = build(Scenario(run=SECOND_RUN, systems=(SIMULATED,)))
+    assert "simulated" in not_comparable_with(other)
+
+
+def test_rates_of_an_emulated_guest_are_not_comparable():
+    other = build(Scenario(run=SECOND_RUN, systems=(BRIDGE,)))
+    marked = tuple(t.model_copy(update={"warnings": (QualityWarning.EMULATED_ACCELERATOR,)}) for t in other.trials)
+    assert "emulated" in not_comparable_with(dataclasses.replace(other, trials=marked))
+
+
+def test_a_class_that_lacks_trials_is_a_hole_and_not_a_mixture():
+    data = build(Scenario(far_rounds=(), changing=()))
+    far = build(Scenario(far_rounds=tuple(range(9)), changing=(), seed=5)).trials
+    kept = tuple(t for t in data.trials if t.cell != "ovs-dpdk/p2p/1518")
+    moved = tuple(t for t in far if t.cell == "ovs-dpdk/p2p/1518")
+    renumbered = [t.model_copy(update={"sequence": i}) for i, t in enumerate((*kept, *moved))]
+    found = compare([dataclasses.replace(data, trials=tuple(renumbered))])
+    hole = row(found, "ovs-dpdk/p2p/1518")
+    assert found.placement[0].choice.complete is False
+    assert hole.status is Status.BLOCKED
+    assert hole.reason == "placement: no trial in class near (9 far)"
+    assert hole.mrr is None and hole.paced is None
+    assert verdict(found, "ovs-dpdk/p2p/1518") is Verdict.NOT_COMPARABLE
+
+
+def test_few_trials_carry_a_warning():
+    found = compare([build(Scenario(rounds=4, far_rounds=(3,), changing=()))])
+    ovs = row(found, "ovs-dpdk/p2p/64")
+    assert [w.kind for w in ovs.warnings] == [QualityWarning.TOO_FEW_REPETITIONS]
+    assert verdict(found, "ovs-dpdk/p2p/64") is Verdict.UNDECIDED
+
+
+def test_what_was_not_measured_keeps_its_status_and_reason():
+    cell = "ovs-dpdk/p2p/1518"
+    found = compare([build(Scenario(blocked=((cell, Status.UNSUPPORTED, "no hugepages"),)))])
+    assert (row(found, cell).status, row(found, cell).reason) == (Status.UNSUPPORTED, "no hugepages")
+    difference = found.difference(row(found, cell))
+    assert difference is not None and "no hugepages" in difference.judgement.reason
+
+
+def test_a_host_with_one_state_has_one_class():
+    found = compare([build(Scenario(one_state=True, far_rounds=(), changing=()))])
+    assert found.placement[0].classes == ("only",)
+    assert row(found, "ovs-dpdk/p2p/64").mrr is not None
+
+
+def test_a_class_or_a_baseline_that_is_not_there_is_refused():
+    with pytest.raises(NotComparableError, match="placement class far"):
+        compare([build(Scenario(one_state=True))], Options(placement_class="far"))
+    with pytest.raises(UsageError, match="none of these runs"):
+        compare([build()], Options(baseline="vpp"))
+    with pytest.raises(UsageError, match="no run"):
+        compare([])
+
+
+def test_a_class_can_be_asked_for():
+    found = compare([build()], Options(placement_class="far", rules=Rules(needed=2)))
+    assert row(found, "ovs-dpdk/p2p/64").placement_class == "far"
+    assert "asked for" in found.placement[0].choice.reason
+
+
+def test_unequal_paced_loads_are_named():
+    data = build(Scenario(systems=(OVS,)))
+    changed = tuple(
+        t.model_copy(update={"intended_load_pps": 11_000_000}) if t.round == 0 and t.intended_load_pps else t
+        for t in data.trials
+    )
+    notes = row(compare([dataclasses.replace(data, trials=changed)]), "ovs-dpdk/p2p/64").notes
+    assert "not at one load" in notes[0]
+
+
+def test_a_simulation_is_marked_all_the_way():
+    found = compare([build(Scenario(systems=(SIMULATED,)))])
+    assert found.simulated
+    assert all(r.simulated for r in found.rows)
+
+
+def test_the_comparison_survives_json():
+    found = compare([build()])
+    assert Comparison.model_validate_json(found.model_dump_json()) == found
+    assert found.rows[0].host_hash == HOST
+
+
+def test_every_warning_has_advice():
+    assert set(ADVICE) == set(QualityWarning)
+    assert all(entry.meaning.endswith(".") and entry.remedy.endswith(".") for entry in ADVICE.values())
+
+
+def test_one_variant_alone_has_rows_and_is_no_error():
+    found = compare([build(Scenario(systems=(OVS,)))])
+    assert found.differences == ()
+    require_comparable(found)
+
+
+def test_nothing_measured_is_an_error():
+    stopped = tuple((f"ovs-dpdk/p2p/{size}", Status.FAILED, "died") for size in (64, 1518))
+    with pytest.raises(NotComparableError, match="nothing here"):
+        require_comparable(compare([build(Scenario(systems=(OVS,), blocked=stopped))]))
