@@ -1,0 +1,223 @@
+"""Zero packets, where? Counters hop by hop around a known number of frames, and the first hop that lacks some.
+
+Counters may show more than was sent (learning frames, neighbour discovery), never fewer: only a lack is a finding.
+What was lost is counted by the generator, exactly; the hops tell where.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from nfvbed.deploy.site import Site
+from nfvbed.errors import GeneratorError
+from nfvbed.measure.trial import Measurement
+from nfvbed.records import Deployment, DirectionCounts, Hop, Record
+from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
+from nfvbed.units import NS_PER_S, FrameSize
+
+TRACE_RATE_PPS = 10_000
+"""Slow enough that no ring of 64 frames fills on a switch that works at all."""
+
+
+class Break(StrEnum):
+    """What kind of place it is at which frames are missing."""
+
+    GENERATOR_TX = "generator-tx"
+    SWITCH_RX = "switch-rx"
+    NO_FLOW = "no-flow"
+    WRONG_PORT = "wrong-port"
+    TX_RING = "tx-ring"
+    INSIDE = "inside"
+    GENERATOR_RX = "generator-rx"
+
+
+HINTS = {
+    Break.GENERATOR_TX: "the port did not take the frames: see whether the data plane has opened its other side",
+    Break.SWITCH_RX: "the frames left the generator and the switch did not read them: see the port's link, its receive "
+    "queues and which thread polls them",
+    Break.NO_FLOW: "the switch read the frames and sent none on: see its rules or bridge membership, and port states",
+    Break.WRONG_PORT: "the switch sent the frames out of another port: see its rules and learnt addresses",
+    Break.TX_RING: "the port dropped frames on transmission: its ring is full because nobody empties it fast enough",
+    Break.INSIDE: "frames are missing without a drop counter that says so: see the switch's log and its own statistics",
+    Break.GENERATOR_RX: "the switch sent the frames and the generator did not get them: see the ring between the two",
+}
+
+
+class TracePoint(Record):
+    """A counter on the path; `packets` is None where the hop does not count."""
+
+    name: str
+    packets: int | None
+    drops: dict[str, int] = {}
+    """Those that rose during the trace."""
+
+
+class DirectionTrace(Record):
+    """One direction: its points in the order of the path, and the first that lacks frames."""
+
+    name: str
+    frames: int
+    received: int
+    points: tuple[TracePoint, ...]
+    lost_at: str | None = None
+    kind: Break | None = None
+    hint: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every frame arrived."""
+        return self.received >= self.frames
+
+
+class TraceReport(Record):
+    """The answer of a trace."""
+
+    variant: str
+    topology: str
+    frame_size: FrameSize
+    directions: tuple[DirectionTrace, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every frame arrived in every direction."""
+        return all(d.complete for d in self.directions)
+
+
+def run_trace(
+    site: Site, deployment: Deployment, generator: Generator, frame_size: FrameSize, frames: int
+) -> TraceReport:
+    """Send a known number of frames in each direction and follow them.
+
+    Raises:
+        GeneratorError: the generator failed, or its ports have no link: then nothing can be traced.
+        SwitchDiedError: the switch ended.
+    """
+    duration_ns = frames * NS_PER_S // TRACE_RATE_PPS + NS_PER_S
+    request = TrafficRequest(
+        duration_ns=duration_ns, frame_size=frame_size, rate_pps=TRACE_RATE_PPS, frames=frames, learning_frames=0
+    )
+    warm_up = TrafficRequest(duration_ns=NS_PER_S // 10, frame_size=frame_size, rate_pps=1000, learning_frames=3)
+    Measurement(site, deployment, generator).warm_up(warm_up)
+    before = site.hops(deployment)
+    result = generator.run(request)
+    after = site.hops(deployment)
+    site.verify(deployment)
+    return TraceReport(
+        variant=deployment.variant,
+        topology=deployment.topology,
+        frame_size=frame_size,
+        directions=follow(frames, result, before, after),
+    )
+
+
+def follow(
+    frames: int, result: TrafficResult, before: Sequence[Hop], after: Sequence[Hop]
+) -> tuple[DirectionTrace, ...]:
+    """Put the generator's counts and the hops' together, one trace a direction.
+
+    Args:
+        frames: how many were asked for in each direction.
+        result: what the generator counted; the first direction is from port 0 to port 1, the second back.
+        before: the hops before the first frame, in the order of the path from port 0 to port 1.
+        after: the same hops after the last.
+
+    Raises:
+        GeneratorError: nothing was sent at all in any direction, and nothing refused: there is nothing to follow.
+    """
+    if not any(d.intended or d.refused for d in result.directions):
+        raise GeneratorError("the generator sent nothing", observed=f"0 of {frames} frames in every direction")
+    hops = _risen(before, after)
+    traces = []
+    for number, counts in enumerate(result.directions):
+        path = hops if number == 0 else hops[::-1]
+        traces.append(_follow_direction(number, frames, counts, path))
+    return tuple(traces)
+
+
+def _follow_direction(number: int, frames: int, counts: DirectionCounts, path: Sequence[Hop]) -> DirectionTrace:
+    source, sink = (number, 1 - number)
+    points = [TracePoint(name=f"generator port {source} tx", packets=counts.sent, drops=_refused(counts, frames))]
+    sides = _sides(path)
+    for hop, side in zip(path, sides, strict=True):
+        packets = hop.rx_packets if side == "rx" else hop.tx_packets
+        points.append(TracePoint(name=f"{hop.name} {side}".strip(), packets=packets, drops=hop.drops))
+    points.append(TracePoint(name=f"generator port {sink} rx", packets=counts.received, drops=_damaged(counts)))
+    trace = DirectionTrace(
+        name=f"port {source} to port {sink}", frames=frames, received=counts.received, points=tuple(points)
+    )
+    if trace.complete:
+        return trace
+    place = next((i for i, p in enumerate(points) if p.packets is not None and p.packets < frames), len(points) - 1)
+    kind, stray = _classify(place, points, [*sides], path)
+    hint = HINTS[kind] + (f" ({stray})" if stray else "")
+    dropped = _drops_near(points, place)
+    if dropped and kind is not Break.GENERATOR_TX:
+        hint += f"; drop counters that rose: {dropped}"
+    return trace.model_copy(update={"lost_at": points[place].name, "kind": kind, "hint": hint})
+
+
+def _sides(path: Sequence[Hop]) -> list[str]:
+    """Tell which counter of each hop lies on the path: frames enter a port (rx) and leave by the next one (tx)."""
+    sides = []
+    for place, hop in enumerate(path):
+        wanted = "rx" if place % 2 == 0 and (place < len(path) - 1 or len(path) == 1) else "tx"
+        if wanted == "rx" and hop.rx_packets is None:
+            wanted = "tx"
+        elif wanted == "tx" and hop.tx_packets is None:
+            wanted = "rx"
+        sides.append(wanted)
+    return sides
+
+
+def _classify(place: int, points: Sequence[TracePoint], sides: Sequence[str], path: Sequence[Hop]) -> tuple[Break, str]:
+    """Give the kind of the break and, for a wrong port, which one."""
+    if place == 0:
+        return Break.GENERATOR_TX, ""
+    if place == len(points) - 1:
+        return Break.GENERATOR_RX, ""
+    if place == 1 and sides[0] == "rx":
+        return Break.SWITCH_RX, ""
+    here = points[place]
+    if here.drops:
+        return Break.TX_RING if sides[place - 1] == "tx" else Break.SWITCH_RX, ""
+    came = points[0].packets or 0
+    missing = came - (here.packets or 0)
+    for hop in path:
+        # A port of the path carries the other direction's frames too: only what exceeds them went astray.
+        if hop is not path[place - 1] and (hop.tx_packets or 0) >= came + missing // 2 + 1:
+            return Break.WRONG_PORT, f"{hop.name} sent {hop.tx_packets}"
+    return (Break.NO_FLOW if not here.packets else Break.INSIDE), ""
+
+
+def _risen(before: Sequence[Hop], after: Sequence[Hop]) -> list[Hop]:
+    first = {hop.name: hop for hop in before}
+    risen = []
+    for hop in after:
+        old = first.get(hop.name, Hop(name=hop.name, rx_packets=0, tx_packets=0))
+        drops = {key: value - old.drops.get(key, 0) for key, value in hop.drops.items()}
+        risen.append(
+            Hop(
+                name=hop.name,
+                rx_packets=_minus(hop.rx_packets, old.rx_packets),
+                tx_packets=_minus(hop.tx_packets, old.tx_packets),
+                drops={key: value for key, value in drops.items() if value},
+            )
+        )
+    return risen
+
+
+def _minus(now: int | None, then: int | None) -> int | None:
+    return None if now is None else now - (then or 0)
+
+
+def _refused(counts: DirectionCounts, frames: int) -> dict[str, int]:
+    seen = {"unsent": counts.unsent, "refused": counts.refused if counts.sent < frames else 0}
+    return {key: value for key, value in seen.items() if value}
+
+
+def _damaged(counts: DirectionCounts) -> dict[str, int]:
+    return {"corrupted": counts.corrupted} if counts.corrupted else {}
+
+
+def _drops_near(points: Sequence[TracePoint], place: int) -> str:
+    near = points[max(place - 1, 0) : place + 1]
+    return ", ".join(f"{key} {value} at {p.name}" for p in near for key, value in p.drops.items())

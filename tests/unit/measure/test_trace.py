@@ -1,0 +1,115 @@
+"""Every possible break of a path is found at its place, from made-up counters."""
+
+import pytest
+from fake_site import FakeGenerator, FakeSite, counts, result
+
+from nfvbed.errors import GeneratorError
+from nfvbed.measure.trace import Break, DirectionTrace, follow, run_trace
+from nfvbed.records import DirectionCounts, Hop
+
+NONE = counts(received=0, lost=1000)
+BEFORE = (Hop(name="p0", rx_packets=7, tx_packets=9), Hop(name="p1", rx_packets=9, tx_packets=7))
+
+
+def p2p(
+    rx0: int = 1000, tx1: int = 1000, rx1: int = 1000, tx0: int = 1000, drops: dict[str, int] | None = None
+) -> tuple[Hop, ...]:
+    """Give the hops of a switch with two ports after a trace."""
+    return (
+        Hop(name="p0", rx_packets=7 + rx0, tx_packets=9 + tx0),
+        Hop(name="p1", rx_packets=9 + rx1, tx_packets=7 + tx1, drops=drops or {}),
+    )
+
+
+def traced(forward: DirectionCounts, back: DirectionCounts, after: tuple[Hop, ...]) -> tuple[DirectionTrace, ...]:
+    return follow(1000, result(forward, back), BEFORE, after)
+
+
+def test_all_arrive_also_beside_frames_of_others() -> None:
+    forward, back = traced(counts(), counts(), p2p(rx0=1003, tx1=1003))
+    assert forward.complete
+    assert back.complete
+    assert forward.lost_at is None
+    assert [(p.name, p.packets) for p in forward.points] == [
+        ("generator port 0 tx", 1000),
+        ("p0 rx", 1003),
+        ("p1 tx", 1003),
+        ("generator port 1 rx", 1000),
+    ]
+    assert [p.name for p in back.points] == ["generator port 1 tx", "p1 rx", "p0 tx", "generator port 0 rx"]
+
+
+@pytest.mark.parametrize(
+    ("forward", "after", "place", "kind"),
+    [
+        (counts(sent=0, received=0, unsent=1000), p2p(0, 0), "generator port 0 tx", Break.GENERATOR_TX),
+        (NONE, p2p(0, 0), "p0 rx", Break.SWITCH_RX),
+        (NONE, p2p(1000, 0), "p1 tx", Break.NO_FLOW),
+        (NONE, p2p(1000, 0, tx0=2000), "p1 tx", Break.WRONG_PORT),
+        (counts(received=600, lost=400), p2p(1000, 600, drops={"tx": 400}), "p1 tx", Break.TX_RING),
+        (counts(received=600, lost=400), p2p(1000, 600), "p1 tx", Break.INSIDE),
+        (counts(received=600, lost=400), p2p(), "generator port 1 rx", Break.GENERATOR_RX),
+        (counts(received=0, lost=1000, corrupted=1000), p2p(), "generator port 1 rx", Break.GENERATOR_RX),
+    ],
+)
+def test_the_first_hop_that_lacks_frames_is_named(
+    forward: DirectionCounts, after: tuple[Hop, ...], place: str, kind: Break
+) -> None:
+    first, second = traced(forward, counts(), after)
+    assert (first.lost_at, first.kind) == (place, kind)
+    assert first.hint
+    assert second.complete
+
+
+def test_the_return_path_is_followed_on_its_own() -> None:
+    forward, back = traced(counts(), NONE, p2p(tx0=0))
+    assert forward.complete
+    assert (back.lost_at, back.kind) == ("p0 tx", Break.NO_FLOW)
+    forward, back = traced(counts(), NONE, p2p(rx1=0, tx0=0))
+    assert (back.lost_at, back.kind) == ("p1 rx", Break.SWITCH_RX)
+
+
+def test_drop_counters_and_the_wrong_port_are_in_the_hint() -> None:
+    first, _ = traced(counts(received=600, lost=400), counts(), p2p(1000, 600, drops={"tx_dropped": 400}))
+    assert "tx_dropped 400 at p1 tx" in first.hint
+    first, _ = traced(NONE, counts(), p2p(1000, 0, tx0=2000))
+    assert "p0 sent 2000" in first.hint
+
+
+def test_a_hop_in_between_counts_on_its_own_side_and_one_without_counters_is_passed_over() -> None:
+    before = (
+        Hop(name="p0", rx_packets=0),
+        Hop(name="rule"),
+        Hop(name="vnf", rx_packets=0),
+        Hop(name="p1", tx_packets=0),
+    )
+    after = (
+        Hop(name="p0", rx_packets=1000),
+        Hop(name="rule"),
+        Hop(name="vnf", rx_packets=400),
+        Hop(name="p1", tx_packets=0),
+    )
+    only = counts(received=0, lost=1000)
+    (trace,) = follow(1000, result(only), before, after)
+    assert [p.packets for p in trace.points] == [1000, 1000, None, 400, 0, 0]
+    assert (trace.lost_at, trace.kind) == ("vnf rx", Break.INSIDE)
+
+
+def test_hops_that_show_nothing_leave_the_generators_own_count() -> None:
+    first, _ = traced(counts(received=999, lost=1), counts(), p2p(1003, 1003))
+    assert first.lost_at == "generator port 1 rx"
+
+
+def test_nothing_sent_at_all_is_an_error_and_no_answer() -> None:
+    silent = counts(intended=0, sent=0, received=0)
+    with pytest.raises(GeneratorError, match="sent nothing"):
+        traced(silent, silent, p2p(0, 0, 0, 0))
+
+
+def test_a_trace_sends_the_frames_without_learning_frames_and_reads_the_hops_around_them() -> None:
+    site, generator = FakeSite(), FakeGenerator()
+    site.hop_readings = [BEFORE, p2p()]
+    report = run_trace(site, site.deployment, generator, 64, 1000)
+    assert report.complete
+    last = generator.requests[-1]
+    assert (last.frames, last.learning_frames, last.bidirectional) == (1000, 0, True)
