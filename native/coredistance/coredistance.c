@@ -141,7 +141,9 @@ static int measure(struct request *request, struct ticks_rate rate, double *one_
 	atomic_store(&shared.abandoned, true);
 	pthread_join(thread, NULL);
 	if (ticks == UINT64_MAX) {
-		fprintf(stderr, "nfvbed-coredistance: core %d did not answer core %d within %d s: a thread of higher priority holds it\n",
+		fprintf(stderr,
+			"nfvbed-coredistance: core %d did not answer core %d within %d s: a thread of higher priority "
+			"holds it\n",
 			request->core[1], request->core[0], PATIENCE_S);
 		return -ETIMEDOUT;
 	}
@@ -166,16 +168,21 @@ static int parse_cores(const char *text, int core[2])
 	char rest;
 
 	if (!text || sscanf(text, "%d,%d%c", &core[0], &core[1], &rest) != 2) {
-		fprintf(stderr, "nfvbed-coredistance: --cores %s: two core numbers such as 0,1 are needed\n", text ? text : "(missing)");
+		fprintf(stderr, "nfvbed-coredistance: --cores %s: two core numbers such as 0,1 are needed\n",
+			text ? text : "(missing)");
 		return EXIT_USAGE;
 	}
 	if (core[0] == core[1]) {
-		fprintf(stderr, "nfvbed-coredistance: --cores %s: a core has no distance to itself; give two different ones\n", text);
+		fprintf(stderr,
+			"nfvbed-coredistance: --cores %s: a core has no distance to itself; give two different ones\n",
+			text);
 		return EXIT_USAGE;
 	}
 	for (int i = 0; i < 2; i++) {
 		if (!usable_core(core[i])) {
-			fprintf(stderr, "nfvbed-coredistance: --cores %s: core %d does not exist or this process may not run on it\n",
+			fprintf(stderr,
+				"nfvbed-coredistance: --cores %s: core %d does not exist or this process may not run "
+				"on it\n",
 				text, core[i]);
 			return EXIT_USAGE;
 		}
@@ -185,7 +192,8 @@ static int parse_cores(const char *text, int core[2])
 
 static int parse(int argc, char **argv, struct request *request)
 {
-	static const struct option options[] = {{"cores", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option options[] = {
+		{"cores", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {0}};
 	const char *cores = NULL;
 	int option;
 
@@ -200,7 +208,8 @@ static int parse(int argc, char **argv, struct request *request)
 		cores = optarg;
 	}
 	if (optind < argc) {
-		fprintf(stderr, "nfvbed-coredistance: %s: not expected; usage: nfvbed-coredistance --cores A,B\n", argv[optind]);
+		fprintf(stderr, "nfvbed-coredistance: %s: not expected; usage: nfvbed-coredistance --cores A,B\n",
+			argv[optind]);
 		return EXIT_USAGE;
 	}
 	return parse_cores(cores, request->core);
@@ -218,13 +227,15 @@ int main(int argc, char **argv)
 	rate = ticks_rate();
 	if (measure(&request, rate, &one_way_ns))
 		return EXIT_FAILURE;
-	printf("{\"schema\": \"coredistance/1\", \"cores\": [%d, %d], \"one_way_ns\": %.1f, \"batches\": %d, \"round_trips\": %d, "
+	printf("{\"schema\": \"coredistance/1\", \"cores\": [%d, %d], \"one_way_ns\": %.1f, \"batches\": %d, "
+	       "\"round_trips\": %d, "
 	       "\"tsc_hz\": %llu, \"tsc_source\": \"%s\", \"realtime\": %s",
-	       request.core[0], request.core[1], one_way_ns, BATCHES, ROUND_TRIPS, (unsigned long long)rate.hz, rate.source,
-	       shared.realtime_error ? "false" : "true");
+		request.core[0], request.core[1], one_way_ns, BATCHES, ROUND_TRIPS, (unsigned long long)rate.hz,
+		rate.source, shared.realtime_error ? "false" : "true");
 	if (shared.realtime_error)
-		printf(", \"note\": \"SCHED_FIFO refused (%s): a polling thread on either core makes the distance too long\"",
-		       strerror(shared.realtime_error));
+		printf(", \"note\": \"SCHED_FIFO refused (%s): a polling thread on either core makes the distance too "
+		       "long\"",
+			strerror(shared.realtime_error));
 	puts("}");
 	return EXIT_SUCCESS;
 }

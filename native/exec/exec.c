@@ -60,7 +60,8 @@ static const char usage[] =
 	"  --die-with-parent  be killed when the process that started this one ends\n"
 	"  --stdout FILE      write standard output to FILE (created, or emptied)\n"
 	"\n"
-	"Exit status: the program's own; 127 when it is not found, 126 when it cannot be run, 125 when a place cannot be\n"
+	"Exit status: the program's own; 127 when it is not found, 126 when it cannot be run, 125 when a place cannot "
+	"be\n"
 	"entered. Paths are those of the caller, whatever namespace is entered.\n";
 
 __attribute__((format(printf, 1, 2))) static int own_failure(const char *format, ...)
@@ -89,7 +90,7 @@ static int set_cores(struct place *place, const char *list)
 
 	if (err)
 		return own_failure("--cores %s: not a list of CPUs below %d such as 1 or 0,2-3: %s", list, CPU_SETSIZE,
-				   strerror(-err));
+			strerror(-err));
 	place->cores = list;
 	return 0;
 }
@@ -99,10 +100,14 @@ static int parse(int argc, char **argv, struct place *place)
 {
 	enum { NETNS = 1, MOUNTNS, CGROUP, CORES, DIE, NEW_MOUNT, STDOUT, HELP };
 	static const struct option options[] = {
-		{"netns", required_argument, NULL, NETNS},	 {"mountns", required_argument, NULL, MOUNTNS},
-		{"cgroup", required_argument, NULL, CGROUP},	 {"cores", required_argument, NULL, CORES},
-		{"die-with-parent", no_argument, NULL, DIE},	 {"new-mount-ns", no_argument, NULL, NEW_MOUNT},
-		{"stdout", required_argument, NULL, STDOUT},	 {"help", no_argument, NULL, HELP},
+		{"netns", required_argument, NULL, NETNS},
+		{"mountns", required_argument, NULL, MOUNTNS},
+		{"cgroup", required_argument, NULL, CGROUP},
+		{"cores", required_argument, NULL, CORES},
+		{"die-with-parent", no_argument, NULL, DIE},
+		{"new-mount-ns", no_argument, NULL, NEW_MOUNT},
+		{"stdout", required_argument, NULL, STDOUT},
+		{"help", no_argument, NULL, HELP},
 		{NULL, 0, NULL, 0},
 	};
 	int option, err = 0;
@@ -110,15 +115,33 @@ static int parse(int argc, char **argv, struct place *place)
 	/* "+": the first word that is no option is the program; its options are its own. */
 	while (!err && (option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
 		switch (option) {
-		case NETNS: place->netns = optarg; break;
-		case MOUNTNS: place->mountns = optarg; break;
-		case CGROUP: err = add_cgroup(place, optarg); break;
-		case CORES: err = set_cores(place, optarg); break;
-		case DIE: place->die_with_parent = true; break;
-		case NEW_MOUNT: place->new_mount_ns = true; break;
-		case STDOUT: place->stdout_file = optarg; break;
-		case HELP: fputs(usage, stdout); return -1;
-		default: err = EXIT_OWN; break;
+		case NETNS:
+			place->netns = optarg;
+			break;
+		case MOUNTNS:
+			place->mountns = optarg;
+			break;
+		case CGROUP:
+			err = add_cgroup(place, optarg);
+			break;
+		case CORES:
+			err = set_cores(place, optarg);
+			break;
+		case DIE:
+			place->die_with_parent = true;
+			break;
+		case NEW_MOUNT:
+			place->new_mount_ns = true;
+			break;
+		case STDOUT:
+			place->stdout_file = optarg;
+			break;
+		case HELP:
+			fputs(usage, stdout);
+			return -1;
+		default:
+			err = EXIT_OWN;
+			break;
 		}
 	}
 	if (!err && optind >= argc)

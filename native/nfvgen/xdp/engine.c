@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The XDP engine: live frames out of one port, a checking XDP program on the other. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../coredistance/ticks.h"
+#include "xdp.h"
+
+#define ETHERNET_BYTES 14
+
+static struct {
+	struct engine_options options;
+	struct xdp_port ports[XDP_PORTS];
+	const struct trial *trial; /* while it runs */
+	uint16_t trial_number;
+	char log[192]; /* the last thing that libbpf said */
+} xdp;
+
+int xdp_fail(struct failure *why, int err, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(why->text, sizeof(why->text), format, arguments);
+	va_end(arguments);
+	return err < 0 ? err : -EIO;
+}
+
+/* Standard error belongs to our own messages. */
+static int keep_log(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	if (level == LIBBPF_WARN)
+		vsnprintf(xdp.log, sizeof(xdp.log), format, arguments);
+	return 0;
+}
+
+static int pin_to(int core, struct failure *why)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)core, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		return xdp_fail(why, -errno, "--core %d: cannot run there: %s", core, strerror(errno));
+	return 0;
+}
+
+static int open_ports(const char *const names[XDP_PORTS], struct failure *why)
+{
+	int err = 0;
+
+	if (!strcmp(names[0], names[1]))
+		return xdp_fail(why, -EINVAL, "port %s: given twice; two interfaces are needed", names[0]);
+	for (unsigned i = 0; i < XDP_PORTS && !err; i++)
+		err = xdp_port_open(&xdp.ports[i], names[i], why);
+	return err;
+}
+
+static int fill_info(struct engine_info *info, struct failure *why)
+{
+	unsigned longest = xdp_sender_longest();
+	struct utsname kernel;
+
+	if (!longest)
+		return xdp_fail(
+			why, -EOPNOTSUPP, "this kernel has no XDP live frames (Linux 5.18 and CAP_BPF are needed)");
+	uname(&kernel);
+	snprintf(info->version, sizeof(info->version), "Linux %.40s, libbpf %d.%d", kernel.release,
+		libbpf_major_version(), libbpf_minor_version());
+	for (unsigned i = 0; i < XDP_PORTS; i++) {
+		const struct xdp_port *port = &xdp.ports[i];
+		struct port_info *told = &info->ports[i];
+
+		snprintf(told->name, sizeof(told->name), "%s", port->name);
+		snprintf(told->driver, sizeof(told->driver), "%s", port->driver);
+		memcpy(told->mac, port->mac, sizeof(told->mac));
+		told->link_up = xdp_port_link(port);
+		told->speed_mbps = port->speed_mbps;
+		if (port->mtu + ETHERNET_BYTES < longest)
+			longest = port->mtu + ETHERNET_BYTES;
+	}
+	info->min_frame_size_bytes = NFVGEN_MIN_FRAME_SIZE;
+	info->max_frame_size_bytes = (uint16_t)(longest + NFVGEN_FCS_BYTES);
+	info->tsc_hz = ticks_rate().hz;
+	info->thread_id = gettid();
+	info->clock = "monotonic";
+	return 0;
+}
+
+static void xdp_close(void)
+{
+	xdp_sender_close();
+	xdp_napi_restore();
+	xdp_xmit_close();
+	xdp_sink_close();
+	for (unsigned i = 0; i < XDP_PORTS; i++)
+		xdp_port_close(&xdp.ports[i]);
+}
+
+static int xdp_open(const struct engine_options *options, struct engine_info *info, struct failure *why)
+{
+	struct frame_endpoint endpoint[XDP_PORTS];
+	int err;
+
+	xdp.options = *options;
+	libbpf_set_print(keep_log);
+	err = pin_to(options->core, why);
+	if (err)
+		return err;
+	err = open_ports(options->ports, why);
+	if (err)
+		goto out;
+	err = fill_info(info, why);
+	if (err)
+		goto out;
+	err = xdp_xmit_open(xdp.ports, why);
+	if (err)
+		goto out;
+	err = xdp_sink_open(xdp.ports, why);
+	if (err)
+		goto out;
+	for (unsigned i = 0; i < XDP_PORTS; i++)
+		frame_endpoint_default(&endpoint[i], i, xdp.ports[i].mac);
+	xdp_sink_addresses(endpoint);
+	if (options->sink_core >= 0)
+		err = xdp_napi_pin(xdp.ports, options->sink_core, why);
+out:
+	if (err)
+		xdp_close();
+	return err;
+}
+
+static void clear(struct trial_counts *counts)
+{
+	memset(counts, 0, sizeof(*counts));
+}
+
+/* `final`: nothing is under way any more, so what was generated and not taken was refused. */
+static void read_sender(const struct trial *trial, struct trial_counts *counts, bool final)
+{
+	for (unsigned i = 0; i < trial->directions; i++) {
+		struct xmit_counts port = xdp_xmit_read(trial->direction[i].tx);
+		struct xdp_sent mine = xdp_sender_read(i);
+		struct direction_counts *c = &counts->direction[i];
+
+		c->sent = port.taken;
+		c->refused = final && mine.generated > port.taken ? mine.generated - port.taken : port.refused;
+		/* Refused frames are dropped by the kernel: they come too late to be tried again. */
+		c->unsent = mine.missed + (trial->rate_pps ? c->refused : 0);
+		c->intended = c->sent + c->unsent;
+		c->sent_bytes = mine.generated_bytes + NFVGEN_FCS_BYTES * mine.generated;
+		/* Exact for one size; for a mix the refused frames are taken to be like the others. */
+		if (mine.generated > c->sent)
+			c->sent_bytes = (uint64_t)((double)c->sent_bytes * (double)c->sent / (double)mine.generated);
+	}
+}
+
+static void xdp_snapshot(struct trial_counts *counts)
+{
+	const struct trial *trial = xdp.trial;
+
+	if (!trial)
+		return;
+	read_sender(trial, counts, false);
+	xdp_sink_read(trial, counts, false);
+}
+
+static void drain(uint64_t ns, const atomic_bool *stop)
+{
+	const uint64_t step = 1000000;
+
+	for (uint64_t waited = 0; waited < ns && !atomic_load(stop); waited += step)
+		nanosleep(&(struct timespec){.tv_nsec = (long)(ns - waited < step ? ns - waited : step)}, NULL);
+}
+
+static int xdp_run(const struct trial *trial, struct trial_counts *counts, const atomic_bool *stop, struct failure *why)
+{
+	int err;
+
+	clear(counts);
+	xdp.trial_number = (xdp.trial_number + 1) & 0x7fff;
+	err = xdp_sender_open(trial, xdp.trial_number, xdp.ports, why);
+	if (err)
+		goto out;
+	xdp_sink_start(trial, xdp.trial_number);
+	xdp_xmit_start();
+	for (unsigned n = 0; n < trial->learning_frames; n++)
+		for (unsigned i = 0; i < XDP_PORTS; i++)
+			xdp_port_learn(&xdp.ports[i], &trial->stack, &trial->endpoint[i]);
+	xdp.trial = trial;
+	err = xdp_run_sender(trial, xdp.ports, stop, xdp.options.core, why);
+	xdp_sender_times(&counts->duration_ns, &counts->busy_ns);
+	if (!err)
+		drain(trial->drain_ns, stop);
+	xdp.trial = NULL;
+	read_sender(trial, counts, true);
+	xdp_sink_read(trial, counts, true);
+out:
+	xdp_sender_close();
+	return err;
+}
+
+static void xdp_links(bool up[NFVGEN_PORTS])
+{
+	for (unsigned i = 0; i < XDP_PORTS; i++)
+		up[i] = xdp_port_link(&xdp.ports[i]);
+}
+
+const struct engine engine_xdp = {
+	.name = "xdp",
+	.open = xdp_open,
+	.run = xdp_run,
+	.idle = NULL, /* the sinks answer by themselves */
+	.snapshot = xdp_snapshot,
+	.close = xdp_close,
+	.links = xdp_links,
+};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "xdp.h"
+#include "xdp_sink.skel.h"
+
+_Static_assert(XDP_BUCKETS == HISTOGRAM_BUCKETS, "the sink counts in the buckets of struct histogram");
+_Static_assert(XDP_LATE_NS == NFVGEN_LATE_NS, "both engines give a frame up after the same time");
+
+static struct {
+	struct xdp_sink_bpf *skeleton;
+	int link[XDP_PORTS];
+	int cpus;
+	struct sink_counts *per_cpu;
+} sink = {.link = {-1, -1}};
+
+static int attach(const struct xdp_port *port, int *link, struct failure *why)
+{
+	DECLARE_LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_DRV_MODE);
+	int err;
+
+	/* A link, not an attachment: it ends with its descriptor, also after kill -9. */
+	*link = bpf_link_create(
+		bpf_program__fd(sink.skeleton->progs.nfvgen_sink), (int)port->ifindex, BPF_XDP, &options);
+	if (*link >= 0)
+		return 0;
+	err = -errno;
+	if (err == -EBUSY || err == -EEXIST)
+		return xdp_fail(why, err,
+			"port %s: another XDP program is attached to it; detach it first (ip link set %s xdp off)",
+			port->name, port->name);
+	if (err == -EOPNOTSUPP)
+		return xdp_fail(why, err,
+			"port %s: its driver (%s) has no native XDP; the dpdk engine over net_af_packet takes it",
+			port->name, port->driver);
+	return xdp_fail(why, err,
+		"port %s: native XDP refused: %s; with an MTU of %u here, the MTU on both ends must be below about "
+		"3,500 and large "
+		"receive offload off",
+		port->name, strerror(-err), port->mtu);
+}
+
+int xdp_sink_open(const struct xdp_port ports[XDP_PORTS], struct failure *why)
+{
+	int err;
+
+	sink.cpus = libbpf_num_possible_cpus();
+	if (sink.cpus < 1)
+		return xdp_fail(why, sink.cpus, "the number of CPUs cannot be read: %s", strerror(-sink.cpus));
+	sink.per_cpu = calloc((size_t)sink.cpus, sizeof(*sink.per_cpu));
+	sink.skeleton = xdp_sink_bpf__open();
+	if (!sink.per_cpu || !sink.skeleton)
+		return xdp_fail(why, -ENOMEM, "no memory for the receiving program");
+	err = xdp_sink_bpf__load(sink.skeleton);
+	if (err)
+		return xdp_fail(why, err,
+			"the kernel refuses the receiving program: %s (CAP_BPF and CAP_NET_ADMIN are needed)",
+			strerror(-err));
+	for (unsigned i = 0; i < XDP_PORTS; i++) {
+		sink.skeleton->bss->config.ifindex[i] = ports[i].ifindex;
+		sink.skeleton->bss->config.stream[i] = XDP_NO_STREAM;
+	}
+	for (unsigned i = 0; i < XDP_PORTS && !err; i++)
+		err = attach(&ports[i], &sink.link[i], why);
+	return err;
+}
+
+void xdp_sink_close(void)
+{
+	for (unsigned i = 0; i < XDP_PORTS; i++) {
+		if (sink.link[i] >= 0)
+			close(sink.link[i]);
+		sink.link[i] = -1;
+	}
+	xdp_sink_bpf__destroy(sink.skeleton);
+	sink.skeleton = NULL;
+	free(sink.per_cpu);
+	sink.per_cpu = NULL;
+}
+
+void xdp_sink_addresses(const struct frame_endpoint endpoint[XDP_PORTS])
+{
+	struct sink_config *config = &sink.skeleton->bss->config;
+
+	for (unsigned i = 0; i < XDP_PORTS; i++) {
+		memcpy(&config->ipv4[i], endpoint[i].ipv4, sizeof(config->ipv4[i]));
+		memcpy(config->ipv6[i], endpoint[i].ipv6, sizeof(config->ipv6[i]));
+		memcpy(config->mac[i], endpoint[i].mac, sizeof(endpoint[i].mac));
+	}
+}
+
+void xdp_sink_start(const struct trial *trial, uint16_t trial_number)
+{
+	int counts = bpf_map__fd(sink.skeleton->maps.counts);
+	struct sink_config *config = &sink.skeleton->bss->config;
+
+	/* First nothing is expected: a late frame of the trial before must not be counted into the cleared window. */
+	for (__u32 i = 0; i < XDP_PORTS; i++)
+		config->stream[i] = XDP_NO_STREAM;
+	memset(sink.skeleton->bss->next_sequence, 0, sizeof(sink.skeleton->bss->next_sequence));
+	memset(sink.skeleton->bss->window, 0, sizeof(sink.skeleton->bss->window));
+	memset(sink.skeleton->bss->latency, 0, sizeof(sink.skeleton->bss->latency));
+	memset(sink.per_cpu, 0, (size_t)sink.cpus * sizeof(*sink.per_cpu));
+	for (__u32 i = 0; i < XDP_PORTS; i++)
+		bpf_map_update_elem(counts, &i, sink.per_cpu, BPF_ANY);
+	xdp_sink_addresses(trial->endpoint);
+	config->check = trial->check;
+	atomic_thread_fence(memory_order_seq_cst);
+	for (unsigned i = 0; i < trial->directions; i++)
+		config->stream[trial->direction[i].rx] = (uint16_t)(trial_number << 1 | i);
+}
+
+/* The sum over all CPUs. */
+static struct sink_counts read_port(__u32 port)
+{
+	struct sink_counts sum = {0}, *per_cpu = calloc((size_t)sink.cpus, sizeof(*per_cpu));
+
+	if (!per_cpu || bpf_map_lookup_elem(bpf_map__fd(sink.skeleton->maps.counts), &port, per_cpu))
+		goto out;
+	for (int i = 0; i < sink.cpus; i++) {
+		const struct sink_counts *c = &per_cpu[i];
+
+		sum.received += c->received;
+		sum.received_bytes += c->received_bytes;
+		sum.reordered += c->reordered;
+		sum.duplicated += c->duplicated;
+		sum.corrupted += c->corrupted;
+		sum.foreign += c->foreign;
+		sum.latency_count += c->latency_count;
+		sum.latency_sum += c->latency_sum;
+		if (c->latency_max > sum.latency_max)
+			sum.latency_max = c->latency_max;
+		if (c->latency_min_inverted > sum.latency_min_inverted)
+			sum.latency_min_inverted = c->latency_min_inverted;
+	}
+out:
+	free(per_cpu);
+	return sum;
+}
+
+static void read_latency(struct histogram *h, const struct sink_counts *counts, unsigned port)
+{
+	histogram_clear(h);
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+		if (sink.skeleton->bss->latency[port][i])
+			histogram_add_bucket(h, i, sink.skeleton->bss->latency[port][i]);
+	h->sum = counts->latency_sum;
+	h->max = counts->latency_max;
+	h->min = ~counts->latency_min_inverted;
+}
+
+void xdp_sink_read(const struct trial *trial, struct trial_counts *counts, bool with_latency)
+{
+	struct sink_counts seen[XDP_PORTS];
+
+	for (unsigned i = 0; i < XDP_PORTS; i++) {
+		seen[i] = read_port(i);
+		counts->foreign[i] = seen[i].foreign;
+	}
+	for (unsigned i = 0; i < trial->directions; i++) {
+		struct direction_counts *c = &counts->direction[i];
+		unsigned port = trial->direction[i].rx;
+
+		c->received = seen[port].received;
+		c->received_bytes = seen[port].received_bytes;
+		c->reordered = seen[port].reordered;
+		c->duplicated = seen[port].duplicated;
+		c->corrupted = seen[port].corrupted;
+		if (with_latency)
+			read_latency(&c->latency, &seen[port], port);
+	}
+}

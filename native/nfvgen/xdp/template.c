@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "xdp.h"
+
+#define NS_PER_S 1000000000ull
+
+_Static_assert(XDP_MIX == NFVGEN_MIX && XDP_DIRECTIONS == NFVGEN_DIRECTIONS && XDP_PORTS == NFVGEN_PORTS,
+	"the program and the core have the same bounds");
+
+static void set_layout(struct gen_config *config, const struct frame_layout *at)
+{
+	config->header_length = at->payload + FRAME_PAYLOAD_BYTES;
+	config->address = at->address;
+	config->ip_checksum = at->ip_checksum;
+	config->source_port = at->source_port;
+	config->udp_checksum = at->udp_checksum;
+	config->outer_source_port = at->outer_source_port;
+	config->outer_udp_checksum = at->outer_udp_checksum;
+	config->sequence = at->sequence;
+	config->time = at->time;
+}
+
+static void set_template(struct gen_template *to, const struct frame_template *from, uint32_t header_length)
+{
+	memcpy(to->words, from->bytes, header_length);
+	memcpy(&to->last, from->bytes + header_length - sizeof(to->last), sizeof(to->last));
+	to->udp_sum = from->udp_sum;
+	to->outer_udp_sum = from->outer_udp_sum;
+	to->ip_sum = from->ip_sum;
+	to->address = from->address;
+	to->length = from->layout.length;
+}
+
+static int set_templates(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_number)
+{
+	static struct frame_template template;
+	struct gen_config *config = &plan->config;
+
+	for (unsigned d = 0; d < trial->directions; d++) {
+		const struct direction *direction = &trial->direction[d];
+
+		for (unsigned i = 0; i < trial->mix.count; i++) {
+			int err = frame_template_build(&template, &trial->stack, &trial->endpoint[direction->tx],
+				&trial->endpoint[direction->rx], trial->destination_mac[direction->tx],
+				trial->mix.size_bytes[i], (uint16_t)(trial_number << 1 | d));
+
+			if (err)
+				return err;
+			set_layout(config, &template.layout);
+			if (config->header_length > XDP_HEADER_BYTES)
+				return -EMSGSIZE;
+			set_template(&plan->templates[d * XDP_MIX + i], &template, config->header_length);
+			/* Every frame is born with the longest one's pattern, which begins like any shorter one's. */
+			if (template.layout.length > config->longest) {
+				config->longest = template.layout.length;
+				memcpy(plan->longest, template.bytes, template.layout.length);
+			}
+		}
+	}
+	return 0;
+}
+
+/* Smooth weighted round-robin: sizes come in turn and not in blocks. */
+static uint32_t set_schedule(uint8_t schedule[XDP_SCHEDULE], const struct frame_mix *mix)
+{
+	int64_t credit[NFVGEN_MIX] = {0}, total = 0;
+	uint32_t length;
+
+	for (unsigned i = 0; i < mix->count; i++)
+		total += mix->weight[i];
+	length = total < XDP_SCHEDULE ? (uint32_t)total : XDP_SCHEDULE;
+	for (uint32_t at = 0; at < length; at++) {
+		unsigned best = 0;
+
+		for (unsigned i = 0; i < mix->count; i++) {
+			credit[i] += mix->weight[i];
+			if (credit[i] > credit[best])
+				best = i;
+		}
+		credit[best] -= total;
+		schedule[at] = (uint8_t)best;
+	}
+	return length;
+}
+
+/* Slots of all directions come in turn, so the program paces their sum. */
+static void set_pace(struct gen_config *config, const struct trial *trial)
+{
+	uint64_t slots = trial->rate_pps * trial->directions;
+	__extension__ unsigned __int128 bound;
+
+	config->duration_ns = trial->duration_ns;
+	config->slots_per_s = slots;
+	config->frames = trial->frames;
+	if (!slots)
+		return;
+	config->interval_ns = NS_PER_S / slots;
+	config->interval_rest = NS_PER_S % slots;
+	/* With a pace, a number of frames is a time: also slots that were missed belong to it. */
+	config->frames = 0;
+	bound = trial->frames;
+	bound = bound * trial->directions * NS_PER_S / slots;
+	if (trial->frames && bound < config->duration_ns)
+		config->duration_ns = (uint64_t)bound;
+}
+
+int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_number)
+{
+	struct gen_config *config = &plan->config;
+
+	memset(plan, 0, sizeof(*plan));
+	config->directions = trial->directions;
+	config->flows = trial->flows;
+	config->stamp = trial->stamp;
+	config->sizes = trial->mix.count;
+	config->schedule_length = set_schedule(plan->schedule, &trial->mix);
+	set_pace(config, trial);
+	return set_templates(plan, trial, trial_number);
+}

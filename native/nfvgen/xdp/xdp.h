@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the XDP engine share: two ports, a sink on each, a sender for the time of a trial. */
+#ifndef NFVGEN_XDP_H
+#define NFVGEN_XDP_H
+
+#include <net/if.h>
+#include <stdarg.h>
+#include <sys/types.h>
+
+#include "../engine.h"
+#include "xdp_shared.h"
+
+#define XDP_NAPI_THREADS 64
+
+struct xdp_port {
+	char name[IF_NAMESIZE];
+	char driver[32];
+	unsigned ifindex;
+	unsigned mtu;
+	uint8_t mac[6];
+	uint32_t speed_mbps;
+	int socket; /* for learning frames, ioctls and promiscuous mode, which ends with it */
+};
+
+/* What one direction's sender did so far. */
+struct xdp_sent {
+	uint64_t generated;
+	uint64_t generated_bytes;
+	uint64_t missed; /* slots never served */
+};
+
+/* Fills `why` and returns `err`, a negative errno. */
+__attribute__((format(printf, 3, 4))) int xdp_fail(struct failure *why, int err, const char *format, ...);
+
+/* port.c */
+int xdp_port_open(struct xdp_port *port, const char *name, struct failure *why);
+void xdp_port_close(struct xdp_port *port);
+bool xdp_port_link(const struct xdp_port *port);
+void xdp_port_learn(const struct xdp_port *port, const struct frame_stack *stack, const struct frame_endpoint *source);
+
+/* sink.c */
+int xdp_sink_open(const struct xdp_port ports[XDP_PORTS], struct failure *why);
+void xdp_sink_close(void);
+void xdp_sink_addresses(const struct frame_endpoint endpoint[XDP_PORTS]);
+void xdp_sink_start(const struct trial *trial, uint16_t trial_number);
+void xdp_sink_read(const struct trial *trial, struct trial_counts *counts, bool with_latency);
+
+/* xmit.c */
+int xdp_xmit_open(const struct xdp_port ports[XDP_PORTS], struct failure *why);
+void xdp_xmit_close(void);
+void xdp_xmit_start(void);
+struct xmit_counts xdp_xmit_read(unsigned port);
+
+/* sender.c */
+uint16_t xdp_sender_longest(void); /* the longest live frame, in memory; 0: the kernel has none */
+int xdp_sender_open(
+	const struct trial *trial, uint16_t trial_number, const struct xdp_port ports[XDP_PORTS], struct failure *why);
+void xdp_sender_close(void);
+int xdp_sender_call(void); /* the kernel's loop: blocks until a signal, or until its turns are used up */
+struct xdp_sent xdp_sender_read(unsigned direction);
+void xdp_sender_times(uint64_t *duration_ns, uint64_t *busy_ns);
+bool xdp_sender_done(uint64_t *elapsed_ns);
+
+/* run.c: blocks until the trial has ended or `stop` is set. */
+int xdp_run_sender(const struct trial *trial, const struct xdp_port ports[XDP_PORTS], const atomic_bool *stop, int core,
+	struct failure *why);
+
+/* template.c: a trial as the sending program wants it. */
+struct xdp_plan {
+	struct gen_config config;
+	struct gen_template templates[XDP_DIRECTIONS * XDP_MIX];
+	uint8_t schedule[XDP_SCHEDULE];
+	uint8_t longest[NFVGEN_MAX_FRAME_SIZE];
+};
+int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_number);
+
+/* napi.c */
+int xdp_napi_pin(const struct xdp_port ports[XDP_PORTS], int core, struct failure *why);
+void xdp_napi_restore(void);
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+/*
+ * The sender: it is run again and again by the kernel (BPF_F_TEST_XDP_LIVE_FRAMES), each time with a fresh frame, and
+ * makes that frame the next one of the trial or throws it away while no frame is due.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "xdp_shared.h"
+
+#define NS_PER_S 1000000000ull
+/* A turn that only waits takes 50 to 120 ns; what is longer was the kernel delivering the frames before it. */
+#define WAIT_TURN_NS 250
+
+const volatile struct gen_config config = {};
+const volatile struct gen_template templates[XDP_DIRECTIONS * XDP_MIX] = {};
+const volatile __u8 schedule[XDP_SCHEDULE] = {};
+struct gen_state state = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, XDP_DIRECTIONS);
+	__type(key, __u32);
+	__type(value, __u32);
+} tx_ports SEC(".maps");
+
+static __always_inline __u16 fold(__u64 sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (__u16)(sum + (sum >> 16));
+}
+
+/* 0 means "no checksum" in UDP. */
+static __always_inline __u16 udp_final(__u64 sum)
+{
+	__u16 value = (__u16)~fold(sum);
+
+	return value ? value : 0xffff;
+}
+
+static __always_inline __u64 clock_ns(void)
+{
+	/* Without stamps and pace the time only ends the trial, and reading it is a fifth of the work. */
+	if (config.stamp || config.slots_per_s || !(state.iterations++ & 15))
+		return bpf_ktime_get_ns();
+	return state.last_ns;
+}
+
+static __always_inline void account_time(__u64 now)
+{
+	__u64 delta = now - state.last_ns;
+
+	if (state.waiting)
+		state.waited_ns += delta < WAIT_TURN_NS ? delta : WAIT_TURN_NS;
+	state.waiting = 0;
+	state.last_ns = now;
+}
+
+static __always_inline void next_slots(__u64 slots)
+{
+	__u64 rest = state.due_rest + slots * config.interval_rest;
+
+	state.due_ns += slots * config.interval_ns;
+	if (config.interval_rest) {
+		state.due_ns += rest / config.slots_per_s;
+		state.due_rest = rest % config.slots_per_s;
+	}
+}
+
+/* A hole of any length costs the same: what was missed is computed, and never sent. */
+static __always_inline void skip_late(__u64 now, __u64 end_ns)
+{
+	__u64 until = now - XDP_LATE_NS < end_ns ? now - XDP_LATE_NS : end_ns;
+	__u64 slots = ((until - state.due_ns) * config.slots_per_s + NS_PER_S - 1) / NS_PER_S;
+	__u32 turn = state.turn & 1;
+
+	if (config.directions == 1) {
+		state.direction[0].unsent += slots;
+	} else {
+		state.direction[turn].unsent += (slots + 1) / 2;
+		state.direction[turn ^ 1].unsent += slots / 2;
+		state.turn = turn ^ (slots & 1);
+	}
+	next_slots(slots);
+}
+
+static __always_inline int paced_out(__u64 now)
+{
+	__u64 end_ns = state.start_ns + config.duration_ns;
+
+	if (state.due_ns < end_ns && now > state.due_ns + XDP_LATE_NS)
+		skip_late(now, end_ns);
+	/* Slots that were due before the end are sent, even just after it. */
+	if (state.due_ns >= end_ns)
+		state.done = 1;
+	return state.done || now < state.due_ns;
+}
+
+static __always_inline int frames_are_out(void)
+{
+	if (!config.frames)
+		return 0;
+	if (state.direction[0].generated < config.frames)
+		return 0;
+	return config.directions == 1 || state.direction[1].generated >= config.frames;
+}
+
+/* Is there nothing to be sent now? */
+static __always_inline int must_wait(__u64 now)
+{
+	if (!state.start_ns) {
+		state.start_ns = now;
+		state.due_ns = now;
+	}
+	if (frames_are_out() || (!config.slots_per_s && now - state.start_ns >= config.duration_ns)) {
+		state.done = 1;
+		return 1;
+	}
+	if (config.slots_per_s && paced_out(now)) {
+		state.waiting = 1;
+		return 1;
+	}
+	return 0;
+}
+
+/* Takes the slot; returns the direction whose it is. */
+static __always_inline __u32 take_slot(void)
+{
+	__u32 turn = state.turn & 1;
+
+	if (config.slots_per_s)
+		next_slots(1);
+	if (config.directions == 1)
+		return 0;
+	state.turn = turn ^ 1;
+	return turn;
+}
+
+static __always_inline __u32 next_size(struct gen_direction *mine)
+{
+	__u32 slot = mine->slot;
+
+	if (config.sizes == 1)
+		return 0;
+	mine->slot = slot + 1 >= config.schedule_length ? 0 : slot + 1;
+	return schedule[slot % XDP_SCHEDULE] % XDP_MIX;
+}
+
+static __always_inline __u32 next_flow(struct gen_direction *mine)
+{
+	__u32 flow = mine->flow;
+
+	if (config.flows == 1)
+		return 0;
+	mine->flow = flow + 1 >= config.flows ? 0 : flow + 1;
+	return flow;
+}
+
+static __always_inline void copy_headers(void *frame, const volatile struct gen_template *t)
+{
+#pragma unroll
+	for (__u32 i = 0; i < XDP_HEADER_BYTES / 8; i++) {
+		if (i * 8 + 8 > config.header_length)
+			break;
+		*(__u64 *)(frame + i * 8) = t->words[i];
+	}
+	*(__u64 *)(frame + config.header_length - 8) = t->last;
+}
+
+/* As frame_write() of frame.h. */
+static __always_inline void write_fields(
+	void *frame, const volatile struct gen_template *t, __u32 flow, __u32 sequence, __u64 time)
+{
+	__u16 address = bpf_htons((__u16)(t->address + flow));
+	__u16 port = bpf_htons(0xc000 + ((flow + (flow >> 16)) & 0x3fff));
+	__u32 sequence_be = bpf_htonl(sequence);
+	__u64 time_be = bpf_cpu_to_be64(time);
+	__u64 sum = (__u64)t->udp_sum + address + port + sequence_be + (__u32)time_be + (time_be >> 32);
+
+	*(__u16 *)(frame + config.address) = address;
+	*(__u16 *)(frame + config.source_port) = port;
+	*(__u16 *)(frame + config.udp_checksum) = udp_final(sum);
+	*(__u32 *)(frame + config.sequence) = sequence_be;
+	*(__u64 *)(frame + config.time) = time_be;
+	if (config.ip_checksum)
+		*(__u16 *)(frame + config.ip_checksum) = (__u16)~fold((__u64)t->ip_sum + address);
+	if (config.outer_source_port) {
+		sum = (__u64)t->outer_udp_sum + port + (config.ip_checksum ? (__u16)~address : 0);
+		*(__u16 *)(frame + config.outer_source_port) = port;
+		*(__u16 *)(frame + config.outer_udp_checksum) = udp_final(sum);
+	}
+}
+
+SEC("xdp")
+int nfvgen_send(struct xdp_md *ctx)
+{
+	const volatile struct gen_template *t;
+	struct gen_direction *mine;
+	__u32 direction, length;
+	void *frame;
+	__u64 now;
+
+	if (state.done)
+		return XDP_DROP;
+	now = clock_ns();
+	account_time(now);
+	if (must_wait(now))
+		return XDP_DROP;
+	direction = take_slot();
+	mine = &state.direction[direction & 1];
+	if (config.frames && mine->generated >= config.frames)
+		return XDP_DROP;
+	t = &templates[(direction & 1) * XDP_MIX + next_size(mine)];
+	length = t->length;
+	/* Cannot fail: every length of the mix is checked when the program is loaded. */
+	if (config.sizes > 1 && length < config.longest && bpf_xdp_adjust_tail(ctx, (int)length - (int)config.longest))
+		return XDP_ABORTED;
+	frame = (void *)(long)ctx->data;
+	if (frame + config.header_length > (void *)(long)ctx->data_end)
+		return XDP_ABORTED;
+	copy_headers(frame, t);
+	write_fields(frame, t, next_flow(mine), (__u32)mine->generated, config.stamp ? now : 0);
+	mine->generated++;
+	mine->generated_bytes += length;
+	return bpf_redirect_map(&tx_ports, direction, XDP_DROP);
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/* What the XDP programs and the engine that loads them agree on. Every value is in host order unless it says so. */
+#ifndef NFVGEN_XDP_SHARED_H
+#define NFVGEN_XDP_SHARED_H
+
+#include <linux/types.h>
+
+#define XDP_PORTS 2
+#define XDP_DIRECTIONS 2
+#define XDP_MIX 16
+/* VLAN, IPv6, VXLAN, IPv6 and the payload's header are 154 bytes. */
+#define XDP_HEADER_BYTES 160
+#define XDP_SCHEDULE 16384 /* one turn through a mix: 16 sizes of weight 1,000; a power of two, as it is a mask */
+#define XDP_WINDOW 65536
+#define XDP_BUCKETS (2048 + 25 * 1024)
+#define XDP_LATE_NS 100000ull
+#define XDP_NO_STREAM 0x10000u
+
+/* One size of one direction: the headers to write and the sums that the changing fields are added to. */
+struct gen_template {
+	__u64 words[XDP_HEADER_BYTES / 8];
+	__u64 last; /* the last eight bytes of the headers: they need not end on a multiple of eight */
+	__u32 udp_sum;
+	__u32 outer_udp_sum;
+	__u32 ip_sum;
+	__u16 address;
+	__u16 length; /* in memory */
+};
+
+/*
+ * Constant while a program is loaded, so the verifier removes what a trial does not use.
+ * Offsets are those of struct frame_layout.
+ */
+struct gen_config {
+	__u64 duration_ns;
+	__u64 frames;        /* per direction at maximum load; 0: no bound */
+	__u64 interval_ns;   /* between the slots of all directions: whole part */
+	__u64 interval_rest; /* and rest, in 1 / slots_per_s ns */
+	__u64 slots_per_s;   /* 0: as fast as it goes */
+	__u32 directions;
+	__u32 flows;
+	__u32 stamp;
+	__u32 sizes;
+	__u32 schedule_length;
+	__u32 longest; /* the length with which every frame is born */
+	__u32 header_length;
+	__u32 address;
+	__u32 ip_checksum;
+	__u32 source_port;
+	__u32 udp_checksum;
+	__u32 outer_source_port;
+	__u32 outer_udp_checksum;
+	__u32 sequence;
+	__u32 time;
+};
+
+/* What one direction has done. `unsent` counts the slots that were missed, not what the port refused. */
+struct gen_direction {
+	__u64 generated;
+	__u64 generated_bytes;
+	__u64 unsent;
+	__u32 flow;
+	__u32 slot; /* in the schedule of sizes */
+};
+
+struct gen_state {
+	__u64 start_ns;
+	__u64 last_ns;
+	__u64 due_ns;
+	__u64 due_rest;
+	__u64 waited_ns;
+	__u32 waiting;
+	__u32 turn; /* the direction of the next slot */
+	__u32 done;
+	__u32 iterations;
+	struct gen_direction direction[XDP_DIRECTIONS];
+};
+
+/* What the ports took, told by the kernel for every burst. */
+struct xmit_config {
+	__u32 netns; /* inode */
+	__u32 ifindex[XDP_PORTS];
+};
+
+struct xmit_counts {
+	__u64 taken;
+	__u64 refused;
+	__s64 error; /* the last one */
+};
+
+struct sink_config {
+	__u32 ifindex[XDP_PORTS];
+	__u32 stream[XDP_PORTS]; /* what is expected on the port; XDP_NO_STREAM: nothing */
+	__u32 check;
+	__u32 ipv4[XDP_PORTS];    /* big-endian */
+	__u32 ipv6[XDP_PORTS][4]; /* big-endian */
+	__u8 mac[XDP_PORTS][8];   /* six are used */
+};
+
+/* One CPU's share of what a port received. */
+struct sink_counts {
+	__u64 received; /* distinct */
+	__u64 received_bytes;
+	__u64 reordered;
+	__u64 duplicated;
+	__u64 corrupted;
+	__u64 foreign;
+	__u64 latency_count;
+	__u64 latency_sum;
+	__u64 latency_max;
+	__u64 latency_min_inverted; /* ~min: a fresh counter is 0 */
+};
+
+#endif

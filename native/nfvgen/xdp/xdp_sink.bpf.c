@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+/*
+ * The receiver, on both ports: counts and drops our frames, answers for our addresses, leaves the rest to the kernel.
+ */
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "xdp_answer.bpf.h"
+#include "xdp_shared.h"
+
+#define MAGIC 0x4e465647
+#define PAYLOAD_BYTES 18
+#define VXLAN_PORT 4789
+#define VXLAN_BYTES 8
+#define HISTOGRAM_LINEAR_BITS 11
+#define HISTOGRAM_HALF 1024
+#define HISTOGRAM_MAX_NS 60000000000ull
+
+struct payload {
+	__be32 magic;
+	__be16 stream;
+	__be32 sequence;
+	__be64 time;
+} __attribute__((packed));
+
+/* Where the datagram next to the payload lies. */
+struct datagram {
+	__u32 addresses;
+	__u32 udp;
+};
+
+struct sink_config config = {};
+/*
+ * One receive queue carries a flow, so plain stores are enough: two CPUs never see the same frame twice at once.
+ * `window` holds the last sequence number + 1 that fell on each place, so nothing has to be cleared as it slides.
+ */
+__u32 next_sequence[XDP_PORTS][32] = {};
+__u32 window[XDP_PORTS][XDP_WINDOW] = {};
+__u64 latency[XDP_PORTS][XDP_BUCKETS] = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XDP_PORTS);
+	__type(key, __u32);
+	__type(value, struct sink_counts);
+} counts SEC(".maps");
+
+static __always_inline __u16 fold(__u64 sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (__u16)(sum + (sum >> 16));
+}
+
+/* Ethernet, up to two tags: a switch may have added or taken one. Returns the offset after it, or 0. */
+static __always_inline __u32 skip_ethernet(void *data, void *end, __u32 at, __be16 *type)
+{
+	struct ethhdr *ethernet = data + at;
+
+	if ((void *)(ethernet + 1) > end)
+		return 0;
+	*type = ethernet->h_proto;
+	at += sizeof(*ethernet);
+#pragma unroll
+	for (int i = 0; i < 2; i++) {
+		__be16 *tag = data + at;
+
+		if (*type != bpf_htons(ETH_P_8021Q) && *type != bpf_htons(ETH_P_8021AD))
+			break;
+		if ((void *)(tag + 2) > end)
+			return 0;
+		*type = tag[1];
+		at += 4;
+	}
+	return at;
+}
+
+/* Returns the offset of the UDP header, or 0. */
+static __always_inline __u32 skip_ip(void *data, void *end, __u32 at, __be16 type, struct datagram *found)
+{
+	if (type == bpf_htons(ETH_P_IP)) {
+		struct iphdr *ip = data + at;
+
+		if ((void *)(ip + 1) > end || ip->protocol != IPPROTO_UDP || ip->ihl != 5)
+			return 0;
+		found->addresses = at + 12;
+		found->udp = at + sizeof(*ip);
+	} else if (type == bpf_htons(ETH_P_IPV6)) {
+		struct ipv6hdr *ip = data + at;
+
+		if ((void *)(ip + 1) > end || ip->nexthdr != IPPROTO_UDP)
+			return 0;
+		found->addresses = at + 8;
+		found->udp = at + sizeof(*ip);
+	} else {
+		return 0;
+	}
+	return found->udp;
+}
+
+/* Finds our payload through whatever stack the frame has now. */
+static __always_inline struct payload *find_payload(void *data, void *end, struct datagram *found)
+{
+	struct payload *payload;
+	struct udphdr *udp;
+	__u32 at = 0;
+	__be16 type;
+
+#pragma unroll
+	for (int layer = 0; layer < 2; layer++) {
+		at = skip_ethernet(data, end, at, &type);
+		if (!at || !skip_ip(data, end, at, type, found))
+			return NULL;
+		udp = data + found->udp;
+		if ((void *)(udp + 1) > end)
+			return NULL;
+		at = found->udp + sizeof(*udp);
+		if (layer || udp->dest != bpf_htons(VXLAN_PORT))
+			break;
+		at += VXLAN_BYTES;
+	}
+	payload = data + at;
+	if ((void *)(payload + 1) > end || payload->magic != bpf_htonl(MAGIC))
+		return NULL;
+	return payload;
+}
+
+/* The barrier keeps the compiler from comparing p with end - bytes, which the verifier does not allow. */
+static __always_inline int holds(void *p, __u32 bytes, void *end)
+{
+	void *behind = p + bytes;
+
+	barrier_var(behind);
+	return behind <= end;
+}
+
+/*
+ * The next `bytes` (a constant) of the frame, or NULL. The mask bounds the offset in a way that does not depend on what
+ * came before, so the verifier looks at every stretch once and not once for every way to it.
+ */
+static __always_inline void *stretch(void *data, void *end, __u32 *at, __u32 bytes)
+{
+	void *p = data + (*at & 0xfff);
+
+	/* Or the compiler computes it twice, and the verifier takes the two for different pointers. */
+	barrier_var(p);
+	*at += bytes;
+	return holds(p, bytes, end) ? p : NULL;
+}
+
+static __always_inline __u64 sum_words(const __u32 *p, __u32 words)
+{
+	__u64 sum = 0;
+
+#pragma unroll
+	for (__u32 i = 0; i < words; i++)
+		sum += p[i];
+	return sum;
+}
+
+/* What is left below 64 bytes. */
+static __always_inline __s64 sum_rest(void *data, void *end, __u32 at, __u32 length)
+{
+	__u64 sum = 0;
+	void *p;
+
+#define SUM_STRETCH(bytes, value)                                                                                      \
+	do {                                                                                                           \
+		if (length & (bytes)) {                                                                                \
+			p = stretch(data, end, &at, bytes);                                                            \
+			if (!p)                                                                                        \
+				return -1;                                                                             \
+			sum += (value);                                                                                \
+		}                                                                                                      \
+	} while (0)
+	SUM_STRETCH(32, sum_words(p, 8));
+	SUM_STRETCH(16, sum_words(p, 4));
+	SUM_STRETCH(8, sum_words(p, 2));
+	SUM_STRETCH(4, *(__u32 *)p);
+	SUM_STRETCH(2, *(__u16 *)p);
+	SUM_STRETCH(1, bpf_htons((__u16)(*(__u8 *)p << 8)));
+#undef SUM_STRETCH
+	return (__s64)sum;
+}
+
+/*
+ * The one's complement sum over `length` bytes from `at` on; negative where the frame ends before.
+ * A global function: verified by itself, not again for every header stack that leads here.
+ */
+__attribute__((noinline)) __s64 nfvgen_sum(struct xdp_md *ctx, __u32 at, __u32 length)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end, *p;
+	__u64 sum = 0;
+	__s64 rest;
+
+	/* The helper sums long stretches with the CPU's widest adds, but is not worth a call for short ones. */
+	for (int i = 0; i < 16 && length >= 256; i++, length -= 256) {
+		p = stretch(data, end, &at, 256);
+		if (!p)
+			return -1;
+		sum += bpf_csum_diff(NULL, 0, p, 256, 0) & 0xffffffff;
+	}
+	for (int i = 0; i < 4 && length >= 64; i++, length -= 64) {
+		p = stretch(data, end, &at, 64);
+		if (!p)
+			return -1;
+		sum += sum_words(p, 16);
+	}
+	rest = sum_rest(data, end, at, length);
+	return rest < 0 ? rest : (__s64)sum + rest;
+}
+
+static __always_inline int is_intact(struct xdp_md *ctx, void *data, void *end, const struct datagram *found)
+{
+	struct udphdr *udp = data + found->udp;
+	__u32 length;
+	__s64 sum;
+
+	if ((void *)(udp + 1) > end)
+		return 0;
+	length = bpf_ntohs(udp->len);
+	if (length < sizeof(*udp) + PAYLOAD_BYTES || found->udp + length > (__u32)(end - data))
+		return 0;
+	if (!config.check)
+		return 1;
+	/* The addresses of the pseudo header stand just before the UDP header: one stretch. */
+	sum = nfvgen_sum(ctx, found->addresses, length + found->udp - found->addresses);
+	return sum >= 0 && fold((__u64)sum + bpf_htons(IPPROTO_UDP) + udp->len) == 0xffff;
+}
+
+/* As histogram_index() of histogram.h; BPF cannot count leading zeros. */
+static __always_inline __u32 bucket_of(__u64 ns)
+{
+	__u32 shift = 1, rest;
+
+	if (ns < 1u << HISTOGRAM_LINEAR_BITS)
+		return (__u32)ns;
+	if (ns > HISTOGRAM_MAX_NS)
+		ns = HISTOGRAM_MAX_NS;
+	rest = (__u32)(ns >> HISTOGRAM_LINEAR_BITS);
+#pragma unroll
+	for (int bits = 16; bits; bits /= 2) {
+		if (rest >> bits) {
+			rest >>= bits;
+			shift += bits;
+		}
+	}
+	return shift * HISTOGRAM_HALF + (__u32)(ns >> shift);
+}
+
+static __always_inline void count_latency(struct sink_counts *mine, __u32 port, __u64 sent_ns)
+{
+	__u64 now = bpf_ktime_get_ns(), ns = now > sent_ns ? now - sent_ns : 0;
+	__u32 bucket = bucket_of(ns);
+
+	mine->latency_count++;
+	mine->latency_sum += ns;
+	if (ns > mine->latency_max)
+		mine->latency_max = ns;
+	if (~ns > mine->latency_min_inverted)
+		mine->latency_min_inverted = ~ns;
+	if (bucket < XDP_BUCKETS)
+		__sync_fetch_and_add(&latency[port & 1][bucket], 1);
+}
+
+/* Returns 0 for a sequence number that was seen before. */
+static __always_inline int track(struct sink_counts *mine, __u32 port, __u32 sequence)
+{
+	__u32 *next = &next_sequence[port & 1][0];
+	__u32 *seen = &window[port & 1][sequence % XDP_WINDOW];
+	__s32 behind = (__s32)(*next - sequence);
+
+	if (*seen == sequence + 1) {
+		mine->duplicated++;
+		return 0;
+	}
+	/* So far behind that its place belongs to a later one: nobody can tell whether it came before. */
+	if (behind <= XDP_WINDOW)
+		*seen = sequence + 1;
+	if (behind > 0)
+		mine->reordered++;
+	else
+		*next = sequence + 1;
+	return 1;
+}
+
+static __always_inline void count_ours(struct xdp_md *ctx, struct sink_counts *mine, __u32 port,
+	const struct datagram *found, const struct payload *payload)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u32 sequence = bpf_ntohl(payload->sequence);
+	__u64 sent_ns = bpf_be64_to_cpu(payload->time);
+	__u32 stream = bpf_ntohs(payload->stream), expected = config.stream[port & 1];
+
+	/* The stream of a damaged frame cannot be trusted: it belongs to the direction that ends here. */
+	if (expected != XDP_NO_STREAM && !is_intact(ctx, data, end, found)) {
+		mine->corrupted++;
+		return;
+	}
+	if (stream != expected) {
+		mine->foreign++;
+		return;
+	}
+	if (!track(mine, port, sequence))
+		return;
+	mine->received++;
+	mine->received_bytes += (__u64)(end - data) + 4;
+	if (sent_ns)
+		count_latency(mine, port, sent_ns);
+}
+
+SEC("xdp")
+int nfvgen_sink(struct xdp_md *ctx)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u32 port = ctx->ingress_ifindex != config.ifindex[0];
+	struct sink_counts *mine = bpf_map_lookup_elem(&counts, &port);
+	struct datagram found = {};
+	struct payload *payload;
+
+	if (!mine)
+		return XDP_PASS;
+	payload = find_payload(data, end, &found);
+	if (payload) {
+		count_ours(ctx, mine, port, &found, payload);
+		return XDP_DROP;
+	}
+	if (!is_own_learning(data, end, &config))
+		mine->foreign++;
+	return answer(data, end, &config, port);
+}
+
+char LICENSE[] SEC("license") = "GPL";

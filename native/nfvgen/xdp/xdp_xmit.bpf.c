@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+/*
+ * Counts what the ports really took of the frames that were redirected into them. The sender cannot see it: the kernel
+ * hands frames over in bursts, after the program has returned, and drops what the port refuses.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "xdp_shared.h"
+
+/* Live frames are born on the loopback interface, which no other redirect comes from. */
+#define LOOPBACK_IFINDEX 1
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct net_device {
+	int ifindex;
+	possible_net_t nd_net;
+};
+#pragma clang attribute pop
+
+const volatile struct xmit_config config = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XDP_PORTS);
+	__type(key, __u32);
+	__type(value, struct xmit_counts);
+} counts SEC(".maps");
+
+SEC("tp_btf/xdp_devmap_xmit")
+int BPF_PROG(nfvgen_taken, const struct net_device *from, const struct net_device *to, int sent, int drops, int err)
+{
+	struct xmit_counts *mine;
+	__u32 port = 0, ifindex = (__u32)to->ifindex;
+
+	if (from->ifindex != LOOPBACK_IFINDEX)
+		return 0;
+	if (ifindex == config.ifindex[1])
+		port = 1;
+	else if (ifindex != config.ifindex[0])
+		return 0;
+	/* Interface numbers are counted anew in every namespace. */
+	if (to->nd_net.net->ns.inum != config.netns)
+		return 0;
+	mine = bpf_map_lookup_elem(&counts, &port);
+	if (!mine)
+		return 0;
+	if (sent > 0)
+		mine->taken += sent;
+	if (drops > 0)
+		mine->refused += drops;
+	if (err)
+		mine->error = err;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
