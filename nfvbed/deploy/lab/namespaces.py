@@ -14,6 +14,8 @@ NETNS_DIRECTORY = Path("/run/netns")
 CLONE_NEWNET = 0x40000000
 CLONE_NEWNS = 0x00020000
 MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_PRIVATE = 0x40000
 MNT_DETACH = 2
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -92,3 +94,19 @@ def remove(path: str) -> None:
     with contextlib.suppress(OSError):  # never mounted, or already gone
         unmount(path, MNT_DETACH)
     Path(path).unlink(missing_ok=True)
+
+
+def inside_with_sysfs(path: str, work: Callable[[], _Result]) -> _Result:
+    """Run a function in a network namespace with a /sys that shows its devices.
+
+    The mount is in a mount namespace of the thread, and ends with it.
+    """
+
+    def body() -> _Result:
+        enter(path)
+        _check(libc.unshare(CLONE_NEWNS), "mount namespace")
+        mount("none", "/", "none", MS_REC | MS_PRIVATE)
+        mount("nfvbed", "/sys", "sysfs")
+        return work()
+
+    return in_thread(body)

@@ -1,0 +1,82 @@
+"""The ceiling of veth ports: the generator looped back over one pair, in the arrangement of the bridge."""
+
+import platform
+
+from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplanes import veth_ports
+from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge, bridge_options
+from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
+from nfvbed.deploy.lab import links, napi
+from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.lab.timing import Steps
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.errors import SwitchDiedError
+from nfvbed.records import CellRole, Deployment, Hop, Role, Support, SwitchCounters, WorkThread
+from nfvbed.spec.variant import Variant
+
+
+class LoopbackVeth(DataPlane):
+    """One pair g0-g1.
+
+    Where the bridge has threads of its own on the switch's core, the sink's threads are there; with `rps` they are on
+    the generator's, as beside the bridge; `inline` has everything in the sender's softirq.
+    """
+
+    kind = "loopback-veth"
+
+    def probe(self, variant: Variant) -> Support:
+        """It runs where the bridge runs."""
+        return LinuxBridge().probe(variant)
+
+    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+        """Make the pair and place the receive work."""
+        options = bridge_options(variant)
+        steps = Steps()
+        core = arrangement.switch_cores[0] if options.core_use == "threaded-napi" else arrangement.generator_core
+        threads: list[WorkThread] = []
+        with steps.timed("deploy.links"):
+            netns = workspace.network_namespace("generator")
+            first, second = GENERATOR_LINKS
+            inside(netns, lambda: links.add_veth(first, second, (MACS[first], MACS[second])))
+            veth_ports.prepare(netns, GENERATOR_LINKS, options.offloads)
+            veth_ports.wait_until_up(netns, GENERATOR_LINKS)
+        with steps.timed("deploy.cores"):
+            if options.core_use != "inline":
+                before = list(napi.napi_threads())
+                napi.make_threaded(netns, GENERATOR_LINKS)
+                for name in GENERATOR_LINKS:
+                    threads += napi.pin_threads(name, before, core, Role.GENERATOR)
+        return Deployment(
+            id=workspace.id,
+            variant=variant.name,
+            site="lab",
+            topology=topology,
+            role=CellRole.LOOPBACK,
+            ports=veth_ports.generator_ports(netns),
+            threads=tuple(threads),
+            run_directory=str(workspace.directory),
+            control={"generator_netns": netns, "core_use": options.core_use},
+            versions={"linux": platform.release()},
+            steps=steps.done,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that the pair is there and up."""
+        found = veth_ports.read(deployment.control["generator_netns"], GENERATOR_LINKS)
+        down = [name for name, counted in found.items() if not counted.up]
+        if down:
+            raise SwitchDiedError("links of the loop-back are down", where=str(down), fix="see who set them down")
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """There is no switch."""
+        return None
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """g0, g1."""
+        found = veth_ports.read(deployment.control["generator_netns"], GENERATOR_LINKS)
+        return tuple(veth_ports.hop(f"generator port {i} ({n})", found[n]) for i, n in enumerate(GENERATOR_LINKS))
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The sink's NAPI threads."""
+        return napi.still_there(deployment.threads)

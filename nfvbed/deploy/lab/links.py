@@ -1,0 +1,120 @@
+"""Links in network namespaces, over netlink and ethtool's ioctl; every function runs where its caller has entered."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pyroute2 import IPRoute
+from pyroute2.ethtool.ioctl import IoctlEthtool
+
+from nfvbed.records import Record
+
+PORT_MTU = 3400
+"""About the largest frame that XDP takes in one page, FCS and Ethernet header aside."""
+
+GRO = "rx-gro"
+TRANSMIT_OFFLOADS = (
+    "tx-scatter-gather",
+    "tx-checksum-ip-generic",
+    "tx-generic-segmentation",
+    "tx-tcp-segmentation",
+    "tx-tcp6-segmentation",
+    "tx-udp-segmentation",
+)
+
+
+class LinkCounters(Record):
+    """What the kernel counts for a link."""
+
+    rx_packets: int
+    tx_packets: int
+    rx_dropped: int
+    tx_dropped: int
+    rx_errors: int
+    tx_errors: int
+    up: bool
+
+
+def silence_ipv6(names: Iterable[str] = ("all", "default")) -> None:
+    """Turn IPv6 off, so that no neighbour or router solicitation of the kernel is among the frames under test."""
+    for name in names:
+        path = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
+        if path.exists():  # the kernel may be without IPv6
+            path.write_text("1")
+
+
+def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None = None) -> None:
+    """Make a pair of one queue each, the other end in another namespace where one is given, both down."""
+    ends = {"mtu": PORT_MTU, "num_tx_queues": 1, "num_rx_queues": 1}
+    other: dict[str, object] = {"ifname": peer, "address": macs[1], **ends}
+    with IPRoute() as route:
+        if peer_netns is None:
+            route.link("add", ifname=name, kind="veth", address=macs[0], peer=other, **ends)
+            return
+        handle = os.open(peer_netns, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            other["net_ns_fd"] = handle
+            route.link("add", ifname=name, kind="veth", address=macs[0], peer=other, **ends)
+        finally:
+            os.close(handle)
+
+
+def set_up(names: Iterable[str]) -> None:
+    """Bring links up."""
+    with IPRoute() as route:
+        for name in names:
+            route.link("set", index=_index(route, name), state="up")
+
+
+def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], learning: bool) -> None:
+    """Make a bridge with these ports.
+
+    Args:
+        name: of the bridge.
+        ports: links that exist in this namespace.
+        options: `br_*` attributes of rtnetlink.
+        learning: whether the ports learn source addresses; without it every frame is flooded.
+    """
+    with IPRoute() as route:
+        route.link("add", ifname=name, kind="bridge", mtu=PORT_MTU, **options)
+        bridge = _index(route, name)
+        for port in ports:
+            index = _index(route, port)
+            route.link("set", index=index, master=bridge)
+            route.brport("set", index=index, learning=int(learning))
+        route.link("set", index=bridge, state="up")
+
+
+def set_features(name: str, wanted: Mapping[str, bool]) -> None:
+    """Turn offloads on or off; one that this kernel or device does not have is left out."""
+    device = IoctlEthtool(name)
+    try:
+        features = device.get_features()
+        for feature, value in wanted.items():
+            if feature in features and features.is_available(feature):
+                features[feature] = value
+        device.set_features(features)
+    finally:
+        device.close()
+
+
+def counters(name: str) -> LinkCounters | None:
+    """Read a link's counters; None when there is no such link."""
+    with IPRoute() as route:
+        found = route.link_lookup(ifname=name)
+        if not found:
+            return None
+        link = next(iter(route.get_links(found[0])))
+        stats = link.get_attr("IFLA_STATS64")
+        return LinkCounters(
+            # Not the operational state: the kernel brings that up to date up to a second later.
+            up=link["state"] == "up" and bool(link.get_attr("IFLA_CARRIER")),
+            **{key: int(stats[key]) for key in LinkCounters.model_fields if key != "up"},
+        )
+
+
+def _index(route: IPRoute, name: str) -> int:
+    found = route.link_lookup(ifname=name)
+    if not found:
+        raise FileNotFoundError(f"no link {name} in this network namespace")
+    return int(found[0])
