@@ -8,7 +8,8 @@ from rich.table import Table
 
 from nfvbed.deploy.doctor.examine import examine
 from nfvbed.deploy.doctor.findings import DoctorReport, State
-from nfvbed.errors import UnsupportedError
+from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.errors import BusyError, PrerequisiteError, UnsupportedError
 from nfvbed.records import Readiness
 from nfvbed.spec.loader import Project
 
@@ -19,9 +20,9 @@ READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Read
 @click.command(name="doctor")
 @click.option("--site", default="lab", show_default=True, help="The site whose adapters answer for the variants.")
 @click.option("--variant", "names", multiple=True, metavar="NAME", help="Only this variant; repeatable. Default: all.")
-@click.option("--try-reserving", is_flag=True, help="Reserve lacking hugepages for a moment to see whether they can be had.")
+@click.option("--read-only", is_flag=True, help="Change nothing: do not reserve lacking hugepages for a moment.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON instead of tables.")
-def command(site: str, names: tuple[str, ...], try_reserving: bool, as_json: bool) -> None:
+def command(site: str, names: tuple[str, ...], read_only: bool, as_json: bool) -> None:
     """Examine this host: what it has for packet work, and what every variant can do on it.
 
     Exit status 0 when at least one real variant can be measured here, else 11.
@@ -30,7 +31,7 @@ def command(site: str, names: tuple[str, ...], try_reserving: bool, as_json: boo
     simulated = {v.name for v in project.list_variants() if v.options.dataplane == "simulated"}
     for name in names:
         project.load_variant(name)  # an unknown name is answered before the probes run
-    report = examine(project.root, site=site, try_reserving=try_reserving)
+    report = _examine(project, site, read_only)
     if names:
         report = report.model_copy(update={"variants": tuple(s for s in report.variants if s.variant in names)})
     if as_json:
@@ -43,6 +44,20 @@ def command(site: str, names: tuple[str, ...], try_reserving: bool, as_json: boo
             observed="; ".join(f"{s.variant}: {s.reason}" for s in report.variants if s.variant not in report.ready),
             fix="see the last column of the table of variants",
         )
+
+
+def _examine(project: Project, site: str, read_only: bool) -> DoctorReport:
+    """Try to reserve hugepages only while no other nfvbed on this host does."""
+    lock = HostLock()
+    if not read_only:
+        try:
+            lock.acquire()
+        except (BusyError, PrerequisiteError):
+            read_only = True
+    try:
+        return examine(project.root, site=site, try_reserving=not read_only)
+    finally:
+        lock.release()
 
 
 def _print(report: DoctorReport) -> None:

@@ -1,0 +1,28 @@
+"""Recorded trees of /proc and /sys, written file by file: what the probes read on hosts that are not this one."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nfvbed.deploy.doctor.host import Host
+
+TREES = Path(__file__).parent / "trees"
+
+
+@pytest.fixture(name="recorded")
+def _recorded(tmp_path):
+    """Build a tree: each file of `trees/` maps paths to texts, or to `{link: target}`."""
+
+    def build(name):
+        content = yaml.safe_load((TREES / f"{name}.yml").read_text())
+        for path, text in content.items():
+            place = tmp_path / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(text, dict):
+                place.symlink_to(text["link"])
+            else:
+                place.write_text(text)
+        return Host(tmp_path / name)
+
+    return build
