@@ -1,0 +1,36 @@
+"""What all tests share: the tier of a test is its folder; functional tests need root and leave nothing behind."""
+
+from pathlib import Path
+
+import pytest
+from footprint import Footprint
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+MACHINE_TIERS = ("functional", "browser")
+"""Tiers that deploy on this machine."""
+
+
+def tier_of(path: Path) -> str:
+    """Give the folder below tests/ that a test is in."""
+    return path.relative_to(TESTS).parts[0]
+
+
+@pytest.fixture(scope="session", name="root")
+def _root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_is_left(request):
+    """Compare the machine before and after the tiers that deploy; what is left is an error of the session."""
+    tiers = {tier_of(item.path) for item in request.session.items if item.path.is_relative_to(TESTS)}
+    if not tiers & set(MACHINE_TIERS):
+        yield
+        return
+    before = Footprint.take()
+    yield
+    left = before.left_behind()
+    if left:
+        pytest.fail("the tests left on this machine:\n" + "\n".join(left), pytrace=False)
