@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from nfvbed.deploy.lab.hostlock import HostLock
 from nfvbed.deploy.lab.places import DEPLOYMENT_NAME, LEDGER_NAME, RUN_DIRECTORY, UNBORN_PREFIX
 from nfvbed.deploy.lab.processes import is_alive
-from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.lab.workspace import Workspace, remove_run_directory
 from nfvbed.errors import DeployError, InternalError
 
 _log = logging.getLogger(__name__)
@@ -51,6 +51,22 @@ def is_standing(workspace: Workspace) -> bool:
     return ledger.owner.persistent and ledger.this_boot and (workspace.directory / DEPLOYMENT_NAME).is_file()
 
 
+def abandoned() -> list[Workspace]:
+    """Workspaces whose nfvbed is dead and which are not meant to outlive it."""
+    return [w for w in workspaces() if not w.ledger.owner_alive and not is_standing(w)]
+
+
+def remove_unreadable() -> list[str]:
+    """Remove run directories whose ledger cannot be read; what they named cannot be known any more.
+
+    Returns:
+        What could not be removed and why.
+    """
+    known = {w.directory for w in workspaces()}
+    unknown = [p for p in RUN_DIRECTORY.glob("[!.]*") if p.is_dir() and p not in known]
+    return [problem for path in unknown for problem in remove_run_directory(path)]
+
+
 def reap(lock: HostLock) -> list[Reaped]:
     """Undo every workspace whose nfvbed is dead, but for the standing deployments; says so in the log.
 
@@ -62,8 +78,7 @@ def reap(lock: HostLock) -> list[Reaped]:
     """
     if not lock.held:
         raise InternalError("what was left behind can only be removed under the host lock")
-    dead = [w for w in workspaces() if not w.ledger.owner_alive and not is_standing(w)]
-    results = [_undo(w) for w in dead]
+    results = [_undo(w) for w in abandoned()]
     for result in results:
         _log.warning("%s", result)
     _remove_unborn()

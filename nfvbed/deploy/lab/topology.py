@@ -6,6 +6,9 @@ from pathlib import Path
 from nfvbed.deploy.lab.namespaces import in_thread
 from nfvbed.records import Record
 
+AFFINITY_AT_START = frozenset(os.sched_getaffinity(0))
+"""Where nfvbed may run; read before it moves itself off the switch's cores."""
+
 
 def parse_cpu_list(text: str) -> tuple[int, ...]:
     """Read a list as the kernel writes it ("0-2,8").
@@ -49,7 +52,7 @@ def read_topology(sysfs: Path = Path("/sys")) -> CpuTopology:
     isolated_file = cpus / "isolated"
     isolated = set(parse_cpu_list(isolated_file.read_text())) if isolated_file.exists() else set()
     # isolcpus takes CPUs out of everybody's affinity; whether a cpuset forbids them is found by trying.
-    usable = os.sched_getaffinity(0) | {core for core in isolated & online if _may_run_on(core)}
+    usable = AFFINITY_AT_START | {core for core in isolated & online if _may_run_on(core)}
     siblings = {_siblings(cpus, core) for core in online}
     return CpuTopology(
         allowed=tuple(sorted(usable & online)),

@@ -1,0 +1,54 @@
+"""Which adapter sets up which variant, and which ceiling belongs to which kind of port.
+
+Adapters are imported when they are asked for: one whose library is missing takes nobody else down.
+"""
+
+from importlib import import_module
+
+from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.records import CellRole, PortKind
+from nfvbed.spec.variant import Variant
+
+_SUBJECTS = {
+    "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
+    "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
+}
+_CEILINGS = {
+    (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.deploy.dataplanes.loopback_veth:LoopbackVeth",
+    (CellRole.LOOPBACK, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.loopback_vhost:LoopbackVhost",
+    (CellRole.REFERENCE, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.testpmd_io:TestpmdIo",
+}
+
+
+def data_plane(variant: Variant, role: CellRole = CellRole.SUBJECT) -> DataPlane:
+    """Give the adapter of a variant, or of the ceiling that belongs to its ports.
+
+    Raises:
+        UnsupportedError: there is none.
+        PrerequisiteError: a library that it needs is missing.
+    """
+    if role is CellRole.SUBJECT:
+        place = _SUBJECTS.get(variant.options.dataplane)
+        what = f"the lab has no data plane {variant.options.dataplane!r}"
+        known = sorted(_SUBJECTS)
+    else:
+        place = _CEILINGS.get((role, variant.port_kind))
+        what = f"the lab has no {role} for ports of kind {variant.port_kind}"
+        known = sorted(kind for r, kind in _CEILINGS if r is role)
+    if place is None:
+        raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {', '.join(known) or 'none'}")
+    module_name, _, class_name = place.partition(":")
+    try:
+        module = import_module(module_name)
+    except ImportError as failure:
+        raise PrerequisiteError(
+            f"variant {variant.name} needs a Python library", where=module_name, observed=str(failure), fix="make setup"
+        ) from failure
+    adapter: DataPlane = getattr(module, class_name)()
+    return adapter
+
+
+def has_ceiling(role: CellRole, kind: PortKind) -> bool:
+    """Whether there is such a ceiling for a kind of port."""
+    return (role, kind) in _CEILINGS

@@ -1,0 +1,277 @@
+"""The lab: this machine as a site. One deployment at a time, and nothing left behind."""
+
+import atexit
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplanes.registry import data_plane
+from nfvbed.deploy.lab import coredistance
+from nfvbed.deploy.lab.arrangement import Arrangement, resolve
+from nfvbed.deploy.lab.facts import host_facts
+from nfvbed.deploy.lab.generator import GeneratorStarter
+from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.deploy.lab.reap import Reaped, close_own, reap
+from nfvbed.deploy.lab.signals import end_like_interrupt, signals_held
+from nfvbed.deploy.lab.standing import Standing, find_standing
+from nfvbed.deploy.lab.topology import AFFINITY_AT_START, read_topology
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.native import native_binary
+from nfvbed.deploy.site import Site
+from nfvbed.errors import DeployError, InternalError, NfvbedError, PrerequisiteError, UnsupportedError
+from nfvbed.records import (
+    CellRole,
+    Deployment,
+    Hop,
+    PortKind,
+    Readiness,
+    Support,
+    SwitchCounters,
+    WorkThread,
+)
+from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.variant import OvsDpdkOptions, Variant
+from nfvbed.traffic.generator import Generator
+
+
+@dataclass
+class _Live:
+    """A deployment that this object set up, or found standing."""
+
+    deployment: Deployment
+    plane: DataPlane
+    workspace: Workspace
+    """What `destroy` undoes: the deployment's own, or only the generator's beside a standing deployment."""
+    arrangement: Arrangement
+    starter: GeneratorStarter
+
+
+class LabSite(Site):
+    """This machine.
+
+    The first `deploy` takes the host lock, removes what a dead nfvbed left, and keeps nfvbed itself off the switch's
+    cores; the lock is held until `close`, which runs by itself at the end of nfvbed.
+
+    Args:
+        spec: the site's file.
+        root: of the project, where `native/build` is.
+    """
+
+    def __init__(self, spec: SiteSpec, root: Path) -> None:
+        self.name = spec.name
+        self._spec = spec
+        self._root = root
+        self._topology = read_topology()
+        self._lock = HostLock()
+        self._live: dict[str, _Live] = {}
+
+    def facts(self) -> dict[str, Any]:
+        """The host's description."""
+        return host_facts(self._topology)
+
+    def rig(self, port_kind: PortKind) -> dict[str, Any]:
+        """Site, arrangement and generator."""
+        engine = "xdp" if port_kind in (PortKind.VETH, PortKind.TAP, PortKind.MACVTAP) else "dpdk"
+        return {
+            "site": self.name,
+            "port_kind": port_kind.value,
+            "arrangement": resolve(self._topology, self._spec.arrangement).model_dump(mode="json"),
+            "generator": {"engine": f"nfvgen-{engine}", "version": self._generator_version()},
+            "vnf": None,
+            "flavor": None,
+            "accelerator": None,
+        }
+
+    def _generator_version(self) -> str:
+        argv = [str(native_binary("nfvgen", self._root)), "--version"]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
+
+    def probe(self, variant: Variant) -> Support:
+        """Whether this host can run the variant."""
+        try:
+            resolve(self._topology, self._spec.arrangement, _switch_cores(variant))
+            return data_plane(variant).probe(variant)
+        except (UnsupportedError, PrerequisiteError) as failure:
+            reason = f"{failure.what} ({failure.observed})" if failure.observed else failure.what
+            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+
+    def begin(self) -> list[Reaped]:
+        """Take the host for this nfvbed and remove what dead ones left; idempotent.
+
+        Returns:
+            What was removed (it is in the log as well).
+
+        Raises:
+            PrerequisiteError: not root.
+            BusyError: another nfvbed is at work.
+        """
+        if self._lock.held:
+            return []
+        if os.geteuid() != 0:
+            raise PrerequisiteError(
+                "deploying in the lab needs root", where="namespaces, hugepages, cgroups", fix="run it with sudo"
+            )
+        end_like_interrupt()
+        atexit.register(self.close)
+        self._lock.acquire()
+        return reap(self._lock)
+
+    def deploy(self, variant: Variant, topology: str, role: CellRole = CellRole.SUBJECT) -> Deployment:
+        """Set up a variant or a ceiling; a standing deployment of the very same variant is taken as it is.
+
+        Raises:
+            BusyError: another nfvbed is at work, or another deployment stands.
+        """
+        self.begin()
+        standing = find_standing()
+        if standing is not None:
+            if role is not CellRole.SUBJECT or not standing.is_same(variant, topology):
+                raise standing.in_the_way(f"{variant.name} ({role})")
+            return self._attach(standing)
+        return self._set_up(variant, topology, role, persistent=False).deployment
+
+    def deploy_to_stay(self, variant: Variant, topology: str) -> tuple[Deployment, bool]:
+        """Set up a variant that outlives nfvbed.
+
+        Returns:
+            The deployment, and whether it stood already.
+
+        Raises:
+            BusyError: another nfvbed is at work, or another deployment stands.
+        """
+        self.begin()
+        standing = find_standing()
+        if standing is not None:
+            if not standing.is_same(variant, topology):
+                raise standing.in_the_way(variant.name)
+            data_plane(variant).verify(standing.deployment)
+            return standing.deployment, True
+        live = self._set_up(variant, topology, CellRole.SUBJECT, persistent=True)
+        Standing(live.workspace, live.deployment, variant, live.arrangement).save()
+        self._live.pop(live.deployment.id)
+        return live.deployment, False
+
+    def _set_up(self, variant: Variant, topology: str, role: CellRole, *, persistent: bool) -> _Live:
+        if self._live:
+            raise InternalError(
+                "a second deployment was asked for while one stands",
+                where=", ".join(live.deployment.variant for live in self._live.values()),
+                fix="destroy it first: two switches would disturb each other's trials",
+            )
+        if topology not in variant.topologies:
+            raise UnsupportedError(
+                f"variant {variant.name} has no topology {topology}", observed=f"it has {', '.join(variant.topologies)}"
+            )
+        plane = data_plane(variant, role)
+        arrangement = resolve(self._topology, self._spec.arrangement, _switch_cores(variant))
+        os.sched_setaffinity(0, arrangement.control_cores)
+        workspace = Workspace.create(persistent=persistent)
+        try:
+            deployment = _deploy(plane, variant, topology, workspace, arrangement)
+        except BaseException:
+            # Ctrl-C as well: close() itself cannot be interrupted.
+            workspace.close()
+            raise
+        return self._remember(deployment, plane, workspace, arrangement)
+
+    def _attach(self, standing: Standing) -> Deployment:
+        deployment = standing.deployment
+        if deployment.id not in self._live:
+            plane = data_plane(standing.variant)
+            plane.verify(deployment)
+            os.sched_setaffinity(0, standing.arrangement.control_cores)
+            self._remember(deployment, plane, Workspace.create(), standing.arrangement)
+        return deployment
+
+    def _remember(
+        self, deployment: Deployment, plane: DataPlane, workspace: Workspace, arrangement: Arrangement
+    ) -> _Live:
+        starter = GeneratorStarter(workspace, arrangement, self._spec.generator_hugepages_mib // 2, self._root)
+        live = _Live(deployment, plane, workspace, arrangement, starter)
+        self._live[deployment.id] = live
+        return live
+
+    def _find(self, deployment: Deployment) -> _Live:
+        live = self._live.get(deployment.id)
+        if live is None:
+            raise DeployError(
+                "this deployment does not stand",
+                where=deployment.run_directory or deployment.id,
+                observed="destroyed, or never deployed by this nfvbed",
+                fix="deploy it",
+            )
+        return live
+
+    def open_generator(self, deployment: Deployment) -> Generator:
+        """Start nfvgen on the deployment's ports, on the generator's core."""
+        return self._find(deployment).starter.start(deployment)
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that the switch lives."""
+        self._find(deployment).plane.verify(deployment)
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """The switch's own counters."""
+        return self._find(deployment).plane.counters(deployment)
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """The packet counters along the path."""
+        return self._find(deployment).plane.hops(deployment)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The threads that do the packet work now."""
+        return self._find(deployment).plane.work_threads(deployment)
+
+    def core_distance_ns(self, deployment: Deployment) -> float | None:
+        """The one-way cache-line time between the first of the switch's cores and the generator's."""
+        arrangement = self._find(deployment).arrangement
+        cores = (arrangement.switch_cores[0], arrangement.generator_core)
+        return coredistance.measure(cores, self._root).one_way_ns
+
+    def destroy(self, deployment: Deployment) -> None:
+        """Take it down, its generators too; of a standing deployment that was found, only the generators.
+
+        Raises:
+            DeployError: something could not be removed; the next nfvbed tries again.
+        """
+        live = self._live.pop(deployment.id, None)
+        problems = live.workspace.close() if live else []
+        if problems:
+            raise DeployError(
+                f"{deployment.variant} is not completely gone",
+                where=str(live.workspace.directory) if live else "",
+                observed="; ".join(problems),
+                fix="nfvbed destroy --all",
+            )
+
+    def close(self) -> None:
+        """Destroy what this process set up and does not mean to leave, and let go of the host; idempotent."""
+        with signals_held():
+            self._live.clear()
+            if self._lock.held:
+                close_own()
+                os.sched_setaffinity(0, AFFINITY_AT_START)
+                self._lock.release()
+        atexit.unregister(self.close)
+
+
+def _switch_cores(variant: Variant) -> int:
+    return variant.options.pmd_cores if isinstance(variant.options, OvsDpdkOptions) else 1
+
+
+def _deploy(
+    plane: DataPlane, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement
+) -> Deployment:
+    try:
+        return plane.deploy(variant, topology, workspace, arrangement)
+    except NfvbedError:
+        raise
+    except (OSError, NetlinkError) as failure:
+        raise DeployError(
+            f"{variant.name} cannot be deployed", where=str(workspace.directory), observed=f"{failure!r}"
+        ) from failure
