@@ -18,6 +18,10 @@ TRACE_RATE_PPS = 10_000
 """Slow enough that no ring of 64 frames fills on a switch that works at all."""
 
 
+Step = tuple[Hop, str]
+"""A hop and which of its counters lies on the path: `rx`, `tx`, or an empty text where it has none."""
+
+
 class Break(StrEnum):
     """What kind of place it is at which frames are missing."""
 
@@ -135,19 +139,19 @@ def follow(
 
 def _follow_direction(number: int, frames: int, counts: DirectionCounts, path: Sequence[Hop]) -> DirectionTrace:
     source, sink = (number, 1 - number)
-    points = [TracePoint(name=f"generator port {source} tx", packets=counts.sent, drops=_refused(counts, frames))]
-    sides = _sides(path)
-    for hop, side in zip(path, sides, strict=True):
-        packets = hop.rx_packets if side == "rx" else hop.tx_packets
+    steps = _steps(path)
+    points = [TracePoint(name=f"sent on port {source}", packets=counts.sent, drops=_refused(counts, frames))]
+    for hop, side in steps:
+        packets = {"rx": hop.rx_packets, "tx": hop.tx_packets, "": None}[side]
         points.append(TracePoint(name=f"{hop.name} {side}".strip(), packets=packets, drops=hop.drops))
-    points.append(TracePoint(name=f"generator port {sink} rx", packets=counts.received, drops=_damaged(counts)))
+    points.append(TracePoint(name=f"received on port {sink}", packets=counts.received, drops=_damaged(counts)))
     trace = DirectionTrace(
         name=f"port {source} to port {sink}", frames=frames, received=counts.received, points=tuple(points)
     )
     if trace.complete:
         return trace
     place = next((i for i, p in enumerate(points) if p.packets is not None and p.packets < frames), len(points) - 1)
-    kind, stray = _classify(place, points, [*sides], path)
+    kind, stray = _classify(place, points, steps)
     hint = HINTS[kind] + (f" ({stray})" if stray else "")
     dropped = _drops_near(points, place)
     if dropped and kind is not Break.GENERATOR_TX:
@@ -155,37 +159,53 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, path: S
     return trace.model_copy(update={"lost_at": points[place].name, "kind": kind, "hint": hint})
 
 
-def _sides(path: Sequence[Hop]) -> list[str]:
-    """Tell which counter of each hop lies on the path: frames enter a port (rx) and leave by the next one (tx)."""
-    sides = []
+def _steps(path: Sequence[Hop]) -> list[Step]:
+    """Tell which counter of each hop lies on the path.
+
+    Frames leave the generator's first port (tx) and enter its last (rx); between them they enter a port of a switch or
+    VNF (rx) and leave it by the next one (tx). A hop with one counter has no choice, one without has none.
+    """
+    ports = [h for h in path if not _is_generators(h) and h.rx_packets is not None and h.tx_packets is not None]
+    steps: list[Step] = []
+    entering = True
     for place, hop in enumerate(path):
-        wanted = "rx" if place % 2 == 0 and (place < len(path) - 1 or len(path) == 1) else "tx"
-        if wanted == "rx" and hop.rx_packets is None:
-            wanted = "tx"
-        elif wanted == "tx" and hop.tx_packets is None:
-            wanted = "rx"
-        sides.append(wanted)
-    return sides
+        if hop.rx_packets is None or hop.tx_packets is None:
+            side = "rx" if hop.rx_packets is not None else "tx" if hop.tx_packets is not None else ""
+        elif _is_generators(hop):
+            side = "tx" if place == 0 else "rx"
+        else:
+            # The last port is always left, also where a path shows an odd number of them.
+            side = "rx" if entering and (hop is not ports[-1] or len(ports) == 1) else "tx"
+            entering = not entering
+        steps.append((hop, side))
+    return steps
 
 
-def _classify(place: int, points: Sequence[TracePoint], sides: Sequence[str], path: Sequence[Hop]) -> tuple[Break, str]:
+def _is_generators(hop: Hop) -> bool:
+    return hop.name.startswith("generator port")
+
+
+def _classify(place: int, points: Sequence[TracePoint], steps: Sequence[Step]) -> tuple[Break, str]:
     """Give the kind of the break and, for a wrong port, which one."""
     if place == 0:
         return Break.GENERATOR_TX, ""
     if place == len(points) - 1:
         return Break.GENERATOR_RX, ""
-    if place == 1 and sides[0] == "rx":
+    hop, side = steps[place - 1]
+    if _is_generators(hop):
+        return (Break.GENERATOR_TX if side == "tx" else Break.GENERATOR_RX), ""
+    within = [other for other, _ in steps if not _is_generators(other)]
+    if side == "rx" and (hop is within[0] or hop.drops):
         return Break.SWITCH_RX, ""
-    here = points[place]
-    if here.drops:
-        return Break.TX_RING if sides[place - 1] == "tx" else Break.SWITCH_RX, ""
+    if hop.drops:
+        return Break.TX_RING, ""
     came = points[0].packets or 0
-    missing = came - (here.packets or 0)
-    for hop in path:
+    here = points[place].packets or 0
+    for other in within:
         # A port of the path carries the other direction's frames too: only what exceeds them went astray.
-        if hop is not path[place - 1] and (hop.tx_packets or 0) >= came + missing // 2 + 1:
-            return Break.WRONG_PORT, f"{hop.name} sent {hop.tx_packets}"
-    return (Break.NO_FLOW if not here.packets else Break.INSIDE), ""
+        if other is not hop and (other.tx_packets or 0) >= came + (came - here) // 2 + 1:
+            return Break.WRONG_PORT, f"{other.name} sent {other.tx_packets}"
+    return (Break.NO_FLOW if not here else Break.INSIDE), ""
 
 
 def _risen(before: Sequence[Hop], after: Sequence[Hop]) -> list[Hop]:
