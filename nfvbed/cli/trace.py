@@ -1,0 +1,96 @@
+"""`nfvbed trace`: zero packets, where? The first hop that loses them."""
+
+import json
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from nfvbed.deploy.sites import open_site
+from nfvbed.errors import UsageError
+from nfvbed.measure.trace import DirectionTrace, TraceReport, run_trace
+from nfvbed.spec.loader import Project
+from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
+
+
+@click.command(name="trace")
+@click.argument("variant", metavar="VARIANT")
+@click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--topology", default="p2p", show_default=True, help="What is connected to what.")
+@click.option(
+    "--frame-size",
+    type=click.IntRange(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES),
+    default=64,
+    show_default=True,
+    help="Bytes, FCS included.",
+)
+@click.option(
+    "--frames",
+    type=click.IntRange(1, 1_000_000),
+    default=1000,
+    show_default=True,
+    help="How many are sent in each direction, at 10,000 a second.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of tables.")
+def command(variant: str, site: str, topology: str, frame_size: int, frames: int, as_json: bool) -> None:
+    """Send frames through VARIANT and show, hop by hop, where they get to.
+
+    A deployment that stands is used as it is, otherwise one is set up and taken down again. Lost frames are an answer,
+    not a failure: the exit status is 0 then too, and `complete` in the JSON says whether all arrived. It is 24 when
+    nothing could be sent at all.
+    """
+    project = Project()
+    wanted = project.load_variant(variant)
+    if wanted.options.dataplane == "simulated":
+        raise UsageError(
+            "the simulated system has no hops to trace", observed=variant, fix="choose a variant that forwards frames"
+        )
+    lab = open_site(project.load_site(site), project.root)
+    try:
+        deployment = lab.deploy(wanted, topology)
+        try:
+            generator = lab.open_generator(deployment)
+            try:
+                report = run_trace(lab, deployment, generator, frame_size, frames)
+            finally:
+                generator.close()
+        finally:
+            lab.destroy(deployment)
+    finally:
+        lab.close()
+    if as_json:
+        click.echo(json.dumps(_document(report), indent=2))
+    else:
+        _print(report)
+
+
+def _document(report: TraceReport) -> dict[str, Any]:
+    directions = [d.model_dump(mode="json") | {"complete": d.complete} for d in report.directions]
+    return report.model_dump(mode="json") | {"complete": report.complete, "directions": directions}
+
+
+def _print(report: TraceReport) -> None:
+    console = Console()
+    for direction in report.directions:
+        console.print(_table(report, direction))
+        if direction.complete:
+            console.print(f"[green]All {direction.frames} frames arrived.[/]\n")
+        else:
+            lost = direction.frames - direction.received
+            console.print(f"[red]{lost} of {direction.frames} frames are lost; first lack: {direction.lost_at}.[/]")
+            console.print(f"{direction.hint}\n", highlight=False)
+
+
+def _table(report: TraceReport, direction: DirectionTrace) -> Table:
+    title = f"{report.variant}, {report.topology}, {report.frame_size} B, {direction.name}"
+    table = Table(title=title, title_justify="left")
+    table.add_column("hop")
+    table.add_column("frames", justify="right")
+    table.add_column("drops that rose")
+    for point in direction.points:
+        style = "red" if point.name == direction.lost_at else ""
+        packets = "-" if point.packets is None else str(point.packets)
+        drops = ", ".join(f"{key} {value}" for key, value in point.drops.items())
+        table.add_row(point.name, packets, drops, style=style)
+    return table
