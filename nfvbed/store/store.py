@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -94,9 +94,20 @@ class Store:
     def start_run(self, run: RunRecord) -> None:
         """Write a run that begins."""
         with self._transaction(f"run {run.id} could not be stored") as connection:
-            if connection.execute(select(EXPERIMENT).where(EXPERIMENT.c.name == run.experiment)).first() is None:
-                connection.execute(insert(EXPERIMENT).values(name=run.experiment))
-            connection.execute(insert(RUN).values(**run.model_dump(mode="json")))
+            _insert_run(connection, run)
+
+    def add_run_whole(
+        self, run: RunRecord, cells: Sequence[CellRecord], trials: Sequence[TrialRecord], facts: Sequence[FactRecord]
+    ) -> None:
+        """Write a run that was measured elsewhere, all of it or nothing."""
+        with self._transaction(f"run {run.id} could not be stored") as connection:
+            _insert_run(connection, run)
+            for position, cell in enumerate(cells):
+                connection.execute(insert(CELL).values(**cell_row(cell, position)))
+            for trial in trials:
+                _insert_trial(connection, trial)
+            for fact in facts:
+                connection.execute(insert(FACT).values(**fact.model_dump(mode="json")))
 
     def reopen_run(self, run: str) -> None:
         """Let a run that did not end `ok` go on."""
@@ -127,10 +138,7 @@ class Store:
     def add_trial(self, trial: TrialRecord) -> None:
         """Write a trial that ended, with its histograms."""
         with self._transaction(f"trial {trial.sequence} of {trial.cell} could not be stored") as connection:
-            connection.execute(insert(TRIAL).values(**trial_row(trial)))
-            histograms = histogram_rows(trial)
-            if histograms:
-                connection.execute(insert(HISTOGRAM), histograms)
+            _insert_trial(connection, trial)
 
     def add_fact(self, fact: FactRecord) -> None:
         """Write a timed step."""
@@ -198,6 +206,19 @@ class Store:
     def _transaction(self, what: str) -> Iterator[Connection]:
         with faults(self.location, what), self._engine.begin() as connection:
             yield connection
+
+
+def _insert_run(connection: Connection, run: RunRecord) -> None:
+    if connection.execute(select(EXPERIMENT).where(EXPERIMENT.c.name == run.experiment)).first() is None:
+        connection.execute(insert(EXPERIMENT).values(name=run.experiment))
+    connection.execute(insert(RUN).values(**run.model_dump(mode="json")))
+
+
+def _insert_trial(connection: Connection, trial: TrialRecord) -> None:
+    connection.execute(insert(TRIAL).values(**trial_row(trial)))
+    histograms = histogram_rows(trial)
+    if histograms:
+        connection.execute(insert(HISTOGRAM), histograms)
 
 
 def _lock_path(path: Path) -> Path:

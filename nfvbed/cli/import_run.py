@@ -1,0 +1,27 @@
+"""`nfvbed import`: an exported run into this store."""
+
+from pathlib import Path
+
+import click
+
+from nfvbed.cli.settings import open_store, root_option, store_option
+from nfvbed.spec.loader import Project
+
+
+@click.command(name="import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Only check the file.")
+@root_option
+@store_option
+def command(file: Path, dry_run: bool, root: Path | None, store: str | None) -> None:
+    """Put the run in FILE, which `nfvbed export` wrote, into the store."""
+    from nfvbed.store.transfer import import_run, read_run
+
+    document = read_run(file.read_text(encoding="utf-8"), str(file))
+    told = f"run {document.run.id} ({document.run.experiment}): {len(document.trials)} trials"
+    if dry_run:
+        click.echo(f"would import {told}")
+        return
+    with open_store(Project(root), store, read_only=False) as opened:
+        import_run(opened, document)
+    click.echo(f"imported {told}")

@@ -1,0 +1,96 @@
+"""The group of all verbs; the only place where errors become messages and exit codes."""
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+
+import click
+
+from nfvbed import __version__
+from nfvbed.errors import NfvbedError
+
+VERBS = {
+    "doctor": ("doctor", "Examine this host: what it has, and which variants it can run."),
+    "variants": ("variants", "List the variants, or show one."),
+    "deploy": ("deploy", "Set a variant up and leave it standing."),
+    "onboard": ("onboard", "Onboard a VNF."),
+    "plan": ("plan", "Show what an experiment would measure, and how long it takes."),
+    "run": ("run", "Run an experiment, or go on with one that stopped."),
+    "compare": ("compare", "Compare the variants of a run."),
+    "report": ("report", "Write a run's page, tables and figures."),
+    "trace": ("trace", "Send a few frames and name the hop that loses them."),
+    "runs": ("runs", "List the runs in the store."),
+    "export": ("export", "Write a run as one JSON document."),
+    "import": ("import_run", "Put an exported run into the store."),
+    "recommend": ("recommend", "Say which data plane to take."),
+    "dashboard": ("dashboard", "Serve the dashboard."),
+    "destroy": ("destroy", "Take down what stands, also what a crash left behind."),
+}
+"""Verb: (module below nfvbed.cli, one line of help). The help is here so that showing it imports nothing."""
+
+INTERRUPTED = 130
+
+
+class Verbs(click.Group):
+    """Loads a verb's module when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the verbs that this nfvbed has, in the order of the pipeline."""
+        return [verb for verb, (module, _) in VERBS.items() if importlib.util.find_spec(f"nfvbed.cli.{module}")]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one verb."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = importlib.import_module(f"nfvbed.cli.{VERBS[cmd_name][0]}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs with their lines without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([(verb, VERBS[verb][1]) for verb in self.list_commands(ctx)])
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="nfvbed")
+@click.option("--root", metavar="DIR", help="Folder of nfvbed's data. Default: $NFVBED_ROOT, or the checkout.")
+@click.option("--store", metavar="FILE|URL", help="Results. Default: $NFVBED_STORE, or results/nfvbed.sqlite there.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an internal error.")
+def group(root: str | None, store: str | None, debug: bool) -> None:
+    """Answer with measurements which data plane an NFV infrastructure should run."""
+    # The environment carries them to the verbs and to the processes they start.
+    if root:
+        os.environ["NFVBED_ROOT"] = root
+    if store:
+        os.environ["NFVBED_STORE"] = store
+    if not debug:
+        sys.excepthook = report_internal_error
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and give its exit code."""
+    try:
+        code = group.main(arguments, prog_name="nfvbed", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except NfvbedError as error:
+        click.echo(f"nfvbed: {error}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough; Python must not complain when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def report_internal_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Say in two lines that nfvbed itself is at fault; Python then exits with status 1."""
+    click.echo(f"nfvbed: internal error: {kind.__name__}: {error}", err=True)
+    click.echo("  fix: this is a fault of nfvbed; `nfvbed --debug ...` shows the traceback for a report", err=True)

@@ -1,0 +1,67 @@
+"""Options that put other values in the place of an experiment's; they pass the same checks as the file."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+import yaml
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+KEYS = {
+    "variant": "variants",
+    "frame_size": "frame_sizes",
+    "topology": "topologies",
+    "repetitions": "repetitions.needed",
+    "max_rounds": "repetitions.max_rounds",
+    "time_limit": "repetitions.time_limit_s",
+    "flows": "traffic.flows",
+}
+"""Parameter: the key of the experiment that it replaces."""
+
+
+def override_options(function: Function) -> Function:
+    """Add the options; their parameters are collected by `collect`."""
+    options = (
+        click.option("--variant", multiple=True, metavar="NAME", help="Only this variant; repeatable."),
+        click.option("--frame-size", multiple=True, metavar="BYTES|imix", help="Only this frame size; repeatable."),
+        click.option("--topology", multiple=True, metavar="NAME", help="Only this topology; repeatable."),
+        click.option("--repetitions", type=int, help="Repetitions that every cell needs in one placement class."),
+        click.option("--max-rounds", type=int, help="Rounds after which to stop waiting for a placement class."),
+        click.option("--time-limit", type=float, metavar="S", help="No new round starts after so many seconds."),
+        click.option("--flows", type=int, help="Flows per direction."),
+        click.option(
+            "--set", "settings", multiple=True, metavar="KEY=VALUE",
+            help="Any key of the experiment, dotted: trials.mrr_duration_s=1; repeatable.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def collect(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Give the experiment's keys with the values of the options that were given."""
+    values: dict[str, Any] = {}
+    for parameter, key in KEYS.items():
+        value = parameters.get(parameter)
+        if value is None or value == ():
+            continue
+        values[key] = [_size(size) for size in value] if parameter == "frame_size" else value
+    for setting in parameters.get("settings", ()):
+        key, separator, text = setting.partition("=")
+        if not separator or not key:
+            raise click.BadParameter(f"{setting!r} is not KEY=VALUE", param_hint="--set")
+        values[key] = _yaml(setting, text)
+    return values
+
+
+def _yaml(setting: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise click.BadParameter(f"the value of {setting!r} is not YAML", param_hint="--set") from error
+
+
+def _size(text: str) -> int | str:
+    return int(text) if text.lstrip("-").isdigit() else text

@@ -1,0 +1,69 @@
+"""`nfvbed plan`: what an experiment would measure."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from nfvbed.cli.overrides import collect, override_options
+from nfvbed.cli.settings import json_option, root_option
+from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
+from nfvbed.plan.plan import Plan, expand
+from nfvbed.spec.loader import Project
+from nfvbed.spec.rules import Study
+
+
+@click.command(name="plan")
+@click.argument("experiment")
+@root_option
+@override_options
+@json_option
+def command(experiment: str, root: Path | None, as_json: bool, **overrides: Any) -> None:
+    """Show the cells, their repetitions and the estimated length of EXPERIMENT (a name or a file)."""
+    show_plan(Project(root).load_study(experiment, collect(overrides)), as_json)
+
+
+def show_plan(study: Study, as_json: bool) -> None:
+    """Print the plan of a study."""
+    plan = expand(study.experiment, study.variants)
+    overheads = SIMULATED if study.simulated else Overheads()
+    least_s = length_s(plan, shortest(plan), overheads)
+    most_s = min(length_s(plan, plan.trials, overheads), study.experiment.repetitions.time_limit_s)
+    if as_json:
+        click.echo(json.dumps(_document(plan, study, (least_s, most_s)), indent=2))
+        return
+    table = Table()
+    table.add_column("cell", no_wrap=True)
+    for heading in ("role", "port kind", "repetitions", "trials of one"):
+        table.add_column(heading)
+    for cell in plan.cells:
+        presets = ", ".join(preset.value for preset in cell.presets)
+        table.add_row(cell.id, cell.role.value, cell.port_kind.value, str(plan.needed(cell.id)), presets)
+    console = Console()
+    console.print(table)
+    for cell, reason in plan.absent:
+        console.print(f"not applicable: {cell.id}: {reason}", highlight=False)
+    repetitions = study.experiment.repetitions
+    console.print(
+        f"about {least_s:.0f} s{' of virtual time' if study.simulated else ''}, until every cell has its repetitions in "
+        f"one placement class; at most {repetitions.max_rounds} rounds, none begun after {repetitions.time_limit_s:g} s",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _document(plan: Plan, study: Study, length: tuple[float, float]) -> dict[str, Any]:
+    return {
+        "experiment": study.experiment.model_dump(mode="json"),
+        "simulated": study.simulated,
+        "cells": [{**c.model_dump(mode="json"), "needed": plan.needed(c.id)} for c in plan.cells],
+        "not_applicable": [{"cell": cell.id, "reason": reason} for cell, reason in plan.absent],
+        "first_round": [
+            {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value} for trial in plan.round(1)
+        ],
+        "trials_at_most": len(plan.trials),
+        "estimate_s": {"at_least": round(length[0], 1), "at_most": round(max(length), 1)},
+    }

@@ -1,0 +1,138 @@
+"""`nfvbed run`: execute an experiment, or go on with one that stopped."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from nfvbed.cli.overrides import collect, override_options
+from nfvbed.cli.plan import show_plan
+from nfvbed.cli.progress import progress_on
+from nfvbed.cli.settings import json_option, open_store, root_option, store_option
+from nfvbed.deploy.lab.signals import end_like_interrupt
+from nfvbed.deploy.simulated_site import SimulatedSite
+from nfvbed.deploy.site import Site
+from nfvbed.errors import UsageError
+from nfvbed.records import RunRecord, Status
+from nfvbed.run.observer import Observer
+from nfvbed.run.runner import Runner
+from nfvbed.spec.loader import Project
+from nfvbed.spec.rules import Study
+from nfvbed.store import Store
+
+UNFINISHED = "latest"
+"""`--resume` without a run: the newest one that can be resumed."""
+
+
+@click.command(name="run")
+@click.argument("experiment", required=False)
+@click.option(
+    "--resume", is_flag=False, flag_value=UNFINISHED, metavar="[RUN]",
+    help="Go on with RUN (id or its beginning; default: the newest that did not end ok). Repeats nothing.",
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan and its length; deploy nothing.")
+@click.option("--no-doctor", is_flag=True, help="Do not examine the host first; the findings are missing then.")
+@root_option
+@store_option
+@override_options
+@json_option
+def command(
+    experiment: str | None, resume: str | None, root: Path | None, store: str | None, as_json: bool, **options: Any
+) -> None:
+    """Run EXPERIMENT, a name in vsperf-conf/experiments or a file.
+
+    Every trial is stored when it ends, so an interrupted run loses nothing: `--resume` goes on with it.
+    """
+    project = Project(root)
+    overrides = collect(options)
+    if resume is None:
+        study = project.load_study(_required(experiment), overrides)
+        if options["dry_run"]:
+            show_plan(study, as_json)
+            return
+        with open_store(project, store, read_only=False) as opened:
+            run = _start(project, study, opened, not options["no_doctor"])
+            _summarize(opened, run, as_json)
+        return
+    if overrides or options["dry_run"]:
+        raise UsageError(
+            "a resumed run keeps its plan", observed="options that change it, or --dry-run", fix="give --resume alone"
+        )
+    with open_store(project, store, read_only=False) as opened:
+        run = _resume(project, opened, _resumable(opened, resume, experiment))
+        _summarize(opened, run, as_json)
+
+
+def _required(experiment: str | None) -> str:
+    if experiment is None:
+        raise click.UsageError("Missing argument 'EXPERIMENT' (or --resume).")
+    return experiment
+
+
+def _start(project: Project, study: Study, store: Store, with_doctor: bool) -> RunRecord:
+    end_like_interrupt()
+    console = Console(stderr=True)
+    with progress_on(console) as observer:
+        doctor = _doctor(project, study) if with_doctor and not study.simulated else None
+        return _runner(project, store, observer).start(study, doctor)
+
+
+def _resume(project: Project, store: Store, run: RunRecord) -> RunRecord:
+    end_like_interrupt()
+    with progress_on(Console(stderr=True)) as observer:
+        return _runner(project, store, observer).resume(run)
+
+
+def _runner(project: Project, store: Store, observer: Observer) -> Runner:
+    def open_site(study: Study, done: int) -> Site:
+        if study.simulated:
+            return SimulatedSite(study.site.name, offset=done)
+        from nfvbed.deploy.sites import open_site as open_real
+
+        return open_real(study.site, project.root)
+
+    return Runner(store, open_site, observer=observer)
+
+
+def _doctor(project: Project, study: Study) -> dict[str, Any]:
+    from nfvbed.deploy.doctor.examine import examine
+
+    return examine(project.root, site=study.site.name).model_dump(mode="json")
+
+
+def _resumable(store: Store, name: str, experiment: str | None) -> RunRecord:
+    if name != UNFINISHED:
+        return store.run(name)
+    final = (Status.OK, Status.UNSUPPORTED)
+    for run in store.runs():
+        if run.status not in final and experiment in (None, run.experiment):
+            return run
+    raise UsageError(
+        "there is no run to resume",
+        where=str(store.location),
+        observed=f"every run{' of ' + experiment if experiment else ''} ended ok, or there is none",
+        fix=f"begin one: nfvbed run {experiment or 'EXPERIMENT'}",
+    )
+
+
+def _summarize(store: Store, run: RunRecord, as_json: bool) -> None:
+    cells, trials = store.cells(run.id), store.trials(run.id)
+    if as_json:
+        document = {"run": run.model_dump(mode="json"), "trials": len(trials)}
+        click.echo(json.dumps({**document, "cells": [cell.model_dump(mode="json") for cell in cells]}, indent=2))
+        return
+    table = Table()
+    table.add_column("cell", no_wrap=True)
+    for heading in ("trials", "status", "reason"):
+        table.add_column(heading)
+    for cell in cells:
+        count = sum(trial.cell == cell.id and trial.status is Status.OK for trial in trials)
+        table.add_row(cell.id, str(count), cell.status.value, cell.reason.splitlines()[0] if cell.reason else "")
+    console = Console()
+    console.print(table)
+    if any(cell.simulated for cell in cells):
+        console.print("simulated: none of this was measured")
+    console.print(f"next: nfvbed compare {run.id}; nfvbed report {run.id}", highlight=False, soft_wrap=True)

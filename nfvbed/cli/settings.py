@@ -1,0 +1,55 @@
+"""What several verbs share: where the data and the results are."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from nfvbed.spec.loader import Project
+
+if TYPE_CHECKING:
+    from nfvbed.store import Store
+
+DEFAULT_STORE = Path("results") / "nfvbed.sqlite"
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+
+
+def root_option(function: Function) -> Function:
+    """Add `--root`; the parameter is named `root`."""
+    option = click.option(
+        "--root",
+        type=click.Path(path_type=Path),
+        help="Folder with deploy/ and vsperf-conf/. Default: $NFVBED_ROOT or the checkout.",
+    )
+    return option(function)
+
+
+def store_option(function: Function) -> Function:
+    """Add `--store`; the parameter is named `store`."""
+    option = click.option(
+        "--store",
+        metavar="FILE|URL",
+        help="Results: a file, or a PostgreSQL URL. Default: $NFVBED_STORE or results/nfvbed.sqlite in the root.",
+    )
+    return option(function)
+
+
+def store_location(project: Project, store: str | None) -> str:
+    """Give the file or URL of the results: `--store`, then NFVBED_STORE, then the default below the root."""
+    return store or os.environ.get("NFVBED_STORE") or str(project.root / DEFAULT_STORE)
+
+
+def open_store(project: Project, store: str | None, *, read_only: bool = True) -> "Store":
+    """Open the results.
+
+    Raises:
+        StoreError: there are none yet (read_only), or they cannot be used.
+        BusyError: another nfvbed writes to them.
+    """
+    from nfvbed.store import Store
+
+    return Store.open(store_location(project, store), read_only=read_only)

@@ -1,0 +1,1 @@
+"""Executes a plan: deploys, measures, records, takes down; and goes on where a run stopped."""

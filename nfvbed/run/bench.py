@@ -1,0 +1,143 @@
+"""One deployment of one round: set up, measure its trials, take down."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from nfvbed.deploy.site import Site
+from nfvbed.errors import GeneratorError, SwitchDiedError, UnsupportedError, VnfDiedError
+from nfvbed.measure.task import TrialTask
+from nfvbed.plan.cells import CellPlan, DeploymentKey
+from nfvbed.plan.plan import Plan, PlannedTrial
+from nfvbed.records import Deployment, Preset, Status
+from nfvbed.run import requests
+from nfvbed.run.ledger import RunLedger
+from nfvbed.run.observer import Observer
+from nfvbed.run.tools import Measures, Tools
+from nfvbed.spec.variant import Variant
+from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest
+from nfvbed.units import NS_PER_S
+
+DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
+"""What ends a trial in its middle; the trial's row tells it."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What stands while trials run."""
+
+    deployment: Deployment
+    measures: Measures
+    info: GeneratorInfo
+
+
+class Bench:
+    """Serves deployments of one run.
+
+    Args:
+        site: where they stand.
+        plan: what is measured.
+        ledger: where it is written.
+        tools: what measures it.
+        observer: who hears of it.
+    """
+
+    def __init__(self, site: Site, plan: Plan, ledger: RunLedger, tools: Tools, observer: Observer) -> None:
+        self._site = site
+        self._plan = plan
+        self._ledger = ledger
+        self._tools = tools
+        self._observer = observer
+
+    def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
+        """Deploy, measure, take down. What the site cannot do is set aside with its reason.
+
+        Raises:
+            PrerequisiteError, DeployError: nothing stands then.
+            GeneratorError, SwitchDiedError, VnfDiedError: a trial failed; its row is written, nothing stands.
+        """
+        number = trials[0].round
+        self._observer.deployment_started(key, number)
+        try:
+            with self._deployed(key, variant, number) as deployment, self._generator(deployment, key, number) as open_:
+                setup = Setup(deployment, self._tools.measure_with(self._site, deployment, open_), open_.hello())
+                for cell, group in groupby(trials, key=lambda trial: trial.cell):
+                    self._measure_cell(self._plan.cell_by_id[cell], variant, setup, tuple(group))
+        except UnsupportedError as error:
+            for cell in dict.fromkeys(trial.cell for trial in trials):
+                self._set_aside(self._plan.cell_by_id[cell], variant, str(error))
+        self._observer.deployment_ended(key)
+
+    @contextlib.contextmanager
+    def _deployed(self, key: DeploymentKey, variant: Variant, number: int) -> Iterator[Deployment]:
+        clock = self._tools.clock
+        began = clock()
+        deployment = self._site.deploy(variant, key.topology, key.role)
+        try:
+            self._ledger.add_deployment(key, number, deployment, clock() - began)
+            yield deployment
+        finally:
+            began = clock()
+            self._site.destroy(deployment)
+        self._ledger.add_fact(key, number, "destroy", clock() - began)
+
+    @contextlib.contextmanager
+    def _generator(self, deployment: Deployment, key: DeploymentKey, number: int) -> Iterator[Generator]:
+        began = self._tools.clock()
+        generator = self._site.open_generator(deployment)
+        try:
+            self._ledger.add_fact(key, number, "generator", self._tools.clock() - began)
+            yield generator
+        finally:
+            generator.close()
+
+    def _measure_cell(
+        self, cell: CellPlan, variant: Variant, setup: Setup, trials: Sequence[PlannedTrial]
+    ) -> None:
+        reason = requests.misfit(cell, setup.info)
+        if reason:
+            self._set_aside(cell, variant, reason)
+            return
+        config = self._ledger.put_blob("variant", described(variant, cell, setup.deployment.versions))
+        rig = self._ledger.put_blob("rig", self._site.rig(cell.port_kind))
+        self._ledger.register(cell, config, rig)
+        warm_up = requests.warm_up(self._plan.experiment, cell)
+        for index, trial in enumerate(trials):
+            request = self._request(cell, trial)
+            self._observer.trial_started(trial, request.duration_ns / NS_PER_S)
+            try:
+                if index == 0 and warm_up is not None:
+                    setup.measures.warm_up(warm_up)
+                record = setup.measures.measure(self._task(trial, request))
+            except DIED as error:
+                self._ledger.add_failure(trial, setup.info.engine, error)
+                self._ledger.fail_cell(cell.id, str(error))
+                raise
+            self._ledger.add_trial(record)
+            self._observer.trial_ended(record)
+
+    def _request(self, cell: CellPlan, trial: PlannedTrial) -> TrafficRequest:
+        if trial.preset is Preset.MRR:
+            return requests.maximum(self._plan.experiment, cell)
+        return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify)
+
+    def _task(self, trial: PlannedTrial, request: TrafficRequest) -> TrialTask:
+        return TrialTask(
+            run=self._ledger.run.id,
+            cell=trial.cell,
+            sequence=self._ledger.next_sequence,
+            round=trial.round,
+            preset=trial.preset,
+            request=request,
+        )
+
+    def _set_aside(self, cell: CellPlan, variant: Variant, reason: str) -> None:
+        config = self._ledger.put_blob("variant", described(variant, cell, {}))
+        self._ledger.set_cell_aside(cell, config, Status.UNSUPPORTED, reason)
+        self._observer.cell_set_aside(cell.id, reason)
+
+
+def described(variant: Variant, cell: CellPlan, versions: dict[str, str]) -> dict[str, object]:
+    """Give what the configuration hash stands for: the variant as resolved, with the versions under test."""
+    return {"role": cell.role.value, "variant": variant, "versions": versions}

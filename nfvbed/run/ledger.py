@@ -1,0 +1,212 @@
+"""Writes what a run does into the store, and knows what was done before."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from uuid6 import uuid7
+
+from nfvbed.errors import NotComparableError
+from nfvbed.plan.cells import CellPlan, DeploymentKey
+from nfvbed.plan.plan import PlannedTrial, TrialKey
+from nfvbed.plan.standing import DoneTrial
+from nfvbed.records import CellRecord, Deployment, Engine, FactRecord, RunRecord, Status, TrialRecord
+from nfvbed.spec.rules import Study
+from nfvbed.store import Store
+from nfvbed.store.clock import utc_now
+from nfvbed.units import NS_PER_S
+
+PLAN_FORMAT = 1
+NO_RIG = ""
+"""A cell that was never deployed has no rig."""
+
+
+def begin(store: Store, study: Study, runnable: tuple[str, ...], hashes: Mapping[str, str]) -> RunRecord:
+    """Write a new run with its plan.
+
+    Args:
+        store: open for writing.
+        study: what is asked.
+        runnable: names of the variants that this host can run.
+        hashes: `host` and `doctor` (empty: none was made).
+    """
+    plan = {
+        "format": PLAN_FORMAT,
+        "experiment": study.experiment,
+        "variants": study.variants,
+        "site": study.site,
+        "runnable": runnable,
+    }
+    run = RunRecord(
+        id=str(uuid7()),
+        experiment=study.experiment.name,
+        site=study.site.name,
+        host_hash=hashes["host"],
+        doctor_hash=hashes["doctor"],
+        plan_hash=store.put_blob("plan", plan),
+        started_at=utc_now(),
+    )
+    store.start_run(run)
+    return run
+
+
+class RunLedger:
+    """One run's rows: what is there, and what is added.
+
+    Args:
+        store: open for writing; the run is in it.
+        run: the run.
+        simulated: whether nothing in it is measured.
+    """
+
+    def __init__(self, store: Store, run: RunRecord, simulated: bool) -> None:
+        self.run = run
+        self._store = store
+        self._simulated = simulated
+        self._cells = {cell.id: cell for cell in store.cells(run.id)}
+        self._trials = store.trials(run.id)
+
+    @property
+    def trials(self) -> tuple[TrialRecord, ...]:
+        """All trials that ended well, in order."""
+        return tuple(trial for trial in self._trials if trial.status is Status.OK)
+
+    @property
+    def done(self) -> tuple[DoneTrial, ...]:
+        """The same, as planning needs them."""
+        return tuple(DoneTrial(t.round, t.cell, t.preset, t.core_distance_ns) for t in self.trials)
+
+    @property
+    def done_keys(self) -> frozenset[TrialKey]:
+        """What need not be repeated."""
+        return frozenset(trial.key for trial in self.done)
+
+    @property
+    def set_aside(self) -> frozenset[str]:
+        """Cells that cannot be measured here."""
+        final = (Status.UNSUPPORTED, Status.NOT_APPLICABLE)
+        return frozenset(cell.id for cell in self._cells.values() if cell.status in final)
+
+    def reasons_set_aside(self) -> dict[str, str]:
+        """Say of each such cell why not."""
+        return {cell: self._cells[cell].reason for cell in sorted(self.set_aside)}
+
+    @property
+    def next_sequence(self) -> int:
+        """The number of the next trial; a repetition of one that failed gets a number of its own."""
+        return max((trial.sequence for trial in self._trials), default=0) + 1
+
+    def put_blob(self, kind: str, value: Any) -> str:
+        """Keep a value and give its hash."""
+        return self._store.put_blob(kind, value)
+
+    def set_cell_aside(self, cell: CellPlan, config_hash: str, status: Status, reason: str) -> None:
+        """Write that a cell is unsupported or not applicable; once is enough."""
+        if cell.id in self._cells:
+            if cell.id not in self.set_aside:
+                self._settle(cell.id, status, reason)
+            return
+        record = self._record(cell, config_hash, NO_RIG)
+        self._add_cell(record.model_copy(update={"status": status, "reason": reason}))
+
+    def register(self, cell: CellPlan, config_hash: str, rig_hash: str) -> None:
+        """Write a cell before its first trial; later, check that it is still the same.
+
+        Raises:
+            NotComparableError: versions, configuration or rig changed since the run's earlier trials.
+        """
+        known = self._cells.get(cell.id)
+        if known is None:
+            self._add_cell(self._record(cell, config_hash, rig_hash))
+            return
+        for name, before, now in (("config", known.config_hash, config_hash), ("rig", known.rig_hash, rig_hash)):
+            if before != now:
+                raise NotComparableError(
+                    f"{cell.id} is not what it was when this run began",
+                    where=f"run {self.run.id}",
+                    observed=f"{name} hash {now[:12]}, before {before[:12]}",
+                    fix="begin a new run; what was measured is kept",
+                )
+
+    def add_trial(self, record: TrialRecord) -> None:
+        """Write a trial that ended."""
+        self._store.add_trial(record)
+        self._trials.append(record)
+
+    def add_failure(self, trial: PlannedTrial, engine: Engine, error: Exception) -> None:
+        """Write a trial that failed, with the reason."""
+        self.add_trial(
+            TrialRecord(
+                run=self.run.id,
+                cell=trial.cell,
+                sequence=self.next_sequence,
+                round=trial.round,
+                preset=trial.preset,
+                started_at=utc_now(),
+                intended_load_pps=None,
+                offered_load_pps=0,
+                forwarded_rate_pps=0,
+                directions=(),
+                duration_ns=0,
+                engine=engine,
+                simulated=self._simulated,
+                status=Status.FAILED,
+                reason=str(error),
+            )
+        )
+
+    def add_fact(self, key: DeploymentKey, round_number: int, step: str, duration_s: float) -> None:
+        """Write how long a step of a deployment took."""
+        detail = {"variant": key.variant, "role": key.role.value, "topology": key.topology}
+        self._write_fact(round_number, step, round(duration_s * NS_PER_S), detail)
+
+    def add_deployment(self, key: DeploymentKey, round_number: int, deployment: Deployment, duration_s: float) -> None:
+        """Write how long a deployment and each of its steps took."""
+        self.add_fact(key, round_number, "deploy", duration_s)
+        detail = {"variant": key.variant, "role": key.role.value, "topology": key.topology, "id": deployment.id}
+        for step, duration_ns in deployment.steps:
+            self._write_fact(round_number, f"deploy.{step}", duration_ns, detail)
+
+    def fail_cell(self, cell: str, reason: str) -> None:
+        """Write that a cell failed; a resumed run may mend it."""
+        self._settle(cell, Status.FAILED, reason)
+
+    def block(self, reasons: Mapping[str, str]) -> None:
+        """Write why cells lack repetitions; cells that were never deployed have no row to tell it."""
+        for cell, reason in reasons.items():
+            if cell in self._cells:
+                self._settle(cell, Status.BLOCKED, reason)
+
+    def complete(self) -> None:
+        """Write that all cells that could be measured are."""
+        for cell in set(self._cells) - self.set_aside:
+            self._settle(cell, Status.OK, "")
+
+    def finish(self, status: Status, reason: str = "") -> RunRecord:
+        """Write how the run ended."""
+        self._store.finish_run(self.run.id, status, reason)
+        self.run = self._store.run(self.run.id)
+        return self.run
+
+    def _record(self, cell: CellPlan, config_hash: str, rig_hash: str) -> CellRecord:
+        return CellRecord(
+            **cell.model_dump(),
+            run=self.run.id,
+            config_hash=config_hash,
+            rig_hash=rig_hash,
+            simulated=self._simulated,
+        )
+
+    def _add_cell(self, record: CellRecord) -> None:
+        self._store.add_cell(record)
+        self._cells[record.id] = record
+
+    def _settle(self, cell: str, status: Status, reason: str) -> None:
+        self._store.set_cell_status(self.run.id, cell, status, reason)
+        self._cells[cell] = self._cells[cell].model_copy(update={"status": status, "reason": reason})
+
+    def _write_fact(self, round_number: int, step: str, duration_ns: int, detail: dict[str, Any]) -> None:
+        self._store.add_fact(
+            FactRecord(
+                run=self.run.id, cell=None, round=round_number, step=step, duration_ns=duration_ns, detail=detail
+            )
+        )

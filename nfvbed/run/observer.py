@@ -1,0 +1,34 @@
+"""What a run tells while it runs; the command line shows it, tests collect it."""
+
+from nfvbed.plan.cells import DeploymentKey
+from nfvbed.plan.plan import PlannedTrial
+from nfvbed.plan.standing import Standing
+from nfvbed.records import RunRecord, TrialRecord
+
+
+class Observer:
+    """Hears what happens. This one says nothing; every method may be overridden."""
+
+    def run_started(self, run: RunRecord, resumed: bool, estimate_s: float) -> None:
+        """A run begins or goes on; it will take about so long."""
+
+    def cell_set_aside(self, cell: str, reason: str) -> None:
+        """A cell cannot be measured here."""
+
+    def deployment_started(self, key: DeploymentKey, round_number: int) -> None:
+        """A data plane is being set up."""
+
+    def trial_started(self, trial: PlannedTrial, duration_s: float) -> None:
+        """A trial (after its warm-up) is about to run."""
+
+    def trial_ended(self, record: TrialRecord) -> None:
+        """A trial is in the store."""
+
+    def deployment_ended(self, key: DeploymentKey) -> None:
+        """A data plane was taken down."""
+
+    def round_ended(self, round_number: int, standing: Standing, left_s: float) -> None:
+        """A round is complete; what is missing will take about so long."""
+
+    def run_ended(self, run: RunRecord) -> None:
+        """The run's end is in the store."""

@@ -1,0 +1,252 @@
+"""The orchestrator: round by round until every cell has enough, whatever happens in between."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nfvbed.deploy.site import Site
+from nfvbed.errors import InterruptedRunError, NfvbedError, NotComparableError, StoreError, UnsupportedError, UsageError
+from nfvbed.plan.estimate import Overheads, length_s, shortest
+from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
+from nfvbed.plan.standing import Standing, standing
+from nfvbed.records import Readiness, RunRecord, Status, Support
+from nfvbed.run.bench import Bench, described
+from nfvbed.run.ledger import RunLedger, begin
+from nfvbed.run.observer import Observer
+from nfvbed.run.tools import Tools
+from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.rules import Study
+from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.variant import Variant
+from nfvbed.store import Store
+
+SiteFactory = Callable[[Study, int], Site]
+"""Opens the site of a study; the number is of the trials that the run already has."""
+
+
+class Runner:
+    """Runs studies into a store.
+
+    Args:
+        store: open for writing.
+        open_site: gives the site of a study.
+        tools: what measures.
+        observer: who hears of it.
+    """
+
+    def __init__(
+        self, store: Store, open_site: SiteFactory, tools: Tools | None = None, observer: Observer | None = None
+    ) -> None:
+        self._store = store
+        self._open_site = open_site
+        self._tools = tools or Tools()
+        self._observer = observer or Observer()
+
+    def start(self, study: Study, doctor: Mapping[str, Any] | None = None) -> RunRecord:
+        """Begin a run and execute it.
+
+        Args:
+            study: what is asked.
+            doctor: the findings about this host, stored with the run.
+
+        Returns:
+            The run as it ended: `ok`, or `blocked` where repetitions in one placement class are missing.
+
+        Raises:
+            UnsupportedError: this host can run none of the variants.
+            InterruptedRunError: the user interrupted.
+            NfvbedError: what made the run fail; everything measured before is in the store.
+        """
+        site = self._open_site(study, 0)
+        supports = [site.probe(variant) for variant in study.variants]
+        runnable = tuple(s.variant for s in supports if s.readiness is not Readiness.UNSUPPORTED)
+        hashes = {
+            "host": self._store.put_blob("host", site.facts()),
+            "doctor": self._store.put_blob("doctor", doctor) if doctor else "",
+        }
+        run = begin(self._store, study, runnable, hashes)
+        execution = _Execution(study, runnable, RunLedger(self._store, run, study.simulated), self._tools)
+        with self._ended(execution.ledger):
+            execution.set_aside(supports, self._observer)
+            return self._execute(execution, site, resumed=False)
+
+    def resume(self, run: RunRecord) -> RunRecord:
+        """Let a run go on that was interrupted, failed, was blocked, or whose process ended.
+
+        Nothing that ended well is measured again.
+
+        Raises:
+            UsageError: the run ended `ok`.
+            NotComparableError: this is another host, or what is under test changed.
+            NfvbedError: as `start`.
+        """
+        if run.status in (Status.OK, Status.UNSUPPORTED):
+            raise UsageError(
+                f"run {run.id} cannot be resumed",
+                observed=f"it ended {run.status.value}",
+                fix=f"begin a new one: nfvbed run {run.experiment}",
+            )
+        study, runnable = _stored_study(self._store.get_blob(run.plan_hash))
+        ledger = RunLedger(self._store, run, study.simulated)
+        site = self._open_site(study, len(ledger.trials))
+        host = self._store.put_blob("host", site.facts())
+        if host != run.host_hash:
+            raise NotComparableError(
+                f"run {run.id} was measured on another host, or this one changed",
+                observed=f"host hash {host[:12]}, then {run.host_hash[:12]}",
+                fix=f"begin a new one: nfvbed run {run.experiment}",
+            )
+        self._store.reopen_run(run.id)
+        with self._ended(ledger):
+            return self._execute(_Execution(study, runnable, ledger, self._tools), site, resumed=True)
+
+    def _execute(self, execution: "_Execution", site: Site, resumed: bool) -> RunRecord:
+        ledger, observer = execution.ledger, self._observer
+        bench = Bench(site, execution.plan, ledger, self._tools, observer)
+        began = self._tools.clock()
+        observer.run_started(ledger.run, resumed, execution.estimate_s())
+        out_of_time = False
+        for number in range(1, execution.plan.experiment.repetitions.max_rounds + 1):
+            execution.check_runnable()
+            before = execution.standing(before_round=number)
+            if before.enough:
+                break
+            trials = execution.due(number, before)
+            if not trials:
+                continue
+            if self._tools.clock() - began >= execution.plan.experiment.repetitions.time_limit_s:
+                out_of_time = True
+                break
+            for key, group in execution.plan.by_deployment(trials):
+                bench.serve(key, execution.variants[key.variant], group)
+            after = execution.standing()
+            observer.round_ended(number, after, execution.left_s(number, after))
+        execution.check_runnable()
+        return self._conclude(execution, out_of_time)
+
+    def _conclude(self, execution: "_Execution", out_of_time: bool) -> RunRecord:
+        ledger = execution.ledger
+        final = execution.standing()
+        if final.enough:
+            ledger.complete()
+            ended = ledger.finish(Status.OK)
+        else:
+            reasons = {cell: execution.blocked_reason(cell, final, out_of_time) for cell in final.missing}
+            ledger.block(reasons)
+            ended = ledger.finish(Status.BLOCKED, next(iter(reasons.values())))
+        self._observer.run_ended(ended)
+        return ended
+
+    @contextlib.contextmanager
+    def _ended(self, ledger: RunLedger) -> Iterator[None]:
+        """Write how the run ended when it did not end by itself."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._finish(ledger, Status.INTERRUPTED, "interrupted by the user")
+            raise InterruptedRunError(
+                f"run {ledger.run.id} was interrupted",
+                observed=f"{len(ledger.trials)} trials are kept, nothing stands any more",
+                fix="go on with: nfvbed run --resume",
+            ) from None
+        except UnsupportedError as error:
+            self._finish(ledger, Status.UNSUPPORTED, str(error))
+            raise
+        except NfvbedError as error:
+            self._finish(ledger, Status.FAILED, str(error))
+            raise
+        except BaseException as error:
+            self._finish(ledger, Status.FAILED, f"internal error: {error!r}")
+            raise
+
+    def _finish(self, ledger: RunLedger, status: Status, reason: str) -> None:
+        # The disk may be what failed: then the run stays without an end, as after a crash, and can be resumed.
+        with contextlib.suppress(StoreError):
+            self._observer.run_ended(ledger.finish(status, reason))
+
+
+class _Execution:
+    """One run's study, plan and rows, and the questions about where it stands."""
+
+    def __init__(self, study: Study, runnable: Sequence[str], ledger: RunLedger, tools: Tools) -> None:
+        self.ledger = ledger
+        self.variants: dict[str, Variant] = {variant.name: variant for variant in study.variants}
+        self.plan: Plan = expand(study.experiment, [self.variants[name] for name in runnable])
+        self._study = study
+        self._tools = tools
+
+    def set_aside(self, supports: Sequence[Support], observer: Observer) -> None:
+        """Write the cells that this host or the matrix does not have, with their reasons."""
+        reasons = {s.variant: f"{s.reason} ({s.fix})" if s.fix else s.reason for s in supports}
+        unsupported = {s.variant for s in supports if s.readiness is Readiness.UNSUPPORTED}
+        without_ceilings = self._study.experiment.model_copy(update={"ceilings": False})
+        whole = expand(without_ceilings, self._study.variants)
+        lost = [(cell, Status.NOT_APPLICABLE, reason) for cell, reason in whole.absent]
+        lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c in whole.cells if c.variant in unsupported]
+        for cell, status, reason in lost:
+            config = self.ledger.put_blob("variant", described(self.variants[cell.variant], cell, {}))
+            self.ledger.set_cell_aside(cell, config, status, reason)
+            observer.cell_set_aside(cell.id, reason)
+
+    def check_runnable(self) -> None:
+        """Refuse to go on with nothing to compare.
+
+        Raises:
+            UnsupportedError: no subject cell is left.
+        """
+        if any(cell.role.value == "subject" and cell.id not in self.ledger.set_aside for cell in self.plan.cells):
+            return
+        reasons = self.ledger.reasons_set_aside()
+        raise UnsupportedError(
+            f"nothing of experiment {self._study.experiment.name} can be measured here",
+            where=f"site {self._study.site.name}",
+            observed="; ".join(f"{cell}: {reason}" for cell, reason in reasons.items()),
+            fix="nfvbed doctor says what each variant lacks",
+        )
+
+    def standing(self, before_round: int | None = None) -> Standing:
+        """Find out where the run stands, or stood before a round."""
+        done = [t for t in self.ledger.done if before_round is None or t.round < before_round]
+        return standing(self.plan, done, self._tools.classify, self.ledger.set_aside)
+
+    def due(self, number: int, before: Standing) -> tuple[PlannedTrial, ...]:
+        """Give what is still to be measured in a round.
+
+        Judged by what stood before the round, so that a resumed run measures what one without a stop would have.
+        """
+        skipped = self.ledger.set_aside | before.complete
+        wanted = [trial for trial in self.plan.round(number) if trial.cell not in skipped]
+        return pending(wanted, self.ledger.done_keys)
+
+    def blocked_reason(self, cell: str, final: Standing, out_of_time: bool) -> str:
+        """Say what a cell lacks and why no more was measured."""
+        repetitions = self.plan.experiment.repetitions
+        by_placement = len(final.classes) > 1 or final.mixed > 0
+        end = f"{repetitions.time_limit_s:g} s" if out_of_time else f"{repetitions.max_rounds} rounds"
+        have = f"{final.have[cell]} of {self.plan.needed(cell)} repetitions in class {final.placement} after {end}"
+        return f"{'placement' if by_placement else 'time limit'}: {have}"
+
+    def estimate_s(self) -> float:
+        """Estimate how long the rest of the run takes at least."""
+        left = pending([t for t in shortest(self.plan) if t.cell not in self.ledger.set_aside], self.ledger.done_keys)
+        return self._length_s(left)
+
+    def left_s(self, number: int, after: Standing) -> float:
+        """Estimate how long the rounds that are still needed take."""
+        rounds = range(number + 1, number + 1 + max(after.missing.values(), default=0))
+        skipped = self.ledger.set_aside | after.complete
+        left = [trial for other in rounds for trial in self.plan.round(other) if trial.cell not in skipped]
+        return self._length_s(left)
+
+    def _length_s(self, trials: Sequence[PlannedTrial]) -> float:
+        # Virtual time passes at once.
+        return 0.0 if self._study.simulated else length_s(self.plan, trials, Overheads())
+
+
+def _stored_study(plan: Mapping[str, Any]) -> tuple[Study, tuple[str, ...]]:
+    """Rebuild what a run was begun with; the files may have changed since."""
+    experiment = Experiment.model_validate(plan["experiment"])
+    variants = tuple(Variant.model_validate(variant) for variant in plan["variants"])
+    return Study(experiment, variants, SiteSpec.model_validate(plan["site"])), tuple(plan["runnable"])
+
+
