@@ -5,7 +5,7 @@ from statistics import median as exact_median
 from typing import Final, Literal
 
 from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
-from nfvbed.compare.placement import MIXED
+from nfvbed.compare.placement import MIXED, ONLY
 from nfvbed.compare.statistics import Interval, interquartile_range, median, median_interval
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -166,9 +166,12 @@ class LabelledTrial(Record):
 def summarise(
     run: RunRecord, cell: CellRecord, trials: Sequence[LabelledTrial], placement_class: str, needed: int
 ) -> CellSummary:
-    """Summarise one cell in one class; trials of other classes are counted, never used."""
-    ok = [entry for entry in trials if entry.trial.status is Status.OK]
-    used = [entry.trial for entry in ok if entry.label == placement_class]
+    """Summarise one cell in one class; trials of other classes are counted, never used.
+
+    A ceiling's trial without a core distance counts in every class: a loop-back has no switch to be far from.
+    """
+    usable = {placement_class} if cell.role is CellRole.SUBJECT else {placement_class, ONLY}
+    used = [entry.trial for entry in trials if entry.trial.status is Status.OK and entry.label in usable]
     maximum = [trial for trial in used if trial.preset is Preset.MRR]
     paced = [trial for trial in used if trial.preset is Preset.PACED]
     census = take_census(trials)
@@ -191,7 +194,7 @@ def summarise(
         cycles_source=source,
         engine=", ".join(sorted({f"{trial.engine.name} {trial.engine.version}" for trial in used})),
         census=census,
-        warnings=_warnings(used, len(maximum), needed),
+        warnings=_warnings(used, len(maximum), needed if cell.role is CellRole.SUBJECT else 1),
         notes=_notes(pace),
         simulated=cell.simulated or any(entry.trial.simulated for entry in trials),
     )

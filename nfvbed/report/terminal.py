@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -15,8 +16,13 @@ from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
 
-WIDE: Final = 118
+WIDE: Final = 110
 """From here on all columns fit."""
+
+TRAFFIC: Final = "traffic"
+VERDICT: Final = "verdict\nscope"
+DOUBTS: Final = "limits and doubts"
+LEFT: Final = ("variant", "run", TRAFFIC, VERDICT, DOUBTS)
 
 COLORS: Final = {
     Verdict.HIGHER: "green",
@@ -42,17 +48,24 @@ def render(comparison: Comparison, width: int) -> RenderableType:
     if width >= WIDE:
         parts.append(Text("n/s: cannot be separated. CPU: cores kept busy at maximum load.", style="dim"))
     parts += [Text(f"Note: {note}.", style="dim") for note in comparison.notes]
-    parts += _warnings(comparison)
+    parts += _remarks(comparison)
     return Group(*parts)
 
 
 def _table(comparison: Comparison, *, wide: bool) -> Table:
     title = f"{wording.SIMULATED_MARK}: " if comparison.simulated else ""
-    table = Table(title=f"{title}against {comparison.baseline}", title_justify="left", pad_edge=False)
+    table = Table(
+        title=f"{title}maximum receive rate, baseline {comparison.baseline}",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
     columns = [column for column in _columns(comparison) if wide or column[1]]
     for heading, _, _ in columns:
-        left = heading in ("variant", "run", "size", "verdict", "scope", "limits and doubts")
-        table.add_column(heading, justify="left" if left else "right", overflow="fold")
+        left = heading in LEFT
+        fold = heading in (DOUBTS, "variant")
+        table.add_column(heading, justify="left" if left else "right", overflow="fold", no_wrap=wide and not fold)
     previous: object = None
     for row in sorted(comparison.rows, key=_order(comparison)):
         point = row.topology, row.frame_size
@@ -77,28 +90,28 @@ def _order(comparison: Comparison) -> Callable[[CellSummary], tuple[int, ...]]:
 
 def _columns(comparison: Comparison) -> list[Column]:
     run: list[Column] = [("run", True, lambda _, row: Text(wording.short_run(row.run)))]
+    doubts: list[Column] = [(DOUBTS, True, lambda _, row: Text(wording.limits(row), style="yellow"))]
     return [
         ("variant", True, lambda _, row: Text(row.variant, style="bold")),
         *(run if len(comparison.runs) > 1 else []),
-        ("size", True, lambda _, row: Text(f"{row.topology} {wording.frame_size(row.frame_size)}")),
-        ("MRR Mpps", True, _rate),
-        ("95 %", False, lambda _, row: Text(wording.mpps_interval(row.mrr.interval) if row.mrr else "")),
-        ("n", False, lambda _, row: Text(str(row.mrr.trials) if row.mrr else "0")),
-        ("Mbit/s\nL1 / L2", False, _bits),
+        (TRAFFIC, True, lambda _, row: Text(f"{row.topology}\n{wording.frame_size(row.frame_size)}")),
+        ("MRR Mpps\n95 % interval", True, _rate),
+        ("n", True, lambda _, row: Text(str(row.mrr.trials) if row.mrr else "0")),
+        ("Mbit/s\nL1, L2", False, _bits),
         ("loss\npaced", False, lambda _, row: Text(wording.loss(row.paced.loss_ratio) if row.paced else "-")),
-        ("µs P50\n/ P99", True, _latency),
-        ("CPU sw\nvnf gen", False, _cpu),
-        ("cyc/\npkt", False, lambda _, row: Text(wording.cycles(row.cycles_per_packet))),
-        ("verdict", True, _verdict),
-        ("scope", False, lambda found, row: Text(wording.scope(found.difference(row)))),
-        ("limits and doubts", True, lambda _, row: Text(wording.limits(row), style="yellow")),
+        ("µs P50\nP99", True, _latency),
+        ("CPU cores\nsw vnf gen", False, _cpu),
+        ("cycles/\npacket", False, lambda _, row: Text(wording.cycles(row.cycles_per_packet))),
+        (VERDICT, True, _verdict),
+        *(doubts if any(wording.limits(row) for row in comparison.rows) else []),
     ]
 
 
 def _rate(_: Comparison, row: CellSummary) -> Text:
     if row.mrr is None:
         return Text(row.status.value, style="magenta")
-    return Text(("≥ " if row.limited else "") + wording.mpps(row.mrr.median_pps))
+    rate = ("≥ " if row.limited else "") + wording.mpps(row.mrr.median_pps)
+    return Text.assemble((rate, "bold"), "\n", (wording.mpps_interval(row.mrr.interval), "dim"))
 
 
 def _bits(_: Comparison, row: CellSummary) -> Text:
@@ -111,7 +124,7 @@ def _latency(_: Comparison, row: CellSummary) -> Text:
     if row.paced is None or row.paced.latency is None:
         return Text("-")
     found = row.paced.latency
-    return Text(f"{wording.microseconds(found.p50_ns)} / {wording.microseconds(found.p99_ns)}")
+    return Text(f"{wording.microseconds(found.p50_ns)}\n{wording.microseconds(found.p99_ns)}")
 
 
 def _cpu(_: Comparison, row: CellSummary) -> Text:
@@ -121,17 +134,21 @@ def _cpu(_: Comparison, row: CellSummary) -> Text:
 def _verdict(comparison: Comparison, row: CellSummary) -> Text:
     found = comparison.difference(row)
     style = COLORS[found.judgement.verdict] if found else "dim"
-    return Text(wording.verdict(found), style=style)
+    return Text.assemble((wording.verdict(found), style), "\n", (wording.scope(found), "dim"))
 
 
-def _warnings(comparison: Comparison) -> list[RenderableType]:
-    """Give each kind of doubt once, with its advice, and the reasons of the rows without numbers."""
+def _remarks(comparison: Comparison) -> list[RenderableType]:
+    """Give the reasons of holes and verdicts, and each kind of doubt once, with its advice."""
     lines: list[RenderableType] = [
         Text(f"{row.cell}: {wording.status(row)}", style="magenta") for row in comparison.rows if row.mrr is None
     ]
     lines += [Text(f"{row.cell}: {note}", style="yellow") for row in comparison.rows for note in row.notes]
-    kinds = {entry.kind for row in comparison.rows for entry in (*row.limits, *row.warnings)}
-    for kind in sorted(kinds):
+    lines += [
+        Text(f"{entry.cell} against {entry.baseline_cell}: {entry.judgement.verdict.value}: {entry.judgement.reason}")
+        for entry in comparison.differences
+        if entry.judgement.reason
+    ]
+    for kind in wording.doubts(comparison.rows):
         advice = advice_for(kind)
         lines.append(Text.assemble((kind.value, "bold yellow"), f": {advice.meaning} {advice.remedy}"))
     return lines

@@ -1,10 +1,12 @@
 """Numbers and verdicts in words, the same in the terminal, in figures and on the page."""
 
+from collections.abc import Sequence
+
 from nfvbed.compare.comparison import Difference
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.summary import CellSummary, Share
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
-from nfvbed.records import Scope, Status
+from nfvbed.records import QualityWarning, Scope, Status
 from nfvbed.units import FrameSize
 
 SIMULATED_MARK = "SIMULATED - NOT A MEASUREMENT"
@@ -91,10 +93,9 @@ def verdict(difference: Difference | None) -> str:
 
 def scope(difference: Difference | None) -> str:
     """Write the scope of a difference."""
-    if difference is None:
+    if difference is None or difference.scope.scope is Scope.NOT_COMPARABLE:
         return ""
-    found = difference.scope
-    return "trend" if found.trend else found.scope.value
+    return "trend" if difference.scope.trend else difference.scope.scope.value
 
 
 def scope_sentence(scopes: set[Scope]) -> str:
@@ -112,6 +113,12 @@ def limits(row: CellSummary) -> str:
     named = [limit.kind.value for limit in row.limits]
     doubts = [f"{warning.kind.value} {warning.trials}/{warning.of}" for warning in row.warnings]
     return ", ".join(named + [text for text in doubts if text.split(" ")[0] not in named])
+
+
+def doubts(rows: Sequence[CellSummary]) -> list[QualityWarning]:
+    """Give each kind of limit or doubt that occurs, once, in alphabetical order."""
+    limiting = {limit.kind for row in rows for limit in row.limits}
+    return sorted(limiting | {warning.kind for row in rows for warning in row.warnings})
 
 
 def status(row: CellSummary) -> str:

@@ -56,9 +56,9 @@ OVS = System(
     "ovs-dpdk", PortKind.VHOST_USER, CellRole.SUBJECT, {64: (11.8e6, 7.0e6), 1518: (5.7e6, 3.1e6)}, DPDK, 222
 )
 CEILINGS = (
-    System("loopback:veth", PortKind.VETH, CellRole.LOOPBACK, {64: (8.0e6, 5.2e6), 1518: (5.0e6, 3.1e6)}, XDP),
+    System("loopback:veth", PortKind.VETH, CellRole.LOOPBACK, {64: (8.0e6, 8.0e6), 1518: (5.0e6, 5.0e6)}, XDP),
     System(
-        "loopback:vhost-user", PortKind.VHOST_USER, CellRole.LOOPBACK, {64: (15.9e6, 8.1e6), 1518: (7.6e6, 4.1e6)}, DPDK
+        "loopback:vhost-user", PortKind.VHOST_USER, CellRole.LOOPBACK, {64: (15.9e6, 15.9e6), 1518: (7.6e6, 7.6e6)}, DPDK
     ),
     System(
         "reference:vhost-user",
@@ -151,7 +151,7 @@ def _cell(scenario: Scenario, system: System, size: int, stopped: dict[str, tupl
     return CellRecord(
         id=name,
         run=scenario.run,
-        variant=system.name,
+        variant=system.name if system.role is CellRole.SUBJECT else "ovs-dpdk",
         role=system.role,
         topology="p2p",
         frame_size=size,
@@ -173,7 +173,7 @@ def _repetition(
     capacity = system.capacity[size][1 if far else 0] * (1 + rng.normal(0, system.noise))
     after_far = far != ((number, cell.id) in scenario.changing)
     distance = None
-    if not scenario.one_state:
+    if not scenario.one_state and system.role is not CellRole.LOOPBACK:
         distance = CoreDistance(before=_distance(far, rng), after=_distance(after_far, rng))
     maximum = _trial(system, cell, number, sequence, None, capacity, distance, rng)
     trials = [maximum]

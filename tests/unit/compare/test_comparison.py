@@ -11,7 +11,7 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UsageError
-from nfvbed.records import NOT_SEPARABLE, QualityWarning, Scope, Status
+from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Scope, Status
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 
@@ -105,6 +105,12 @@ def test_a_result_at_the_loop_back_is_generator_limited():
     limits = row(found, "ovs-dpdk/p2p/64").limits
     assert limits[0].kind is QualityWarning.GENERATOR_LIMITED
     assert limits[0].ceiling_pps == pytest.approx(15.9e6, rel=0.02)
+
+
+def test_a_ceiling_without_a_core_distance_counts_in_every_class():
+    found = compare([build()])
+    assert {c.mrr.trials for c in found.ceilings if c.mrr and c.role is CellRole.LOOPBACK} == {9}
+    assert {c.mrr.trials for c in found.ceilings if c.mrr and c.role is CellRole.REFERENCE} == {7}
 
 
 def test_a_busy_generator_and_a_switch_that_is_not_full_is_generator_limited():

@@ -1,0 +1,1 @@
+"""The figures: Vega-Lite specifications built with Altair, one module each, used by page and dashboard."""

@@ -1,0 +1,36 @@
+"""All figures of a comparison, in the order in which they are read; and their SVG and PNG files."""
+
+from typing import Final
+
+import vl_convert
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.report.figures.distance import distance_figure
+from nfvbed.report.figures.latency import latency_figure
+from nfvbed.report.figures.price import price_figure
+from nfvbed.report.figures.rate import rate_figure
+from nfvbed.report.figures.theme import Spec
+
+PNG_SCALE: Final = 2
+FIGURES: Final = {
+    "rate": rate_figure,
+    "latency": latency_figure,
+    "price": price_figure,
+    "core-distance": distance_figure,
+}
+
+
+def figures(comparison: Comparison) -> dict[str, Spec]:
+    """Give the specification of every figure that has something to show, by name."""
+    drawn = {name: draw(comparison) for name, draw in FIGURES.items()}
+    return {name: spec for name, spec in drawn.items() if spec is not None}
+
+
+def to_svg(spec: Spec) -> str:
+    """Render a figure on white, as a picture of its own; no network is used."""
+    return str(vl_convert.vegalite_to_svg(spec | {"background": "white"}))
+
+
+def to_png(spec: Spec) -> bytes:
+    """Render a figure on white, at twice its size."""
+    return bytes(vl_convert.vegalite_to_png(spec | {"background": "white"}, scale=PNG_SCALE))

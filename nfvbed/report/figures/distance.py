@@ -1,0 +1,72 @@
+"""Figure: the core distance around every trial, and the placement classes found in it."""
+
+from typing import Final
+
+import altair as alt
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.report import wording
+from nfvbed.report.figures.theme import CLASS_COLORS, WIDTH, Spec, finish
+
+MARGIN: Final = 1.25
+"""Free room above and below the distances, as a ratio: the axis is logarithmic."""
+
+
+def distance_figure(comparison: Comparison) -> Spec | None:
+    """Draw the distances; None where none was measured."""
+    if not comparison.distances:
+        return None
+    records = [
+        {
+            "run": wording.short_run(point.run),
+            "trial": point.sequence,
+            "cell": point.cell,
+            "before": point.before_ns,
+            "after": point.after_ns,
+            "class": point.label,
+        }
+        for point in comparison.distances
+    ]
+    found = [name for name in CLASS_COLORS if any(record["class"] == name for record in records)]
+    scale = alt.Scale(domain=found, range=[CLASS_COLORS[name] for name in found])
+    base = alt.Chart().encode(
+        x=alt.X("trial:Q", title="trial, in the order of the plan", axis=alt.Axis(format="d")),
+        color=alt.Color("class:N", title="placement class", scale=scale),
+        tooltip=["cell:N", "trial:Q", "before:Q", "after:Q", "class:N"],
+    )
+    shape = alt.Shape("class:N", title="placement class", scale=alt.Scale(domain=found))
+    values = [value for point in comparison.distances for value in (point.before_ns, point.after_ns) if value > 0]
+    scale_y = alt.Scale(
+        type="log", domain=[min(values, default=1) / MARGIN, max(values, default=10) * MARGIN], nice=False
+    )
+    layers = [
+        base.mark_rule(opacity=0.6).encode(y=_axis("before", scale_y), y2="after:Q"),
+        base.mark_point(filled=True, size=26, opacity=0.9).encode(y=_axis("before", scale_y), shape=shape),
+        base.mark_point(filled=False, size=26, opacity=0.9).encode(y=_axis("after", scale_y), shape=shape),
+    ]
+    boundaries = sorted({host.boundary_ns for host in comparison.placement if host.boundary_ns})
+    layers += [
+        alt.Chart().mark_rule(strokeDash=[4, 2]).encode(y=alt.YDatum(boundary, scale=scale_y))
+        for boundary in boundaries
+    ]
+    chart: alt.TopLevelMixin = alt.layer(*layers, data=alt.InlineData(values=records)).properties(
+        width=WIDTH, height=170
+    )
+    if len(comparison.runs) > 1:
+        chart = chart.facet(row=alt.Row("run:N", title="run"))  # type: ignore[attr-defined]
+    parts = [f"{sum(record['class'] == name for record in records)} trials {name}" for name in found]
+    text = (
+        "One-way cache-line time between the switch's and the generator's core, before (filled) and after (open) each "
+        f"trial; dashed: the boundary found. {', '.join(parts)}. Mixed trials are kept, and never used."
+    )
+    described = f"Core distance around every trial: {', '.join(parts)}."
+    return finish(chart, "Core distance and placement classes", text, described, simulated=comparison.simulated)
+
+
+def _axis(field: str, scale: alt.Scale) -> alt.Y:
+    return alt.Y(
+        f"{field}:Q",
+        title="ns, one way",
+        scale=scale,
+        axis=alt.Axis(format="~g", tickCount=5),
+    )

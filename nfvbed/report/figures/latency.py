@@ -1,0 +1,98 @@
+"""Figure: latency percentiles of the paced trials, from the merged histograms."""
+
+from typing import Any, Final
+
+import altair as alt
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.summary import CellSummary
+from nfvbed.report import wording
+from nfvbed.report.captions import short_caption
+from nfvbed.report.figures.theme import Spec, color_scale, finish, point_label, run_label
+
+PANEL: Final = 290
+TICKS: Final = (2, 10, 100, 1_000, 10_000, 100_000)
+LABELS: Final = (
+    "{'2': '50%', '10': '90%', '100': '99%', '1000': '99.9%', '10000': '99.99%', "
+    "'100000': '99.999%'}[format(datum.value, 'd')]"
+)
+
+
+def latency_figure(comparison: Comparison) -> Spec | None:
+    """Draw the percentile curves; None where no latency was measured."""
+    several = len(comparison.runs) > 1
+    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    rows = [row for row in comparison.rows if row.paced and row.paced.latency]
+    if not rows:
+        return None
+    records = [record for row in rows for record in _curve(row, several)]
+    chart = (
+        alt.Chart(alt.InlineData(values=records))
+        .mark_line(point=alt.OverlayMarkDef(size=18), interpolate="monotone", strokeWidth=2)
+        .encode(
+            x=alt.X(
+                "one_in:Q",
+                title="percentile of frames",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(
+                    values=list(TICKS), labelExpr=LABELS, labelFontSize=10, labelOverlap=False, labelFlush=False
+                ),
+            ),
+            y=alt.Y(
+                "latency_us:Q",
+                title="latency, µs",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(format="~g", tickCount=6),
+            ),
+            color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
+            strokeDash=alt.StrokeDash("variant:N", sort=names, legend=None),
+            tooltip=["variant:N", "percentile:Q", alt.Tooltip("latency_us:Q", format=".1f")],
+        )
+        .properties(width=PANEL, height=200)
+        .facet(
+            facet=alt.Facet(
+                "point:N",
+                title=None,
+                sort=list(dict.fromkeys(point_label(row.topology, row.frame_size) for row in rows)),
+            ),
+            columns=2,
+        )
+    )
+    caption = f"{_loads(rows)} Both directions together; the last point is the maximum. {short_caption(comparison)}"
+    return finish(chart, "Latency at a paced load", caption, _description(rows), simulated=comparison.simulated)
+
+
+def _curve(row: CellSummary, several: bool) -> list[dict[str, Any]]:
+    if row.paced is None or row.paced.latency is None:
+        return []
+    found = row.paced.latency
+    return [
+        {
+            "variant": run_label(row.variant, row.run, several=several),
+            "point": point_label(row.topology, row.frame_size),
+            "percentile": percentile,
+            "one_in": min(100 / (100 - percentile) if percentile < 100 else float(found.frames), float(found.frames)),
+            "latency_us": max(value_ns, 1) / 1e3,
+        }
+        for percentile, value_ns in found.curve
+    ]
+
+
+def _loads(rows: list[CellSummary]) -> str:
+    fractions = [row.paced.load_fraction for row in rows if row.paced and row.paced.load_fraction]
+    if not fractions:
+        return ""
+    low, high = min(low for low, _ in fractions), max(high for _, high in fractions)
+    span = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
+    return f"Each variant at {span} of its own maximum, so loads differ between variants."
+
+
+def _description(rows: list[CellSummary]) -> str:
+    said = [
+        f"{row.variant} at {point_label(row.topology, row.frame_size)}: "
+        f"median {wording.microseconds(row.paced.latency.p50_ns)}, "
+        f"99th percentile {wording.microseconds(row.paced.latency.p99_ns)} microseconds"
+        for row in rows
+        if row.paced and row.paced.latency
+    ]
+    return f"Latency by percentile. {'; '.join(said)}."

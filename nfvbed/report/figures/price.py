@@ -1,0 +1,58 @@
+"""Figure: what switching costs, as a fraction of testpmd io in the switch's place on the same ports."""
+
+from typing import Any
+
+import altair as alt
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.report.captions import short_caption
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, point_label, run_label
+
+
+def price_figure(comparison: Comparison) -> Spec | None:
+    """Draw the prices; None where no reference was measured."""
+    several = len(comparison.runs) > 1
+    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    records: list[dict[str, Any]] = [
+        {
+            "variant": run_label(row.variant, row.run, several=several),
+            "point": point_label(row.topology, row.frame_size),
+            "ratio": row.price.ratio,
+            "low": row.price.interval.low if row.price.interval else row.price.ratio,
+            "high": row.price.interval.high if row.price.interval else row.price.ratio,
+            "label": f"{row.price.ratio:.2f}",
+        }
+        for row in comparison.rows
+        if row.price is not None
+    ]
+    if not records:
+        return None
+    points = list(dict.fromkeys(record["point"] for record in records))
+    base = alt.Chart(alt.InlineData(values=records)).encode(
+        y=alt.Y("point:N", title=None, sort=points),
+        yOffset=alt.YOffset("variant:N", sort=names),
+    )
+    shown = list(dict.fromkeys(record["variant"] for record in records))
+    color = alt.Color("variant:N", title="variant", scale=color_scale(names), legend=alt.Legend(values=shown))
+    x = alt.X(
+        "ratio:Q",
+        title="rate as a fraction of testpmd io's",
+        scale=alt.Scale(domain=[0, max(1.1, *(float(str(record["high"])) for record in records))]),
+    )
+    one = alt.Chart(alt.InlineData(values=[{"ratio": 1}])).mark_rule(strokeDash=[4, 2]).encode(x=x)
+    chart = alt.layer(
+        one,
+        base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2="high:Q", color=color),
+        base.mark_point(filled=True, size=70, opacity=1).encode(x=x, color=color),
+        base.mark_text(align="left", dx=12, fontSize=11).encode(x=alt.X("high:Q"), text="label:N"),
+    ).properties(width=WIDTH, height=alt.Step(24))
+    legend = "Dashed: the reference itself. Line: 95 % interval. Variants on ports without a reference are left out."
+    return finish(
+        chart,
+        "Price of the switch",
+        f"{legend} {short_caption(comparison)}",
+        "Rates as fractions of testpmd forwarding on the same ports. "
+        + "; ".join(f"{record['variant']} at {record['point']}: {record['label']}" for record in records)
+        + ".",
+        simulated=comparison.simulated,
+    )

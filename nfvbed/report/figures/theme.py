@@ -1,0 +1,78 @@
+"""What all figures share: colours that the colour-blind can tell apart, sizes, titles, and the mark of a simulation."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import altair as alt
+
+from nfvbed.report import wording
+
+PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6D3B", "#7A7A7A")
+"""Okabe and Ito (2008), without black and yellow, which vanish on one of the two backgrounds."""
+FONT: Final = "system-ui, 'DejaVu Sans', sans-serif"
+WIDTH: Final = 620
+CLASS_COLORS: Final = {"near": "#0072B2", "far": "#D55E00", "only": "#0072B2", "mixed": "#7A7A7A"}
+
+Spec = dict[str, Any]
+
+
+def color_scale(names: Iterable[str]) -> alt.Scale:
+    """Give every variant its colour, the same in all figures of a report."""
+    domain = list(dict.fromkeys(names))
+    return alt.Scale(domain=domain, range=[PALETTE[index % len(PALETTE)] for index in range(len(domain))])
+
+
+def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str, *, simulated: bool) -> Spec:
+    """Give the specification with title, caption and alternative text; no colour of text is fixed.
+
+    Args:
+        chart: the figure.
+        title: what it shows.
+        caption: placement class and scope.
+        description: the alternative text.
+        simulated: whether any number in it is simulated.
+    """
+    mark = f"{wording.SIMULATED_MARK}: " if simulated else ""
+    params: dict[str, Any] = {
+        "text": mark + title,
+        "subtitle": _wrapped(caption),
+        "anchor": "start",
+        "fontSize": 15,
+        "subtitleFontSize": 11,
+        "offset": 12,
+    }
+    if simulated:
+        params["color"] = "#C62828"
+    spec: Spec = chart.to_dict()
+    spec["title"] = params
+    spec["description"] = mark + description
+    spec["background"] = "transparent"
+    spec["config"] = {
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"},
+        "header": {"labelFontSize": 12, "labelFontWeight": "bold", "titleFontSize": 12},
+        "legend": {"labelFontSize": 11, "titleFontSize": 11, "orient": "bottom", "symbolLimit": 40},
+    }
+    return spec
+
+
+def _wrapped(text: str, width: int = 112) -> list[str]:
+    """Break a caption into lines; Vega does not."""
+    lines, line = [], ""
+    for word in text.split():
+        if line and len(line) + len(word) >= width:
+            lines.append(line)
+            line = ""
+        line = f"{line} {word}".strip()
+    return [*lines, line]
+
+
+def point_label(topology: str, frame_size: Any) -> str:
+    """Name a traffic point."""
+    return f"{topology}, {wording.frame_size(frame_size)}"
+
+
+def run_label(variant: str, run: str, *, several: bool) -> str:
+    """Name a row; the run is added where there are several."""
+    return f"{variant} ({wording.short_run(run)})" if several else variant
