@@ -24,7 +24,7 @@ from nfvbed.records import (
     TrialRecord,
     WorkThread,
 )
-from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
+from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S
 
 LINK_TIMEOUT_S = 10.0
@@ -47,7 +47,11 @@ class Measurement:
             GeneratorError: a port stays down, or the generator fails.
             SwitchDiedError: the switch ended.
         """
-        self._wait_for_links()
+        try:
+            self._info = wait_for_links(self._generator)
+        except GeneratorError:
+            self._site.verify(self._deployment)
+            raise
         self._run(request)
         self._site.verify(self._deployment)
 
@@ -102,21 +106,6 @@ class Measurement:
             self._site.verify(self._deployment)
             raise
 
-    def _wait_for_links(self) -> None:
-        deadline = time.monotonic() + LINK_TIMEOUT_S
-        while not all(self._info.link_up):
-            if time.monotonic() > deadline:
-                down = [p.spec for p, up in zip(self._generator.ports, self._info.link_up, strict=True) if not up]
-                self._site.verify(self._deployment)
-                raise GeneratorError(
-                    "the generator's ports have no link",
-                    where=", ".join(down),
-                    observed=f"down for {LINK_TIMEOUT_S:g} s",
-                    fix="see whether the data plane has opened the other side of the port",
-                )
-            time.sleep(0.05)
-            self._info = self._generator.hello()
-
     def _threads(self) -> tuple[WorkThread, ...]:
         if self._deployment.simulated:
             return ()
@@ -150,6 +139,25 @@ class Measurement:
         if self._deployment.simulated:
             found.append(QualityWarning.SIMULATED)
         return tuple(found)
+
+
+def wait_for_links(generator: Generator) -> GeneratorInfo:
+    """Wait until both of a generator's ports have a link, and give what it then says of itself.
+
+    Raises:
+        GeneratorError: one stays down.
+    """
+    deadline = time.monotonic() + LINK_TIMEOUT_S
+    while not all((info := generator.hello()).link_up):
+        if time.monotonic() > deadline:
+            raise GeneratorError(
+                "the generator's ports have no link",
+                where=", ".join(p.spec for p, up in zip(generator.ports, info.link_up, strict=True) if not up),
+                observed=f"down for {LINK_TIMEOUT_S:g} s",
+                fix="see whether the data plane has opened the other side of the port",
+            )
+        time.sleep(0.05)
+    return info
 
 
 def rate_pps(frames: int, duration_ns: int) -> int:

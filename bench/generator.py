@@ -1,0 +1,88 @@
+"""`make bench-generator`: nfvgen against dpdk-testpmd in the same loops, interleaved, within one placement class.
+
+nfvgen stamps, checksums and checks every frame, testpmd's flowgen only writes headers. Both are given one core. The
+ratio is of medians of what came back, in frames/s over both directions, with its bootstrap interval.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+
+from loops import Loop, memif, veth, virtio_user
+from pairs import LoopResult, run_pairs
+from rich.console import Console
+from rich.table import Table
+
+from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.deploy.lab.reap import reap
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.errors import NfvbedError
+
+LOOPS: dict[str, Callable[[Workspace], AbstractContextManager[Loop]]] = {
+    "virtio-user": virtio_user,
+    "memif": memif,
+    "veth-one-core": partial(veth, two_cores=False),
+    "veth-two-cores": partial(veth, two_cores=True),
+}
+
+
+def main() -> int:
+    """Measure the loops that were asked for, print a table, write the raw figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--loop", choices=sorted(LOOPS), action="append", help="only this loop; repeatable")
+    parser.add_argument("--pairs", type=int, default=5, help="trials of each side in one class (default: 5)")
+    parser.add_argument("--at-most", type=int, default=12, help="pairs before it gives up waiting (default: 12)")
+    parser.add_argument("--json", type=Path, default=Path("results/bench/generator.json"), help="raw figures")
+    arguments = parser.parse_args()
+    lock = HostLock()
+    lock.acquire()
+    results: list[LoopResult] = []
+    try:
+        reap(lock)
+        for name in arguments.loop or LOOPS:
+            workspace = Workspace.create()
+            try:
+                with LOOPS[name](workspace) as (nfvgen, testpmd, result):
+                    results.append(result)
+                    run_pairs(result, nfvgen, testpmd, arguments.pairs, arguments.at_most)
+            finally:
+                workspace.close()
+            _print(result)
+    finally:
+        lock.release()
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(json.dumps([r.document() for r in results], indent=2) + "\n")
+    return 0
+
+
+def _print(result: LoopResult) -> None:
+    console = Console()
+    table = Table(title=result.name, title_justify="left")
+    for heading in ("class", "trials", "nfvgen Mpps", "testpmd Mpps", "ratio (95 %)", "aim"):
+        table.add_column(heading, justify="right" if heading != "class" else "left")
+    for row in result.classes:
+        low_high = f" ({row.interval[0]:.2f}-{row.interval[1]:.2f})" if row.interval else ""
+        colour = "green" if row.ratio >= result.aim else "red"
+        table.add_row(
+            row.placement,
+            f"{len(row.nfvgen_mpps)}/{len(row.testpmd_mpps)}",
+            f"{row.nfvgen_median_mpps:.2f} ({min(row.nfvgen_mpps):.2f}-{max(row.nfvgen_mpps):.2f})",
+            f"{row.testpmd_median_mpps:.2f} ({min(row.testpmd_mpps):.2f}-{max(row.testpmd_mpps):.2f})",
+            f"[{colour}]{row.ratio:.2f}{low_high}[/]",
+            f">= {result.aim:g}",
+        )
+    console.print(table)
+    for name, rate in result.beside_mpps.items():
+        console.print(f"  beside: {name}: {rate:.2f} Mpps", highlight=False)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except NfvbedError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)

@@ -1,0 +1,159 @@
+"""The loops in which nfvgen and testpmd are compared: the same ports, cores, peer and frame size for both."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from pairs import CORES, LoopResult
+from testpmd import Testpmd, TestpmdOptions, both, received_by
+
+from nfvbed.deploy.dataplanes import veth_ports
+from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
+from nfvbed.deploy.lab import links, napi
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.native import native_binary
+from nfvbed.measure.trial import wait_for_links
+from nfvbed.records import GeneratorPort, PortKind, Role
+from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
+from nfvbed.units import NS_PER_S
+
+DURATION_S = 0.5
+WARM_UP_S = 0.1
+FRAME_SIZE_BYTES = 64
+FLOWS = 1024
+"""testpmd flowgen's default."""
+PEER_CORE, GENERATOR_CORE = CORES
+
+Measure = Callable[[], float]
+Loop = tuple[Measure, Measure, LoopResult]
+"""nfvgen, testpmd, and where the result goes."""
+
+
+class Nfvgen:
+    """nfvgen in a workspace: each call opens the ports, warms up, measures once and closes them."""
+
+    def __init__(self, workspace: Workspace, ports: Sequence[str], netns: str | None = None) -> None:
+        self._workspace = workspace
+        self._netns = netns
+        engine: Literal["dpdk", "xdp"] = "xdp" if netns else "dpdk"
+        kind = PortKind.VETH if netns else PortKind.VHOST_USER
+        self._ports = tuple(GeneratorPort(engine=engine, spec=spec, kind=kind, netns=netns) for spec in ports)
+        self._engine = engine
+        self._count = 0
+
+    def __call__(self, bidirectional: bool = True) -> float:
+        """Give the frames/s that came back, stamped and checked, over all directions."""
+        self._count += 1
+        name = f"nfvgen-{self._count}"
+        options = NfvgenOptions(
+            binary=native_binary("nfvgen"),
+            engine=self._engine,
+            ports=(self._ports[0], self._ports[1]),
+            core=GENERATOR_CORE,
+            socket_path=self._workspace.directory / "nfvgen.sock",
+            file_prefix=name,
+        )
+
+        def spawn(argv: Sequence[str]) -> ManagedProcess:
+            return self._workspace.spawn(name, argv, cores=[GENERATOR_CORE], netns=self._netns)
+
+        client = NfvgenClient(options, spawn)
+        try:
+            wait_for_links(client)
+            for duration_s in (WARM_UP_S, DURATION_S):
+                request = TrafficRequest(
+                    duration_ns=round(duration_s * NS_PER_S),
+                    frame_size=FRAME_SIZE_BYTES,
+                    flows=FLOWS,
+                    bidirectional=bidirectional,
+                )
+                result = client.run(request)
+            return sum(d.received for d in result.directions) * NS_PER_S / result.duration_ns
+        finally:
+            client.close()
+
+
+@contextmanager
+def virtio_user(workspace: Workspace) -> Iterator[Loop]:
+    """virtio-user here, vhost in testpmd io on the other core."""
+    socket = f"{workspace.directory}/vhost{{i}}"
+    mine = both(f"net_virtio_user{{i}},path={socket},queue_size=1024")
+    with _dpdk_loop(workspace, "virtio-user", both(f"net_vhost{{i}},iface={socket},queues=1"), mine) as loop:
+        yield loop
+
+
+@contextmanager
+def memif(workspace: Workspace) -> Iterator[Loop]:
+    """memif clients here, memif servers in testpmd io on the other core."""
+    common = f"socket={workspace.directory}/memif{{i}},socket-abstract=no,id=0,rsize=10"
+    mine = both(f"net_memif{{i}},role=client,{common}")
+    with _dpdk_loop(workspace, "memif", both(f"net_memif{{i}},role=server,{common}"), mine) as loop:
+        yield loop
+
+
+@contextmanager
+def _dpdk_loop(workspace: Workspace, name: str, theirs: tuple[str, str], mine: tuple[str, str]) -> Iterator[Loop]:
+    workspace.hugepages(768)
+    result = LoopResult(name=f"{name}, testpmd io on the other core", aim=1.0)
+    run = workspace.directory
+
+    def other(mode: str) -> TestpmdOptions:
+        return TestpmdOptions(name=f"peer-{mode}", core=PEER_CORE, vdevs=theirs, mode=mode)
+
+    def here(mode: str) -> TestpmdOptions:
+        return TestpmdOptions(name=f"gen-{mode}", core=GENERATOR_CORE, vdevs=mine, mode=mode)
+
+    # In these the peer polls from both of them: first who receives, and then who only sends.
+    result.beside_mpps["testpmd txonly to rxonly on the other core"] = _one_way(here("txonly"), other("rxonly"), run)
+    result.beside_mpps["testpmd rxonly from txonly on the other core"] = (
+        received_by([other("txonly"), here("rxonly")], run, DURATION_S) / 1e6
+    )
+    peer = Testpmd(other("io"), run)
+    peer.start()
+    try:
+        yield Nfvgen(workspace, mine), lambda: received_by([here("flowgen")], run, DURATION_S), result
+    finally:
+        peer.close()
+
+
+def _one_way(sender: TestpmdOptions, receiver: TestpmdOptions, run: Path) -> float:
+    """Give what a sender gets rid of, in Mpps: the receiver has to be there first."""
+    sink = Testpmd(receiver, run)
+    try:
+        sink.start()
+        source = Testpmd(sender, run)
+        try:
+            source.wait_for_links()
+            source.start()
+            return sink.rates_pps(DURATION_S)[0] / 1e6
+        finally:
+            source.close()
+    finally:
+        sink.close()
+
+
+@contextmanager
+def veth(workspace: Workspace, two_cores: bool) -> Iterator[Loop]:
+    """A bare veth pair, both ends in one process; on two cores the receive work has the other one to itself."""
+    workspace.hugepages(384)
+    netns = workspace.network_namespace("veth")
+    first, second = GENERATOR_LINKS
+    inside(netns, lambda: links.add_veth(first, second, (MACS[first], MACS[second])))
+    veth_ports.prepare(netns, GENERATOR_LINKS)
+    veth_ports.wait_until_up(netns, GENERATOR_LINKS)
+    if two_cores:
+        before = list(napi.napi_threads())
+        napi.make_threaded(netns, GENERATOR_LINKS)
+        for name in GENERATOR_LINKS:
+            napi.pin_threads(name, before, PEER_CORE, Role.GENERATOR)
+    cores = "two cores" if two_cores else "one core"
+    result = LoopResult(name=f"veth pair, XDP against net_af_xdp, {cores}", aim=8.0 if two_cores else 4.0)
+    vdevs = (f"net_af_xdp0,iface={first}", f"net_af_xdp1,iface={second}")
+    theirs = TestpmdOptions(name="gen-af-xdp", core=GENERATOR_CORE, vdevs=vdevs, mode="flowgen", netns=netns)
+    ours = Nfvgen(workspace, GENERATOR_LINKS, netns)
+    result.beside_mpps["nfvgen, one direction only"] = ours(bidirectional=False) / 1e6
+    yield ours, lambda: received_by([theirs], workspace.directory, DURATION_S), result
