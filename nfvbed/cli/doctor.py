@@ -1,11 +1,15 @@
 """`nfvbed doctor`: what this host has, and which variants it can run."""
 
 import json
+from pathlib import Path
 
 import click
+from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from nfvbed.cli.settings import json_option, root_option
 from nfvbed.deploy.doctor.examine import examine
 from nfvbed.deploy.doctor.findings import DoctorReport, State
 from nfvbed.deploy.lab.hostlock import HostLock
@@ -21,13 +25,14 @@ READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Read
 @click.option("--site", default="lab", show_default=True, help="The site whose adapters answer for the variants.")
 @click.option("--variant", "names", multiple=True, metavar="NAME", help="Only this variant; repeatable. Default: all.")
 @click.option("--read-only", is_flag=True, help="Change nothing: do not reserve lacking hugepages for a moment.")
-@click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON instead of tables.")
-def command(site: str, names: tuple[str, ...], read_only: bool, as_json: bool) -> None:
+@root_option
+@json_option
+def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | None, as_json: bool) -> None:
     """Examine this host: what it has for packet work, and what every variant can do on it.
 
     Exit status 0 when at least one real variant can be measured here, else 11.
     """
-    project = Project()
+    project = Project(root)
     simulated = {v.name for v in project.list_variants() if v.options.dataplane == "simulated"}
     for name in names:
         project.load_variant(name)  # an unknown name is answered before the probes run
@@ -63,17 +68,19 @@ def _examine(project: Project, site: str, read_only: bool) -> DoctorReport:
 def _print(report: DoctorReport) -> None:
     console = Console()
     console.print(f"{report.distribution}, kernel {report.kernel}", highlight=False)
-    host = Table(title="This host", title_justify="left")
-    for heading in ("topic", "state", "observed", "probed", "to change it"):
-        host.add_column(heading, overflow="fold")
+    host = Table(title="This host", title_justify="left", box=box.SIMPLE_HEAD)
+    for heading in ("topic", "state", "observed (how it was found out)"):
+        host.add_column(heading, overflow="fold", no_wrap=heading != "observed (how it was found out)")
     for finding in report.findings:
-        state = f"[{STATE_STYLES[finding.state]}]{finding.state}[/]"
-        host.add_row(finding.topic, state, finding.summary, finding.probed, finding.fix)
-    variants = Table(title="Variants", title_justify="left")
+        observed = Text.assemble(finding.summary, (f" ({finding.probed})", "dim"))
+        if finding.fix:
+            observed.append(f"\nto change it: {finding.fix}", "italic")
+        host.add_row(finding.topic, Text(finding.state, STATE_STYLES[finding.state]), observed)
+    variants = Table(title="Variants", title_justify="left", box=box.SIMPLE_HEAD)
     for heading in ("variant", "readiness", "why", "to mend it"):
         variants.add_column(heading, overflow="fold")
     for support in report.variants:
-        readiness = f"[{READINESS_STYLES[support.readiness]}]{support.readiness}[/]"
-        variants.add_row(support.variant, readiness, support.reason, support.fix)
+        readiness = Text(support.readiness, READINESS_STYLES[support.readiness])
+        variants.add_row(support.variant, readiness, Text(support.reason), Text(support.fix))
     console.print(host)
     console.print(variants)
