@@ -45,6 +45,7 @@ static __always_inline void return_to_sender(struct ethhdr *ethernet, const __u8
 	__builtin_memcpy(ethernet->h_source, mac, 6);
 }
 
+/* Both return whether the request became its answer. */
 static __always_inline int answer_arp(void *data, void *end, __u32 at, const struct sink_config *config, __u32 port)
 {
 	struct arp_packet *arp = data + at;
@@ -52,19 +53,19 @@ static __always_inline int answer_arp(void *data, void *end, __u32 at, const str
 	__u32 wanted, asker;
 
 	if ((void *)(arp + 1) > end || arp->operation != bpf_htons(1) || arp->protocol != bpf_htons(ETH_P_IP))
-		return XDP_PASS;
+		return 0;
 	__builtin_memcpy(&wanted, arp->target_ip, 4);
 	__builtin_memcpy(&asker, arp->sender_ip, 4);
 	/* A gratuitous request, our own among them, asks nobody. */
 	if (wanted != config->ipv4[port & 1] || asker == wanted)
-		return XDP_PASS;
+		return 0;
 	arp->operation = bpf_htons(2);
 	__builtin_memcpy(arp->target_mac, arp->sender_mac, 6);
 	__builtin_memcpy(arp->target_ip, &asker, 4);
 	__builtin_memcpy(arp->sender_mac, mac, 6);
 	__builtin_memcpy(arp->sender_ip, &wanted, 4);
 	return_to_sender(data, mac);
-	return XDP_TX;
+	return 1;
 }
 
 static __always_inline __u16 nd_checksum(struct ipv6hdr *ip, struct nd_packet *nd)
@@ -86,12 +87,12 @@ static __always_inline int answer_nd(void *data, void *end, __u32 at, const stru
 	const __u8 *mac = config->mac[port & 1];
 
 	if ((void *)(nd + 1) > end || ip->nexthdr != IPPROTO_ICMPV6 || ip->hop_limit != 255)
-		return XDP_PASS;
+		return 0;
 	if (nd->type != ND_SOLICITATION || ip->payload_len != bpf_htons(sizeof(*nd)))
-		return XDP_PASS;
+		return 0;
 	if (nd->target[0] != mine[0] || nd->target[1] != mine[1] || nd->target[2] != mine[2] ||
 		nd->target[3] != mine[3])
-		return XDP_PASS;
+		return 0;
 	ip->daddr = ip->saddr;
 	__builtin_memcpy(&ip->saddr, mine, 16);
 	nd->type = ND_ADVERTISEMENT;
@@ -102,7 +103,7 @@ static __always_inline int answer_nd(void *data, void *end, __u32 at, const stru
 	__builtin_memcpy(nd->mac, mac, 6);
 	nd->checksum = nd_checksum(ip, nd);
 	return_to_sender(data, mac);
-	return XDP_TX;
+	return 1;
 }
 
 /* The offset behind Ethernet and at most one tag, or 0. */
@@ -141,18 +142,22 @@ static __always_inline int is_own_learning(void *data, void *end, const struct s
 	return same && !__builtin_memcmp(arp->sender_ip, arp->target_ip, 4);
 }
 
-static __always_inline int answer(void *data, void *end, const struct sink_config *config, __u32 port)
+/*
+ * Not XDP_TX: a veth leaves that in the ring of a peer that has only generic receive offload, until some other frame
+ * wakes the peer up.
+ */
+static __always_inline int answer(struct xdp_md *ctx, const struct sink_config *config, __u32 port)
 {
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	int answered = 0;
 	__be16 type;
 	__u32 at = answer_offset(data, end, &type);
 
-	if (!at)
-		return XDP_PASS;
-	if (type == bpf_htons(ETH_P_ARP))
-		return answer_arp(data, end, at, config, port);
-	if (type == bpf_htons(ETH_P_IPV6))
-		return answer_nd(data, end, at, config, port);
-	return XDP_PASS;
+	if (at && type == bpf_htons(ETH_P_ARP))
+		answered = answer_arp(data, end, at, config, port);
+	else if (at && type == bpf_htons(ETH_P_IPV6))
+		answered = answer_nd(data, end, at, config, port);
+	return answered ? (int)bpf_redirect(ctx->ingress_ifindex, 0) : XDP_PASS;
 }
 
 #endif

@@ -336,7 +336,7 @@ int nfvgen_sink(struct xdp_md *ctx)
 	}
 	if (!is_own_learning(data, end, &config))
 		mine->foreign++;
-	return answer(data, end, &config, port);
+	return answer(ctx, &config, port);
 }
 
 char LICENSE[] SEC("license") = "GPL";
