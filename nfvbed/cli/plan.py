@@ -47,9 +47,10 @@ def show_plan(study: Study, as_json: bool) -> None:
     for cell, reason in plan.absent:
         console.print(f"not applicable: {cell.id}: {reason}", highlight=False)
     repetitions = study.experiment.repetitions
+    virtual = " of virtual time" if study.simulated else ""
     console.print(
-        f"about {least_s:.0f} s{' of virtual time' if study.simulated else ''}, until every cell has its repetitions in "
-        f"one placement class; at most {repetitions.max_rounds} rounds, none begun after {repetitions.time_limit_s:g} s",
+        f"about {least_s:.0f} s{virtual}, until every cell has its repetitions in one placement class; "
+        f"at most {repetitions.max_rounds} rounds, none begun after {repetitions.time_limit_s:g} s",
         highlight=False,
         soft_wrap=True,
     )

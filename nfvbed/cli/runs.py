@@ -23,7 +23,10 @@ def command(root: Path | None, store: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([run.model_dump(mode="json") for run in runs], indent=2))
         return
-    table = Table("run", "experiment", "site", "started (UTC)", "status", "reason")
+    table = Table()
+    table.add_column("run", no_wrap=True)
+    for heading in ("experiment", "site", "started (UTC)", "status", "reason"):
+        table.add_column(heading)
     for run in runs:
         table.add_row(run.id, run.experiment, run.site, run.started_at[:19], _status(run, alive), run.reason)
     Console().print(table)

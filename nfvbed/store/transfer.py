@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from nfvbed.errors import ConfigurationError
+from nfvbed.errors import ConfigurationError, StoreError
 from nfvbed.records import CellRecord, FactRecord, Record, RunRecord, TrialRecord
 from nfvbed.store.canonical import content_hash
 from nfvbed.store.store import Store
@@ -76,6 +76,13 @@ def import_run(store: Store, document: RunDocument) -> None:
     Raises:
         StoreError: the store has that run already.
     """
+    if any(run.id == document.run.id for run in store.runs()):
+        raise StoreError(
+            f"the store has run {document.run.id} already",
+            where=str(store.location),
+            observed="an exported run is imported once",
+            fix=f"nothing to do; nfvbed report {document.run.id}",
+        )
     for blob in document.blobs.values():
         store.put_blob(blob.kind, blob.value)
     store.add_run_whole(document.run, document.cells, document.trials, document.facts)

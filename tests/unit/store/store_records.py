@@ -1,0 +1,56 @@
+"""Small valid records for tests of the store."""
+
+from typing import Any
+
+from nfvbed.records import (
+    CellRecord,
+    CoreDistance,
+    DirectionCounts,
+    Engine,
+    FactRecord,
+    PortKind,
+    Preset,
+    QualityWarning,
+    RunRecord,
+    TrialRecord,
+)
+
+RUN_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+
+
+def run_record(**changes: Any) -> RunRecord:
+    values = {"id": RUN_ID, "experiment": "demo", "site": "lab", "host_hash": "h", "plan_hash": "p"}
+    return RunRecord.model_validate({**values, "started_at": "2024-01-01T00:00:00.000+00:00", **changes})
+
+
+def cell_record(**changes: Any) -> CellRecord:
+    values = {"id": "ovs-dpdk/p2p/64", "run": RUN_ID, "variant": "ovs-dpdk", "topology": "p2p", "frame_size": 64}
+    values |= {"flows": 1, "port_kind": PortKind.VHOST_USER, "config_hash": "c", "rig_hash": "r"}
+    return CellRecord.model_validate({**values, **changes})
+
+
+def trial_record(**changes: Any) -> TrialRecord:
+    values: dict[str, Any] = {
+        "run": RUN_ID,
+        "cell": "ovs-dpdk/p2p/64",
+        "sequence": 1,
+        "round": 1,
+        "preset": Preset.MRR,
+        "started_at": "2024-01-01T00:00:01.000+00:00",
+        "intended_load_pps": None,
+        "offered_load_pps": 10_000_000_000,
+        "forwarded_rate_pps": 9_999_999_999,
+        "directions": (DirectionCounts(intended=10, sent=10, received=9, lost=1),),
+        "duration_ns": 500_000_000,
+        "latency_hdr": ("HISTFAAAA", None),
+        "switch_counters": {"raw": {"a": [1, 2.5, None]}},
+        "core_distance_ns": CoreDistance(before=31.5, after=150.25),
+        "engine": Engine(name="nfvgen", version="1"),
+        "warnings": (QualityWarning.CPU_STOLEN,),
+    }
+    return TrialRecord.model_validate({**values, **changes})
+
+
+def fact_record(**changes: Any) -> FactRecord:
+    values = {"run": RUN_ID, "cell": None, "round": 1, "step": "deploy", "duration_ns": 3, "detail": {"variant": "v"}}
+    return FactRecord.model_validate({**values, **changes})

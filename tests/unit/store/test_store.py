@@ -1,0 +1,144 @@
+"""The store gives back what was put in, and keeps it as it was."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from store_records import RUN_ID, cell_record, fact_record, run_record, trial_record
+
+from nfvbed.errors import InternalError, StoreError, UsageError
+from nfvbed.records import Status
+from nfvbed.store import Store, content_hash
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "results" / "nfvbed.sqlite"
+
+
+@pytest.fixture
+def filled(path: Path) -> Path:
+    with Store.open(path) as store:
+        store.start_run(run_record())
+        store.add_cell(cell_record())
+        store.add_trial(trial_record())
+        store.add_fact(fact_record())
+        store.put_blob("plan", {"a": 1})
+    return path
+
+
+def test_records_come_back_equal(filled: Path) -> None:
+    with Store.open(filled, read_only=True) as store:
+        assert store.runs() == [run_record()]
+        assert store.cells(RUN_ID) == [cell_record()]
+        assert store.trials(RUN_ID) == [trial_record()]
+        assert store.trials(RUN_ID, "ovs-dpdk/p2p/64") == [trial_record()]
+        assert store.trials(RUN_ID, "other") == []
+        assert store.facts(RUN_ID) == [fact_record()]
+
+
+def test_the_mix_and_missing_values_come_back(filled: Path) -> None:
+    cell = cell_record(id="x/p2p/imix", frame_size="imix", status=Status.UNSUPPORTED, reason="no vhost")
+    trial = trial_record(sequence=2, core_distance_ns=None, latency_hdr=(), directions=(), status=Status.FAILED)
+    with Store.open(filled) as store:
+        store.add_cell(cell)
+        store.add_trial(trial)
+        assert store.cells(RUN_ID)[1] == cell
+        assert store.trials(RUN_ID)[1] == trial
+
+
+def test_equal_values_are_one_blob_however_they_are_ordered(path: Path) -> None:
+    with Store.open(path) as store:
+        first = store.put_blob("plan", {"b": (1, 2), "a": {"y": None}})
+        second = store.put_blob("plan", {"a": {"y": None}, "b": [1, 2]})
+        assert first == second == content_hash({"a": {"y": None}, "b": [1, 2]})
+        assert store.get_blob(first) == {"a": {"y": None}, "b": [1, 2]}
+        with pytest.raises(StoreError, match="no blob"):
+            store.get_blob("0" * 64)
+
+
+def test_a_model_and_its_plain_form_hash_alike() -> None:
+    assert content_hash(cell_record()) == content_hash(json.loads(cell_record().model_dump_json()))
+
+
+@pytest.mark.parametrize("table", ["trial", "blob", "fact", "histogram"])
+@pytest.mark.parametrize("statement", ["UPDATE {} SET {} = {}", "DELETE FROM {}"])
+def test_rows_cannot_be_changed_even_from_outside(filled: Path, table: str, statement: str) -> None:
+    connection = sqlite3.connect(filled)
+    column = {"trial": "reason", "blob": "kind", "fact": "step", "histogram": "encoded"}[table]
+    with pytest.raises(sqlite3.IntegrityError, match=f"{table} is append-only"):
+        connection.execute(statement.format(table, column, "'x'"))
+    connection.close()
+
+
+def test_a_run_ends_and_may_be_resumed_but_ok_is_final(filled: Path) -> None:
+    with Store.open(filled) as store:
+        store.finish_run(RUN_ID, Status.INTERRUPTED, "Ctrl-C")
+        ended = store.run(RUN_ID)
+        assert (ended.status, ended.reason) == (Status.INTERRUPTED, "Ctrl-C")
+        assert ended.ended_at is not None
+        store.reopen_run(RUN_ID)
+        assert store.run(RUN_ID) == run_record()
+        store.finish_run(RUN_ID, Status.OK, "")
+        for change in (lambda: store.reopen_run(RUN_ID), lambda: store.finish_run(RUN_ID, Status.FAILED, "x")):
+            with pytest.raises(StoreError, match="final"):
+                change()
+
+
+def test_a_cell_is_settled_once(filled: Path) -> None:
+    with Store.open(filled) as store:
+        store.set_cell_status(RUN_ID, "ovs-dpdk/p2p/64", Status.BLOCKED, "placement")
+        assert store.cells(RUN_ID)[0].status is Status.BLOCKED
+        store.set_cell_status(RUN_ID, "ovs-dpdk/p2p/64", Status.OK, "")
+        with pytest.raises(StoreError, match="settled once"):
+            store.set_cell_status(RUN_ID, "ovs-dpdk/p2p/64", Status.FAILED, "x")
+        with pytest.raises(InternalError):
+            store.set_cell_status(RUN_ID, "none", Status.OK, "")
+
+
+def test_a_trial_needs_its_cell_and_its_own_number(filled: Path) -> None:
+    with Store.open(filled) as store:
+        with pytest.raises(StoreError, match="UNIQUE"):
+            store.add_trial(trial_record())
+        with pytest.raises(StoreError, match="FOREIGN KEY"):
+            store.add_trial(trial_record(sequence=2, cell="nobody's"))
+        assert store.trials(RUN_ID) == [trial_record()]
+
+
+def test_runs_are_found_by_the_beginning_of_their_id(filled: Path) -> None:
+    other = "01890a5d-ac96-774b-bcce-b302099a9999"
+    with Store.open(filled) as store:
+        store.start_run(run_record(id=other, started_at="2024-02-01T00:00:00.000+00:00"))
+        assert [run.id for run in store.runs()] == [other, RUN_ID]
+        assert store.run("latest").id == other
+        assert store.run(RUN_ID).id == RUN_ID
+        assert store.run(RUN_ID[:-3]).id == RUN_ID
+        with pytest.raises(UsageError, match="several runs begin with '0189'"):
+            store.run("0189")
+        with pytest.raises(UsageError, match="there is no run 'zz'"):
+            store.run("zz")
+
+
+def test_an_exported_run_is_the_same_elsewhere(tmp_path: Path) -> None:
+    from nfvbed.errors import ConfigurationError
+    from nfvbed.store.transfer import export_run, import_run, read_run
+
+    with Store.open(tmp_path / "a.sqlite") as store:
+        digest = store.put_blob("host", {"cpu": "x"})
+        run = run_record(host_hash=digest, plan_hash=digest, status=Status.OK, ended_at="later")
+        store.start_run(run)
+        store.add_cell(cell_record(config_hash=digest, rig_hash=""))
+        store.add_trial(trial_record())
+        store.add_fact(fact_record())
+        document = export_run(store, run)
+    text = document.model_dump_json()
+    with Store.open(tmp_path / "b.sqlite") as store:
+        import_run(store, read_run(text, "e.json"))
+        assert export_run(store, run) == document
+        with pytest.raises(StoreError, match="has run .* already"):
+            import_run(store, document)
+    with pytest.raises(ConfigurationError, match="not what its hash says"):
+        read_run(text.replace('"cpu":"x"', '"cpu":"y"'), "e.json")
+    with pytest.raises(ConfigurationError, match="no run that nfvbed exported"):
+        read_run("{}", "e.json")
