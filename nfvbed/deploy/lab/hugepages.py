@@ -12,9 +12,10 @@ PAGE_KIB = 2048
 class HugepagePool:
     """The 2 MiB pages of the machine, or of one NUMA node."""
 
-    def __init__(self, node: int | None = None, sysfs: Path = Path("/sys")) -> None:
+    def __init__(self, node: int | None = None, root: Path = Path("/")) -> None:
         self.node = node
-        base = sysfs / "kernel/mm" if node is None else sysfs / f"devices/system/node/node{node}"
+        self._meminfo = root / "proc/meminfo"
+        base = root / "sys" / ("kernel/mm" if node is None else f"devices/system/node/node{node}")
         self._directory = base / f"hugepages/hugepages-{PAGE_KIB}kB"
 
     def _read(self, name: str) -> int:
@@ -53,6 +54,9 @@ class HugepagePool:
         if missing <= 0:
             return
         path = self._directory / "nr_hugepages"
+        if missing * PAGE_KIB > self._available_kib():
+            # The kernel would turn all the memory that there is into hugepages before it gives up.
+            raise self._too_few(pages, path)
         previous = self.total
         ledger.record(
             HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=missing)
@@ -68,6 +72,12 @@ class HugepagePool:
             ) from failure
         if self.free < pages:
             raise self._too_few(pages, path)
+
+    def _available_kib(self) -> int:
+        for line in self._meminfo.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1])
+        return 0
 
     def _too_few(self, pages: int, path: Path) -> PrerequisiteError:
         mib = PAGE_KIB // 1024

@@ -30,7 +30,7 @@ def this_process(persistent: bool = False) -> Owner:
         pid=os.getpid(),
         start_time=started,
         boot=boot_id(),
-        command=" ".join(sys.argv),
+        command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         since=now,
         persistent=persistent,
     )

@@ -1,0 +1,43 @@
+"""The host lock within a temporary directory."""
+
+import os
+
+import pytest
+
+from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.errors import BusyError
+
+
+def test_second_holder_is_told_who_the_first_is(tmp_path):
+    directory = tmp_path / "run"
+    first, second = HostLock(directory), HostLock(directory)
+    first.acquire()
+    first.acquire()
+    with pytest.raises(BusyError) as caught:
+        second.acquire()
+    assert f"pid {os.getpid()} since" in caught.value.observed
+    assert caught.value.exit_code == 13
+    first.release()
+    assert not directory.exists()
+    second.acquire()
+    assert second.held
+    second.release()
+    second.release()
+    assert not directory.exists()
+
+
+def test_release_leaves_a_directory_in_which_something_stands(tmp_path):
+    directory = tmp_path / "run"
+    lock = HostLock(directory)
+    lock.acquire()
+    (directory / "deployment").mkdir()
+    lock.release()
+    assert [p.name for p in directory.iterdir()] == ["deployment"]
+
+
+def test_stale_file_of_a_dead_holder_is_taken_over(tmp_path):
+    (tmp_path / "lock").write_text("{")
+    lock = HostLock(tmp_path)
+    lock.acquire()
+    assert lock.held
+    lock.release()

@@ -1,0 +1,61 @@
+"""The pool of hugepages in a recorded tree."""
+
+import pytest
+
+from nfvbed.deploy.lab.hugepages import HugepagePool
+from nfvbed.deploy.lab.ledger import Ledger, this_process
+from nfvbed.errors import PrerequisiteError
+
+
+@pytest.fixture
+def tree(tmp_path):
+    def make(node=None, **values):
+        base = "sys/kernel/mm" if node is None else f"sys/devices/system/node/node{node}"
+        directory = tmp_path / base / "hugepages/hugepages-2048kB"
+        directory.mkdir(parents=True)
+        for name, value in values.items():
+            (directory / f"{name}_hugepages").write_text(str(value))
+        (tmp_path / "proc").mkdir()
+        (tmp_path / "proc/meminfo").write_text("MemTotal: 4194304 kB\nMemAvailable: 1048576 kB\n")
+        return directory, HugepagePool(node, tmp_path), Ledger.create(tmp_path / "ledger", this_process())
+
+    return make
+
+
+def test_enough_free_pages_change_nothing(tree):
+    directory, pool, ledger = tree(nr=100, free=60, resv=10)
+    pool.ensure_free(50, ledger)
+    assert (directory / "nr_hugepages").read_text() == "100"
+    assert ledger.entries == ()
+
+
+def test_pool_is_enlarged_by_what_is_missing_and_too_few_says_so(tree):
+    directory, pool, ledger = tree(nr=100, free=20, resv=0)
+    # The recorded tree does not act on the number written, so it looks like a kernel that finds no memory.
+    with pytest.raises(PrerequisiteError, match="wanted 100 MiB, got 40 MiB") as caught:
+        pool.ensure_free(50, ledger)
+    assert (directory / "nr_hugepages").read_text() == "130"
+    assert caught.value.where.endswith("nr_hugepages")
+    assert "20 of 50 pages" in caught.value.observed
+    assert caught.value.fix
+    assert ledger.undo_all() == []
+    assert (directory / "nr_hugepages").read_text() == "100"
+
+
+def test_more_than_the_available_memory_is_not_even_tried(tree):
+    directory, pool, ledger = tree(nr=0, free=0, resv=0)
+    with pytest.raises(PrerequisiteError, match="wanted 2000000 MiB"):
+        pool.ensure_free(1_000_000, ledger)
+    assert (directory / "nr_hugepages").read_text() == "0"
+    assert ledger.entries == ()
+
+
+def test_node_without_a_count_of_promised_pages(tree):
+    directory, pool, ledger = tree(node=1, nr=8, free=8)
+    pool.ensure_free(8, ledger)
+    assert pool.free == 8
+
+
+def test_kernel_without_hugepages(tmp_path):
+    with pytest.raises(PrerequisiteError, match="no 2 MiB hugepages"):
+        HugepagePool(None, tmp_path).ensure_free(1, None)
