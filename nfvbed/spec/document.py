@@ -11,6 +11,8 @@ from nfvbed.errors import ConfigurationError
 
 KeyPath = tuple[str | int, ...]
 
+PLAIN_COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+
 
 @dataclass(frozen=True)
 class Document:
@@ -104,6 +106,8 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def _value(loader: yaml.SafeLoader, node: yaml.Node, key: KeyPath, places: dict[KeyPath, tuple[int, int]]) -> Any:
+    if isinstance(node, yaml.CollectionNode) and node.tag not in PLAIN_COLLECTIONS:
+        raise yaml.constructor.ConstructorError(None, None, f"{node.tag} is not allowed here", node.start_mark)
     if isinstance(node, yaml.MappingNode):
         return _mapping(loader, node, key, places)
     if isinstance(node, yaml.SequenceNode):

@@ -1,0 +1,186 @@
+"""Every bad input is told with file, line, key, what was seen and what would be right; exit code 10."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.spec.loader import Project
+
+ROOT = Path(__file__).parents[3]
+
+VARIANT = """\
+name: ovs
+title: Open vSwitch
+port_kind: vhost-user
+topologies: [p2p]
+options:
+  dataplane: ovs-dpdk
+  pmd_cores: 1
+"""
+EXPERIMENT = """\
+name: trial
+title: A trial
+variants: [linux-bridge, ovs-dpdk]
+baseline: linux-bridge
+topologies: [p2p]
+frame_sizes: [64, 1518]
+repetitions:
+  needed: 5
+  max_rounds: 12
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    shutil.copytree(ROOT / "deploy", tmp_path / "deploy", ignore=shutil.ignore_patterns("playbooks", "roles"))
+    (tmp_path / "vsperf-conf" / "experiments").mkdir(parents=True)
+    return Project(tmp_path)
+
+
+def refused_variant(project: Project, text: str) -> ConfigurationError:
+    (project.variants_folder / "ovs.yml").write_text(text)
+    with pytest.raises(ConfigurationError) as caught:
+        project.load_variant("ovs")
+    assert caught.value.exit_code == 10
+    return caught.value
+
+
+def refused_experiment(project: Project, text: str) -> ConfigurationError:
+    (project.experiments_folder / "trial.yml").write_text(text)
+    with pytest.raises(ConfigurationError) as caught:
+        project.load_study("trial")
+    assert caught.value.exit_code == 10
+    return caught.value
+
+
+# what is changed, line and key, what was seen, what would be right
+VARIANT_CASES = [
+    ("pmd_cores:", "pmd_core:", "ovs.yml:7 options.pmd_core", "'pmd_core'", "did you mean 'pmd_cores'?"),
+    ("title:", "titel:", "ovs.yml:2 titel", "'titel'", "did you mean 'title'?"),
+    ("pmd_cores: 1", "pmd_cores: 100", "ovs.yml:7 options.pmd_cores", "100", "at least 1 and at most 64"),
+    ("pmd_cores: 1", "pmd_cores: '1'", "ovs.yml:7 options.pmd_cores", '"1"', "a whole number"),
+    ("pmd_cores: 1", "pmd_cores: 1.5", "ovs.yml:7 options.pmd_cores", "1.5", "a whole number"),
+    ("pmd_cores: 1", "emc: 1", "ovs.yml:7 options.emc", "1", "true or false"),
+    ("pmd_cores: 1", "flows: normall", "ovs.yml:7 options.flows", '"normall"', "'port-to-port' or 'normal'"),
+    ("dataplane: ovs-dpdk", "dataplane: ovs", "ovs.yml:6 options.dataplane", '"ovs"', "'ovs-dpdk'"),
+    ("  dataplane: ovs-dpdk\n", "", "ovs.yml:5 options.dataplane", "no such key", "add `dataplane: ...`"),
+    ("port_kind: vhost-user", "port_kind: vhost", "ovs.yml:3 port_kind", '"vhost"', "'vhost-user'"),
+    ("port_kind: vhost-user\n", "", "ovs.yml:1 port_kind", "no such key", "add `port_kind: ...`"),
+    ("topologies: [p2p]", "topologies: p2p", "ovs.yml:4 topologies", '"p2p"', "a list"),
+    ("name: ovs", "name: other", "ovs.yml:1 name", "'other'", "name: ovs"),
+    ("name: ovs", "name: O V S", "ovs.yml:1 name", '"O V S"', "of the form"),
+    ("pmd_cores: 1", "pmd_cores: .inf", "ovs.yml:7 options.pmd_cores", "Infinity", "a whole number"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "where", "observed", "fix"), VARIANT_CASES)
+def test_a_wrong_key_or_value(
+    project: Project, old: str, new: str, where: str, observed: str, fix: str
+) -> None:
+    assert old in VARIANT
+    error = refused_variant(project, VARIANT.replace(old, new))
+    assert error.where == f"{project.variants_folder}/{where}"
+    assert observed in error.observed
+    assert fix in error.fix
+
+
+MALFORMED = [
+    (VARIANT + "  - [\n", ":8:3", "found '-'"),
+    ("name: [ovs", ":1:11", "expected ',' or ']'"),
+    ("name: ovs\n\ttitle: x", ":2:1", "cannot start any token"),
+    (VARIANT + "name: again\n", ":8:1", "'name' is given twice, first in line 1"),
+    (VARIANT + "on: 1\n", ":8:1", "put it in quotes"),
+    ("a: &x [1]\nb: *x\n", ":2:4", "aliases"),
+    ("a: !!python/object/apply:os.system [x]\n", ":1:4", "not allowed"),
+    ("a: !!binary aGk=\n", ":1:4", "not allowed"),
+    ("- a\n- b\n", ":1", "a list"),
+    ("", ":1", "nothing"),
+    ("a: 1\n--- \nb: 2\n", ":2:1", "another document"),
+    ("a: " + "[" * 3000, "", "nests too deeply"),
+]
+
+
+@pytest.mark.parametrize(("text", "place", "observed"), MALFORMED)
+def test_malformed_yaml(project: Project, text: str, place: str, observed: str) -> None:
+    error = refused_variant(project, text)
+    assert error.where == f"{project.variants_folder}/ovs.yml{place}"
+    assert observed in error.observed
+    assert error.fix
+
+
+def test_a_file_that_is_no_text(project: Project) -> None:
+    (project.variants_folder / "ovs.yml").write_bytes(b"name: \xff\xfe")
+    with pytest.raises(ConfigurationError, match="cannot be read") as caught:
+        project.load_variant("ovs")
+    assert "UTF-8" in caught.value.observed
+
+
+EXPERIMENT_CASES = [
+    ("ovs-dpdk]", "ovs-dpkd]", "trial.yml:3 variants[1]", "'ovs-dpkd'", "did you mean 'ovs-dpdk'?"),
+    ("64, 1518", "64, 63", "trial.yml:6 frame_sizes[1]", "63", "at least 64 and at most 9018, or one of 'imix'"),
+    ("64, 1518", "64, 9019", "trial.yml:6 frame_sizes[1]", "9019", "at least 64 and at most 9018"),
+    ("64, 1518", "64, imx", "trial.yml:6 frame_sizes[1]", '"imx"', "'imix'"),
+    ("64, 1518", "64, 64", "trial.yml:1", "names something twice", "change one"),
+    ("frame_sizes", "frame_size", "trial.yml:6 frame_size", "'frame_size'", "did you mean 'frame_sizes'?"),
+    ("max_rounds: 12", "max_rounds: 1", "trial.yml:7 repetitions", "(1) must be at least needed (5)", "change one"),
+    ("baseline: linux-bridge", "baseline: vpp", "trial.yml:1", "'vpp' is none of the variants", "change one"),
+    ("topologies: [p2p]", "topologies: [q2q]", "trial.yml:5 topologies[0]", '"q2q"', "'p2p'"),
+    ("topologies: [p2p]", "site: lap", "trial.yml:5 site", "'lap'", "did you mean 'lab'?"),
+    ("topologies: [p2p]", "traffic: {ip: 6}", "trial.yml:6 frame_sizes[0]", "64, with IPv6", "at least 84 bytes"),
+    ("topologies: [p2p]", "traffic: {vlan: 5}", "trial.yml:6 frame_sizes[0]", "a VLAN tag", "at least 68 bytes"),
+    ("topologies: [p2p]", "traffic: {vlan: 5000}", "trial.yml:5 traffic.vlan", "5000", "at least 1 and at most 4094"),
+    ("ovs-dpdk]", "simulated]", "trial.yml:3 variants", "simulated: simulated; real: linux-bridge", "two experiments"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "where", "observed", "fix"), EXPERIMENT_CASES)
+def test_a_wrong_experiment(
+    project: Project, old: str, new: str, where: str, observed: str, fix: str
+) -> None:
+    assert old in EXPERIMENT
+    error = refused_experiment(project, EXPERIMENT.replace(old, new))
+    assert error.where == f"{project.experiments_folder}/{where}"
+    assert observed in error.observed
+    assert fix in error.fix
+
+
+def test_a_topology_that_no_variant_has(project: Project) -> None:
+    for name in ("linux-bridge", "ovs-dpdk"):
+        path = project.variants_folder / f"{name}.yml"
+        path.write_text(path.read_text().replace("topologies: [p2p]", "topologies: []"))
+    error = refused_experiment(project, EXPERIMENT)
+    assert "no variant of trial.yml has the topology 'p2p'" in error.what
+
+
+def test_an_unknown_name(project: Project) -> None:
+    loads = {"variant": project.load_variant, "site": project.load_site, "experiment": project.load_study}
+    for kind, load in loads.items():
+        with pytest.raises(ConfigurationError, match=f"unknown {kind} 'nobody'"):
+            load("nobody")
+
+
+def test_an_unknown_file(project: Project) -> None:
+    with pytest.raises(ConfigurationError, match="nowhere.yml cannot be read"):
+        project.load_study("/nowhere.yml")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "where", "fix"),
+    [
+        ("frame_sizes", [9], "command line, frame_sizes[0]", "at least 64"),
+        ("repetitions.needed", 0, "command line, repetitions.needed", "at least 1"),
+        ("trials.x", 1, "command line, trials.x", "mrr_duration_s"),
+        ("variants", ["ovs-dpkd"], "command line, variants[0]", "did you mean 'ovs-dpdk'?"),
+        ("traffic", 1, "command line, traffic", "keys and values"),
+    ],
+)
+def test_the_command_line_is_checked_like_the_file(
+    project: Project, key: str, value: object, where: str, fix: str
+) -> None:
+    (project.experiments_folder / "trial.yml").write_text(EXPERIMENT)
+    with pytest.raises(ConfigurationError) as caught:
+        project.load_study("trial", {key: value})
+    assert caught.value.where == where
+    assert fix in caught.value.fix
