@@ -1,0 +1,109 @@
+"""What can be typed, set or read is documented, and what is documented exists."""
+
+import configparser
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+import yaml
+from source import ROOT, text, tracked
+
+REFERENCE = Path("docs/reference")
+ENVIRONMENT = REFERENCE / "environment.md"
+VARIABLE = re.compile(r"\b(NFVBED_[A-Z_]+[A-Z]|VPP_BIN)\b")
+TIERS = ("unit", "golden", "contract", "lint", "functional", "browser")
+MAKEFILE = text(Path("Makefile"))
+
+
+def _variables_in_use():
+    folders = ("nfvbed", "native", "setup", "bench", "tests", ".ci")
+    paths = [path for path in tracked() if path.parts[0] in folders or path.name in ("Makefile", "tox.ini")]
+    # In C sources the same prefix is used for constants; there a variable is what getenv reads.
+    found = set()
+    for path in paths:
+        if path.suffix in (".c", ".h", ".build"):
+            found |= set(re.findall(r'getenv\("(NFVBED_\w+)"\)', text(path)))
+        else:
+            found |= set(VARIABLE.findall(text(path)))
+    return found
+
+
+def test_generated_pages_are_current():
+    generate = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+    stale = [
+        name
+        for name, build in generate["PAGES"].items()
+        if not (ROOT / REFERENCE / name).exists() or (ROOT / REFERENCE / name).read_text() != build()
+    ]
+    assert stale == [], "run make reference"
+
+
+def test_environment_variables_are_documented_and_exist():
+    documented = set(re.findall(r"^\| `(\w+)`", text(ENVIRONMENT), re.MULTILINE))
+    assert documented == _variables_in_use()
+
+
+def test_every_warning_has_advice():
+    from nfvbed.compare.advice import ADVICE
+    from nfvbed.records import QualityWarning
+
+    assert set(ADVICE) == set(QualityWarning)
+
+
+def test_exit_codes_are_those_of_the_contract():
+    codes = [int(code) for code in re.findall(r"^\| (\d+) \|", text(REFERENCE / "exit-codes.md"), re.MULTILINE)]
+    assert codes == [0, 1, 2, 10, 11, 12, 13, 20, 21, 22, 23, 24, 30, 40, 130]
+
+
+def test_variants_are_documented():
+    page = text(REFERENCE / "files.md")
+    names = [path.stem for path in tracked() if path.parts[:2] == ("deploy", "variants")]
+    assert names
+    assert [name for name in names if f"| `{name}` |" not in page] == []
+
+
+def test_every_target_has_a_line_of_help():
+    phony = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
+    listed = re.findall(r"^([a-z$][^:\s]*):.*## ", MAKEFILE, re.MULTILINE)
+    internal = {"setup-test"}
+    assert set(phony) - internal == set(listed)
+
+
+def test_tiers_of_make_and_tox_are_the_same():
+    assert f"TIERS := {' '.join(TIERS)}" in MAKEFILE
+    tox = configparser.ConfigParser()
+    tox.read_string(text(Path("tox.ini")))
+    for tier in TIERS:
+        assert tox[f"testenv:{tier}"]["commands"] == f"python tests/tiers.py {tier}"
+    assert set(tox["tox"]["env_list"].replace(" ", "").split(",")) == {*TIERS, "docs"}
+    assert "$(PYTHON) tests/tiers.py $(TIERS)" in MAKEFILE
+    assert "$(PYTHON) tests/tiers.py $*" in MAKEFILE
+
+
+@pytest.mark.parametrize("page", [path for path in tracked() if path.suffix == ".md"], ids=str)
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text(page))
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (ROOT / page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", [path for path in tracked() if path.suffix == ".md"], ids=str)
+def test_named_targets_exist(page):
+    from_help = set(re.findall(r"^\| `([\w-]+)` \|", text(REFERENCE / "make.md"), re.MULTILINE))
+    named = set(re.findall(r"`make ([a-z][\w-]*)", text(page)))
+    assert named <= from_help | {"setup-test"}
+
+
+def test_support_manifest_covers_every_variant():
+    manifest = yaml.safe_load(text(Path("tests/support.yml")))
+    names = {path.stem for path in tracked() if path.parts[:2] == ("deploy", "variants")}
+    assert set(manifest["variants"]) == names
+
+
+def test_every_debian_package_and_library_is_explained():
+    page = text(Path("docs/dependencies.md"))
+    lists = ("setup/packages-debian.txt", "requirements.in")
+    lines = [line.partition("#")[0].strip() for path in lists for line in text(Path(path)).splitlines()]
+    names = [line for line in lines if line and not line.startswith("[")]
+    assert [name for name in names if f"`{name}`" not in page] == []

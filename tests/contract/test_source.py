@@ -1,0 +1,65 @@
+"""What no tracked file may hold."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from source import python_files, text, tracked, tree
+
+C_FILES = [path for path in tracked() if path.suffix in (".c", ".h")]
+DATA = ("tests/unit", "tests/golden")
+"""Recorded output of real hosts is kept as it was."""
+MACHINE_PATHS = re.compile(r"/(?:work|home/\w+|root|workspace)/")
+INDEX_HOSTS = re.compile(
+    r"(?:--index-url|--extra-index-url|--find-links|trusted-host|https?://[\w.-]*(?:pypi|mirror)[\w.-]*)"
+)
+
+
+def _calls(path):
+    return (node for node in ast.walk(tree(path)) if isinstance(node, ast.Call))
+
+
+@pytest.mark.parametrize("path", python_files(), ids=str)
+def test_nothing_is_evaluated_or_given_to_a_shell(path):
+    found = []
+    for call in _calls(path):
+        name = ast.unparse(call.func)
+        if name in ("eval", "exec", "yaml.load", "os.system", "os.popen"):
+            found.append(f"line {call.lineno}: {name}")
+        if any(k.arg == "shell" and getattr(k.value, "value", True) is not False for k in call.keywords):
+            found.append(f"line {call.lineno}: shell=")
+    assert found == []
+
+
+@pytest.mark.parametrize("path", C_FILES, ids=str)
+def test_c_sources_name_their_licence(path):
+    first = text(path).splitlines()[0]
+    dual = "OR" in first or "GPL" in first
+    assert "SPDX-License-Identifier:" in first
+    assert "Apache-2.0" in first or (path.name.endswith((".bpf.c", ".bpf.h")) and dual)
+
+
+def test_no_file_names_a_machine():
+    own = Path("tests/contract/test_source.py")
+    found = [
+        f"{path}:{number}: {line.strip()[:80]}"
+        for path in tracked()
+        if path != own and path.name != "LICENSE" and not str(path).startswith(DATA)
+        for number, line in enumerate(text(path).splitlines(), 1)
+        if MACHINE_PATHS.search(line) or INDEX_HOSTS.search(line)
+    ]
+    assert found == []
+
+
+def test_every_pin_is_exact():
+    lines = [line for line in text(Path("requirements.txt")).splitlines() if line and not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[\w.]+", line)] == []
+
+
+def test_everything_asked_for_is_pinned():
+    def names(path):
+        lines = (line.partition("#")[0].strip() for line in text(Path(path)).splitlines())
+        return {re.split(r"[=<>~\[]", line)[0].lower().replace("_", "-") for line in lines if line}
+
+    assert names("requirements.in") <= names("requirements.txt")
