@@ -41,7 +41,7 @@ def rate_figure(comparison: Comparison) -> Spec | None:
             header=alt.Header(labelAngle=0, labelAlign="left", labelAnchor="start", labelOrient="top", labelPadding=2),
         ),
         spacing=18,
-    ).resolve_scale(y="independent")
+    )
     legend = "Bar: median; line: 95 % interval; dots: single trials; striped, with ≥: limited, a lower bound."
     caption = f"{legend} {short_caption(comparison)}"
     return finish(chart, "Maximum receive rate", caption, _description(rows), simulated=comparison.simulated)
