@@ -1,0 +1,88 @@
+"""The loop-back on vhost-user ports: both ends of one socket in the generator itself.
+
+Port 0 is the virtio side (the server) and port 1 the vhost side (the client), so the generator's one thread also does
+what is the switch's part in a real trial: it copies every frame out of and into the ring. What it reaches is therefore
+a *lower bound* of what the generator can do beside a switch that does the copying on its own core; a switch may well
+exceed it. The ceiling in the switch's own arrangement is the reference, testpmd io (`testpmd_io.py`).
+"""
+
+from pathlib import Path
+
+from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplanes import vhost_user_ports
+from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
+from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.timing import Steps
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.native import native_binary
+from nfvbed.errors import NfvbedError, SwitchDiedError
+from nfvbed.records import (
+    CellRole,
+    Deployment,
+    GeneratorPort,
+    Hop,
+    PortKind,
+    Readiness,
+    Support,
+    SwitchCounters,
+    WorkThread,
+)
+from nfvbed.spec.variant import Variant
+
+
+class LoopbackVhost(DataPlane):
+    """Nothing but a place for the generator's socket: no switch, no core but the generator's."""
+
+    kind = "loopback-vhost"
+
+    def probe(self, variant: Variant) -> Support:
+        """It needs the generator alone."""
+        try:
+            native_binary("nfvgen")
+        except NfvbedError as failure:
+            return Support(
+                variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=failure.what, fix=failure.fix
+            )
+        return Support(variant=variant.name, readiness=Readiness.READY)
+
+    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+        """Name the socket that the generator's ports share."""
+        options = ovs_options(variant)
+        vhost_user_ports.check_queue_size(options.rx_queue_size)
+        steps = Steps()
+        with steps.timed("deploy.ports"):
+            path = workspace.directory / "loop.sock"
+            vhost_user_ports.refuse_busy(path)
+        vhost = f"net_vhost0,iface={path},client=1,queues=1"
+        return Deployment(
+            id=workspace.id,
+            variant=variant.name,
+            site="lab",
+            topology=topology,
+            role=CellRole.LOOPBACK,
+            ports=(
+                vhost_user_ports.server_port(0, path, options.rx_queue_size),
+                GeneratorPort(engine="dpdk", spec=vhost, kind=PortKind.VHOST_USER),
+            ),
+            run_directory=str(workspace.directory),
+            steps=steps.done,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that the run directory is still there; nothing else stands."""
+        if not Path(deployment.run_directory).is_dir():
+            raise SwitchDiedError(
+                "the loop-back's run directory is gone", where=deployment.run_directory, fix="deploy again"
+            )
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """There is no switch."""
+        return None
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """There is nothing between the generator's ports."""
+        return ()
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """There is no switch."""
+        return ()

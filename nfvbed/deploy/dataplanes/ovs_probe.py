@@ -1,0 +1,61 @@
+"""Whether this host can run Open vSwitch with DPDK: found by running it and asking for its memory."""
+
+import os
+import subprocess
+
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.native import native_binary
+from nfvbed.deploy.ovs.binaries import locate
+from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
+from nfvbed.records import Readiness, Support
+from nfvbed.spec.variant import Variant
+
+_TIMEOUT_S = 10.0
+
+
+def try_open_vswitch(variant: Variant) -> Support:
+    """Run the switch's program, and set its hugepages aside and give them back.
+
+    A CPU that DPDK was not built for ends the program before it writes its version, so that is tried as well.
+    """
+    try:
+        if os.geteuid() != 0:
+            raise PrerequisiteError("Open vSwitch with DPDK needs root", fix="run it with sudo")
+        _run_version(str(locate().vswitchd))
+        native_binary("nfvgen")
+        try_memory(variant.hugepages_mib)
+    except NfvbedError as failure:
+        reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
+        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+    return Support(variant=variant.name, readiness=Readiness.READY)
+
+
+def _run_version(program: str) -> None:
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise PrerequisiteError(
+            "Open vSwitch does not run", where=program, observed=str(failure), fix="make setup"
+        ) from failure
+    if done.returncode or "DPDK" not in done.stdout:
+        observed = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
+        raise PrerequisiteError(
+            "Open vSwitch with DPDK does not run", where=program, observed=observed, fix="make setup"
+        )
+
+
+def try_memory(hugepages_mib: int) -> None:
+    """Set hugepages aside and give them back.
+
+    Raises:
+        PrerequisiteError: there are too few.
+    """
+    workspace = Workspace.create()
+    try:
+        workspace.hugepages(hugepages_mib)
+    except OSError as failure:
+        raise DeployError("hugepages cannot be set aside", observed=str(failure)) from failure
+    finally:
+        workspace.close()

@@ -1,0 +1,192 @@
+"""The reference on vhost-user ports: testpmd `io` in the switch's place, on its core, with its memory settings.
+
+It moves frames from one port to the other without looking at them, so it is what the ports themselves cost; what a
+switch needs beyond it is the price of switching.
+"""
+
+import os
+import time
+from pathlib import Path
+
+from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplanes import vhost_user_ports
+from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
+from nfvbed.deploy.dataplanes.ovs_probe import try_memory
+from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.timing import Steps
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.ovs.instance import check_alive
+from nfvbed.deploy.testpmd import command, telemetry
+from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    CellRole,
+    Deployment,
+    Hop,
+    Readiness,
+    Role,
+    Support,
+    SwitchCounters,
+    WorkThread,
+)
+from nfvbed.spec.variant import Variant
+
+PROCESS = "testpmd"
+START_S = 15.0
+_PORTS = (0, 1)
+_FORWARDING_THREAD = "rte-worker-1"
+"""DPDK names an lcore's thread after the lcore (22.11: `rte-worker-<lcore>`; before: `lcore-worker-<lcore>`)."""
+
+
+class TestpmdIo(DataPlane):
+    """dpdk-testpmd with two vhost ports, clients of the generator's sockets as Open vSwitch's are."""
+
+    __test__ = False
+    kind = "testpmd-io"
+
+    def __init__(self) -> None:
+        self._workspaces: dict[str, Workspace] = {}
+
+    def probe(self, variant: Variant) -> Support:
+        """Look for testpmd, and for the memory."""
+        try:
+            if os.geteuid() != 0:
+                raise PrerequisiteError("testpmd needs root", fix="run it with sudo")
+            command.program()
+            try_memory(variant.hugepages_mib)
+        except NfvbedError as failure:
+            reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
+            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+        return Support(variant=variant.name, readiness=Readiness.READY)
+
+    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+        """Start testpmd; it connects by itself when the generator listens, and forwards from then on."""
+        ovs = ovs_options(variant)
+        vhost_user_ports.check_queue_size(ovs.rx_queue_size)
+        sockets = vhost_user_ports.sockets(workspace.directory)
+        prefix = f"nfvbed-{workspace.id}-io"
+        path = telemetry.socket_path(workspace.directory, prefix)
+        steps = Steps()
+        with steps.timed("deploy.hugepages"):
+            hugepages = workspace.hugepages(max(variant.hugepages_mib, ovs.socket_memory_mib))
+            netns = workspace.network_namespace("switch")
+        with steps.timed("deploy.switch"):
+            options = command.TestpmdOptions(
+                vdevs=(vdev(0, sockets[0]), vdev(1, sockets[1])),
+                main_core=arrangement.control_cores[0],
+                forwarding_core=arrangement.switch_cores[0],
+                hugepages=hugepages,
+                memory_mib=ovs.socket_memory_mib,
+                file_prefix=prefix,
+                descriptors=ovs.rx_queue_size,
+            )
+            cores = sorted({arrangement.switch_cores[0], *arrangement.control_cores})
+            environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
+            process = workspace.spawn(
+                PROCESS, command.argv(options), cores=cores, netns=netns, environment=environment
+            )
+            _wait_until_forwarding(process, path)
+        self._workspaces[workspace.id] = workspace
+        return Deployment(
+            id=workspace.id,
+            variant=variant.name,
+            site="lab",
+            topology=topology,
+            role=CellRole.REFERENCE,
+            ports=vhost_user_ports.server_ports(sockets, ovs.rx_queue_size),
+            threads=_threads(process.pid, arrangement.switch_cores[0]),
+            run_directory=str(workspace.directory),
+            control={"telemetry": str(path), "netns": netns, "switch_core": str(arrangement.switch_cores[0])},
+            versions={"testpmd": str(telemetry.ask(path, "/info")["version"])},
+            steps=steps.done,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that testpmd lives."""
+        check_alive(self._process(deployment))
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Frames that its ports received. Its loop is busy all the time, so there are no busy cycles to give."""
+        ports = self._ports(deployment)
+        return SwitchCounters(
+            packets=sum(_plain(port)["ipackets"] for port in ports),
+            busy_cycles=NOT_SEPARABLE,
+            source="testpmd polls all the time and does not tell busy from idle cycles",
+            raw={f"port {number}": _plain(port) for number, port in zip(_PORTS, ports, strict=True)},
+        )
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """Its two ports."""
+        return tuple(_hop(number, port) for number, port in zip(_PORTS, self._ports(deployment), strict=True))
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """Its forwarding thread."""
+        return _threads(self._process(deployment).pid, int(deployment.control["switch_core"]))
+
+    def _process(self, deployment: Deployment) -> ManagedProcess:
+        if deployment.id not in self._workspaces:
+            self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
+        return self._workspaces[deployment.id].process(PROCESS)
+
+    def _ports(self, deployment: Deployment) -> list[dict[str, object]]:
+        path = Path(deployment.control["telemetry"])
+        try:
+            return [telemetry.ask(path, f"/ethdev/stats,{number}") for number in _PORTS]
+        except DeployError:
+            self.verify(deployment)
+            raise
+
+
+def vdev(index: int, socket: Path) -> str:
+    """Give testpmd's vhost port, a client of the generator's socket."""
+    return f"net_vhost{index},iface={socket},client=1,queues=1"
+
+
+def _wait_until_forwarding(process: ManagedProcess, path: Path) -> None:
+    """Wait until testpmd has set both ports up.
+
+    Raises:
+        DeployError: it did not in time.
+        SwitchDiedError: it has ended.
+    """
+    deadline = time.monotonic() + START_S
+    while True:
+        check_alive(process)
+        try:
+            if path.exists() and len(telemetry.ask(path, "/ethdev/list")) == len(_PORTS):
+                telemetry.ask(path, "/ethdev/stats,1")
+                return
+        except DeployError:
+            pass  # it listens before its ports are there
+        if time.monotonic() > deadline:
+            raise DeployError(
+                f"testpmd was not ready within {START_S:g} s", where=str(path), observed=process.log_tail(5)
+            )
+        time.sleep(0.01)
+
+
+def _threads(pid: int, core: int) -> tuple[WorkThread, ...]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            name = (task / "comm").read_text().strip()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended meanwhile
+        if name in (_FORWARDING_THREAD, "lcore-worker-1"):
+            tid = int(task.name)
+            found.append(WorkThread(role=Role.SWITCH, pid=pid, tid=tid, core=core, name=name, polling=True))
+    return tuple(found)
+
+
+def _hop(number: int, port: dict[str, object]) -> Hop:
+    counted = _plain(port)
+    drops = {name: counted[name] for name in ("imissed", "ierrors", "oerrors", "rx_nombuf")}
+    return Hop(
+        name=f"testpmd port {number}", rx_packets=counted["ipackets"], tx_packets=counted["opackets"], drops=drops
+    )
+
+
+def _plain(port: dict[str, object]) -> dict[str, int]:
+    """Leave the per-queue lists out."""
+    return {name: value for name, value in port.items() if isinstance(value, int)}

@@ -1,0 +1,119 @@
+"""A connection to a bridge's management socket, over which rules are set and counters read."""
+
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from nfvbed.deploy.ovs import openflow
+from nfvbed.errors import DeployError
+
+PATIENCE_S = 5.0
+
+
+class BridgeController:
+    """Speaks OpenFlow 1.4 to one bridge. Requests are answered in order; one thread uses it."""
+
+    def __init__(self, path: Path) -> None:
+        """Connect and agree on the version.
+
+        Raises:
+            DeployError: nothing answers, or not in OpenFlow 1.4.
+        """
+        self._path = path
+        self._buffer = b""
+        self._xid = 0
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(PATIENCE_S)
+        try:
+            self._socket.connect(str(path))
+            self._send(openflow.HELLO)
+            if self._receive().type != openflow.HELLO:
+                raise self._failure("the bridge did not begin with HELLO")
+        except OSError as error:
+            self._socket.close()
+            raise self._failure(str(error)) from error
+        except DeployError:
+            self._socket.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._socket.close()
+
+    def add_rules(self, rules: list[openflow.Rule]) -> None:
+        """Set rules; all of them are in force when this returns.
+
+        Raises:
+            DeployError: the bridge refused one.
+        """
+        for rule in rules:
+            self._send(openflow.FLOW_MOD, openflow.add_rule(rule))
+        self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
+
+    def rules(self) -> dict[int, openflow.RuleCounters]:
+        """Read what the rules have matched, by cookie."""
+        bodies = self._multipart(openflow.flow_request())
+        return {rule.cookie: rule for body in bodies for rule in openflow.parse_rules(body)}
+
+    def ports(self) -> dict[int, openflow.PortCounters]:
+        """Read the ports' counters, by OpenFlow port number."""
+        bodies = self._multipart(openflow.port_request())
+        return {port.port: port for body in bodies for port in openflow.parse_ports(body)}
+
+    def _multipart(self, request: bytes) -> list[bytes]:
+        bodies = [self._exchange(openflow.MULTIPART_REQUEST, request, openflow.MULTIPART_REPLY)]
+        while openflow.more_follows(bodies[-1]):
+            bodies.append(self._await(openflow.MULTIPART_REPLY, self._xid))
+        return bodies
+
+    def _exchange(self, kind: int, body: bytes, answer: int) -> bytes:
+        return self._await(answer, self._send(kind, body))
+
+    def _send(self, kind: int, body: bytes = b"") -> int:
+        self._xid += 1
+        try:
+            self._socket.sendall(openflow.message(kind, self._xid, body))
+        except OSError as error:
+            raise self._failure(str(error)) from error
+        return self._xid
+
+    def _await(self, kind: int, xid: int) -> bytes:
+        """Wait for the answer to a request; keep the connection alive meanwhile."""
+        while True:
+            message = self._receive()
+            if message.type == openflow.ERROR:
+                raise self._failure(openflow.error_text(message.body))
+            if message.type == openflow.ECHO_REQUEST:
+                self._socket.sendall(openflow.message(openflow.ECHO_REPLY, message.xid, message.body))
+            elif message.type == kind and message.xid == xid:
+                return message.body
+
+    def _receive(self) -> openflow.Message:
+        header = self._read(openflow.HEADER.size)
+        _, kind, length, xid = openflow.HEADER.unpack(header)
+        return openflow.Message(kind, xid, self._read(length - openflow.HEADER.size))
+
+    def _read(self, size: int) -> bytes:
+        while len(self._buffer) < size:
+            try:
+                data = self._socket.recv(65536)
+            except OSError as error:
+                raise self._failure(str(error)) from error
+            if not data:
+                raise self._failure("the connection was closed")
+            self._buffer += data
+        data, self._buffer = self._buffer[:size], self._buffer[size:]
+        return data
+
+    def _failure(self, observed: str) -> DeployError:
+        return DeployError(
+            "the bridge does not do what OpenFlow asks",
+            where=str(self._path),
+            observed=observed,
+            fix="read ovs-vswitchd.log in the run directory",
+        )

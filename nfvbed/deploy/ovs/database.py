@@ -1,0 +1,239 @@
+"""The switch's database over OVSDB (RFC 7047): its settings, one bridge, its ports, and what it says of them."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ovs.db import idl
+from ovs.poller import Poller
+
+from nfvbed.deploy.ovs.binaries import OvsBinaries
+from nfvbed.errors import DeployError
+
+PATIENCE_S = 15.0
+_LOOK_AROUND_MS = 50
+"""How often a wait looks whether the switch still lives."""
+
+ROOT = "Open_vSwitch"
+_COLUMNS = {
+    ROOT: ("bridges", "cur_cfg", "next_cfg", "other_config", "dpdk_version", "dpdk_initialized"),
+    "Bridge": ("name", "ports", "datapath_type", "fail_mode", "protocols"),
+    "Port": ("name", "interfaces"),
+    "Interface": (
+        "name",
+        "type",
+        "options",
+        "other_config",
+        "ofport",
+        "ofport_request",
+        "error",
+        "link_state",
+        "status",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class PortRequest:
+    """A port to add to the bridge."""
+
+    name: str
+    type: str
+    number: int
+    """Its OpenFlow port number."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    other_config: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class InterfaceState:
+    """What the switch says of an interface."""
+
+    name: str
+    number: int | None
+    """Its OpenFlow port number; None while it is not open."""
+    error: str
+    link_up: bool
+    status: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SwitchState:
+    """What the switch says of itself."""
+
+    dpdk_version: str
+    dpdk_initialized: bool
+
+
+class SwitchDatabase:
+    """A connection to one ovsdb-server; one thread uses it."""
+
+    def __init__(self, socket: Path, binaries: OvsBinaries, check: Callable[[], None] = lambda: None) -> None:
+        """Connect.
+
+        Args:
+            socket: the server's.
+            binaries: whose schema the database has.
+            check: called while waiting; raises when waiting has become pointless.
+
+        Raises:
+            DeployError: no database answers.
+        """
+        self._socket = socket
+        self._check = check
+        helper = idl.SchemaHelper(location=str(binaries.schema))
+        for table, columns in _COLUMNS.items():
+            helper.register_columns(table, list(columns))
+        self._idl: Any = idl.Idl(f"unix:{socket}", helper)
+        try:
+            self._wait(self._idl.has_ever_connected, "no database answers")
+        except BaseException:
+            self._idl.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._idl.close()
+
+    def initialise(self, other_config: Mapping[str, str]) -> None:
+        """Make the root row with its settings, before the switch runs (DPDK's are read once, at its start).
+
+        They are configuration number 1: the switch writes the number of what it has carried out into `cur_cfg`.
+        """
+        transaction = idl.Transaction(self._idl)
+        row = transaction.insert(self._idl.tables[ROOT])
+        row.other_config = dict(other_config)
+        row.next_cfg = 1
+        self._commit(transaction)
+
+    def add_bridge(self, name: str, ports: Sequence[PortRequest]) -> None:
+        """Add a userspace bridge with its ports, and wait until the switch has made them.
+
+        It is `secure`: nothing is forwarded but by its rules.
+
+        Raises:
+            DeployError: a port could not be opened; the message holds the switch's own words.
+        """
+        transaction = idl.Transaction(self._idl)
+        root = self._root()
+        requests = [PortRequest(name, "internal", 0), *ports]
+        bridge = transaction.insert(self._idl.tables["Bridge"])
+        bridge.name = name
+        bridge.datapath_type = "netdev"
+        bridge.fail_mode = "secure"
+        bridge.protocols = ["OpenFlow14"]
+        bridge.ports = [self._insert_port(transaction, request) for request in requests]
+        root.bridges = [bridge]
+        root.increment("next_cfg")
+        self._commit(transaction)
+        target = transaction.get_increment_new_value()
+        self._wait(lambda: self._root().cur_cfg >= target, f"the switch did not make the bridge {name}")
+        self._check_ports(ports)
+
+    def switch(self) -> SwitchState:
+        """Read what the switch says of itself."""
+        root = self._root()
+        return SwitchState(
+            dpdk_version=_optional(root.dpdk_version),
+            dpdk_initialized=bool(root.dpdk_initialized),
+        )
+
+    def wait_for_switch(self) -> SwitchState:
+        """Wait until the switch has read its settings and brought DPDK up.
+
+        Raises:
+            DeployError: DPDK did not come up.
+        """
+        self._wait(lambda: bool(self._root().cur_cfg), "the switch did not read its database")
+        state = self.switch()
+        if not state.dpdk_initialized:
+            raise self._failure("the switch came up without DPDK", "dpdk_initialized is false")
+        return state
+
+    def interfaces(self) -> dict[str, InterfaceState]:
+        """Read the state of the interfaces, by name."""
+        self._idl.run()
+        return {row.name: _interface(row) for row in self._idl.tables["Interface"].rows.values()}
+
+    def _insert_port(self, transaction: Any, request: PortRequest) -> Any:
+        interface = transaction.insert(self._idl.tables["Interface"])
+        interface.name = request.name
+        interface.type = request.type
+        interface.options = dict(request.options)
+        interface.other_config = dict(request.other_config)
+        if request.number:
+            interface.ofport_request = request.number
+        port = transaction.insert(self._idl.tables["Port"])
+        port.name = request.name
+        port.interfaces = [interface]
+        return port
+
+    def _check_ports(self, requests: Sequence[PortRequest]) -> None:
+        states = self.interfaces()
+        for request in requests:
+            state = states[request.name]
+            if state.error or state.number != request.number:
+                raise self._failure(
+                    f"the switch cannot open port {request.name} ({request.type})",
+                    state.error or f"OpenFlow port {state.number} instead of {request.number}",
+                )
+
+    def _root(self) -> Any:
+        rows = list(self._idl.tables[ROOT].rows.values())
+        if not rows:
+            raise self._failure("the database is empty", f"no row in {ROOT}")
+        return rows[0]
+
+    def _commit(self, transaction: Any) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while (status := transaction.commit()) == idl.Transaction.INCOMPLETE and time.monotonic() < deadline:
+            poller = Poller()
+            poller.timer_wait(_LOOK_AROUND_MS)
+            self._idl.wait(poller)
+            transaction.wait(poller)
+            poller.block()
+            self._idl.run()
+        if status != idl.Transaction.SUCCESS:
+            observed = f"{idl.Transaction.status_to_string(status)} {transaction.get_error() or ''}"
+            raise self._failure("a change of the switch's database failed", observed.strip())
+
+    def _wait(self, condition: Callable[[], bool], failure: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            self._idl.run()
+            if condition():
+                return
+            self._check()
+            if time.monotonic() > deadline:
+                raise self._failure(failure, f"nothing within {PATIENCE_S:g} s")
+            poller = Poller()
+            poller.timer_wait(_LOOK_AROUND_MS)
+            self._idl.wait(poller)
+            poller.block()
+
+    def _failure(self, what: str, observed: str) -> DeployError:
+        return DeployError(
+            what, where=str(self._socket), observed=observed, fix="read ovs-vswitchd.log beside that socket"
+        )
+
+
+def _interface(row: Any) -> InterfaceState:
+    return InterfaceState(
+        name=row.name,
+        number=row.ofport[0] if row.ofport and row.ofport[0] > 0 else None,
+        error=_optional(row.error),
+        link_up=_optional(row.link_state) == "up",
+        status=dict(row.status),
+    )
+
+
+def _optional(value: Sequence[str]) -> str:
+    """Give an optional column's value; OVSDB has it as a set of none or one."""
+    return value[0] if value else ""

@@ -1,0 +1,161 @@
+"""A private Open vSwitch in a workspace: its own database, sockets, logs, hugepages and network namespace.
+
+Nothing of it is in /run/openvswitch, /etc/openvswitch or /var/log/openvswitch: an Open vSwitch that is in use on the
+machine is neither seen nor touched. Both daemons run in the foreground, so that their workspace ends them.
+"""
+
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.ovs.binaries import OvsBinaries
+from nfvbed.deploy.ovs.database import SwitchDatabase
+from nfvbed.errors import DeployError, SwitchDiedError
+
+SERVER = "ovsdb-server"
+SWITCH = "ovs-vswitchd"
+PATIENCE_S = 10.0
+LOG_LINES = 15
+
+_CONSOLE_ONLY = ("-vconsole:info", "-vsyslog:off", "-vfile:off")
+"""The workspace keeps what they write on their console; the system's log is none of their business."""
+
+
+@dataclass(frozen=True)
+class DpdkSettings:
+    """What DPDK is given inside the switch."""
+
+    socket_memory_mib: int
+    hugepages: Path
+    pmd_cores: tuple[int, ...]
+    main_core: int
+
+
+class OvsInstance:
+    """One ovsdb-server and one ovs-vswitchd, started step by step, in the order of the methods."""
+
+    def __init__(self, workspace: Workspace, binaries: OvsBinaries, arrangement: Arrangement) -> None:
+        self._workspace = workspace
+        self._binaries = binaries
+        self._cores = arrangement.control_cores
+        self._directory = workspace.directory
+        self._processes: list[ManagedProcess] = []
+
+    @property
+    def database_socket(self) -> Path:
+        """Where ovsdb-server listens."""
+        return self._directory / "db.sock"
+
+    @property
+    def control_socket(self) -> Path:
+        """Where ovs-vswitchd takes commands."""
+        return self._directory / "vswitchd.ctl"
+
+    def management_socket(self, bridge: str) -> Path:
+        """Where a bridge speaks OpenFlow."""
+        return self._directory / f"{bridge}.mgmt"
+
+    def start_database(self) -> None:
+        """Make an empty database and serve it.
+
+        Raises:
+            DeployError: it cannot be made, or its server does not come up.
+        """
+        file = self._directory / "conf.db"
+        argv = [str(self._binaries.ovsdb_tool), "create", str(file), str(self._binaries.schema)]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        if done.returncode:
+            raise DeployError("the switch's database cannot be made", where=str(file), observed=done.stderr.strip())
+        server = [str(self._binaries.ovsdb_server), str(file), f"--remote=punix:{self.database_socket}"]
+        server += [f"--pidfile={self._directory / 'ovsdb-server.pid'}", f"--unixctl={self._directory / 'ovsdb.ctl'}"]
+        self._spawn(SERVER, [*server, *_CONSOLE_ONLY], netns=None)
+        deadline = time.monotonic() + PATIENCE_S
+        while not self.database_socket.is_socket():
+            self.check()
+            if time.monotonic() > deadline:
+                raise DeployError(f"{SERVER} does not listen", where=str(self.database_socket), observed="no socket")
+            time.sleep(0.005)
+
+    def connect(self) -> SwitchDatabase:
+        """Connect to the database."""
+        return SwitchDatabase(self.database_socket, self._binaries, self.check)
+
+    def start_switch(self, netns: str) -> ManagedProcess:
+        """Start ovs-vswitchd; it reads its settings from the database, so they must be there."""
+        argv = [str(self._binaries.vswitchd), f"unix:{self.database_socket}"]
+        argv += [f"--pidfile={self._directory / 'ovs-vswitchd.pid'}", f"--unixctl={self.control_socket}"]
+        return self._spawn(SWITCH, [*argv, *_CONSOLE_ONLY], netns=netns)
+
+    def check(self) -> None:
+        """Make sure that what was started still runs.
+
+        Raises:
+            SwitchDiedError: one has ended; with its exit status and last words.
+        """
+        for process in self._processes:
+            check_alive(process)
+
+    def _spawn(self, name: str, argv: list[str], netns: str | None) -> ManagedProcess:
+        environment = private_environment(self._directory, self._binaries)
+        process = self._workspace.spawn(name, argv, cores=self._cores, netns=netns, environment=environment)
+        self._processes.append(process)
+        return process
+
+
+def check_alive(process: ManagedProcess) -> None:
+    """Make sure that a process of the switch runs.
+
+    Raises:
+        SwitchDiedError: it has ended; with its exit status and last words.
+    """
+    if process.alive():
+        return
+    status = process.exit_status
+    cause = "exit status unknown" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
+    raise SwitchDiedError(
+        f"{process.name} has ended",
+        where=f"pid {process.pid}, log {process.log}",
+        observed=f"{cause}; its last words:\n{process.log_tail(LOG_LINES)}",
+        fix="deploy again; with the same end, report the log",
+    )
+
+
+def settings(dpdk: DpdkSettings, file_prefix: str) -> dict[str, str]:
+    """Give the switch's settings (`other_config`) that DPDK and the threads are started with.
+
+    One handler and one revalidator thread: there is one core for them, and the first frame of a flow is all they see.
+    """
+    return {
+        "dpdk-init": "true",
+        "dpdk-socket-mem": str(dpdk.socket_memory_mib),
+        "dpdk-hugepage-dir": str(dpdk.hugepages),
+        "dpdk-extra": f"--no-pci --iova-mode=va --file-prefix={file_prefix}",
+        "dpdk-lcore-mask": core_mask((dpdk.main_core,)),
+        "pmd-cpu-mask": core_mask(dpdk.pmd_cores),
+        "n-handler-threads": "1",
+        "n-revalidator-threads": "1",
+    }
+
+
+def core_mask(cores: tuple[int, ...]) -> str:
+    """Write cores as the hexadecimal mask that Open vSwitch reads."""
+    return hex(sum(1 << core for core in cores))
+
+
+def private_environment(directory: Path, binaries: OvsBinaries) -> Mapping[str, str]:
+    """Give the environment that keeps Open vSwitch and DPDK inside a run directory."""
+    inside = str(directory)
+    return {
+        "OVS_RUNDIR": inside,
+        "OVS_LOGDIR": inside,
+        "OVS_DBDIR": inside,
+        "OVS_SYSCONFDIR": inside,
+        "OVS_PKGDATADIR": str(binaries.schema.parent),
+        "RUNTIME_DIRECTORY": inside,
+        "XDG_RUNTIME_DIR": inside,
+    }
