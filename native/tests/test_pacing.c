@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pacing.h"
+
+#include "check.h"
+
+#define HZ 2596149834ull
+
+/* Stepping one by one and computing afresh must never drift apart. */
+static void test_no_drift(void)
+{
+	const uint64_t rates[] = {1, 3, 7, 100000, 333333, 14880952, 148809523};
+
+	for (unsigned r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+		struct pacing p;
+
+		pacing_start(&p, 1000, HZ, rates[r], 86400000000000ull, 0);
+		for (uint64_t n = 0; n < 200000; n++) {
+			uint64_t due = 1000 + (uint64_t)((__extension__(unsigned __int128) n) * HZ / rates[r]);
+
+			if (p.next != due) {
+				CHECK_EQUAL(p.next, due);
+				return;
+			}
+			pacing_sent(&p, 1);
+		}
+	}
+}
+
+static void test_total(void)
+{
+	struct pacing p;
+
+	pacing_start(&p, 0, HZ, 100000, 500000000, 0);
+	CHECK_EQUAL(p.total, 50000);
+	pacing_start(&p, 0, HZ, 3, 1000000000, 0);
+	CHECK_EQUAL(p.total, 3);
+	pacing_start(&p, 0, HZ, 3, 1000000, 0);
+	CHECK_EQUAL(p.total, 1); /* the first is due at once */
+	pacing_start(&p, 0, HZ, 100000, 500000000, 7);
+	CHECK_EQUAL(p.total, 7);
+	pacing_start(&p, 0, HZ, 1000000000, 86400000000000ull, 0);
+	CHECK_EQUAL(p.total, 86400000000000ll);
+}
+
+static void test_due(void)
+{
+	struct pacing p;
+
+	pacing_start(&p, 500, 1000000000, 1000000, 1000000, 0); /* one a microsecond, clock in ns */
+	CHECK_EQUAL(pacing_due(&p, 499, 32), 0);
+	CHECK_EQUAL(pacing_due(&p, 500, 32), 1);
+	CHECK_EQUAL(pacing_due(&p, 1499, 32), 1);
+	CHECK_EQUAL(pacing_due(&p, 1500, 32), 2);
+	CHECK_EQUAL(pacing_due(&p, 1000000, 32), 32);
+	CHECK_EQUAL(pacing_due(&p, 100000000, 100000), 1000);
+	pacing_sent(&p, 2);
+	CHECK_EQUAL(pacing_due(&p, 1500, 32), 0);
+	CHECK_EQUAL(pacing_due(&p, 2500, 32), 1);
+}
+
+/* A pause of 1 ms: what is over 100 us late is gone, the rest is not, and nothing is sent twice. */
+static void test_give_up(void)
+{
+	struct pacing p;
+
+	pacing_start(&p, 0, 1000000000, 1000000, 10000000, 0);
+	CHECK_EQUAL(pacing_give_up(&p, 100000), 0);
+	CHECK_EQUAL(pacing_give_up(&p, 100001), 1);
+	CHECK_EQUAL(pacing_give_up(&p, 1000000), 899);
+	CHECK_EQUAL(p.next, 900000);
+	CHECK_EQUAL(pacing_due(&p, 1000000, 1000), 101);
+	pacing_sent(&p, 101);
+	CHECK_EQUAL(pacing_due(&p, 1000000, 1000), 0);
+	CHECK_EQUAL(pacing_give_up(&p, 99000000), 10000 - 1001);
+	CHECK_EQUAL(pacing_give_up(&p, 99000000), 0);
+	CHECK_EQUAL(p.done, p.total);
+}
+
+static void test_units(void)
+{
+	CHECK_EQUAL(pacing_ns(HZ, HZ), 1000000000);
+	CHECK_EQUAL(pacing_ticks(86400000000000ull, HZ), 86400 * HZ);
+}
+
+int main(void)
+{
+	test_no_drift();
+	test_total();
+	test_due();
+	test_give_up();
+	test_units();
+	return check_result();
+}

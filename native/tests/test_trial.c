@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nfvgen.h"
+
+#include <string.h>
+
+#include "check.h"
+
+static const struct engine_info info = {.min_frame_size_bytes = 64,
+	.max_frame_size_bytes = 9018,
+	.ports = {{.mac = {2, 0, 0, 0, 0, 1}}, {.mac = {2, 0, 0, 0, 0, 2}}}};
+static struct trial trial;
+static struct refusal why;
+
+static int parse(const char *text)
+{
+	json_t *request = json_loads(text, 0, NULL);
+	int result;
+
+	memset(&why, 0, sizeof(why));
+	CHECK(request != NULL);
+	result = trial_parse(request, &info, &trial, &why);
+	json_decref(request);
+	return result;
+}
+
+struct refused {
+	const char *request;
+	const char *code;
+	const char *field;
+	long long limit; /* -1: none */
+};
+
+static const struct refused table[] = {
+	{"{}", "bad-request", "duration_ns", -1},
+	{"{\"duration_ns\": 1.5}", "bad-request", "duration_ns", -1},
+	{"{\"duration_ns\": true}", "bad-request", "duration_ns", -1},
+	{"{\"duration_ns\": 999999}", "out-of-range", "duration_ns", 1000000},
+	{"{\"duration_ns\": 86400000000001}", "out-of-range", "duration_ns", 86400000000000},
+	{"{\"duration_ns\": 1000000, \"speed\": 1}", "bad-request", "speed", -1},
+	{"{\"frames\": 0}", "out-of-range", "frames", 1},
+	{"{\"frames\": 1, \"rate_pps\": 0}", "out-of-range", "rate_pps", 1},
+	{"{\"frames\": 1, \"flows\": 1000001}", "out-of-range", "flows", 1000000},
+	{"{\"frames\": 1, \"learning_frames\": 101}", "out-of-range", "learning_frames", 100},
+	{"{\"frames\": 1, \"drain_ns\": 10000000001}", "out-of-range", "drain_ns", 10000000000},
+	{"{\"frames\": 1, \"check\": 1}", "bad-request", "check", -1},
+	{"{\"frames\": 1, \"stamp\": \"no\"}", "bad-request", "stamp", -1},
+	{"{\"frames\": 1, \"frame_sizes\": [[63, 1]]}", "out-of-range", "frame_sizes", 64},
+	{"{\"frames\": 1, \"frame_sizes\": [[9019, 1]]}", "out-of-range", "frame_sizes", 9018},
+	{"{\"frames\": 1, \"frame_sizes\": [[64, 0]]}", "out-of-range", "frame_sizes", 1},
+	{"{\"frames\": 1, \"frame_sizes\": []}", "bad-request", "frame_sizes", -1},
+	{"{\"frames\": 1, \"frame_sizes\": [64]}", "bad-request", "frame_sizes", -1},
+	{"{\"frames\": 1, \"stack\": {\"ip\": 6}}", "out-of-range", "frame_sizes", 84},
+	{"{\"frames\": 1, \"stack\": {\"ip\": 6, \"vxlan\": 1}, \"frame_sizes\": [[100, 1]]}", "out-of-range",
+		"frame_sizes", 154},
+	{"{\"frames\": 1, \"stack\": {\"ip\": 5}}", "bad-request", "ip", -1},
+	{"{\"frames\": 1, \"stack\": {\"vlan\": 4095}}", "out-of-range", "vlan", 4094},
+	{"{\"frames\": 1, \"stack\": {\"vxlan\": 16777216}}", "out-of-range", "vxlan", 16777215},
+	{"{\"frames\": 1, \"stack\": {\"mpls\": 1}}", "bad-request", "mpls", -1},
+	{"{\"frames\": 1, \"stack\": null}", "bad-request", "stack", -1},
+	{"{\"frames\": 1, \"directions\": [[0, 2]]}", "out-of-range", "directions", 1},
+	{"{\"frames\": 1, \"directions\": []}", "bad-request", "directions", -1},
+	{"{\"frames\": 1, \"directions\": [[0, 1], [0, 1]]}", "bad-request", "directions", -1},
+	{"{\"frames\": 1, \"macs\": [\"02:00:00:00:00:01\"]}", "bad-request", "macs", -1},
+	{"{\"frames\": 1, \"macs\": [\"02:00:00:00:00:01\", \"2:0:0:0:0:2\"]}", "bad-request", "macs", -1},
+	{"{\"frames\": 1, \"ipv4\": [\"1.2.3.4\", \"1.2.3\"]}", "bad-request", "ipv4", -1},
+	{"{\"frames\": 1, \"ipv6\": [\"::1\", 2]}", "bad-request", "ipv6", -1},
+};
+
+static void test_refused(void)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const struct refused *row = &table[i];
+		int result = parse(row->request);
+
+		if (result == 0 || strcmp(why.code, row->code) || strcmp(why.field, row->field) ||
+			(row->limit < 0 ? why.has_limit : why.limit != row->limit) || !why.message[0]) {
+			fprintf(stderr, "%s: %d %s %s limit %lld: %s\n", row->request, result, why.code ? why.code : "",
+				why.field, (long long)why.limit, why.message);
+			check_failures++;
+		}
+	}
+}
+
+static void test_defaults(void)
+{
+	CHECK_EQUAL(parse("{\"duration_ns\": 500000000, \"rate_pps\": null, \"frames\": null}"), 0);
+	CHECK_EQUAL(trial.duration_ns, 500000000);
+	CHECK_EQUAL(trial.frames, 0);
+	CHECK_EQUAL(trial.rate_pps, 0);
+	CHECK_EQUAL(trial.directions, 2);
+	CHECK_EQUAL(trial.direction[1].tx, 1);
+	CHECK_EQUAL(trial.mix.count, 1);
+	CHECK_EQUAL(trial.mix.size_bytes[0], 64);
+	CHECK_EQUAL(trial.flows, 1);
+	CHECK_EQUAL(trial.learning_frames, 3);
+	CHECK_EQUAL(trial.drain_ns, 50000000);
+	CHECK(trial.check && trial.stamp && !trial.stack.vxlan && trial.stack.ip == 4);
+	CHECK_EQUAL(trial.destination_mac[0][5], 2);
+	CHECK_EQUAL(trial.endpoint[1].ipv4[1], 19);
+}
+
+static void test_given(void)
+{
+	CHECK_EQUAL(parse("{\"schema\": \"nfvgen/1\", \"id\": 1, \"command\": \"start\", \"frames\": 10, "
+			  "\"directions\": [[1, 0]],"
+			  "\"frame_sizes\": [[200, 7], [1518, 1]], \"stack\": {\"vlan\": 5, \"ip\": 6, \"vxlan\": 0},"
+			  "\"macs\": [\"02:00:00:00:0a:01\", \"02:00:00:00:0a:02\"], \"destination_macs\": "
+			  "[\"02:00:00:00:0b:01\","
+			  "\"02:00:00:00:0b:02\"], \"ipv4\": [\"10.0.0.1\", \"10.0.0.2\"], \"ipv6\": [\"fd00::1\", "
+			  "\"fd00::2\"],"
+			  "\"stamp\": false}"),
+		0);
+	CHECK_EQUAL(trial.frames, 10);
+	CHECK_EQUAL(trial.directions, 1);
+	CHECK_EQUAL(trial.direction[0].tx, 1);
+	CHECK_EQUAL(trial.mix.count, 2);
+	CHECK(trial.stack.vxlan && trial.stack.vni == 0 && trial.stack.vlan == 5);
+	CHECK_EQUAL(trial.endpoint[0].mac[4], 0x0a);
+	CHECK_EQUAL(trial.destination_mac[1][5], 2);
+	CHECK_EQUAL(trial.destination_mac[1][4], 0x0b);
+	CHECK_EQUAL(trial.endpoint[1].ipv6[15], 2);
+	CHECK(!trial.stamp && trial.check);
+}
+
+int main(void)
+{
+	test_refused();
+	test_defaults();
+	test_given();
+	return check_result();
+}
