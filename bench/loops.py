@@ -112,12 +112,21 @@ def _dpdk_loop(workspace: Workspace, name: str, theirs: tuple[str, str], mine: t
     result.beside_mpps["testpmd rxonly from txonly on the other core"] = (
         received_by([other("txonly"), here("rxonly")], run, DURATION_S) / 1e6
     )
-    peer = Testpmd(other("io"), run)
-    peer.start()
-    try:
-        yield Nfvgen(workspace, mine), lambda: received_by([here("flowgen")], run, DURATION_S), result
-    finally:
-        peer.close()
+    nfvgen = Nfvgen(workspace, mine)
+
+    def with_peer(measure: Measure) -> Measure:
+        # A new peer for every trial: testpmd crashes now and then when a memif goes away under its polling.
+        def measured() -> float:
+            peer = Testpmd(other("io"), run)
+            try:
+                peer.start()
+                return measure()
+            finally:
+                peer.close()
+
+        return measured
+
+    yield with_peer(nfvgen), with_peer(lambda: received_by([here("flowgen")], run, DURATION_S)), result
 
 
 def _one_way(sender: TestpmdOptions, receiver: TestpmdOptions, run: Path) -> float:

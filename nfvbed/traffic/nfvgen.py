@@ -33,6 +33,8 @@ from nfvbed.units import NS_PER_S, frame_mix
 POLL_INTERVAL_S = 0.02
 ANSWER_TIMEOUT_S = 5.0
 LOG_LINES = 15
+MAX_WORDS = 300
+"""Characters of a line of its output that go into a message."""
 MAX_SOCKET_PATH_BYTES = 107
 """sun_path of unix(7), without its terminating zero."""
 
@@ -294,7 +296,9 @@ class NfvgenClient(Generator):
         return f"process {self._process.pid}, {self._options.socket_path}"
 
     def _last_words(self) -> str:
-        return self._process.log_tail(LOG_LINES).strip() or "(nothing on its output)"
+        # The exit document is among them, on one line with all its latency counts.
+        lines = [_cut(line) for line in self._process.log_tail(LOG_LINES).strip().splitlines()]
+        return "\n".join(lines) or "(nothing on its output)"
 
 
 def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
@@ -370,6 +374,10 @@ def _expected_s(request: TrafficRequest, drain_ns: int) -> float:
     elif request.frames is not None:
         sending_ns = 0
     return (sending_ns + drain_ns) / NS_PER_S
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MAX_WORDS else line[:MAX_WORDS] + "..."
 
 
 def _check_socket_path(path: Path) -> None:

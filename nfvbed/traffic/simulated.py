@@ -67,9 +67,7 @@ def _intended(request: TrafficRequest) -> int | None:
     return frames if request.frames is None else min(frames, request.frames)
 
 
-def _counts(
-    request: TrafficRequest, passage: Passage, intended: int | None, place: tuple[int, int]
-) -> DirectionCounts:
+def _counts(request: TrafficRequest, passage: Passage, intended: int | None, place: tuple[int, int]) -> DirectionCounts:
     sent = _share(passage.sent, place)
     lost = min(sent, _share(passage.lost, place))
     size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
