@@ -10,7 +10,7 @@
 #include "xdp.h"
 #include "xdp_sink.skel.h"
 
-_Static_assert(XDP_BUCKETS == HISTOGRAM_BUCKETS, "the sink counts in the buckets of struct histogram");
+_Static_assert(XDP_ROWS *XDP_ROW == HISTOGRAM_BUCKETS, "the sink counts in the buckets of struct histogram");
 _Static_assert(XDP_LATE_NS == NFVGEN_LATE_NS, "both engines give a frame up after the same time");
 
 static struct {
@@ -18,6 +18,7 @@ static struct {
 	int link[XDP_PORTS];
 	int cpus;
 	struct sink_counts *per_cpu;
+	struct sink_row *rows; /* one row of every CPU */
 } sink = {.link = {-1, -1}};
 
 static int attach(const struct xdp_port *port, int *link, struct failure *why)
@@ -55,7 +56,8 @@ int xdp_sink_open(const struct xdp_port ports[XDP_PORTS], struct failure *why)
 		return xdp_fail(why, sink.cpus, "the number of CPUs cannot be read: %s", strerror(-sink.cpus));
 	sink.per_cpu = calloc((size_t)sink.cpus, sizeof(*sink.per_cpu));
 	sink.skeleton = xdp_sink_bpf__open();
-	if (!sink.per_cpu || !sink.skeleton)
+	sink.rows = calloc((size_t)sink.cpus, sizeof(*sink.rows));
+	if (!sink.per_cpu || !sink.rows || !sink.skeleton)
 		return xdp_fail(why, -ENOMEM, "no memory for the receiving program");
 	err = xdp_sink_bpf__load(sink.skeleton);
 	if (err)
@@ -81,7 +83,9 @@ void xdp_sink_close(void)
 	xdp_sink_bpf__destroy(sink.skeleton);
 	sink.skeleton = NULL;
 	free(sink.per_cpu);
+	free(sink.rows);
 	sink.per_cpu = NULL;
+	sink.rows = NULL;
 }
 
 void xdp_sink_addresses(const struct frame_endpoint endpoint[XDP_PORTS])
@@ -95,6 +99,13 @@ void xdp_sink_addresses(const struct frame_endpoint endpoint[XDP_PORTS])
 	}
 }
 
+static void clear_latency(void)
+{
+	memset(sink.rows, 0, (size_t)sink.cpus * sizeof(*sink.rows));
+	for (__u32 key = 0; key < XDP_PORTS * XDP_ROWS; key++)
+		bpf_map_update_elem(bpf_map__fd(sink.skeleton->maps.latency), &key, sink.rows, BPF_ANY);
+}
+
 void xdp_sink_start(const struct trial *trial, uint16_t trial_number)
 {
 	int counts = bpf_map__fd(sink.skeleton->maps.counts);
@@ -105,7 +116,7 @@ void xdp_sink_start(const struct trial *trial, uint16_t trial_number)
 		config->stream[i] = XDP_NO_STREAM;
 	memset(sink.skeleton->bss->next_sequence, 0, sizeof(sink.skeleton->bss->next_sequence));
 	memset(sink.skeleton->bss->window, 0, sizeof(sink.skeleton->bss->window));
-	memset(sink.skeleton->bss->latency, 0, sizeof(sink.skeleton->bss->latency));
+	clear_latency();
 	memset(sink.per_cpu, 0, (size_t)sink.cpus * sizeof(*sink.per_cpu));
 	for (__u32 i = 0; i < XDP_PORTS; i++)
 		bpf_map_update_elem(counts, &i, sink.per_cpu, BPF_ANY);
@@ -147,9 +158,16 @@ out:
 static void read_latency(struct histogram *h, const struct sink_counts *counts, unsigned port)
 {
 	histogram_clear(h);
-	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
-		if (sink.skeleton->bss->latency[port][i])
-			histogram_add_bucket(h, i, sink.skeleton->bss->latency[port][i]);
+	for (__u32 row = 0; row < XDP_ROWS; row++) {
+		__u32 key = port * XDP_ROWS + row;
+
+		if (bpf_map_lookup_elem(bpf_map__fd(sink.skeleton->maps.latency), &key, sink.rows))
+			continue;
+		for (int cpu = 0; cpu < sink.cpus; cpu++)
+			for (unsigned i = 0; i < XDP_ROW; i++)
+				if (sink.rows[cpu].counts[i])
+					histogram_add_bucket(h, row * XDP_ROW + i, sink.rows[cpu].counts[i]);
+	}
 	h->sum = counts->latency_sum;
 	h->max = counts->latency_max;
 	h->min = ~counts->latency_min_inverted;

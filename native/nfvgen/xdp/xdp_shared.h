@@ -12,7 +12,9 @@
 #define XDP_HEADER_BYTES 160
 #define XDP_SCHEDULE 16384 /* one turn through a mix: 16 sizes of weight 1,000; a power of two, as it is a mask */
 #define XDP_WINDOW 65536
-#define XDP_BUCKETS (2048 + 25 * 1024)
+/* The histogram's 27,648 buckets lie in rows: one value of a per-CPU map is at most 32 KiB. */
+#define XDP_ROW 1024
+#define XDP_ROWS 27
 #define XDP_LATE_NS 100000ull
 #define XDP_NO_STREAM 0x10000u
 
@@ -95,6 +97,10 @@ struct sink_config {
 	__u32 ipv4[XDP_PORTS];    /* big-endian */
 	__u32 ipv6[XDP_PORTS][4]; /* big-endian */
 	__u8 mac[XDP_PORTS][8];   /* six are used */
+};
+
+struct sink_row {
+	__u64 counts[XDP_ROW];
 };
 
 /* One CPU's share of what a port received. */

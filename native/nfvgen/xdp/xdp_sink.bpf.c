@@ -43,7 +43,6 @@ struct sink_config config = {};
  */
 __u32 next_sequence[XDP_PORTS][32] = {};
 __u32 window[XDP_PORTS][XDP_WINDOW] = {};
-__u64 latency[XDP_PORTS][XDP_BUCKETS] = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -51,6 +50,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct sink_counts);
 } counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XDP_PORTS *XDP_ROWS);
+	__type(key, __u32);
+	__type(value, struct sink_row);
+} latency SEC(".maps");
 
 static __always_inline __u16 fold(__u64 sum)
 {
@@ -260,7 +266,8 @@ static __always_inline __u32 bucket_of(__u64 ns)
 static __always_inline void count_latency(struct sink_counts *mine, __u32 port, __u64 sent_ns)
 {
 	__u64 now = bpf_ktime_get_ns(), ns = now > sent_ns ? now - sent_ns : 0;
-	__u32 bucket = bucket_of(ns);
+	__u32 bucket = bucket_of(ns), key = port * XDP_ROWS + bucket / XDP_ROW;
+	struct sink_row *row = bpf_map_lookup_elem(&latency, &key);
 
 	mine->latency_count++;
 	mine->latency_sum += ns;
@@ -268,8 +275,8 @@ static __always_inline void count_latency(struct sink_counts *mine, __u32 port, 
 		mine->latency_max = ns;
 	if (~ns > mine->latency_min_inverted)
 		mine->latency_min_inverted = ~ns;
-	if (bucket < XDP_BUCKETS)
-		__sync_fetch_and_add(&latency[port & 1][bucket], 1);
+	if (row)
+		row->counts[bucket % XDP_ROW]++;
 }
 
 /* Returns 0 for a sequence number that was seen before. */
