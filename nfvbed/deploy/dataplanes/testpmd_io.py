@@ -35,8 +35,10 @@ from nfvbed.spec.variant import Variant
 PROCESS = "testpmd"
 START_S = 15.0
 _PORTS = (0, 1)
-_FORWARDING_THREAD = "rte-worker-1"
-"""DPDK names an lcore's thread after the lcore (22.11: `rte-worker-<lcore>`; before: `lcore-worker-<lcore>`)."""
+POLLING_LOOKS = 3
+"""How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""
+_FORWARDING_THREADS = ("rte-worker-1", "lcore-worker-1", "dpdk-worker1")
+"""DPDK names a thread after its lcore (22.11: the first; before and after: the others)."""
 
 
 class TestpmdIo(DataPlane):
@@ -86,7 +88,7 @@ class TestpmdIo(DataPlane):
             process = workspace.spawn(
                 PROCESS, command.argv(options), cores=cores, netns=netns, environment=environment
             )
-            _wait_until_forwarding(process, path)
+            _wait_until_forwarding(process, arrangement.switch_cores[0])
         self._workspaces[workspace.id] = workspace
         return Deployment(
             id=workspace.id,
@@ -143,27 +145,34 @@ def vdev(index: int, socket: Path) -> str:
     return f"net_vhost{index},iface={socket},client=1,queues=1"
 
 
-def _wait_until_forwarding(process: ManagedProcess, path: Path) -> None:
-    """Wait until testpmd has set both ports up.
+def _wait_until_forwarding(process: ManagedProcess, core: int) -> None:
+    """Wait until the forwarding thread polls.
+
+    It is seen from outside: asking a port for counters before it is configured crashes testpmd 22.11.
 
     Raises:
         DeployError: it did not in time.
-        SwitchDiedError: it has ended.
+        SwitchDiedError: testpmd has ended.
     """
     deadline = time.monotonic() + START_S
-    while True:
+    seen = 0
+    while seen < POLLING_LOOKS:
         check_alive(process)
-        try:
-            if path.exists() and len(telemetry.ask(path, "/ethdev/list")) == len(_PORTS):
-                telemetry.ask(path, "/ethdev/stats,1")
-                return
-        except DeployError:
-            pass  # it listens before its ports are there
         if time.monotonic() > deadline:
             raise DeployError(
-                f"testpmd was not ready within {START_S:g} s", where=str(path), observed=process.log_tail(5)
+                f"testpmd was not ready within {START_S:g} s", where=str(process.log), observed=process.log_tail(5)
             )
-        time.sleep(0.01)
+        threads = _threads(process.pid, core)
+        seen = seen + 1 if any(_is_runnable(thread) for thread in threads) else 0
+        time.sleep(0.005)
+
+
+def _is_runnable(thread: WorkThread) -> bool:
+    try:
+        text = Path(f"/proc/{thread.pid}/task/{thread.tid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return text.rpartition(")")[2].split()[0] == "R"
 
 
 def _threads(pid: int, core: int) -> tuple[WorkThread, ...]:
@@ -173,7 +182,7 @@ def _threads(pid: int, core: int) -> tuple[WorkThread, ...]:
             name = (task / "comm").read_text().strip()
         except (FileNotFoundError, ProcessLookupError):
             continue  # it ended meanwhile
-        if name in (_FORWARDING_THREAD, "lcore-worker-1"):
+        if name in _FORWARDING_THREADS:
             tid = int(task.name)
             found.append(WorkThread(role=Role.SWITCH, pid=pid, tid=tid, core=core, name=name, polling=True))
     return tuple(found)

@@ -1,0 +1,55 @@
+"""What stands on this host, as a value, and a way to wait for it: the kernel empties namespaces in the background."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from pyroute2 import IPRoute
+
+from nfvbed.deploy.lab.cgroups import unified_mount
+
+MARK = "NFVBED_TEST_MARK"
+"""Environment variable that everything a test starts inherits: its processes are found by it, not by name."""
+
+
+def snapshot(mark: str) -> dict[str, Any]:
+    """Namespaces, links, mounts, cgroups, hugepages, processes and run directory."""
+    with IPRoute() as route:
+        links = sorted(link.get_attr("IFLA_IFNAME") for link in route.get_links())
+    mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    run = Path("/run/nfvbed")
+    return {
+        "namespaces": sorted(p.name for p in Path("/run/netns").glob("nfvbed-*")),
+        "links": links,
+        "mounts": sorted(m for m in mounts if "nfvbed" in m),
+        "cgroups": sorted(p.name for p in unified_mount().glob("nfvbed-*")),
+        "hugepages": int(Path("/proc/sys/vm/nr_hugepages").read_text()),
+        "processes": marked_processes(mark),
+        "run": sorted(str(p) for p in run.rglob("*")) if run.exists() else None,
+    }
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Processes, zombies aside, that have the mark in their environment; not this one."""
+    wanted = f"{MARK}={mark}".encode()
+    return sorted(pid for pid in _pids() if pid != os.getpid() and wanted in _environment(pid))
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def assert_back_to(before: dict[str, Any], mark: str, within_s: float = 5.0) -> None:
+    """Wait until the host is as it was."""
+    deadline = time.monotonic() + within_s
+    while (now := snapshot(mark)) != before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert now == before

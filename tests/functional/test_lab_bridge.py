@@ -1,0 +1,131 @@
+"""The Linux bridge and its loop-back on the real host. As root."""
+
+import os
+import socket
+import time
+
+import pytest
+
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.sites import open_site
+from nfvbed.errors import InternalError, SwitchDiedError
+from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role
+from nfvbed.spec.loader import Project
+
+PROJECT = Project()
+FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(46)
+"""From g0 to g1, of the EtherType for experiments."""
+
+
+@pytest.fixture
+def site():
+    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
+    yield opened
+    opened.close()
+
+
+def variant(**options):
+    loaded = PROJECT.load_variant("linux-bridge")
+    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
+
+
+def send_and_receive(netns, count):
+    """Send frames into g0 and count those that come out of g1."""
+
+    def work():
+        with (
+            socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as out,
+            socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88B5)) as into,
+        ):
+            out.bind(("g0", 0))
+            into.bind(("g1", 0x88B5))
+            into.settimeout(2)
+            received = 0
+            for _ in range(count):
+                out.send(FRAME)
+                received += into.recv(2048)[: len(FRAME)] == FRAME
+            return received
+
+    return inside(netns, work)
+
+
+@pytest.mark.parametrize("core_use", ["threaded-napi", "rps", "inline"])
+@pytest.mark.parametrize("role", [CellRole.SUBJECT, CellRole.LOOPBACK])
+def test_frames_pass_and_are_counted(site, core_use, role):
+    deployment = site.deploy(variant(core_use=core_use), "p2p", role)
+    site.verify(deployment)
+    # No frame of the kernel's own is on the links before ours.
+    assert {hop.tx_packets for hop in site.hops(deployment)} <= {0, None}
+    assert send_and_receive(deployment.ports[0].netns, 100) == 100
+    hops = site.hops(deployment)
+    assert (hops[0].tx_packets, hops[-1].rx_packets) == (100, 100)
+    if role is CellRole.SUBJECT:
+        assert [h.name for h in hops][1:4] == ["br0 port s0", "br0", "br0 port s1"]
+        assert (hops[1].rx_packets, hops[3].tx_packets) == (100, 100)
+        assert site.counters(deployment).packets == 100
+    else:
+        assert site.counters(deployment) is None
+    site.destroy(deployment)
+
+
+def test_threads_sit_where_the_arrangement_says_and_their_cycles_count(site):
+    # Without segmentation offload a veth hands plain frames to NAPI, as it always does those that XDP redirects.
+    deployment = site.deploy(variant(offloads=False), "p2p")
+    threads = site.work_threads(deployment)
+    places = {thread.name.split("-")[0]: (thread.role, thread.core) for thread in threads}
+    assert places == {
+        "napi/s0": (Role.SWITCH, 0),
+        "napi/s1": (Role.SWITCH, 0),
+        "napi/g0": (Role.GENERATOR, 1),
+        "napi/g1": (Role.GENERATOR, 1),
+    }
+    assert all(os.sched_getaffinity(thread.tid) == {thread.core} for thread in threads)
+    first = site.counters(deployment)
+    send_and_receive(deployment.ports[0].netns, 200)
+    second = site.counters(deployment)
+    assert second.busy_cycles > first.busy_cycles
+    assert "NAPI" in second.source
+    assert site.core_distance_ns(deployment) > 0
+    site.destroy(deployment)
+
+
+def test_inline_work_cannot_be_separated(site):
+    deployment = site.deploy(variant(core_use="inline"), "p2p")
+    assert site.work_threads(deployment) == ()
+    assert site.counters(deployment).busy_cycles == NOT_SEPARABLE
+
+
+def test_bridge_that_somebody_removed_is_dead(site):
+    from pyroute2 import IPRoute
+
+    from nfvbed.deploy.lab.links import set_up
+
+    deployment = site.deploy(variant(), "p2p")
+
+    def remove():
+        set_up(["br0"])
+        with IPRoute() as route:
+            route.link("del", index=route.link_lookup(ifname="s1")[0])
+
+    inside(deployment.control["switch_netns"], remove)
+    with pytest.raises(SwitchDiedError, match="links under test are gone"):
+        site.verify(deployment)
+
+
+def test_only_one_deployment_at_a_time(site):
+    site.deploy(variant(), "p2p")
+    with pytest.raises(InternalError, match="a second deployment"):
+        site.deploy(variant(), "p2p", CellRole.LOOPBACK)
+
+
+def test_probe_is_ready_and_leaves_nothing(site):
+    for core_use in ("threaded-napi", "rps", "inline"):
+        assert site.probe(variant(core_use=core_use)).readiness is Readiness.READY
+    assert site.probe(variant(netfilter=True)).readiness is Readiness.READY
+
+
+def test_deploying_takes_well_under_a_second(site):
+    started = time.monotonic()
+    deployment = site.deploy(variant(), "p2p")
+    site.destroy(deployment)
+    assert time.monotonic() - started < 2

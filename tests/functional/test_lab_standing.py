@@ -1,0 +1,72 @@
+"""`nfvbed deploy` leaves a deployment standing, `nfvbed destroy` takes it down."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from lab_host import assert_back_to, marked_processes, snapshot
+from test_lab_teardown import before, mark, run  # noqa: F401  (fixtures)
+
+
+@pytest.fixture
+def standing(before, mark):  # noqa: F811
+    status, out, err = run(mark, "verb", "deploy", "linux-bridge", "--json")
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def test_it_stands_when_nfvbed_has_ended_and_goes_with_destroy(standing, before, mark):  # noqa: F811
+    directory = Path(standing["run_directory"])
+    assert json.loads((directory / "deployment.json").read_text()) == standing
+    assert len(marked_processes(mark)) == 2
+    assert len(snapshot(mark)["namespaces"]) == 1
+    status, out, err = run(mark, "verb", "destroy")
+    assert (status, err) == (0, "")
+    assert "linux-bridge (p2p) is taken down" in out
+    assert_back_to(before, mark)
+
+
+def test_deploying_the_same_again_changes_nothing(standing, mark):  # noqa: F811
+    now = snapshot(mark)
+    status, out, _ = run(mark, "verb", "deploy", "linux-bridge", "--json")
+    assert status == 0
+    assert json.loads(out) == standing
+    assert snapshot(mark) == now
+
+
+def test_another_variant_is_refused_with_what_to_do(standing, mark):  # noqa: F811
+    for arguments in (["ovs-dpdk"], ["ovs-dpdk", "--dry-run"]):
+        status, _, err = run(mark, "verb", "deploy", *arguments)
+        assert status == 13
+        assert "linux-bridge stands on this host" in err
+        assert "nfvbed destroy" in err
+
+
+def test_a_run_of_the_same_variant_takes_it_and_leaves_it(standing, mark):  # noqa: F811
+    now = snapshot(mark)
+    status, _, err = run(mark, "once")
+    assert (status, err) == (0, "")
+    assert snapshot(mark) == now
+
+
+def test_a_switch_that_died_is_said_to_be_dead(standing, mark):  # noqa: F811
+    ledger = (Path(standing["run_directory"]) / "ledger.jsonl").read_text().splitlines()
+    pid = next(entry["pid"] for entry in map(json.loads, ledger) if entry["kind"] == "process")
+    os.kill(pid, signal.SIGKILL)
+    status, _, err = run(mark, "verb", "deploy", "linux-bridge")
+    assert status == 23
+    assert "the switch is dead" in err
+
+
+def test_dry_run_of_deploy_changes_nothing(before, mark):  # noqa: F811
+    status, out, _ = run(mark, "verb", "deploy", "linux-bridge", "--dry-run")
+    assert status == 0
+    assert "would be deployed" in out
+    assert_back_to(before, mark)
+
+
+def test_destroy_with_nothing_there(before, mark):  # noqa: F811
+    status, out, _ = run(mark, "verb", "destroy", "--all")
+    assert (status, out) == (0, "nothing stands on this host\n")

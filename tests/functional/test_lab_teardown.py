@@ -1,0 +1,177 @@
+"""Nothing is left behind: after success, failure, Ctrl-C, SIGTERM and kill -9. On the real host, as root."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+from lab_driver import HOST_LINK
+from lab_host import MARK, assert_back_to, marked_processes, snapshot
+
+DRIVER = Path(__file__).with_name("lab_driver.py")
+ROOT = Path(__file__).parents[2]
+DEPLOYED_WITHIN_S = 20
+
+
+@pytest.fixture
+def mark():
+    return uuid.uuid4().hex
+
+
+@pytest.fixture
+def before(mark):
+    """The host as it was; and it is the same after the test."""
+    found = snapshot(mark)
+    assert found["run"] is None, "something stands on this host: nfvbed destroy"
+    yield found
+    # A test that failed must not make the next ones fail.
+    run(mark, "verb", "destroy")
+    assert_back_to(found, mark)
+
+
+def start(mark, *arguments):
+    environment = os.environ | {MARK: mark, "PYTHONPATH": f"{ROOT}:{DRIVER.parent}", "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(
+        [sys.executable, DRIVER, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def run(mark, *arguments):
+    process = start(mark, *arguments)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def wait_for(process, word):
+    for line in process.stdout:
+        if line.strip() == word:
+            return
+    pytest.fail(f"no {word!r}: {process.stderr.read()}")
+
+
+def wait_for_processes(mark, count):
+    deadline = time.monotonic() + 3
+    while len(marked_processes(mark)) != count and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert len(marked_processes(mark)) == count
+
+
+@pytest.fixture
+def held(mark, before):
+    """An nfvbed that has deployed and goes on running."""
+    process = start(mark, "hold")
+    wait_for(process, "deployed")
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.communicate()
+
+
+def test_everything_is_there_while_it_stands(held, before, mark):
+    wait_for_processes(mark, 3)  # nfvbed, its switch, and the switch's runaway child
+    now = snapshot(mark)
+    assert len(now["namespaces"]) == 1
+    assert HOST_LINK in now["links"]
+    assert len(now["mounts"]) == 2  # the hugetlbfs and the namespace
+    assert len(now["cgroups"]) == 1
+    assert now["run"]
+
+
+def test_after_success(before, mark):
+    status, out, err = run(mark, "once")
+    assert (status, err) == (0, "")
+    assert_back_to(before, mark)
+
+
+def test_after_a_failure_in_the_middle_of_deploying(before, mark):
+    status, _, err = run(mark, "fail")
+    assert status == 20
+    assert "the switch does not come up" in err
+    assert_back_to(before, mark)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_after_a_signal_while_it_stands(held, before, mark, number):
+    held.send_signal(number)
+    assert held.wait(10) == 130
+    assert_back_to(before, mark)
+
+
+@pytest.mark.parametrize("delay_ms", [0, 3, 6, 10, 15, 25, 40, 80])
+def test_after_ctrl_c_at_any_moment_of_deploying(before, mark, delay_ms):
+    process = start(mark, "hold")
+    wait_for(process, "started")
+    time.sleep(delay_ms / 1000)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.002)
+    process.send_signal(signal.SIGINT)  # the impatient user's second one
+    process.communicate(timeout=10)
+    if process.returncode == 130:
+        # Two in a row may end Python before its own clean-up; then the next nfvbed does it.
+        run(mark, "verb", "destroy")
+    assert_back_to(before, mark)
+
+
+def test_one_ctrl_c_at_any_moment_needs_no_second_command(before, mark):
+    for delay_ms in (1, 5, 12, 20, 50):
+        process = start(mark, "hold")
+        wait_for(process, "started")
+        time.sleep(delay_ms / 1000)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        assert process.returncode == 130
+        assert_back_to(before, mark)
+
+
+def test_kill_9_then_the_next_command_removes_it_and_says_so(held, before, mark):
+    wait_for_processes(mark, 3)
+    held.kill()
+    held.wait()
+    # The switch dies with nfvbed; what it had started, namespaces and mounts are left.
+    wait_for_processes(mark, 1)
+    assert snapshot(mark)["namespaces"]
+    status, out, err = run(mark, "once")
+    assert status == 0
+    assert "removed what a dead nfvbed had left" in err
+    assert f"pid {held.pid} since" in err
+    assert_back_to(before, mark)
+
+
+@pytest.mark.parametrize("delay_ms", [0, 5, 10, 20, 40])
+def test_kill_9_at_any_moment_of_deploying(before, mark, delay_ms):
+    process = start(mark, "hold")
+    wait_for(process, "started")
+    time.sleep(delay_ms / 1000)
+    process.kill()
+    process.communicate()
+    status, _, _ = run(mark, "verb", "destroy")
+    assert status == 0
+    assert_back_to(before, mark)
+
+
+def test_dry_run_of_destroy_says_what_is_left_and_leaves_it(held, before, mark):
+    held.kill()
+    held.wait()
+    status, out, _ = run(mark, "verb", "destroy", "--dry-run")
+    assert status == 0
+    assert re.search(r"would take down /run/nfvbed/\w+ \(.*1 netns.*1 mount.*1 cgroup", out)
+    assert snapshot(mark)["namespaces"]
+
+
+def test_second_nfvbed_is_told_who_is_at_work(held, before, mark):
+    status, out, err = run(mark, "once")
+    assert status == 13
+    assert f"pid {held.pid} since" in err
+    assert "lab_driver.py hold" in err
+    assert held.poll() is None
+    assert snapshot(mark)["namespaces"]

@@ -1,0 +1,112 @@
+"""Workspaces on the real host: hugepages, processes, namespaces. As root."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from nfvbed.deploy.lab.entries import NetnsEntry, ProcessEntry
+from nfvbed.deploy.lab.hugepages import HugepagePool
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.lab.processes import is_alive
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.errors import PrerequisiteError
+
+PAGES = Path("/proc/sys/vm/nr_hugepages")
+
+
+@pytest.fixture
+def workspace():
+    made = Workspace.create()
+    yield made
+    assert made.close() == []
+    assert not made.directory.exists()
+
+
+def test_too_few_hugepages_says_what_was_wanted_and_what_there_is(workspace):
+    before = PAGES.read_text()
+    with pytest.raises(PrerequisiteError, match=r"wanted 104857600 MiB, got \d+ MiB") as caught:
+        workspace.hugepages(100 * 1024 * 1024)
+    assert caught.value.exit_code == 12
+    assert "nr_hugepages" in caught.value.where
+    assert "hugepages_mib" in caught.value.fix
+    assert PAGES.read_text() == before
+
+
+def test_hugepages_come_on_top_of_what_was_asked_before_and_are_given_back(workspace):
+    before = int(PAGES.read_text())
+    free = HugepagePool().free
+    first = workspace.hugepages(8 + 2 * free)
+    second = workspace.hugepages(6)
+    assert int(PAGES.read_text()) == before + 4 + 3
+    for path, mib in ((first, 8 + 2 * free), (second, 6)):
+        size = os.statvfs(path)
+        assert size.f_blocks * size.f_frsize == mib * 1024 * 1024
+    assert workspace.close() == []
+    assert int(PAGES.read_text()) == before
+
+
+def test_process_runs_on_its_core_in_its_namespace_and_cgroup(workspace):
+    netns = workspace.network_namespace("one")
+    process = workspace.spawn(
+        "p", ["sh", "-c", "echo $WORD; exec sleep 60"], cores=[1], netns=netns, environment={"WORD": "hello"}
+    )
+    deadline = time.monotonic() + 5
+    while process.log_tail() != "hello" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert process.log_tail() == "hello"
+    assert os.sched_getaffinity(process.pid) == {1}
+    assert Path(f"/proc/{process.pid}/ns/net").samefile(netns)
+    assert (workspace.cgroup() / "cgroup.procs").read_text().split() == [str(process.pid)]
+    assert (workspace.directory / "p.log").is_file()
+    found = Workspace.attach(workspace.directory).process("p")
+    assert (found.pid, found.alive()) == (process.pid, True)
+    process.stop()
+    assert process.exit_status == -signal.SIGTERM
+    assert not found.alive()
+
+
+def test_program_that_does_not_exist_leaves_its_words_in_the_log(workspace):
+    process = workspace.spawn("p", ["/no/such/program"], cores=[0])
+    assert process.wait(5) == 127
+    assert "/no/such/program" in process.log_tail()
+
+
+def test_loop_back_of_a_namespace_is_up(workspace):
+    netns = workspace.network_namespace("one")
+    assert Path(netns).name == f"nfvbed-{workspace.id}-one"
+    flags = inside(netns, lambda: Path("/proc/thread-self/net/dev").read_text())
+    assert "lo:" in flags
+
+
+def test_ids_that_now_belong_to_others_are_left_alone(workspace):
+    stranger = Workspace.create()
+    try:
+        process = stranger.spawn("stranger", ["sleep", "60"], cores=[0])
+        workspace.ledger.record(ProcessEntry(name="earlier", pid=process.pid, start_time=process.start_time - 1))
+        workspace.ledger.record(NetnsEntry(path="/run/netns/nfvbed-never-made"))
+        assert workspace.close() == []
+        assert is_alive(process.pid, process.start_time)
+    finally:
+        assert stranger.close() == []
+
+
+def test_what_cannot_be_removed_is_reported_and_the_ledger_stays():
+    made = Workspace.create()
+    path = made.directory / "held"
+    path.mkdir()
+    from nfvbed.deploy.lab import namespaces, undo
+    from nfvbed.deploy.lab.entries import DirectoryEntry
+
+    made.ledger.record(DirectoryEntry(path=str(path)))
+    namespaces.mount("nfvbed", str(path), "tmpfs")
+    try:
+        problems = made.close()
+        assert len(problems) == 1
+        assert "still mounted" in problems[0]
+        assert (made.directory / "ledger.jsonl").is_file()
+    finally:
+        undo.namespaces.unmount(str(path))
+        assert Workspace.attach(made.directory).close() == []
