@@ -123,6 +123,39 @@ static inline uint16_t frame_fold(uint64_t sum)
 /* One's complement sum of 16-bit words in memory order, not folded below 64 bits. Vectorised where the CPU can. */
 uint64_t frame_sum(const void *data, size_t length);
 
+/* The same, without the call for what is too short for vectors: headers and small frames. */
+static inline uint64_t frame_sum_inline(const uint8_t *at, size_t length)
+{
+	uint64_t sum = 0, word;
+
+	if (length > 128)
+		return frame_sum(at, length);
+	for (; length >= 8; at += 8, length -= 8) {
+		memcpy(&word, at, 8);
+		sum += word;
+		sum += sum < word;
+	}
+	word = 0;
+	if (length & 4) {
+		uint32_t part;
+
+		memcpy(&part, at, 4);
+		word = part;
+		at += 4;
+	}
+	if (length & 2) {
+		uint16_t part;
+
+		memcpy(&part, at, 2);
+		word += part;
+		at += 2;
+	}
+	if (length & 1)
+		word += *at;
+	sum = (sum & 0xffffffffu) + (sum >> 32); /* room for what the caller adds */
+	return sum + word;
+}
+
 /*
  * Flow numbers to fields: the address moves in its low 16 bits only, so that a flow never leaves its port's range; the
  * port moves with it, and one step more for every 65,536 flows, so that a million flows are all different.

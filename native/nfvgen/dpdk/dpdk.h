@@ -30,6 +30,7 @@ struct sender {
 	bool paced;
 	bool stamp;
 	bool trusted;
+	unsigned header_bytes; /* up to the end of the payload's header */
 	unsigned staged_count;
 	unsigned tried; /* of the staged ones, already offered and so counted as refused */
 	uint32_t flow;
@@ -41,6 +42,8 @@ struct sender {
 	struct direction_counts *counts;
 	const struct frame_template *templates;
 	struct pacing pacing;
+	unsigned reserve_count;
+	struct rte_mbuf *reserve[BURST_MAX]; /* buffers for the next frames, on their way into the cache */
 	struct rte_mbuf *staged[BURST_MAX];
 	uint8_t template_of[BURST_MAX];
 	uint8_t schedule[MIX_SCHEDULE];
@@ -105,13 +108,6 @@ void dpdk_send_learning(const struct trial *trial);
 void dpdk_receiver_start(struct receiver *r, unsigned number, const struct trial *trial);
 unsigned dpdk_receive(unsigned port, unsigned burst);
 void dpdk_receiver_flush(struct receiver *r);
-
-/* parse.c: where the payload of a frame is, whatever the peer did to its headers. */
-struct parsed {
-	uint16_t payload; /* 0: not one of ours */
-	bool intact;      /* lengths (and, with `check`, checksums) are right */
-};
-struct parsed dpdk_parse(const uint8_t *frame, uint32_t length, bool check);
 
 /* answer.c */
 void dpdk_answer(unsigned port, const uint8_t *frame, uint32_t length, bool *own_learning);

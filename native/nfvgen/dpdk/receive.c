@@ -4,6 +4,7 @@
 #include <rte_prefetch.h>
 
 #include "dpdk.h"
+#include "parse.h"
 
 void dpdk_receiver_start(struct receiver *r, unsigned number, const struct trial *trial)
 {
@@ -18,7 +19,8 @@ void dpdk_receiver_flush(struct receiver *r)
 {
 	if (r->latency_count == 0)
 		return;
-	uint64_t ns = (uint64_t)((__extension__(unsigned __int128) r->latency_time) * dpdk.ns_per_tick_q32 >> 32);
+	__extension__ unsigned __int128 q32 = (__extension__(unsigned __int128) r->latency_time) * dpdk.ns_per_tick_q32;
+	uint64_t ns = (uint64_t)((q32 + (1ull << 31)) >> 32);
 
 	histogram_add(&r->counts->latency, ns, r->latency_count);
 	r->latency_count = 0;

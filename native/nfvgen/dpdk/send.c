@@ -39,24 +39,39 @@ static inline void stage_one(const struct sender *s, struct rte_mbuf *m, const s
 	m->hash.usr = tag(t);
 }
 
+/*
+ * Buffers for the next call. The peer has read their lines and the other core owns them: fetching them back takes
+ * longer than all the rest, so it is started here and goes on while the ports are received from.
+ */
+static inline void reserve(struct sender *s, unsigned want)
+{
+	unsigned have = s->staged_count + s->reserve_count, from = s->reserve_count;
+
+	if (have >= want || rte_pktmbuf_alloc_bulk(s->pool, s->reserve + from, want - have) != 0)
+		return;
+	s->reserve_count = from + want - have;
+	for (unsigned i = from; i < s->reserve_count; i++) {
+		uint8_t *frame = rte_pktmbuf_mtod(s->reserve[i], uint8_t *);
+
+		rte_prefetch0_write(frame - 12); /* where virtio puts its header */
+		for (unsigned at = 0; at < s->header_bytes; at += 64)
+			rte_prefetch0_write(frame + at);
+	}
+}
+
 /* Brings the staged frames up to `want`; fewer when the pool is empty (all buffers are in the port's ring). */
 static inline void stage(struct sender *s, unsigned want)
 {
-	unsigned from = s->staged_count;
-
-	if (from >= want || rte_pktmbuf_alloc_bulk(s->pool, s->staged + from, want - from) != 0)
-		return;
-	for (unsigned i = from; i < want; i++)
-		rte_prefetch0_write(rte_pktmbuf_mtod(s->staged[i], void *));
-	for (unsigned i = from; i < want; i++) {
+	while (s->staged_count < want && s->reserve_count) {
+		struct rte_mbuf *m = s->reserve[--s->reserve_count];
 		uint8_t index = s->schedule[s->mix_at];
 
 		if (++s->mix_at == s->mix_count)
 			s->mix_at = 0;
-		s->template_of[i] = index;
-		stage_one(s, s->staged[i], &s->templates[index]);
+		s->staged[s->staged_count] = m;
+		s->template_of[s->staged_count++] = index;
+		stage_one(s, m, &s->templates[index]);
 	}
-	s->staged_count = want;
 }
 
 static inline void stamp(struct sender *s, unsigned count, uint64_t now)
@@ -91,11 +106,9 @@ static inline unsigned offer(struct sender *s, unsigned want, uint64_t now)
 	unsigned sent;
 
 	stamp(s, want, s->stamp ? now : 0);
-	for (unsigned i = 0; i < want; i++)
-		bytes += s->templates[s->template_of[i]].layout.length + NFVGEN_FCS_BYTES;
 	sent = rte_eth_tx_burst(s->port, 0, s->staged, (uint16_t)want);
-	for (unsigned i = sent; i < want; i++)
-		bytes -= s->templates[s->template_of[i]].layout.length + NFVGEN_FCS_BYTES;
+	for (unsigned i = 0; i < sent; i++)
+		bytes += s->templates[s->template_of[i]].layout.length + NFVGEN_FCS_BYTES;
 	if (want > s->tried) {
 		counts->refused += want - RTE_MAX(sent, s->tried);
 		s->tried = want;
@@ -121,10 +134,12 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 	}
 	if (want == 0)
 		return 0;
+	reserve(s, want);
 	stage(s, want);
 	sent = offer(s, RTE_MIN(want, s->staged_count), now);
 	if (s->paced)
 		pacing_sent(&s->pacing, sent);
+	reserve(s, burst);
 	return sent;
 }
 
@@ -183,6 +198,7 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 		}
 		largest = RTE_MAX(largest, size);
 	}
+	s->header_bytes = dpdk.templates[number][0].layout.payload + FRAME_PAYLOAD_BYTES;
 	s->pool = dpdk_pool_for(largest);
 	s->mix_count = make_schedule(s->schedule, &trial->mix);
 	return 0;
@@ -198,7 +214,9 @@ void dpdk_sender_stop(struct sender *s, uint64_t now)
 		s->counts->intended = s->counts->sent;
 	}
 	rte_pktmbuf_free_bulk(s->staged, s->staged_count);
+	rte_pktmbuf_free_bulk(s->reserve, s->reserve_count);
 	s->staged_count = 0;
+	s->reserve_count = 0;
 }
 
 void dpdk_send_learning(const struct trial *trial)

@@ -3,7 +3,15 @@
  * Finds our payload from the frame alone: a switch or VNF may have swapped addresses and ports, lowered the TTL, taken
  * a tag away or put one on. IPv4 options and IPv6 extension headers are never sent, so a frame with them is foreign.
  */
+#ifndef NFVGEN_PARSE_H
+#define NFVGEN_PARSE_H
+
 #include "dpdk.h"
+
+struct parsed {
+	uint16_t payload; /* 0: not one of ours */
+	bool intact;      /* lengths (and, with `check`, checksums) are right */
+};
 
 #define UDP_BYTES 8
 #define VXLAN_BYTES 8
@@ -37,7 +45,7 @@ static inline bool ipv4_datagram(const uint8_t *frame, uint32_t at, uint32_t len
 	d->addresses = at + 12;
 	d->udp = at + 20;
 	d->end = at + read16(frame + at + 2);
-	d->ip_intact = !check || frame_fold(frame_sum(frame + at, 20)) == 0xffff;
+	d->ip_intact = !check || frame_fold(frame_sum_inline(frame + at, 20)) == 0xffff;
 	return true;
 }
 
@@ -83,8 +91,8 @@ static inline bool datagram_intact(const uint8_t *frame, uint32_t length, const 
 		return false;
 	/* A checksum of 0 means none: ours always have one. */
 	return read16(frame + d->udp + 6) != 0 &&
-	       frame_fold(frame_sum(frame + d->addresses, d->end - d->addresses) + frame_be16((uint16_t)udp_length) +
-			  frame_be16(17)) == 0xffff;
+	       frame_fold(frame_sum_inline(frame + d->addresses, d->end - d->addresses) +
+			  frame_be16((uint16_t)udp_length) + frame_be16(17)) == 0xffff;
 }
 
 static inline bool is_ours(const uint8_t *frame, uint32_t payload, uint32_t length)
@@ -92,7 +100,7 @@ static inline bool is_ours(const uint8_t *frame, uint32_t payload, uint32_t leng
 	return length >= payload + FRAME_PAYLOAD_BYTES && read32(frame + payload) == NFVGEN_MAGIC;
 }
 
-static struct parsed parse_vxlan(const uint8_t *frame, uint32_t length, const struct datagram *outer, bool check)
+static inline struct parsed parse_vxlan(const uint8_t *frame, uint32_t length, const struct datagram *outer, bool check)
 {
 	struct parsed parsed = {0};
 	struct datagram inner;
@@ -111,7 +119,7 @@ static struct parsed parse_vxlan(const uint8_t *frame, uint32_t length, const st
 	return parsed;
 }
 
-struct parsed dpdk_parse(const uint8_t *frame, uint32_t length, bool check)
+static inline struct parsed dpdk_parse(const uint8_t *frame, uint32_t length, bool check)
 {
 	struct parsed parsed = {0};
 	struct datagram d;
@@ -129,3 +137,5 @@ struct parsed dpdk_parse(const uint8_t *frame, uint32_t length, bool check)
 		return parse_vxlan(frame, length, &d, check);
 	return parsed;
 }
+
+#endif
