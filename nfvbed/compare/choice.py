@@ -53,9 +53,7 @@ def choose_class(counts: Sequence[Census], classes: Sequence[str], needed: int, 
         name=name,
         reason=_reason(served, len(measured), poorest, needed, wanted),
         complete=served == len(measured),
-        others={
-            other: sum(by_class.get(other, 0) for by_class in measured) for other in classes if other != name
-        },
+        others={other: sum(by_class.get(other, 0) for by_class in measured) for other in classes if other != name},
         mixed=sum(census.mixed for census in counts),
     )
 

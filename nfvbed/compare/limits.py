@@ -24,9 +24,7 @@ LIMITING: Final = (
 )
 
 
-def with_limits(
-    row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per_s: float | None = None
-) -> CellSummary:
+def with_limits(row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per_s: float | None = None) -> CellSummary:
     """Give the row with its limits, its loop-back ceiling and its price filled in.
 
     Args:

@@ -67,9 +67,7 @@ def _controlled(candidate: CellSummary, baseline: CellSummary) -> ScopeFinding:
     return ScopeFinding(scope=Scope.CONTROLLED, reason="A/A: nothing differs")
 
 
-def _rig_differences(
-    candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]]
-) -> tuple[str, ...]:
+def _rig_differences(candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]]) -> tuple[str, ...]:
     found = []
     if candidate.port_kind != baseline.port_kind:
         found.append(f"port_kind: {baseline.port_kind.value} -> {candidate.port_kind.value}")

@@ -149,7 +149,7 @@ def _card(comparison: Comparison, point: Leader) -> Markup:
         bound,
         wording.mpps(rate.median_pps),
         point.row.variant if point.clear or len({r.variant for r in comparison.rows}) == 1 else "no clear leader",
-        sentence(point),
+        sentence(point).split(": ", 1)[1],
     )
 
 

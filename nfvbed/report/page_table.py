@@ -9,18 +9,18 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole, FactRecord, Role
 from nfvbed.report import wording
-from nfvbed.report.captions import placement_lines
+from nfvbed.report.captions import short_caption
 
 HEADINGS = (
     ("Variant", False),
     ("Rate, Mpps", True),
     ("Trials", True),
+    ("Against the baseline", False),
     ("Mbit/s L1, L2", True),
     ("Loss at paced load", True),
     ("Latency P50, P99 µs", True),
-    ("CPU cores: switch, VNF, generator", True),
+    ("CPU cores: switch · VNF · generator", True),
     ("Cycles per packet", True),
-    ("Against the baseline", False),
     ("Limits and doubts", False),
 )
 
@@ -39,7 +39,7 @@ def comparison_table(comparison: Comparison) -> Markup:
     """Write the rows, grouped by traffic point, the baseline first."""
     mark = Markup("<strong>{}.</strong> ").format(wording.SIMULATED_MARK) if comparison.simulated else Markup("")
     caption = Markup("{}Maximum receive rate (both directions together), baseline {}. {}").format(
-        mark, comparison.baseline, " ".join(placement_lines(comparison))
+        mark, comparison.baseline, short_caption(comparison)
     )
     head = joined(
         Markup('<th scope="col"{}>{}</th>').format(Markup(' class="n"') if number else "", text)
@@ -62,7 +62,7 @@ def comparison_table(comparison: Comparison) -> Markup:
 def _row(comparison: Comparison, row: CellSummary) -> Markup:
     run = Markup("<small>run {}</small>").format(wording.short_run(row.run)) if len(comparison.runs) > 1 else ""
     return Markup('<tr class="row"><th scope="row">{}{}</th>{}{}{}</tr>').format(
-        row.variant, run, _numbers(row), _verdict(comparison, row), _doubts(row)
+        row.variant, run, _rate(row), _verdict(comparison, row), joined((_details(row), _doubts(row)))
     )
 
 
@@ -71,17 +71,21 @@ def _number(text: str, below: str = "") -> Markup:
     return Markup('<td class="n">{}{}</td>').format(text, small)
 
 
-def _numbers(row: CellSummary) -> Markup:
+def _rate(row: CellSummary) -> Markup:
     if row.mrr is None:
-        return Markup('<td colspan="7"><span class="doubt">{}</span></td>').format(wording.status(row))
+        return Markup('<td colspan="2"><span class="doubt">{}</span></td>').format(wording.status(row))
+    bound = "≥ " if row.limited else ""
+    rate = _number(bound + wording.mpps(row.mrr.median_pps), wording.mpps_interval(row.mrr.interval))
+    return joined((rate, _number(str(row.mrr.trials))))
+
+
+def _details(row: CellSummary) -> Markup:
+    if row.mrr is None:
+        return joined(_number(wording.NOTHING) for _ in range(5))
     rate = row.mrr
     latency = row.paced.latency if row.paced else None
     return joined(
         (
-            _number(
-                ("≥ " if row.limited else "") + wording.mpps(rate.median_pps), wording.mpps_interval(rate.interval)
-            ),
-            _number(str(rate.trials)),
             _number(wording.bit_rate(rate.layer1_bits_per_s), wording.bit_rate(rate.layer2_bits_per_s)),
             _number(
                 wording.loss(row.paced.loss_ratio) if row.paced else wording.NOTHING,

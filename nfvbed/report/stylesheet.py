@@ -10,7 +10,7 @@ STYLE: Final = """
 *{box-sizing:border-box}
 html{scroll-behavior:smooth}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,"DejaVu Sans",sans-serif}
-main,header.top,footer{max-width:72rem;margin:0 auto;padding:0 1.25rem}
+main,header.top,footer{max-width:80rem;margin:0 auto;padding:0 1.25rem}
 header.top{padding-top:1.5rem}
 h1{font-size:1.05rem;font-weight:600;margin:0;color:var(--soft)}
 h2{font-size:1.35rem;margin:2.6rem 0 .6rem;line-height:1.25}
@@ -18,7 +18,7 @@ h3{font-size:1.05rem;margin:1.4rem 0 .3rem}
 a{color:var(--accent)}
 .skip{position:absolute;left:-100rem}.skip:focus{left:1rem;top:.5rem;background:var(--card);padding:.4rem}
 .meta{color:var(--soft);font-size:.9rem;margin:.2rem 0 0}
-.headline{font-size:1.75rem;line-height:1.25;font-weight:650;margin:.7rem 0 1rem;max-width:52rem;letter-spacing:-.01em}
+.headline{font-size:1.75rem;line-height:1.25;font-weight:650;margin:.7rem 0 1rem;max-width:60rem;letter-spacing:-.01em}
 .simulated{background:var(--sim);color:#fff;font-weight:700;padding:.7rem 1rem;border-radius:.4rem;margin:1rem 0;
 letter-spacing:.03em;text-align:center;font-size:1.15rem}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(17rem,1fr));gap:1rem;padding:0;margin:0;list-style:none}
@@ -33,17 +33,17 @@ nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;padding:0;margin:1.3rem 0 0;
 table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.6rem .8rem;color:var(--soft);font-size:.86rem;caption-side:top}
 th,td{padding:.45rem .7rem;text-align:left;vertical-align:top;border-top:1px solid var(--line)}
-thead th{font-weight:600;color:var(--soft);white-space:nowrap;border-top:0;vertical-align:bottom}
+thead th,thead th.n{font-weight:600;color:var(--soft);white-space:normal;border-top:0;vertical-align:bottom}
 td.n,th.n{text-align:right;white-space:nowrap}
 tbody th{font-weight:600;white-space:nowrap}
-td small,th small{display:block;color:var(--soft);font-weight:400;font-size:.82rem}
+td small,th small{display:block;min-width:4.5rem;color:var(--soft);font-weight:400;font-size:.82rem}
 tr.point td,tr.point th{background:var(--bg);color:var(--soft);font-weight:600}
 .higher{color:var(--good);font-weight:600}.lower{color:var(--bad);font-weight:600}.same{font-weight:600}
 .undecided,.not-comparable{color:var(--warn);font-weight:600}
 .doubt{color:var(--warn)}
 figure{margin:1.2rem 0;background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1rem;
 overflow-x:auto}
-figure svg{max-width:100%;height:auto;display:block}
+figure svg{width:100%;max-width:56rem;height:auto;display:block}
 figcaption{color:var(--soft);font-size:.86rem;margin-top:.5rem}
 .notice{background:var(--warnbg);border-left:4px solid var(--warn);
 padding:.6rem .9rem;border-radius:.3rem;margin:.7rem 0}
@@ -77,8 +77,9 @@ SCRIPT: Final = """
     config.rule = {color: fg};
     return copy;
   };
+  const options = {renderer: "svg", actions: false, logLevel: 1};  // 1: errors only
   const draw = () => Promise.all(Object.entries(specs).map(([name, spec]) =>
-    vegaEmbed(document.getElementById("figure-" + name), themed(spec), {renderer: "svg", actions: false, logLevel: vega.Error})));
+    vegaEmbed(document.getElementById("figure-" + name), themed(spec), options)));
   const done = () => { document.documentElement.dataset.figures = "drawn"; };
   draw().then(done);
   dark.addEventListener("change", () => draw().then(done));

@@ -30,7 +30,7 @@ def rate_figure(comparison: Comparison) -> Spec | None:
     _place_labels(records)
     base = alt.Chart().encode(y=alt.Y("variant:N", title=None, sort=names, axis=alt.Axis(labelLimit=220)))
     color = alt.Color("variant:N", scale=color_scale(names), legend=None)
-    layers = alt.layer(*_layers(base, color), data=alt.InlineData(values=records)).properties(
+    layers = alt.layer(*_layers(base, color, records), data=alt.InlineData(values=records)).properties(
         width=WIDTH, height=alt.Step(BAND)
     )
     chart = layers.facet(
@@ -93,11 +93,14 @@ def _ceilings(row: CellSummary, several: bool) -> list[dict[str, Any]]:
     return found
 
 
-def _layers(base: alt.Chart, color: alt.Color) -> list[alt.Chart]:
+def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) -> list[alt.Chart]:
     axis = alt.X("mpps:Q", title="million frames/s, both directions together", scale=alt.Scale(zero=True))
     medians = base.transform_filter("datum.kind == 'median'")
     tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("label:N", title="Mpps")]
-    ceilings = base.transform_filter("datum.kind == 'ceiling'").encode(
+    marks = base.transform_filter("datum.kind == 'ceiling'").mark_point(
+        size=90, filled=True, opacity=1, color="#7A7A7A"
+    )
+    ceilings = marks.encode(
         x=axis,
         shape=alt.Shape(
             "ceiling:N",
@@ -106,14 +109,15 @@ def _layers(base: alt.Chart, color: alt.Color) -> list[alt.Chart]:
         ),
         tooltip=["ceiling:N", alt.Tooltip("mpps:Q", format=".3f")],
     )
+    stripes = medians.transform_filter("datum.limited").mark_bar(height=16, fill=_stripes()).encode(x=axis)
+    dots = base.transform_filter("datum.kind == 'trial'").mark_point(size=14, opacity=0.7, yOffset=11)
+    # A layer without data still takes a place in the legend and makes Vega warn.
     return [
         medians.mark_bar(height=16, opacity=0.75).encode(x=axis, color=color, tooltip=tooltip),
-        medians.transform_filter("datum.limited").mark_bar(height=16, fill=_stripes()).encode(x=axis),
+        *([stripes] if any(record.get("limited") for record in records) else []),
         medians.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
-        base.transform_filter("datum.kind == 'trial'")
-        .mark_point(size=14, opacity=0.7, yOffset=11)
-        .encode(x=axis, color=color),
-        ceilings.mark_point(size=90, filled=True, opacity=1, color="#7A7A7A"),
+        dots.encode(x=axis, color=color),
+        *([ceilings] if any(record["kind"] == "ceiling" for record in records) else []),
         medians.mark_text(align="left", dx=8, fontSize=11).encode(x=alt.X("end:Q"), text="label:N"),
     ]
 

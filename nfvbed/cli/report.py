@@ -1,0 +1,60 @@
+"""`nfvbed report`: one page, tables and figures of a run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nfvbed.cli.results import LoadedRuns, comparison_options, load_runs, make_options
+from nfvbed.cli.settings import json_option, root_option, store_option
+from nfvbed.compare.comparison import Comparison, compare
+from nfvbed.report.answer import answer
+from nfvbed.report.context import ReportContext
+from nfvbed.report.files import write_report
+from nfvbed.report.wording import SIMULATED_MARK
+from nfvbed.spec.loader import Project
+
+
+@click.command(name="report")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write to; files of the same names are replaced. Default: results/reports/RUN in the root.",
+)
+@comparison_options
+@json_option
+@root_option
+@store_option
+def command(
+    runs: tuple[str, ...], output: Path | None, as_json: bool, root: Path | None, store: str | None, **chosen: Any
+) -> None:
+    """Write the page, CSV, JSON and figures of RUN (an id, the beginning of one, or `latest`, the default).
+
+    The page is one file that opens from disk, without a network. What cannot be compared is shown with the reason.
+    """
+    loaded = load_runs(root, store, runs)
+    comparison = compare(loaded.data, make_options(loaded, chosen))
+    folder = output or Project(root).root / "results" / "reports" / loaded.data[0].run.id
+    written = write_report(_context(loaded, comparison), folder)
+    said = answer(comparison)
+    if as_json:
+        click.echo(json.dumps({"answer": said.headline, "files": [str(path) for path in written]}, indent=2))
+        return
+    if comparison.simulated:
+        click.echo(SIMULATED_MARK)
+    click.echo(said.headline)
+    click.echo(f"page: {written[0]}")
+    click.echo(f"beside it: {', '.join(str(path.relative_to(folder)) for path in written[1:])}")
+
+
+def _context(loaded: LoadedRuns, comparison: Comparison) -> ReportContext:
+    return ReportContext(
+        comparison=comparison,
+        runs=tuple(entry.run for entry in loaded.data),
+        hosts={entry.run.host_hash: entry.host for entry in loaded.data},
+        rigs={digest: rig for entry in loaded.data for digest, rig in entry.rigs.items()},
+        variants=loaded.variants,
+        facts=loaded.facts,
+    )

@@ -1,0 +1,116 @@
+"""What `compare` and `report` share: their options, and reading runs from the store."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from nfvbed.cli.settings import open_store
+from nfvbed.compare.comparison import Options
+from nfvbed.compare.rundata import RunData
+from nfvbed.compare.verdict import Rules
+from nfvbed.errors import StoreError
+from nfvbed.records import FactRecord, RunRecord
+from nfvbed.spec.loader import Project
+
+if TYPE_CHECKING:
+    from nfvbed.store import Store
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class LoadedRuns:
+    """Runs with all that a report shows."""
+
+    data: tuple[RunData, ...]
+    variants: dict[str, dict[str, Any]]
+    """Resolved configurations by hash."""
+    facts: tuple[FactRecord, ...]
+    baseline: str | None
+    """What the first run's experiment names."""
+    needed: int | None
+
+
+def comparison_options(function: Function) -> Function:
+    """Add what chooses and judges: `--baseline`, `--class`, `--needed`, `--resolution`."""
+    for option in reversed(
+        (
+            click.option(
+                "--baseline", metavar="VARIANT", help="Judge against it. Default: the experiment's, or the first."
+            ),
+            click.option(
+                "--class",
+                "placement_class",
+                metavar="near|far|auto",
+                default="auto",
+                show_default=True,
+                help="Placement class to compare in; auto: the one in which all cells have enough trials.",
+            ),
+            click.option(
+                "--needed",
+                type=click.IntRange(min=1),
+                help="Trials in one class that a row should have. Default: the experiment's, or 5.",
+            ),
+            click.option(
+                "--resolution",
+                type=click.FloatRange(min=0, max=1, max_open=True),
+                default=Rules().resolution,
+                show_default=True,
+                help="Relative differences below it are called the same.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def make_options(loaded: LoadedRuns, chosen: dict[str, Any]) -> Options:
+    """Join what the user chose with what the experiment says."""
+    needed = chosen["needed"] or loaded.needed or Rules().needed
+    return Options(
+        baseline=chosen["baseline"] or loaded.baseline,
+        placement_class=chosen["placement_class"],
+        rules=Rules(needed=needed, resolution=chosen["resolution"]),
+    )
+
+
+def load_runs(root: Path | None, store: str | None, names: Sequence[str]) -> LoadedRuns:
+    """Read runs by id, beginning of an id, or `latest`; each once, in the order given.
+
+    Raises:
+        StoreError, UsageError: no results, no such run.
+    """
+    with open_store(Project(root), store) as opened:
+        runs = list({run.id: run for run in (opened.run(name) for name in names or ("latest",))}.values())
+        data = tuple(_read(opened, run) for run in runs)
+        configurations = {cell.config_hash for entry in data for cell in entry.cells}
+        variants = {digest: _described(opened, digest) for digest in sorted(configurations)}
+        facts = tuple(fact for run in runs for fact in opened.facts(run.id))
+        plan = _described(opened, runs[0].plan_hash)
+    experiment = plan.get("experiment", {})
+    measured = {cell.variant for entry in data for cell in entry.cells}
+    baseline = experiment.get("baseline")
+    needed = experiment.get("repetitions", {}).get("needed")
+    found = {digest: value for digest, value in variants.items() if value}
+    return LoadedRuns(data, found, facts, baseline if baseline in measured else None, needed)
+
+
+def _read(store: "Store", run: RunRecord) -> RunData:
+    cells = tuple(store.cells(run.id))
+    rigs = {digest: _described(store, digest) for digest in sorted({cell.rig_hash for cell in cells})}
+    known = {digest: rig for digest, rig in rigs.items() if rig}
+    return RunData(run, cells, tuple(store.trials(run.id)), known, _described(store, run.host_hash))
+
+
+def _described(store: "Store", digest: str) -> dict[str, Any]:
+    """Read a description; one that is not stored costs its table, not the comparison."""
+    if not digest:
+        return {}
+    try:
+        value = store.get_blob(digest)
+    except StoreError:
+        return {}
+    return value if isinstance(value, dict) else {"value": value}
