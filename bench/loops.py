@@ -80,7 +80,7 @@ class Nfvgen:
 @contextmanager
 def virtio_user(workspace: Workspace) -> Iterator[Loop]:
     """virtio-user here, vhost in testpmd io on the other core."""
-    socket = f"{workspace.directory}/vhost{{i}}"
+    socket = f"{workspace.directory}/socket{{i}}"
     mine = both(f"net_virtio_user{{i}},path={socket},queue_size=1024")
     with _dpdk_loop(workspace, "virtio-user", both(f"net_vhost{{i}},iface={socket},queues=1"), mine) as loop:
         yield loop
@@ -89,7 +89,7 @@ def virtio_user(workspace: Workspace) -> Iterator[Loop]:
 @contextmanager
 def memif(workspace: Workspace) -> Iterator[Loop]:
     """memif clients here, memif servers in testpmd io on the other core."""
-    common = f"socket={workspace.directory}/memif{{i}},socket-abstract=no,id=0,rsize=10"
+    common = f"socket={workspace.directory}/socket{{i}},socket-abstract=no,id=0,rsize=10"
     mine = both(f"net_memif{{i}},role=client,{common}")
     with _dpdk_loop(workspace, "memif", both(f"net_memif{{i}},role=server,{common}"), mine) as loop:
         yield loop
@@ -101,8 +101,10 @@ def _dpdk_loop(workspace: Workspace, name: str, theirs: tuple[str, str], mine: t
     result = LoopResult(name=f"{name}, testpmd io on the other core", aim=1.0)
     run = workspace.directory
 
+    sockets = (run / "socket0", run / "socket1")
+
     def other(mode: str) -> TestpmdOptions:
-        return TestpmdOptions(name=f"peer-{mode}", core=PEER_CORE, vdevs=theirs, mode=mode)
+        return TestpmdOptions(name=f"peer-{mode}", core=PEER_CORE, vdevs=theirs, mode=mode, sockets=sockets)
 
     def here(mode: str) -> TestpmdOptions:
         return TestpmdOptions(name=f"gen-{mode}", core=GENERATOR_CORE, vdevs=mine, mode=mode)

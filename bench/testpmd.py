@@ -29,6 +29,8 @@ class TestpmdOptions:
     netns: str | None = None
     frame_size_bytes: int = 64
     queue_size: int = 1024
+    sockets: tuple[Path, ...] = ()
+    """Those that it listens on; removed first, because one that crashed leaves them and they cannot be bound again."""
 
 
 class Testpmd:
@@ -53,6 +55,8 @@ class Testpmd:
         argv += [f"--txd={options.queue_size}", f"--rxd={options.queue_size}", "--total-num-mbufs=16384"]
         # txpkts counts bytes in memory: without the FCS. Ports come up when the other side connects.
         argv += [f"--txpkts={options.frame_size_bytes - 4}", "--flowgen-flows=1024", "--disable-link-check"]
+        for path in options.sockets:
+            path.unlink(missing_ok=True)
         with self._log.open("w") as log:
             try:
                 self._process = subprocess.Popen(
