@@ -20,7 +20,6 @@ PYTHON = sys.executable
 PYTEST_TIERS = ("unit", "golden", "contract", "functional", "browser")
 LINTS = {
     "ruff check": [PYTHON, "-m", "ruff", "check", "."],
-    "ruff format": [PYTHON, "-m", "ruff", "format", "--check", "."],
     "mypy": [PYTHON, "-m", "mypy"],
     "clang-format": ["clang-format", "--dry-run", "--Werror"],
     "reference": [PYTHON, "docs/generate.py", "--check"],
