@@ -66,9 +66,9 @@ class Plan:
         return min(repetitions.needed, repetitions.needed_ceilings)
 
     def by_deployment(self, trials: Iterable[PlannedTrial]) -> list[tuple[DeploymentKey, tuple[PlannedTrial, ...]]]:
-        """Group trials that follow each other on the same deployment, in order."""
-        grouped = groupby(trials, key=lambda trial: self.cell_by_id[trial.cell].deployment)
-        return [(key, tuple(group)) for key, group in grouped]
+        """Group trials that follow each other on the same deployment of one round, in order."""
+        grouped = groupby(trials, key=lambda trial: (trial.round, self.cell_by_id[trial.cell].deployment))
+        return [(key, tuple(group)) for (_, key), group in grouped]
 
 
 def expand(experiment: Experiment, variants: Sequence[Variant]) -> Plan:

@@ -170,20 +170,18 @@ class RunLedger:
         """Write that a cell failed; a resumed run may mend it."""
         self._settle(cell, Status.FAILED, reason)
 
-    def block(self, reasons: Mapping[str, str]) -> None:
-        """Write why cells lack repetitions; cells that were never deployed have no row to tell it."""
-        for cell, reason in reasons.items():
-            if cell in self._cells:
-                self._settle(cell, Status.BLOCKED, reason)
+    def finish(self, status: Status, reason: str = "", blocked: Mapping[str, str] | None = None) -> RunRecord:
+        """Write how the run ended, and with `ok` or `blocked` its cells too.
 
-    def complete(self) -> None:
-        """Write that all cells that could be measured are."""
-        for cell in set(self._cells) - self.set_aside:
-            self._settle(cell, Status.OK, "")
-
-    def finish(self, status: Status, reason: str = "") -> RunRecord:
-        """Write how the run ended."""
-        self._store.finish_run(self.run.id, status, reason)
+        Args:
+            status: of the run.
+            reason: why, where it is not `ok`.
+            blocked: why cells lack repetitions; cells that were never deployed have no row to tell it.
+        """
+        cells = {cell: (Status.BLOCKED, why) for cell, why in (blocked or {}).items() if cell in self._cells}
+        if status is Status.OK:
+            cells = dict.fromkeys(set(self._cells) - self.set_aside, (Status.OK, ""))
+        self._store.finish_run(self.run.id, status, reason, cells)
         self.run = self._store.run(self.run.id)
         return self.run
 

@@ -128,12 +128,10 @@ class Runner:
         ledger = execution.ledger
         final = execution.standing()
         if final.enough:
-            ledger.complete()
             ended = ledger.finish(Status.OK)
         else:
             reasons = {cell: execution.blocked_reason(cell, final, out_of_time) for cell in final.missing}
-            ledger.block(reasons)
-            ended = ledger.finish(Status.BLOCKED, next(iter(reasons.values())))
+            ended = ledger.finish(Status.BLOCKED, next(iter(reasons.values())), reasons)
         self._observer.run_ended(ended)
         return ended
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -114,10 +114,20 @@ class Store:
         with self._transaction(f"run {run} could not be resumed") as connection:
             connection.execute(update(RUN).where(RUN.c.id == run).values(status=None, ended_at=None, reason=""))
 
-    def finish_run(self, run_id: str, status: Status, reason: str = "") -> None:
-        """Write how a run ended; `ok` is final."""
+    def finish_run(
+        self, run_id: str, status: Status, reason: str = "", cells: Mapping[str, tuple[Status, str]] | None = None
+    ) -> None:
+        """Write how a run ended; `ok` is final.
 
+        Args:
+            run_id: the run.
+            status: how it ended.
+            reason: why, where it is not `ok`.
+            cells: status and reason of cells that ended with it; a crash leaves all of them or none.
+        """
         with self._transaction(f"the end of run {run_id} could not be stored") as connection:
+            for cell, (cell_status, cell_reason) in (cells or {}).items():
+                _settle(connection, (run_id, cell), cell_status, cell_reason)
             values = {"status": status.value, "reason": reason, "ended_at": utc_now()}
             changed = connection.execute(update(RUN).where(RUN.c.id == run_id).values(**values))
             _expect_one(changed.rowcount, f"run {run_id}")
@@ -131,9 +141,7 @@ class Store:
     def set_cell_status(self, run: str, cell: str, status: Status, reason: str = "") -> None:
         """Write how a cell ended; only `blocked`, `failed` and `interrupted` can be followed by another status."""
         with self._transaction(f"the status of cell {cell} could not be stored") as connection:
-            where = (CELL.c.run == run, CELL.c.id == cell)
-            changed = connection.execute(update(CELL).where(*where).values(status=status.value, reason=reason))
-            _expect_one(changed.rowcount, f"cell {cell} of run {run}")
+            _settle(connection, (run, cell), status, reason)
 
     def add_trial(self, trial: TrialRecord) -> None:
         """Write a trial that ended, with its histograms."""
@@ -219,6 +227,13 @@ def _insert_trial(connection: Connection, trial: TrialRecord) -> None:
     histograms = histogram_rows(trial)
     if histograms:
         connection.execute(insert(HISTOGRAM), histograms)
+
+
+def _settle(connection: Connection, place: tuple[str, str], status: Status, reason: str) -> None:
+    run, cell = place
+    where = (CELL.c.run == run, CELL.c.id == cell)
+    changed = connection.execute(update(CELL).where(*where).values(status=status.value, reason=reason))
+    _expect_one(changed.rowcount, f"cell {cell} of run {run}")
 
 
 def _lock_path(path: Path) -> Path:

@@ -1,0 +1,103 @@
+"""The order of a plan: interleaved, grouped by deployment, fair over the rounds."""
+
+from collections import Counter
+
+from nfvbed.plan.order import rotated
+from nfvbed.plan.plan import Plan, expand, pending
+from nfvbed.records import CellRole, PortKind, Preset
+from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.variant import Variant
+
+
+def variant(name: str, kind: PortKind = PortKind.SIMULATED, topologies: tuple[str, ...] = ("p2p",)) -> Variant:
+    values = {"name": name, "title": name, "port_kind": kind, "topologies": topologies}
+    return Variant.model_validate({**values, "options": {"dataplane": "simulated"}})
+
+
+def plan_of(names: tuple[str, ...], ceilings: bool = True, needed: int = 5) -> Plan:
+    values = {"name": "e", "title": "e", "variants": names, "ceilings": ceilings, "frame_sizes": (64, 1518)}
+    experiment = Experiment.model_validate({**values, "repetitions": {"needed": needed, "max_rounds": 12}})
+    return expand(experiment, [variant(name) for name in names])
+
+
+def test_cells_are_named_and_ceilings_stand_first() -> None:
+    plan = plan_of(("a", "b"))
+    assert [cell.id for cell in plan.cells] == [
+        "loopback:simulated/p2p/64",
+        "loopback:simulated/p2p/1518",
+        "reference:simulated/p2p/64",
+        "reference:simulated/p2p/1518",
+        "a/p2p/64",
+        "a/p2p/1518",
+        "b/p2p/64",
+        "b/p2p/1518",
+    ]
+    roles = [plan.cell_by_id[trial.cell].role for trial in plan.round(1)]
+    assert roles == [CellRole.LOOPBACK] * 2 + [CellRole.REFERENCE] * 2 + [CellRole.SUBJECT] * 8
+
+
+def test_each_port_kind_has_its_ceilings() -> None:
+    experiment = Experiment(name="e", title="e", variants=("a", "b", "c"), frame_sizes=(64,))
+    kinds = (PortKind.VETH, PortKind.VHOST_USER, PortKind.VETH)
+    plan = expand(experiment, [variant(name, kind) for name, kind in zip("abc", kinds, strict=True)])
+    ceilings = {cell.id: cell.variant for cell in plan.cells if cell.role is not CellRole.SUBJECT}
+    assert ceilings == {
+        "loopback:veth/p2p/64": "a",
+        "reference:veth/p2p/64": "a",
+        "loopback:vhost-user/p2p/64": "b",
+        "reference:vhost-user/p2p/64": "b",
+    }
+
+
+def test_sequences_count_up_and_keys_are_unique() -> None:
+    plan = plan_of(("a", "b"))
+    assert [trial.sequence for trial in plan.trials] == list(range(1, len(plan.trials) + 1))
+    assert len({trial.key for trial in plan.trials}) == len(plan.trials)
+    assert [trial.round for trial in plan.trials] == sorted(trial.round for trial in plan.trials)
+
+
+def test_a_variant_is_deployed_once_a_round() -> None:
+    plan = plan_of(("a", "b", "c"))
+    for number in range(1, 13):
+        keys = [key for key, _ in plan.by_deployment(plan.round(number))]
+        assert len(keys) == len(set(keys)) == 5
+
+
+def test_an_mrr_trial_comes_right_before_its_paced_one() -> None:
+    trials = [trial for trial in plan_of(("a", "b")).round(3) if not trial.cell.startswith(("loop", "ref"))]
+    for mrr, paced in zip(trials[::2], trials[1::2], strict=True):
+        assert (mrr.preset, paced.preset) == (Preset.MRR, Preset.PACED)
+        assert mrr.cell == paced.cell
+
+
+def test_no_variant_is_always_first() -> None:
+    for names in (("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d")):
+        plan = plan_of(names, ceilings=False)
+        first = Counter(plan.by_deployment(plan.round(number))[0][0].variant for number in range(1, 13))
+        assert set(first.values()) == {12 // len(names)}
+
+
+def test_two_variants_go_abba() -> None:
+    order = ["".join(rotated("ab", number)) for number in range(1, 5)]
+    assert order == ["ab", "ba", "ba", "ab"]
+    assert rotated("", 1) == ()
+
+
+def test_a_missing_topology_is_not_applicable() -> None:
+    experiment = Experiment(name="e", title="e", variants=("a", "b"), frame_sizes=(64,), ceilings=False)
+    plan = expand(experiment, [variant("a"), variant("b", topologies=())])
+    assert [cell.id for cell in plan.cells] == ["a/p2p/64"]
+    assert [(cell.id, reason) for cell, reason in plan.absent] == [
+        ("b/p2p/64", "variant b has no topology p2p; it has none")
+    ]
+
+
+def test_pending_keeps_the_order() -> None:
+    plan = plan_of(("a",), ceilings=False)
+    trials = plan.round(1)
+    assert pending(trials, []) == trials
+    assert pending(trials, [trials[1].key, (99, "x", Preset.MRR)]) == (trials[0], *trials[2:])
+
+
+def test_the_same_experiment_gives_the_same_plan() -> None:
+    assert plan_of(("a", "b")) == plan_of(("a", "b"))

@@ -1,0 +1,146 @@
+"""The simulated system has the answer that its options say, and the same one every time."""
+
+from statistics import mean, stdev
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from nfvbed.deploy.simulated_site import SimulatedSite
+from nfvbed.errors import GeneratorError, InternalError, UnsupportedError
+from nfvbed.records import CellRole, PortKind, Readiness
+from nfvbed.spec.variant import Variant
+from nfvbed.traffic.generator import TrafficRequest, TrafficResult
+from nfvbed.units import NS_PER_S
+
+
+def variant(**options: object) -> Variant:
+    values = {"name": "simulated", "title": "s", "port_kind": "simulated", "topologies": ("p2p",)}
+    return Variant.model_validate({**values, "options": {"dataplane": "simulated", **options}})
+
+
+def trial(site: SimulatedSite, of: Variant, **request: object) -> TrafficResult:
+    values = {"duration_ns": NS_PER_S // 2, "frame_size": 64, **request}
+    deployment = site.deploy(of, "p2p")
+    result = site.open_generator(deployment).run(TrafficRequest(**values))  # type: ignore[arg-type]
+    site.destroy(deployment)
+    return result
+
+
+def rates(of: Variant, count: int = 200) -> list[float]:
+    site = SimulatedSite()
+    return [sum(d.received for d in trial(site, of, stamp=False).directions) * 2.0 for _ in range(count)]
+
+
+def test_capacity_and_noise_are_those_of_the_options() -> None:
+    found = rates(variant(capacity_pps=3_000_000, noise=0.015))
+    assert mean(found) == pytest.approx(3_000_000, rel=0.005)
+    assert stdev(found) / mean(found) == pytest.approx(0.015, rel=0.2)
+
+
+def test_the_hidden_state_decides_and_its_distance_shows_it() -> None:
+    site = SimulatedSite()
+    of = variant(capacity_pps=5e6, far_capacity_pps=2e6, noise=0.0, state_change_per_s=0.5)
+    seen = set()
+    for _ in range(100):
+        deployment = site.deploy(of, "p2p")
+        before = site.core_distance_ns(deployment)
+        result = site.open_generator(deployment).run(TrafficRequest(NS_PER_S // 10, 64, stamp=False))
+        after = site.core_distance_ns(deployment)
+        assert before is not None
+        assert after is not None
+        if (before < 80) == (after < 80):
+            rate = sum(d.received for d in result.directions) * 10
+            assert rate == pytest.approx(5e6 if before < 80 else 2e6, rel=0.01)
+            seen.add(before < 80)
+    assert seen == {True, False}
+
+
+def test_a_state_that_changes_within_a_trial_gives_a_rate_between() -> None:
+    site = SimulatedSite()
+    of = variant(capacity_pps=5e6, far_capacity_pps=2e6, noise=0.0, state_change_per_s=50)
+    rate = sum(d.received for d in trial(site, of, duration_ns=NS_PER_S * 2).directions) / 2
+    assert 2.5e6 < rate < 4.5e6
+
+
+def test_equal_seeds_give_equal_trials_and_an_offset_others() -> None:
+    of = variant(burst_probability_per_s=2.0)
+    assert trial(SimulatedSite(), of) == trial(SimulatedSite(), of)
+    assert trial(SimulatedSite(), of) != trial(SimulatedSite(offset=3), of)
+    assert trial(SimulatedSite(), of) != trial(SimulatedSite(), variant(burst_probability_per_s=2.0, seed=2))
+
+
+def test_long_frames_cost_what_the_options_say() -> None:
+    of = variant(capacity_pps=1e6, noise=0.0, byte_cost=0.0003)
+    received = sum(d.received for d in trial(SimulatedSite(), of, frame_size=1518, duration_ns=NS_PER_S).directions)
+    assert received == pytest.approx(1e6 * (1 - 0.0003 * (1518 - 64)), rel=0.001)
+
+
+def test_a_paced_load_below_capacity_is_sent_whole_and_above_it_not() -> None:
+    of = variant(capacity_pps=1e6, noise=0.0)
+    below = trial(SimulatedSite(), of, rate_pps=100_000, duration_ns=NS_PER_S)
+    assert [(d.intended, d.sent, d.unsent, d.lost) for d in below.directions] == [(100_000, 100_000, 0, 0)] * 2
+    above = trial(SimulatedSite(), of, rate_pps=800_000, duration_ns=NS_PER_S)
+    assert [(d.intended, d.sent, d.unsent) for d in above.directions] == [(800_000, 500_000, 300_000)] * 2
+
+
+def test_one_direction_only() -> None:
+    result = trial(SimulatedSite(), variant(noise=0.0, capacity_pps=1e6), bidirectional=False, duration_ns=NS_PER_S)
+    assert [d.received for d in result.directions] == [1_000_000]
+    assert len(result.latency_hdr) == 1
+
+
+def test_bursts_lose_frames() -> None:
+    of = variant(burst_probability_per_s=10.0, burst_max_frames=50)
+    lost = [sum(d.lost for d in trial(SimulatedSite(offset=n), of, rate_pps=10_000).directions) for n in range(50)]
+    assert 0 < mean(lost) == pytest.approx(10 * 0.5 * 25.5, rel=0.3)
+    assert all(
+        d.received + d.lost == d.sent for d in trial(SimulatedSite(), of, rate_pps=10_000).directions
+    )
+
+
+def test_latency_grows_with_the_load() -> None:
+    of = variant(capacity_pps=1e6, noise=0.0, latency_ns=5000)
+
+    def median(rate_pps: int) -> int:
+        encoded = trial(SimulatedSite(), of, rate_pps=rate_pps).latency_hdr[0]
+        assert encoded is not None
+        return int(HdrHistogram.decode(encoded).get_value_at_percentile(50))
+
+    assert median(5_000) == pytest.approx(5000, rel=0.1)
+    assert median(400_000) > 3 * median(5_000)
+
+
+def test_ceilings_are_above_the_variant() -> None:
+    site = SimulatedSite()
+    of = variant(noise=0.0)
+    found = []
+    for role in (CellRole.SUBJECT, CellRole.REFERENCE, CellRole.LOOPBACK):
+        deployment = site.deploy(of, "p2p", role)
+        found.append(sum(d.sent for d in site.open_generator(deployment).run(TrafficRequest(10**8, 64)).directions))
+        assert (site.counters(deployment) is None) == (role is CellRole.LOOPBACK)
+    assert found == sorted(found)
+
+
+def test_everything_says_that_it_is_simulated() -> None:
+    site = SimulatedSite()
+    deployment = site.deploy(variant(), "p2p")
+    generator = site.open_generator(deployment)
+    assert deployment.simulated
+    assert generator.hello().engine.name == "simulated"
+    assert site.facts()["simulated"]
+    assert site.rig(PortKind.SIMULATED)["simulated"]
+    generator.close()
+    with pytest.raises(GeneratorError):
+        generator.run(TrafficRequest(1, 64))
+    site.destroy(deployment)
+    site.destroy(deployment)
+    with pytest.raises(InternalError):
+        site.verify(deployment)
+
+
+def test_a_real_variant_is_refused() -> None:
+    values = {"name": "b", "title": "b", "port_kind": "veth", "topologies": ("p2p",)}
+    real = Variant.model_validate({**values, "options": {"dataplane": "linux-bridge"}})
+    assert SimulatedSite().probe(real).readiness is Readiness.UNSUPPORTED
+    with pytest.raises(UnsupportedError):
+        SimulatedSite().deploy(real, "p2p")
