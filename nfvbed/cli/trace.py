@@ -75,11 +75,12 @@ def _print(report: TraceReport) -> None:
     for direction in report.directions:
         console.print(_table(report, direction))
         if direction.complete:
-            console.print(f"[green]All {direction.frames} frames arrived.[/]\n")
+            console.print(f"[green]All {direction.sent} frames arrived.[/]")
         else:
             lost = direction.frames - direction.received
             console.print(f"[red]{lost} of {direction.frames} frames are lost; first lack: {direction.lost_at}.[/]")
-            console.print(f"{direction.hint}\n", highlight=False)
+            console.print(direction.hint, highlight=False)
+        console.print(f"{direction.note}\n" if direction.note else "", highlight=False)
 
 
 def _table(report: TraceReport, direction: DirectionTrace) -> Table:

@@ -22,6 +22,10 @@ Step = tuple[Hop, str]
 """A hop and which of its counters lies on the path: `rx`, `tx`, or an empty text where it has none."""
 
 
+ATTEMPTS = 5
+"""A frame that is 100 us late is never sent: where others use the generator's core, some attempts send too few."""
+
+
 class Break(StrEnum):
     """What kind of place it is at which frames are missing."""
 
@@ -60,16 +64,20 @@ class DirectionTrace(Record):
 
     name: str
     frames: int
+    """Asked for."""
+    sent: int
     received: int
     points: tuple[TracePoint, ...]
     lost_at: str | None = None
     kind: Break | None = None
     hint: str = ""
+    note: str = ""
+    """What is to be known of the trace itself."""
 
     @property
     def complete(self) -> bool:
-        """Whether every frame arrived."""
-        return self.received >= self.frames
+        """Whether every frame that was sent arrived, and the port took all of them."""
+        return self.kind is None
 
 
 class TraceReport(Record):
@@ -101,10 +109,13 @@ def run_trace(
     )
     warm_up = TrafficRequest(duration_ns=NS_PER_S // 10, frame_size=frame_size, rate_pps=1000, learning_frames=3)
     Measurement(site, deployment, generator).warm_up(warm_up)
-    before = site.hops(deployment)
-    result = generator.run(request)
-    after = site.hops(deployment)
-    site.verify(deployment)
+    for _ in range(ATTEMPTS):
+        before = site.hops(deployment)
+        result = generator.run(request)
+        after = site.hops(deployment)
+        site.verify(deployment)
+        if not any(_is_preempted(d) for d in result.directions):
+            break
     return TraceReport(
         variant=deployment.variant,
         topology=deployment.topology,
@@ -146,17 +157,31 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, path: S
         points.append(TracePoint(name=f"{hop.name} {side}".strip(), packets=packets, drops=hop.drops))
     points.append(TracePoint(name=f"received on port {sink}", packets=counts.received, drops=_damaged(counts)))
     trace = DirectionTrace(
-        name=f"port {source} to port {sink}", frames=frames, received=counts.received, points=tuple(points)
+        name=f"port {source} to port {sink}",
+        frames=frames,
+        sent=counts.sent,
+        received=counts.received,
+        points=tuple(points),
+        note=f"{counts.unsent} frames were not sent in time: others use the generator's core"
+        if _is_preempted(counts)
+        else "",
     )
-    if trace.complete:
+    # What was not sent for want of CPU time was not lost: the path is judged by what was.
+    expected = counts.sent if _is_preempted(counts) else frames
+    if counts.received >= expected:
         return trace
-    place = next((i for i, p in enumerate(points) if p.packets is not None and p.packets < frames), len(points) - 1)
+    place = next((i for i, p in enumerate(points) if p.packets is not None and p.packets < expected), len(points) - 1)
     kind, stray = _classify(place, points, steps)
     hint = HINTS[kind] + (f" ({stray})" if stray else "")
     dropped = _drops_near(points, place)
     if dropped and kind is not Break.GENERATOR_TX:
         hint += f"; drop counters that rose: {dropped}"
     return trace.model_copy(update={"lost_at": points[place].name, "kind": kind, "hint": hint})
+
+
+def _is_preempted(counts: DirectionCounts) -> bool:
+    """Tell frames that were late from those that the port refused."""
+    return counts.unsent > 0 and not counts.refused and counts.sent > 0
 
 
 def _steps(path: Sequence[Hop]) -> list[Step]:

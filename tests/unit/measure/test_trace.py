@@ -143,3 +143,17 @@ def test_a_bridge_with_the_generators_own_links_as_hops(rises: dict[str, int], p
     forward, back = follow(1000, result(NONE, counts()), zero, bridge(**rises))
     assert (forward.lost_at, forward.kind) == (place, kind)
     assert back.complete
+
+
+def test_frames_that_were_late_are_not_lost_and_the_trace_is_tried_again() -> None:
+    late = counts(sent=523, received=523, unsent=477)
+    forward, _ = traced(late, counts(), p2p(523, 523))
+    assert forward.complete
+    assert "477 frames were not sent" in forward.note
+    refused = counts(sent=523, received=523, unsent=477, refused=477)
+    forward, _ = traced(refused, counts(), p2p(523, 523))
+    assert (forward.kind, forward.lost_at) == (Break.GENERATOR_TX, "sent on port 0")
+    site, generator = FakeSite(), FakeGenerator(result(late, counts()))
+    site.hop_readings = [BEFORE, p2p(523, 523)] * 5
+    assert run_trace(site, site.deployment, generator, 64, 1000).complete
+    assert not site.hop_readings
