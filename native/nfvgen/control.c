@@ -147,10 +147,14 @@ static void send_refusal(int fd, const char *code, const char *message)
 	json_decref(document);
 }
 
+/* What is unread at the close would take the answer with it, as a reset: so it is read and thrown away. */
 static void drop_client(void)
 {
-	if (control.client >= 0)
+	if (control.client >= 0) {
+		while (recv(control.client, control.line, sizeof(control.line), MSG_DONTWAIT) > 0)
+			;
 		close(control.client);
+	}
 	control.client = -1;
 	control.used = 0;
 }
