@@ -11,6 +11,7 @@ from nfvbed.deploy.sites import open_site
 from nfvbed.errors import InternalError, SwitchDiedError
 from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role
 from nfvbed.spec.loader import Project
+from nfvbed.traffic.generator import TrafficRequest
 
 PROJECT = Project()
 FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(46)
@@ -129,3 +130,34 @@ def test_deploying_takes_well_under_a_second(site):
     deployment = site.deploy(variant(), "p2p")
     site.destroy(deployment)
     assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("core_use", ["threaded-napi", "rps", "inline"])
+def test_generator_loses_nothing_of_a_slow_trickle(site, core_use):
+    deployment = site.deploy(variant(core_use=core_use), "p2p")
+    generator = site.open_generator(deployment)
+    try:
+        result = generator.run(TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=5_000))
+    finally:
+        generator.close()
+    for direction in result.directions:
+        assert direction.sent > 0
+        assert (direction.lost, direction.duplicated, direction.corrupted) == (0, 0, 0)
+    assert result.foreign == (0, 0)
+    site.verify(deployment)
+    site.destroy(deployment)
+
+
+def test_sink_is_not_overrun_at_full_rate(site):
+    deployment = site.deploy(variant(), "p2p")
+    generator = site.open_generator(deployment)
+    try:
+        result = generator.run(TrafficRequest(duration_ns=300_000_000, frame_size=64))
+    finally:
+        generator.close()
+    sent = sum(direction.sent for direction in result.directions)
+    lost = sum(direction.lost for direction in result.directions)
+    assert lost < 0.05 * sent, f"{lost} of {sent} lost"
+    counted = site.counters(deployment)
+    assert counted.packets >= sent
+    site.destroy(deployment)

@@ -50,8 +50,9 @@ class LinuxBridge(DataPlane):
     """`br0` with the ports s0 and s1 in one namespace; their other ends g0 and g1 in the generator's.
 
     Core use: `threaded-napi` puts the receive work of s0 and s1, and with it the bridge, into kernel threads on the
-    switch's core, that of g0 and g1 on the generator's. `rps` hands the frames of s0 and s1 to the switch's core after
-    their receive work on the sender's. `inline` leaves all of it to the sender's softirq, on the generator's core.
+    switch's core, that of g0 and g1 on the generator's, before the sender's. `rps` hands the frames of s0 and s1 to
+    the switch's core after their receive work on the sender's; g0 and g1 as before. `inline` leaves all of it to the
+    sender's softirq, on the generator's core.
     """
 
     kind = "linux-bridge"
@@ -203,7 +204,10 @@ def _place(
 
     def pin(names: tuple[str, ...], core: int, role: Role) -> None:
         for name in names:
-            threads.extend(napi.pin_threads(name, before, core, role))
+            found = napi.pin_threads(name, before, core, role)
+            if role is Role.GENERATOR:
+                napi.put_first(found)
+            threads.extend(found)
 
     actions: dict[str, list[Callable[[], None]]] = {
         "threaded-napi": [

@@ -47,6 +47,8 @@ class LoopbackVeth(DataPlane):
                 napi.make_threaded(netns, GENERATOR_LINKS)
                 for name in GENERATOR_LINKS:
                     threads += napi.pin_threads(name, before, core, Role.GENERATOR)
+                if core == arrangement.generator_core:
+                    napi.put_first(threads)
         return Deployment(
             id=workspace.id,
             variant=variant.name,

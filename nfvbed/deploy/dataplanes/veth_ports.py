@@ -31,7 +31,7 @@ def generator_ports(netns: str) -> tuple[GeneratorPort, GeneratorPort]:
 
 
 def prepare(netns: str, names: tuple[str, ...], offloads: bool = True) -> None:
-    """Silence links, set their offloads, and bring them up.
+    """Silence links, bring them up, and set their offloads.
 
     GRO is on whatever the offloads: a veth takes frames that XDP redirects into it only with GRO or an XDP program. It
     does not merge our UDP frames (that would take rx-udp-gro-forwarding).
@@ -41,9 +41,10 @@ def prepare(netns: str, names: tuple[str, ...], offloads: bool = True) -> None:
     def work() -> None:
         links.silence_ipv6()
         links.silence_ipv6(names)
+        links.set_up(names)
+        # In this order: only a link that is up tells its peer, with its GRO, that frames may be redirected to it.
         for name in names:
             links.set_features(name, features)
-        links.set_up(names)
 
     inside(netns, work)
 
