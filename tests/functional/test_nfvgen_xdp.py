@@ -140,14 +140,13 @@ class Generator:
             NFVGEN, "--engine", "xdp", "--socket", str(path), "--core", CORE,
             "--port", ports[0], "--port", ports[1], *options,
         )
+        self.socket = socket.socket(socket.AF_UNIX)
         deadline = time.monotonic() + 20
-        while not path.exists():
+        while self.socket.connect_ex(str(path)):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.process.kill()
                 raise RuntimeError(self.process.communicate()[1])
             time.sleep(0.01)
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(str(path))
         self.file = self.socket.makefile("rw")
 
     def call(self, command, **keys):

@@ -13,11 +13,12 @@
 #include "xdp.h"
 
 #define ETHERNET_BYTES 14
+#define STOPPED_DRAIN_NS 50000000ull
 
 static struct {
 	struct engine_options options;
 	struct xdp_port ports[XDP_PORTS];
-	const struct trial *trial; /* while it runs */
+	const struct trial *_Atomic trial; /* while it runs: for snapshots, on another thread */
 	uint16_t trial_number;
 	char log[192]; /* the last thing that libbpf said */
 } xdp;
@@ -171,11 +172,12 @@ static void xdp_snapshot(struct trial_counts *counts)
 	xdp_sink_read(trial, counts, false);
 }
 
+/* A trial that is stopped waits too, but not for long: what is still under way would be counted as lost. */
 static void drain(uint64_t ns, const atomic_bool *stop)
 {
 	const uint64_t step = 1000000;
 
-	for (uint64_t waited = 0; waited < ns && !atomic_load(stop); waited += step)
+	for (uint64_t waited = 0; waited < ns && (!atomic_load(stop) || waited < STOPPED_DRAIN_NS); waited += step)
 		nanosleep(&(struct timespec){.tv_nsec = (long)(ns - waited < step ? ns - waited : step)}, NULL);
 }
 

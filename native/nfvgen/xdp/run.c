@@ -104,9 +104,13 @@ static int call_until_end(const struct watch *watch)
 	uint64_t elapsed;
 	int err = 0;
 
-	while (!err && !atomic_load(watch->stop) && !atomic_load(&watch->deaf) && !xdp_sender_done(&elapsed))
+	while (!err && !atomic_load(watch->stop) && !atomic_load(&watch->deaf) && !xdp_sender_done(&elapsed)) {
 		err = xdp_sender_call();
-	return err == -EINTR ? 0 : err;
+		/* A debugger or a stop signal interrupts too; then the call is made again. */
+		if (err == -EINTR)
+			err = 0;
+	}
+	return err;
 }
 
 static int deaf_failure(const struct xdp_port *port, struct failure *why)
@@ -114,9 +118,8 @@ static int deaf_failure(const struct xdp_port *port, struct failure *why)
 	if (!xdp_port_link(port))
 		return xdp_fail(why, -ENETDOWN, "port %s: takes no frames: it is down or has no carrier", port->name);
 	return xdp_fail(why, -ENXIO,
-		"port %s: takes no redirected frames; if it is a veth, its peer needs an XDP program or generic "
-		"receive offload "
-		"(ethtool -K PEER gro on), and the driver of any other interface XDP transmission",
+		"port %s: takes no redirected frames; the peer of a veth needs an XDP program or generic receive "
+		"offload (ethtool -K PEER gro on), another interface a driver with XDP transmission",
 		port->name);
 }
 
