@@ -11,6 +11,8 @@ from nfvbed.cli.settings import json_option, open_store, root_option, store_opti
 from nfvbed.records import RunRecord
 from nfvbed.spec.loader import Project
 
+CRASHED = "crashed"
+
 
 @click.command(name="runs")
 @root_option
@@ -21,18 +23,23 @@ def command(root: Path | None, store: str | None, as_json: bool) -> None:
     with open_store(Project(root), store) as opened:
         runs, alive = opened.runs(), opened.writer() is not None
     if as_json:
-        click.echo(json.dumps([run.model_dump(mode="json") for run in runs], indent=2))
+        click.echo(json.dumps([{**run.model_dump(mode="json"), "state": _state(run, alive)} for run in runs], indent=2))
         return
     table = Table()
-    table.add_column("run", no_wrap=True)
-    for heading in ("experiment", "site", "started (UTC)", "status", "reason"):
-        table.add_column(heading)
+    for heading in ("run", "state"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("experiment", "site", "started (UTC)", "reason"):
+        table.add_column(heading, overflow="fold")
     for run in runs:
-        table.add_row(run.id, run.experiment, run.site, run.started_at[:19], _status(run, alive), run.reason)
-    Console().print(table)
+        table.add_row(run.id, _state(run, alive), run.experiment, run.site, run.started_at[:19], run.reason)
+    console = Console()
+    console.print(table)
+    if any(_state(run, alive) == CRASHED for run in runs):
+        console.print("a crashed run goes on with: nfvbed run --resume RUN", highlight=False)
 
 
-def _status(run: RunRecord, alive: bool) -> str:
+def _state(run: RunRecord, alive: bool) -> str:
+    """Say how a run ended; one without an end runs as long as somebody writes to the store."""
     if run.status is not None:
         return run.status.value
-    return "running" if alive else "crashed; nfvbed run --resume"
+    return "running" if alive else CRASHED

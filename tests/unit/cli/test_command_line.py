@@ -1,0 +1,218 @@
+"""The command line: exit codes, messages without tracebacks, JSON where it is promised."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nfvbed.cli.main import VERBS, group, main, report_internal_error
+from nfvbed.errors import NfvbedError
+from nfvbed.store import Store
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def store_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    path = tmp_path / "results.sqlite"
+    monkeypatch.setenv("NFVBED_STORE", str(path))
+    monkeypatch.setenv("NFVBED_ROOT", str(ROOT))
+    hook, handlers = sys.excepthook, {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield path
+    sys.excepthook = hook
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+Captured = pytest.CaptureFixture[str]
+
+
+def read(capsys: Captured, *arguments: str) -> Any:
+    assert main(arguments) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys: Captured, code: int, *arguments: str) -> str:
+    assert main(arguments) == code
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return captured.err
+
+
+def test_a_simulated_run_is_stored_and_told(capsys: Captured, store_path: Path) -> None:
+    assert main(["run", "simulated", "--repetitions", "2", "--frame-size", "64"]) == 0
+    captured = capsys.readouterr()
+    assert "simulated: none of this was measured" in captured.out
+    assert "ended: ok" in captured.err
+    with Store.open(store_path, read_only=True) as store:
+        run = store.run("latest")
+        assert f"run {run.id} of simulated begins" in captured.err
+        assert [cell.id for cell in store.cells(run.id)][-1] == "simulated/p2p/64"
+    listed = read(capsys, "runs", "--json")
+    assert [(item["id"], item["status"]) for item in listed] == [(run.id, "ok")]
+    exported = read(capsys, "export", run.id[:18])
+    assert len(exported["trials"]) == 2 * 2 + 2 * 2
+
+
+def test_an_exported_run_goes_into_another_store(capsys: Captured, tmp_path: Path) -> None:
+    main(["run", "simulated", "--repetitions", "1"])
+    file, other = tmp_path / "run.json", str(tmp_path / "other.sqlite")
+    assert main(["export", "--output", str(file)]) == 0
+    assert main(["import", str(file), "--dry-run", "--store", other]) == 0
+    assert not Path(other).exists()
+    assert main(["import", str(file), "--store", other]) == 0
+    assert "already" in refused(capsys, 30, "import", str(file), "--store", other)
+
+
+def test_dry_run_and_plan_change_nothing(capsys: Captured, store_path: Path) -> None:
+    assert main(["run", "demo", "--dry-run"]) == 0
+    text = capsys.readouterr().out
+    assert "ovs-dpdk/p2p/1518" in text
+    assert "loopback:vhost-user/p2p/64" in text
+    document = read(capsys, "plan", "demo", "--variant", "ovs-dpdk", "--frame-size", "imix", "--json")
+    assert [cell["id"] for cell in document["cells"]][-1] == "ovs-dpdk/p2p/imix"
+    assert document["estimate_s"]["at_least"] > 0
+    assert not store_path.exists()
+
+
+def test_variants(capsys: Captured) -> None:
+    assert {item["name"] for item in read(capsys, "variants", "--json")} >= {"ovs-dpdk", "linux-bridge", "simulated"}
+    shown = read(capsys, "variants", "ovs-dpdk", "--json")
+    assert shown["options"]["emc"] is True, "defaults are filled in"
+    assert main(["variants", "ovs-dpdk"]) == 0
+    assert "pmd_cores: 1" in capsys.readouterr().out
+
+
+REFUSALS = [
+    (10, ["variants", "ovs-dpkd"], "did you mean 'ovs-dpdk'?"),
+    (10, ["run", "dmo"], "did you mean 'demo'?"),
+    (10, ["run", "demo", "--variant", "vale"], "unknown variant 'vale'"),
+    (10, ["run", "demo", "--frame-size", "63"], "at least 64 and at most 9018"),
+    (10, ["run", "demo", "--set", "trials.duration=1"], "unknown key 'trials.duration'"),
+    (10, ["run", "demo", "--variant", "simulated", "--variant", "ovs-dpdk"], "mixes simulated and real"),
+    (10, ["--root", "/nowhere", "variants"], "NFVBED_ROOT=/nowhere"),
+    (2, ["run"], "Missing argument 'EXPERIMENT'"),
+    (2, ["run", "demo", "--repetitions", "many"], "is not a valid integer"),
+    (2, ["run", "demo", "--set", "novalue"], "is not KEY=VALUE"),
+    (2, ["frobnicate"], "No such command"),
+    (2, ["run", "--resume"], "no run to resume"),
+    (2, ["run", "--resume", "abc"], "there is no run 'abc'"),
+    (2, ["run", "--resume", "abc", "--repetitions", "3"], "a resumed run keeps its plan"),
+    (30, ["runs"], "no results yet"),
+    (30, ["export"], "nfvbed run <experiment>"),
+]
+
+
+@pytest.mark.parametrize(("code", "arguments", "message"), REFUSALS, ids=lambda value: str(value)[:40])
+def test_what_is_wrong_is_told(capsys: Captured, code: int, arguments: list[str], message: str) -> None:
+    assert message in refused(capsys, code, *arguments)
+
+
+def test_a_damaged_results_file(capsys: Captured, store_path: Path) -> None:
+    store_path.write_text("not a database at all" * 100)
+    assert "not a database" in refused(capsys, 30, "runs")
+    assert "not a database" in refused(capsys, 30, "run", "simulated")
+
+
+def test_a_second_nfvbed_on_the_same_results(capsys: Captured, store_path: Path) -> None:
+    with Store.open(store_path):
+        message = refused(capsys, 13, "run", "simulated")
+    assert f"process {os.getpid()}" in message
+
+
+def test_an_internal_error_has_no_traceback(capsys: Captured) -> None:
+    report_internal_error(KeyError, KeyError("x"), None)
+    message = capsys.readouterr().err
+    assert "internal error: KeyError: 'x'" in message
+    assert "--debug" in message
+
+
+def test_help_imports_no_verb() -> None:
+    script = (
+        "import sys, nfvbed.cli.main as m; m.main(['--help']);"
+        "heavy = {'pydantic', 'sqlalchemy', 'yaml', 'numpy', 'rich'} & set(sys.modules);"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "variants" in done.stdout
+
+
+def test_every_option_says_what_it_is_for() -> None:
+    import click
+
+    context = click.Context(group)
+    for verb in group.list_commands(context):
+        command = group.get_command(context, verb)
+        assert command is not None
+        assert command.name == verb
+        assert command.help, verb
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert option.help, f"{verb} {option.name}"
+    assert set(group.list_commands(context)) <= set(VERBS)
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "nfvbed", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+ENDLESS = ["run", "simulated", "--repetitions", "1000", "--max-rounds", "1000", "--set", "trials.warmup_s=0"]
+
+
+def wait_for_trials(path: Path) -> None:
+    for _ in range(200):
+        time.sleep(0.05)
+        if path.exists() and path.stat().st_size:
+            try:
+                with Store.open(path, read_only=True) as store:
+                    if store.runs() and len(store.trials(store.run("latest").id)) > 3:
+                        return
+            except NfvbedError:
+                continue
+    raise AssertionError("the run never began")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+def test_an_interrupted_run_says_how_to_go_on(store_path: Path, number: signal.Signals, code: int) -> None:
+    with start(*ENDLESS) as process:
+        wait_for_trials(store_path)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == code
+    assert "Traceback" not in errors
+    assert "nfvbed run --resume" in errors
+    with Store.open(store_path, read_only=True) as store:
+        assert store.run("latest").status == "interrupted"
+
+
+def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -> None:
+    with start(*ENDLESS) as process:
+        wait_for_trials(store_path)
+        process.kill()
+        process.communicate()
+    assert main(["runs"]) == 0
+    assert "crashed" in capsys.readouterr().out
+    with Store.open(store_path, read_only=True) as store:
+        run = store.run("latest")
+        before = store.trials(run.id)
+        assert run.status is None
+    with start("run", "--resume") as process:
+        for _ in range(200):
+            time.sleep(0.05)
+            with Store.open(store_path, read_only=True) as store:
+                trials = store.trials(run.id)
+            if len(trials) > len(before) + 3:
+                break
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert trials[: len(before)] == before
+    assert len({(t.round, t.cell, t.preset) for t in trials}) == len(trials) > len(before)
