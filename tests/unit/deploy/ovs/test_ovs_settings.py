@@ -1,0 +1,75 @@
+"""What the switch is started with: settings, environment, rules, ports."""
+
+from pathlib import Path
+
+import pytest
+
+from nfvbed.deploy.dataplanes import vhost_user_ports
+from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options, rules
+from nfvbed.deploy.ovs import openflow
+from nfvbed.deploy.ovs.binaries import OvsBinaries
+from nfvbed.deploy.ovs.instance import DpdkSettings, core_mask, private_environment, settings
+from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
+from nfvbed.spec.variant import LinuxBridgeOptions, OvsDpdkOptions, Variant
+
+
+def variant(options):
+    return Variant(name="v", title="v", port_kind="vhost-user", topologies=("p2p",), options=options)
+
+
+def test_settings():
+    dpdk = DpdkSettings(socket_memory_mib=256, hugepages=Path("/run/x/hugepages-0"), pmd_cores=(2, 3), main_core=0)
+    found = settings(dpdk, "nfvbed-x-ovs")
+    assert found["pmd-cpu-mask"] == "0xc"
+    assert found["dpdk-lcore-mask"] == "0x1"
+    assert found["dpdk-socket-mem"] == "256"
+    assert found["dpdk-hugepage-dir"] == "/run/x/hugepages-0"
+    assert found["dpdk-extra"] == "--no-pci --iova-mode=va --file-prefix=nfvbed-x-ovs"
+
+
+def test_mask_of_many_cores():
+    assert core_mask((0, 64)) == "0x10000000000000001"
+
+
+def test_nothing_is_written_outside_the_run_directory():
+    environment = private_environment(Path("/run/x"), OvsBinaries(Path("/opt/ovs")))
+    outside = {name for name, value in environment.items() if value != "/run/x"}
+    assert outside == {"OVS_PKGDATADIR"}, "the schema is read there"
+
+
+def test_rules_of_both_kinds():
+    plain = rules(OvsDpdkOptions(dataplane="ovs-dpdk"))
+    assert [(rule.in_port, rule.output) for rule in plain] == [(1, 2), (2, 1)]
+    (learning,) = rules(OvsDpdkOptions(dataplane="ovs-dpdk", flows="normal"))
+    assert (learning.in_port, learning.output) == (None, openflow.PORT_NORMAL)
+
+
+def test_options_of_another_data_plane():
+    with pytest.raises(ConfigurationError):
+        ovs_options(variant(LinuxBridgeOptions(dataplane="linux-bridge")))
+
+
+def test_more_queues_than_the_generator_has():
+    with pytest.raises(UnsupportedError, match="queues"):
+        ovs_options(variant(OvsDpdkOptions(dataplane="ovs-dpdk", n_rxq=2)))
+
+
+def test_generator_listens():
+    first, second = vhost_user_ports.server_ports((Path("/run/x/p0.sock"), Path("/run/x/p1.sock")), 256)
+    assert first.spec == "net_virtio_user0,path=/run/x/p0.sock,server=1,queue_size=256,mac=02:4e:46:56:00:01"
+    assert second.spec.startswith("net_virtio_user1,path=/run/x/p1.sock,")
+
+
+def test_busy_socket(tmp_path):
+    (tmp_path / "p1.sock").touch()
+    with pytest.raises(DeployError) as caught:
+        vhost_user_ports.sockets(tmp_path)
+    assert "p1.sock" in caught.value.where
+    assert caught.value.fix
+
+
+def test_queue_size_that_no_ring_has():
+    vhost_user_ports.check_queue_size(1024)
+    with pytest.raises(DeployError) as caught:
+        vhost_user_ports.check_queue_size(1000)
+    assert caught.value.fix == "choose 512 or 1024"
