@@ -21,15 +21,18 @@ class Answer(Record):
 def answer(comparison: Comparison) -> Answer:
     """Put the comparison in words; nothing is claimed that was not judged."""
     points = leaders(comparison.rows, comparison.rules)
-    return Answer(headline=_headline(points), points=points, sentences=tuple(sentence(point) for point in points))
+    measured = len({row.variant for row in comparison.rows if row.mrr is not None})
+    return Answer(
+        headline=_headline(points, measured), points=points, sentences=tuple(sentence(point) for point in points)
+    )
 
 
-def _headline(points: Sequence[Leader]) -> str:
+def _headline(points: Sequence[Leader], measured: int) -> str:
     if not points:
         return "Nothing was measured."
     variants = {point.row.variant for point in points}
     if all(point.runner_up is None for point in points):
-        what = "one data plane" if len(variants) == 1 else "no two data planes that can be compared"
+        what = "one data plane" if measured == 1 else "no two data planes that can be compared"
         return f"No comparison: {what}."
     if len(variants) == 1 and all(point.clear for point in points):
         everywhere = "at every traffic point measured" if len(points) > 1 else "at the traffic point measured"

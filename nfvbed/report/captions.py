@@ -15,7 +15,9 @@ def placement_lines(comparison: Comparison) -> tuple[str, ...]:
         kept = f"; kept but not used: {', '.join(apart)}" if apart else ""
         prefix = f"host {host.host_hash[:8]}: " if len(comparison.placement) > 1 else ""
         medians = ""
-        if host.medians_ns:
+        if len(host.medians_ns) == 1:
+            medians = f" (core distance {host.medians_ns[0]:.0f} ns)"
+        elif host.medians_ns:
             named = zip(host.classes, host.medians_ns, strict=False)
             medians = " (core distance " + ", ".join(f"{name} {value:.0f} ns" for name, value in named) + ")"
         lines.append(f"{prefix}Placement class {choice.name}{medians}: {choice.reason}{kept}.")

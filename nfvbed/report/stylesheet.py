@@ -80,7 +80,11 @@ SCRIPT: Final = """
   const options = {renderer: "svg", actions: false, logLevel: 1};  // 1: errors only
   const draw = () => Promise.all(Object.entries(specs).map(([name, spec]) =>
     vegaEmbed(document.getElementById("figure-" + name), themed(spec), options)));
-  const done = () => { document.documentElement.dataset.figures = "drawn"; };
+  // The figure's box carries the description; its thousand marks would only be noise to a screen reader.
+  const done = () => {
+    document.querySelectorAll(".chart svg").forEach((svg) => svg.setAttribute("aria-hidden", "true"));
+    document.documentElement.dataset.figures = "drawn";
+  };
   draw().then(done);
   dark.addEventListener("change", () => draw().then(done));
 })();

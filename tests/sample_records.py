@@ -52,13 +52,15 @@ class System:
 BRIDGE = System(
     "linux-bridge", PortKind.VETH, CellRole.SUBJECT, {64: (1.08e6, 0.98e6), 1518: (0.95e6, 0.86e6)}, XDP, None, 0.0
 )
-OVS = System(
-    "ovs-dpdk", PortKind.VHOST_USER, CellRole.SUBJECT, {64: (11.8e6, 7.0e6), 1518: (5.7e6, 3.1e6)}, DPDK, 222
-)
+OVS = System("ovs-dpdk", PortKind.VHOST_USER, CellRole.SUBJECT, {64: (11.8e6, 7.0e6), 1518: (5.7e6, 3.1e6)}, DPDK, 222)
 CEILINGS = (
     System("loopback:veth", PortKind.VETH, CellRole.LOOPBACK, {64: (8.0e6, 8.0e6), 1518: (5.0e6, 5.0e6)}, XDP),
     System(
-        "loopback:vhost-user", PortKind.VHOST_USER, CellRole.LOOPBACK, {64: (15.9e6, 15.9e6), 1518: (7.6e6, 7.6e6)}, DPDK
+        "loopback:vhost-user",
+        PortKind.VHOST_USER,
+        CellRole.LOOPBACK,
+        {64: (15.9e6, 15.9e6), 1518: (7.6e6, 7.6e6)},
+        DPDK,
     ),
     System(
         "reference:vhost-user",

@@ -1,0 +1,105 @@
+"""The page in a real browser: from disk, without a network, without errors, accessible."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+from sample_records import SIMULATED, Scenario, build
+
+from nfvbed.compare.comparison import Options, compare
+from nfvbed.records import Status
+from nfvbed.report.context import ReportContext
+from nfvbed.report.page import render_page
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+SERIOUS = ("serious", "critical")
+SCENARIOS = {
+    "measured": Scenario(
+        far_rounds=(1, 2, 3, 4, 5, 6, 7, 8),
+        changing=(),
+        blocked=(("linux-bridge/p2p/1518", Status.FAILED, "<img src=x onerror=alert(1)>"),),
+    ),
+    "simulated": Scenario(systems=(SIMULATED,)),
+}
+
+
+@pytest.fixture(scope="module", name="browser")
+def _browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module", name="pages")
+def _pages(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    written = {}
+    for name, scenario in SCENARIOS.items():
+        data = build(scenario)
+        comparison = compare([data], Options(baseline=scenario.systems[0].name))
+        context = ReportContext(comparison, (data.run,), {data.run.host_hash: data.host}, data.rigs)
+        written[name] = folder / f"{name}.html"
+        written[name].write_text(render_page(context))
+    return written
+
+
+@pytest.fixture(name="opened", params=[(n, s, w) for n in SCENARIOS for s, w in (("light", 1280), ("dark", 400))])
+def _opened(request, browser: Browser, pages: dict[str, Path]) -> Iterator[tuple[str, Page, list[str], list[str]]]:
+    name, scheme, width = request.param
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    requests: list[str] = []
+    errors: list[str] = []
+    page.on("request", lambda sent: requests.append(sent.url))
+    page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(pages[name].as_uri())
+    page.wait_for_selector("html[data-figures=drawn]", timeout=30_000)
+    yield name, page, requests, errors
+    page.close()
+
+
+def test_the_page_is_sound(opened: tuple[str, Page, list[str], list[str]]):
+    name, page, requests, errors = opened
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    assert len([url for url in requests if url.startswith("file:")]) == 1
+    assert errors == []
+    figures = page.locator("figure .chart")
+    assert figures.count() == (4 if name == "measured" else 3)
+    for index in range(figures.count()):
+        assert figures.nth(index).locator("svg path").count() > 5
+        assert figures.nth(index).get_attribute("aria-label")
+    assert page.locator("#comparison tr.row").count() == (4 if name == "measured" else 2)
+    assert page.locator("img").count() == 0
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0
+    violations = Axe().run(page).response["violations"]
+    serious = [
+        (found["id"], [node["html"][:120] for node in found["nodes"][:3]])
+        for found in violations
+        if found["impact"] in SERIOUS
+    ]
+    assert serious == []
+
+
+def test_the_answer_is_on_the_first_screen(browser: Browser, pages: dict[str, Path]):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(pages["measured"].as_uri())
+    cards = page.locator(".card")
+    assert cards.count() == 2
+    box = cards.last.bounding_box()
+    assert box is not None and box["y"] + box["height"] < 800
+    assert "at least" in page.locator(".headline, .card").all_inner_texts()[1]
+    page.close()
+
+
+def test_a_simulation_says_so_first(browser: Browser, pages: dict[str, Path]):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(pages["simulated"].as_uri())
+    box = page.locator(".simulated").bounding_box()
+    assert box is not None and box["y"] < 100
+    assert page.title().startswith("SIMULATED")
+    page.close()

@@ -1,0 +1,74 @@
+"""The report of fixed records, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes the files anew: read the difference then."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from sample_records import SIMULATED, Scenario, build
+
+from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.records import Status
+from nfvbed.report.export import to_csv, to_json
+from nfvbed.report.figures.catalogue import figures
+from nfvbed.report.terminal import render
+
+FOLDER = Path(__file__).parent / "report"
+FIGURES = ("rate", "latency", "price", "core-distance")
+
+
+@pytest.fixture(scope="module", name="comparison")
+def _comparison() -> Comparison:
+    scenario = Scenario(
+        rounds=7,
+        far_rounds=(1, 2, 3, 4, 5, 6),
+        changing=((2, "linux-bridge/p2p/64"),),
+        blocked=(("linux-bridge/p2p/1518", Status.FAILED, "the switch ended [bold]early[/bold]"),),
+    )
+    return compare([build(scenario)], Options(baseline="linux-bridge"))
+
+
+def check(name: str, text: str) -> None:
+    path = FOLDER / name
+    if os.environ.get("NFVBED_UPDATE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it anew"
+
+
+def table(comparison: Comparison, width: int) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, force_terminal=False).print(render(comparison, width))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+@pytest.mark.parametrize("width", [80, 120, 150])
+def test_table(comparison: Comparison, width: int):
+    text = table(comparison, width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    check(f"table-{width}.txt", text)
+
+
+def test_table_of_a_simulation():
+    text = table(compare([build(Scenario(systems=(SIMULATED,), rounds=6, far_rounds=()))]), 120)
+    assert text.count("SIMULATED - NOT A MEASUREMENT") == 2
+    check("table-simulated.txt", text)
+
+
+def test_csv(comparison: Comparison):
+    check("comparison.csv", to_csv(comparison))
+
+
+def test_json(comparison: Comparison):
+    check("comparison.json", to_json(comparison))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure(comparison: Comparison, name: str):
+    check(f"{name}.vl.json", json.dumps(figures(comparison)[name], indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+def test_every_figure_is_fixed_here(comparison: Comparison):
+    assert tuple(figures(comparison)) == FIGURES
