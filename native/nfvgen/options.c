@@ -110,6 +110,7 @@ static int set(struct options *options, int option, const char *text)
 		return set_engine(options, text);
 	case 's':
 		options->socket = text;
+		e->socket = text;
 		return strlen(text) < 108 && *text ? 0 : wrong("socket", text, "a path of 1 to 107 bytes");
 	case 'c':
 		return core_number("core", text, &e->core);

@@ -4,10 +4,12 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -65,11 +67,33 @@ static void keep_logs(void)
 	rte_openlog_stream(stream);
 }
 
-/* Anything the EAL writes goes below this; with --in-memory that is nothing. */
+static void name_prefix(const struct engine_options *options, char *prefix, size_t size)
+{
+	if (options->file_prefix)
+		snprintf(prefix, size, "%s", options->file_prefix);
+	else
+		snprintf(prefix, size, "nfvgen-%ld", (long)getpid());
+}
+
+/* The EAL's locks and maps; hugetlbfs itself takes no plain files. */
+static void name_runtime_directory(const struct engine_options *options, char *path, size_t size)
+{
+	const char *slash = strrchr(options->socket, '/');
+	int length = slash ? (int)(slash - options->socket + 1) : 0;
+
+	snprintf(path, size, "%.*s.nfvgen-%ld", length, options->socket, (long)getpid());
+}
+
+/* Without it the EAL would write below /var/run; with --in-memory it writes nothing. */
 static void set_runtime_directory(const struct engine_options *options)
 {
-	if (options->hugepage_dir)
-		setenv("RUNTIME_DIRECTORY", options->hugepage_dir, 1);
+	char path[160];
+
+	if (!options->hugepage_dir)
+		return;
+	name_runtime_directory(options, path, sizeof(path));
+	mkdir(path, 0700);
+	setenv("RUNTIME_DIRECTORY", path, 1);
 }
 
 static unsigned add_memory(const struct engine_options *options, char **argv, unsigned argc, char *prefix, size_t size)
@@ -78,10 +102,7 @@ static unsigned add_memory(const struct engine_options *options, char **argv, un
 		argv[argc++] = (char *)"--in-memory";
 		return argc;
 	}
-	if (options->file_prefix)
-		snprintf(prefix, size, "%s", options->file_prefix);
-	else
-		snprintf(prefix, size, "nfvgen-%ld", (long)getpid());
+	name_prefix(options, prefix, size);
 	argv[argc++] = (char *)"--huge-dir";
 	argv[argc++] = (char *)(uintptr_t)options->hugepage_dir;
 	argv[argc++] = (char *)"--file-prefix";
@@ -107,6 +128,47 @@ static unsigned add_ports(const struct engine_options *options, char **argv, uns
 	return argc;
 }
 
+/* The EAL leaves its hugepage files behind, and with them the pages. */
+static void remove_huge_files(const char *directory, const char *prefix)
+{
+	DIR *folder = opendir(directory);
+	struct dirent *entry;
+	char path[512];
+	size_t length = strlen(prefix);
+
+	if (!folder)
+		return;
+	while ((entry = readdir(folder))) {
+		if (strncmp(entry->d_name, prefix, length) || strncmp(entry->d_name + length, "map_", 4))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		unlink(path);
+	}
+	closedir(folder);
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+	(void)info;
+	(void)kind;
+	(void)place;
+	remove(path);
+	return 0;
+}
+
+/* Also after an EAL that did not start. */
+static void remove_files(const struct engine_options *options)
+{
+	char prefix[64], path[160];
+
+	if (!options->hugepage_dir)
+		return;
+	name_prefix(options, prefix, sizeof(prefix));
+	remove_huge_files(options->hugepage_dir, prefix);
+	name_runtime_directory(options, path, sizeof(path));
+	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 int dpdk_eal_open(const struct engine_options *options, struct failure *why)
 {
 	static char core[16], memory[16], prefix[64];
@@ -130,40 +192,14 @@ int dpdk_eal_open(const struct engine_options *options, struct failure *why)
 			"the EAL did not start on core %d with %u MiB: %s (%s). Check that core, and HugePages_Free in "
 			"/proc/meminfo",
 			options->core, options->memory_mib, rte_strerror(rte_errno), dpdk_last_log());
+		remove_files(options);
 		return -ENODEV;
 	}
 	return 0;
 }
 
-/* The EAL leaves its hugepage files behind, and with them the pages. */
-static void remove_huge_files(const char *directory, const char *prefix)
-{
-	DIR *folder = opendir(directory);
-	struct dirent *entry;
-	char path[512];
-	size_t length = strlen(prefix);
-
-	if (!folder)
-		return;
-	while ((entry = readdir(folder))) {
-		if (strncmp(entry->d_name, prefix, length) || strncmp(entry->d_name + length, "map_", 4))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
-		unlink(path);
-	}
-	closedir(folder);
-}
-
 void dpdk_eal_close(const struct engine_options *options)
 {
-	char prefix[64];
-
 	rte_eal_cleanup();
-	if (!options->hugepage_dir)
-		return;
-	if (options->file_prefix)
-		snprintf(prefix, sizeof(prefix), "%s", options->file_prefix);
-	else
-		snprintf(prefix, sizeof(prefix), "nfvgen-%ld", (long)getpid());
-	remove_huge_files(options->hugepage_dir, prefix);
+	remove_files(options);
 }
