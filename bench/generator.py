@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from loops import Loop, memif, veth, virtio_user
-from pairs import LoopResult, run_pairs
+from pairs import Limits, LoopResult, run_pairs
 from rich.console import Console
 from rich.table import Table
 
@@ -35,9 +35,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--loop", choices=sorted(LOOPS), action="append", help="only this loop; repeatable")
     parser.add_argument("--pairs", type=int, default=5, help="trials of each side in one class (default: 5)")
-    parser.add_argument("--at-most", type=int, default=12, help="pairs before it gives up waiting (default: 12)")
+    parser.add_argument("--at-most", type=int, default=16, help="pairs before it gives up waiting (default: 16)")
+    parser.add_argument("--patience", type=float, default=60, help="s a loop waits for quiet CPUs (default: 60)")
     parser.add_argument("--json", type=Path, default=Path("results/bench/generator.json"), help="raw figures")
     arguments = parser.parse_args()
+    limits = Limits(arguments.pairs, arguments.at_most, arguments.patience)
     lock = HostLock()
     lock.acquire()
     results: list[LoopResult] = []
@@ -48,7 +50,7 @@ def main() -> int:
             try:
                 with LOOPS[name](workspace) as (nfvgen, testpmd, result):
                     results.append(result)
-                    run_pairs(result, nfvgen, testpmd, arguments.pairs, arguments.at_most)
+                    run_pairs(result, nfvgen, testpmd, limits)
             finally:
                 workspace.close()
             _print(result)
@@ -76,6 +78,9 @@ def _print(result: LoopResult) -> None:
             f">= {result.aim:g}",
         )
     console.print(table)
+    disturbed = sum(t.disturbed for t in result.trials)
+    if disturbed:
+        console.print(f"  {disturbed} of {len(result.trials)} trials left out: others wanted the CPUs", highlight=False)
     for name, rate in result.beside_mpps.items():
         console.print(f"  beside: {name}: {rate:.2f} Mpps", highlight=False)
 

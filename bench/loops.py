@@ -1,11 +1,12 @@
 """The loops in which nfvgen and testpmd are compared: the same ports, cores, peer and frame size for both."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from pairs import CORES, LoopResult
+from pairs import CORES, LoopResult, Measure
+from pressure import Pressure
 from testpmd import Testpmd, TestpmdOptions, both, received_by
 
 from nfvbed.deploy.dataplanes import veth_ports
@@ -28,7 +29,6 @@ FLOWS = 1024
 """testpmd flowgen's default."""
 PEER_CORE, GENERATOR_CORE = CORES
 
-Measure = Callable[[], float]
 Loop = tuple[Measure, Measure, LoopResult]
 """nfvgen, testpmd, and where the result goes."""
 
@@ -45,8 +45,8 @@ class Nfvgen:
         self._engine = engine
         self._count = 0
 
-    def __call__(self, bidirectional: bool = True) -> float:
-        """Give the frames/s that came back, stamped and checked, over all directions."""
+    def __call__(self, bidirectional: bool = True) -> tuple[float, float]:
+        """Give the frames/s that came back, stamped and checked, over all directions, and the CPU pressure."""
         self._count += 1
         name = f"nfvgen-{self._count}"
         options = NfvgenOptions(
@@ -71,8 +71,10 @@ class Nfvgen:
                     flows=FLOWS,
                     bidirectional=bidirectional,
                 )
+                pressure = Pressure()
                 result = client.run(request)
-            return sum(d.received for d in result.directions) * NS_PER_S / result.duration_ns
+                share = pressure.share()
+            return sum(d.received for d in result.directions) * NS_PER_S / result.duration_ns, share
         finally:
             client.close()
 
@@ -112,13 +114,13 @@ def _dpdk_loop(workspace: Workspace, name: str, theirs: tuple[str, str], mine: t
     # In these the peer polls from both of them: first who receives, and then who only sends.
     result.beside_mpps["testpmd txonly to rxonly on the other core"] = _one_way(here("txonly"), other("rxonly"), run)
     result.beside_mpps["testpmd rxonly from txonly on the other core"] = (
-        received_by([other("txonly"), here("rxonly")], run, DURATION_S) / 1e6
+        received_by([other("txonly"), here("rxonly")], run, DURATION_S)[0] / 1e6
     )
     nfvgen = Nfvgen(workspace, mine)
 
     def with_peer(measure: Measure) -> Measure:
         # A new peer for every trial: testpmd crashes now and then when a memif goes away under its polling.
-        def measured() -> float:
+        def measured() -> tuple[float, float]:
             peer = Testpmd(other("io"), run)
             try:
                 peer.start()
@@ -166,5 +168,5 @@ def veth(workspace: Workspace, two_cores: bool) -> Iterator[Loop]:
     vdevs = (f"net_af_xdp0,iface={first}", f"net_af_xdp1,iface={second}")
     theirs = TestpmdOptions(name="gen-af-xdp", core=GENERATOR_CORE, vdevs=vdevs, mode="flowgen", netns=netns)
     ours = Nfvgen(workspace, GENERATOR_LINKS, netns)
-    result.beside_mpps["nfvgen, one direction only"] = ours(bidirectional=False) / 1e6
+    result.beside_mpps["nfvgen, one direction only"] = ours(bidirectional=False)[0] / 1e6
     yield ours, lambda: received_by([theirs], workspace.directory, DURATION_S), result

@@ -5,13 +5,22 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
+from pressure import wait_until_quiet
+
 from nfvbed.compare.placement import MIXED, analyse
 from nfvbed.compare.statistics import ratio_interval
 from nfvbed.deploy.lab import coredistance
 from nfvbed.records import CoreDistance
 
+PRESSURE_LIMIT = 0.05
+"""More than the wake-ups of the main lcores and of this script cause; a compiler beside it causes 0.3 and more."""
+
 CORES = (0, 1)
 """The peer's core, and the generator's."""
+
+
+Measure = Callable[[], tuple[float, float]]
+"""Gives frames/s over both directions, and the share of the time in which others wanted a CPU."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,13 @@ class Trial:
     side: str
     rate_mpps: float
     distance_ns: tuple[float, float]
+    pressure: float
+    """Share of the trial in which others wanted a CPU."""
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether others took so much that it says nothing of the generator."""
+        return self.pressure > PRESSURE_LIMIT
 
 
 @dataclass(frozen=True)
@@ -53,39 +69,50 @@ class LoopResult:
         return asdict(self)
 
 
-def run_pairs(
-    result: LoopResult, nfvgen: Callable[[], float], testpmd: Callable[[], float], wanted: int, at_most: int
-) -> None:
+@dataclass(frozen=True)
+class Limits:
+    """When to stop."""
+
+    wanted: int
+    """Trials of each side in one class."""
+    at_most: int
+    """Pairs; then it ends with what there is."""
+    patience_s: float
+    """How long one loop waits in all for others to leave the CPUs alone."""
+
+
+def run_pairs(result: LoopResult, nfvgen: Measure, testpmd: Measure, limits: Limits) -> None:
     """Measure pairs until one placement class holds enough trials of both sides.
 
     Args:
         result: receives trials and classes.
-        nfvgen: gives the frames/s that came back, over both directions.
+        nfvgen: measures nfvgen.
         testpmd: the same for testpmd in its place.
-        wanted: trials of each side in one class.
-        at_most: pairs; then it ends with what there is.
+        limits: when it ends.
     """
-    for pair in range(at_most):
+    patience_s = limits.patience_s
+    for pair in range(limits.at_most):
         # Who begins changes, so that a drift favours neither.
         sides = [("nfvgen", nfvgen), ("testpmd", testpmd)]
         for side, measure in sides if pair % 2 == 0 else sides[::-1]:
+            patience_s = wait_until_quiet(PRESSURE_LIMIT, patience_s)
             before = coredistance.measure(CORES).one_way_ns
-            rate = measure()
+            rate, pressure = measure()
             after = coredistance.measure(CORES).one_way_ns
-            result.trials.append(Trial(pair, side, rate / 1e6, (before, after)))
+            result.trials.append(Trial(pair, side, rate / 1e6, (before, after), pressure))
         result.classes = classes_of(result.trials)
-        if any(min(len(c.nfvgen_mpps), len(c.testpmd_mpps)) >= wanted for c in result.classes):
+        if any(min(len(c.nfvgen_mpps), len(c.testpmd_mpps)) >= limits.wanted for c in result.classes):
             return
 
 
 def classes_of(trials: list[Trial]) -> list[ClassResult]:
-    """Put the trials of each placement class together; one that changed its class is left out."""
+    """Put the trials of each placement class together; one that changed its class or was disturbed is left out."""
     placement = analyse([CoreDistance(before=t.distance_ns[0], after=t.distance_ns[1]) for t in trials])
     results = []
     for name in placement.classes:
         sides: dict[str, list[float]] = {"nfvgen": [], "testpmd": []}
         for trial, label in zip(trials, placement.labels, strict=True):
-            if label == name and label != MIXED:
+            if label == name and label != MIXED and not trial.disturbed:
                 sides[trial.side].append(trial.rate_mpps)
         ours, theirs = sides["nfvgen"], sides["testpmd"]
         if not ours or not theirs or not median(theirs):

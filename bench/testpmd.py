@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pressure import Pressure
+
 from nfvbed.deploy.native import native_binary
 from nfvbed.errors import GeneratorError, PrerequisiteError
 
@@ -154,15 +156,20 @@ def both(pattern: str) -> tuple[str, str]:
     return pattern.format(i=0), pattern.format(i=1)
 
 
-def received_by(options: Sequence[TestpmdOptions], directory: Path, duration_s: float) -> float:
-    """Start testpmds one after the other and give what the last of them receives, in frames/s."""
+def received_by(options: Sequence[TestpmdOptions], directory: Path, duration_s: float) -> tuple[float, float]:
+    """Start testpmds one after the other and give what the last of them receives.
+
+    Returns:
+        Frames/s, and the share of the time in which others wanted a CPU.
+    """
     running: list[Testpmd] = []
     try:
         running += [Testpmd(one, directory) for one in options]
         running[-1].wait_for_links()
         for one in running[::-1]:
             one.start()
-        return running[-1].rates_pps(duration_s)[0]
+        pressure = Pressure()
+        return running[-1].rates_pps(duration_s)[0], pressure.share()
     finally:
         for one in running[::-1]:
             one.close()

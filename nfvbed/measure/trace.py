@@ -264,5 +264,5 @@ def _damaged(counts: DirectionCounts) -> dict[str, int]:
 
 
 def _drops_near(points: Sequence[TracePoint], place: int) -> str:
-    near = points[max(place - 1, 0) : place + 1]
+    near = points[max(place - 1, 1) : place + 1]
     return ", ".join(f"{key} {value} at {p.name}" for p in near for key, value in p.drops.items())

@@ -110,7 +110,7 @@ def test_a_trace_follows_every_frame(site, variant):
     report = run_trace(site, deployment, generator, 64, 1000)
     generator.close()
     site.destroy(deployment)
-    assert report.complete
+    assert report.complete, report.model_dump_json(indent=1)
     for direction in report.directions:
         assert len(direction.points) >= 4
         assert all(p.packets is None or p.packets >= direction.sent for p in direction.points)
