@@ -54,6 +54,23 @@ while True:
             held = None
 """
 
+# Two tap interfaces, each one's frames written to the other, as a switch in user space does.
+TAPS = """
+import fcntl, os, select, struct, sys
+taps = []
+for name in sys.argv[1:3]:
+    tap = os.open("/dev/net/tun", os.O_RDWR)
+    fcntl.ioctl(tap, 0x400454CA, struct.pack("16sH22x", name.encode(), 0x1002))
+    taps.append(tap)
+print("ready", flush=True)
+while True:
+    for tap in select.select(taps, [], [])[0]:
+        try:
+            os.write(taps[1 - taps.index(tap)], os.read(tap, 9000))
+        except OSError:
+            pass  # the other one is not up yet
+"""
+
 # Asks for the address of the port behind an interface, by ARP and by neighbour solicitation, and prints the answers.
 ASK = """
 import socket, struct, sys
@@ -338,6 +355,24 @@ def test_harm_is_found(namespace, start_relay, tmp_path, harm, kind):
         expected["lost"] = 1
     assert {key: direction[key] for key in expected} == expected
     assert direction["received"] == sent - expected["lost"]
+
+
+def test_tap_interfaces(namespace, tmp_path):
+    """Ports of a switch in user space: native XDP on both, at a rate that the relay holds."""
+    relay = namespace.start(sys.executable, "-c", TAPS, "nfvta", "nfvtb")
+    try:
+        assert relay.stdout.readline() == "ready\n", relay.stderr.read()
+        for tap in ("nfvta", "nfvtb"):
+            _ip("-n", namespace.name, "link", "set", tap, "addrgenmode", "none", "up")
+        generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
+        try:
+            assert generator.call("hello")["result"]["ports"][0]["driver"] == "tun"
+            _assert_nothing_lost(generator.trial(duration_ns=200_000_000, rate_pps=1000, frame_sizes=[[64, 1], [1518, 1]]))
+        finally:
+            generator.close()
+    finally:
+        relay.kill()
+        relay.communicate()
 
 
 def test_answers_arp_and_neighbour_discovery(namespace, tmp_path):
