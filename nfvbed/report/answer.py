@@ -41,7 +41,17 @@ def _headline(points: Sequence[Leader], measured: int) -> str:
     if not clear:
         return "No data plane is clearly ahead."
     parts = [f"{point.row.variant} at {wording.frame_size(point.frame_size)}" for point in clear]
-    return f"No single winner: {', '.join(parts)} clearly ahead; {len(points) - len(clear)} of {len(points)} undecided."
+    return f"No single winner: {', '.join(parts)} clearly ahead; {_rest(points, clear)}."
+
+
+def _rest(points: Sequence[Leader], clear: Sequence[Leader]) -> str:
+    """Say what is left beside the points with a clear leader."""
+    open_points = len(points) - len(clear)
+    return (
+        f"{open_points} of {len(points)} traffic points have no clear answer"
+        if open_points
+        else "it depends on the traffic"
+    )
 
 
 def _span(points: Sequence[Leader]) -> str:

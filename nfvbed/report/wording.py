@@ -87,7 +87,7 @@ def verdict(difference: Difference | None) -> str:
     if difference is None:
         return "baseline"
     judged = difference.judgement
-    word = f"{SYMBOLS[judged.verdict]} {judged.verdict.value}"
+    word = f"{SYMBOLS[judged.verdict]} {judged.verdict.value.replace('-', ' ')}"
     return word if judged.verdict is Verdict.NOT_COMPARABLE else f"{word} {ratio(judged)}"
 
 

@@ -1,0 +1,102 @@
+"""`compare` and `report` on a store: what they print, what they write, and how they refuse."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
+
+from nfvbed.cli.main import main
+from nfvbed.compare.rundata import RunData
+from nfvbed.records import Status
+from nfvbed.store import Store
+
+SECOND_RUN = "01940000-0000-7000-8000-000000000002"
+
+
+def put(store: Store, data: RunData) -> None:
+    host = store.put_blob("host", data.host)
+    store.start_run(data.run.model_copy(update={"host_hash": host, "status": None, "ended_at": None}))
+    rigs = {digest: store.put_blob("rig", rig) for digest, rig in data.rigs.items()}
+    for cell in data.cells:
+        store.add_cell(cell.model_copy(update={"rig_hash": rigs[cell.rig_hash]}))
+    for trial in data.trials:
+        store.add_trial(trial)
+    store.finish_run(data.run.id, Status.OK)
+
+
+@pytest.fixture(name="results")
+def _results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "results.sqlite"
+    monkeypatch.setenv("NFVBED_STORE", str(path))
+    with Store.open(path) as store:
+        put(store, build(Scenario(systems=(BRIDGE, OVS))))
+        put(store, build(Scenario(run=SECOND_RUN, systems=(SIMULATED,), rounds=6, far_rounds=(), changing=())))
+    return path
+
+
+FIRST = "01940000-0000-7000-8000-000000000001"
+
+
+@pytest.mark.usefixtures("results")
+def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]):
+    assert main(["compare", FIRST, "--baseline", "linux-bridge"]) == 0
+    out = capsys.readouterr().out
+    assert "ovs-dpdk forwards most" in out
+    assert "▲ higher" in out
+
+
+@pytest.mark.usefixtures("results")
+def test_json_and_csv_hold_the_same_rows(capsys: pytest.CaptureFixture[str]):
+    assert main(["compare", FIRST, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert main(["compare", FIRST, "--csv"]) == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["cell"] for row in rows] == [line["cell"] for line in lines]
+    assert float(lines[0]["mrr_pps"]) == rows[0]["mrr"]["median_pps"]
+
+
+@pytest.mark.usefixtures("results")
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["compare", FIRST, SECOND_RUN, "--baseline", "simulated"], 40, "simulated"),
+        (["compare", SECOND_RUN, "--class", "far"], 40, "no trial ran in placement class far"),
+        (["compare", FIRST, "--baseline", "vpp"], 2, "none of these runs"),
+        (["compare", "0000"], 2, "there is no run"),
+        (["compare", FIRST, "--json", "--csv"], 2, "exclude each other"),
+        (["compare", FIRST, "--needed", "0"], 2, "needed"),
+        (["report", FIRST, "--output", "/proc/none/here"], 30, "could not be written"),
+    ],
+)
+def test_refusals_have_a_message_and_a_code(
+    arguments: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(arguments) == code
+    error = capsys.readouterr().err
+    assert said in error
+    assert "Traceback" not in error
+
+
+def test_without_results_the_next_step_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["compare", "--store", str(tmp_path / "none.sqlite")]) == 30
+    assert capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("results")
+def test_a_report_is_written_and_a_simulation_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = tmp_path / "report"
+    assert main(["report", SECOND_RUN, "--output", str(folder)]) == 0
+    assert capsys.readouterr().out.startswith("SIMULATED")
+    assert (folder / "index.html").stat().st_size > 500_000
+    assert {path.suffix for path in (folder / "figures").iterdir()} == {".svg", ".png"}
+
+
+@pytest.mark.usefixtures("results")
+def test_the_answer_of_a_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["report", FIRST, "--output", str(tmp_path / "report"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "ovs-dpdk" in found["answer"]
+    assert all(Path(path).is_file() for path in found["files"])
