@@ -27,7 +27,5 @@ def native_binary(name: str, root: Path | None = None) -> Path:
     """
     path = build_directory(root) / _PLACES.get(name, name)
     if not os.access(path, os.X_OK):
-        raise PrerequisiteError(
-            f"{name} is not built", where=str(path), observed="no such program", fix="make build"
-        )
+        raise PrerequisiteError(f"{name} is not built", where=str(path), observed="no such program", fix="make build")
     return path

@@ -1,6 +1,6 @@
 """A small nfvbed in a process of its own, to be interrupted and killed. Its data plane makes one of each kind of thing.
 
-    lab_driver.py hold|once|fail|verb VERB ARGUMENT...
+lab_driver.py hold|once|fail|verb VERB ARGUMENT...
 """
 
 import sys

@@ -78,14 +78,7 @@ class LinkEntry(Record):
 
 
 Entry = Annotated[
-    DirectoryEntry
-    | NetnsEntry
-    | MountEntry
-    | CgroupEntry
-    | ProcessEntry
-    | HugepagesEntry
-    | FileEntry
-    | LinkEntry,
+    DirectoryEntry | NetnsEntry | MountEntry | CgroupEntry | ProcessEntry | HugepagesEntry | FileEntry | LinkEntry,
     Field(discriminator="kind"),
 ]
 

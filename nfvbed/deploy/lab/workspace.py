@@ -203,7 +203,6 @@ def _new_run_directory(owner: Owner) -> Path:
 def remove_run_directory(directory: Path) -> list[str]:
     """Remove a run directory whose ledger is undone, and `/run/nfvbed` when nothing else is in it."""
 
-
     try:
         undo.undo(DirectoryEntry(path=str(directory)))
         undo.undo(DirectoryEntry(path=str(RUN_DIRECTORY), shared=True))

@@ -6,9 +6,7 @@ from nfvbed.deploy.lab import topology
 from nfvbed.deploy.lab.topology import parse_cpu_list, read_topology
 
 
-@pytest.mark.parametrize(
-    ("text", "cores"), [("0-2,8\n", (0, 1, 2, 8)), ("\n", ()), ("5", (5,)), ("3,1", (1, 3))]
-)
+@pytest.mark.parametrize(("text", "cores"), [("0-2,8\n", (0, 1, 2, 8)), ("\n", ()), ("5", (5,)), ("3,1", (1, 3))])
 def test_cpu_lists(text, cores):
     assert parse_cpu_list(text) == cores
 
