@@ -167,7 +167,7 @@ class TrialRecord(Record):
     run: str
     cell: str
     sequence: int
-    """Place in the plan; unique within the run."""
+    """Number of the trial in its run, from 1; one that is repeated after a failure gets a new number."""
     round: int
     preset: Preset
     started_at: str

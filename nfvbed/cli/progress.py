@@ -17,6 +17,7 @@ QUIET_S = 2.0
 """Trials that end sooner after the last line than this get no line of their own."""
 SILENCE_S = 10.0
 """After so long without a line, one says that it still works."""
+TICK_S = 1.0
 QUIET_WARNINGS = {QualityWarning.SIMULATED}
 
 
@@ -84,7 +85,7 @@ class PlainProgress(Observer):
         self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def _tick(self) -> None:
-        while not self._ended.wait(1.0):
+        while not self._ended.wait(TICK_S):
             if time.monotonic() - self._last >= SILENCE_S:
                 self._say(f"still {self._doing} ({time.monotonic() - self._since:.0f} s)")
 
@@ -172,7 +173,8 @@ def remaining(standing: Standing, left_s: float) -> str:
         return f"every cell has enough in class {standing.placement}"
     cells = len(standing.missing)
     rounds = max(standing.missing.values())
-    return f"{cells} cells need up to {rounds} more in class {standing.placement}, about {span(left_s)}"
+    need = "1 cell needs" if cells == 1 else f"{cells} cells need"
+    return f"{need} up to {rounds} more in class {standing.placement}, about {span(left_s)}"
 
 
 def span(seconds: float) -> str:

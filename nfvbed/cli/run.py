@@ -92,7 +92,11 @@ def _runner(project: Project, store: Store, observer: Observer) -> Runner:
             return SimulatedSite(study.site.name, offset=done)
         from nfvbed.deploy.sites import open_site as open_real
 
-        return open_real(study.site, project.root)
+        site = open_real(study.site, project.root)
+        # Before the run is written: a host that is busy must not leave an empty run behind.
+        for reaped in site.begin():
+            click.echo(str(reaped), err=True)
+        return site
 
     return Runner(store, open_site, observer=observer)
 

@@ -9,7 +9,7 @@ from nfvbed.errors import InterruptedRunError, NfvbedError, NotComparableError, 
 from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
 from nfvbed.plan.standing import Standing, standing
-from nfvbed.records import Readiness, RunRecord, Status, Support
+from nfvbed.records import CellRole, Readiness, RunRecord, Status, Support
 from nfvbed.run.bench import Bench, described
 from nfvbed.run.ledger import RunLedger, begin
 from nfvbed.run.observer import Observer
@@ -192,7 +192,7 @@ class _Execution:
         Raises:
             UnsupportedError: no subject cell is left.
         """
-        if any(cell.role.value == "subject" and cell.id not in self.ledger.set_aside for cell in self.plan.cells):
+        if any(cell.role is CellRole.SUBJECT and cell.id not in self.ledger.set_aside for cell in self.plan.cells):
             return
         reasons = self.ledger.reasons_set_aside()
         raise UnsupportedError(
@@ -213,6 +213,9 @@ class _Execution:
         Judged by what stood before the round, so that a resumed run measures what one without a stop would have.
         """
         skipped = self.ledger.set_aside | before.complete
+        subjects = {cell.id for cell in self.plan.cells if cell.role is CellRole.SUBJECT}
+        if not subjects & before.missing.keys():
+            skipped |= subjects
         wanted = [trial for trial in self.plan.round(number) if trial.cell not in skipped]
         return pending(wanted, self.ledger.done_keys)
 

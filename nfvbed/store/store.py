@@ -74,8 +74,13 @@ class Store:
         self.close()
 
     def writer(self) -> Holder | None:
-        """Say which process writes to this SQLite file now; None when none does."""
-        return holder_of(_lock_path(self.location.path)) if self.location.path else None
+        """Say which process writes to this store now; None when none does."""
+        if self.location.path:
+            return holder_of(_lock_path(self.location.path))
+        query = text("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid::bigint = :key")
+        with self._transaction("the writer could not be asked for") as connection:
+            pid = connection.execute(query, {"key": ADVISORY_LOCK}).scalar()
+        return None if pid is None else Holder(int(pid), "a session of the database server")
 
     # Writing
 

@@ -291,3 +291,20 @@ def test_no_frame_at_all_is_told(store: Store) -> None:
         runner(store, tools=Tools(measure_with=Deaf, classify=classify_all_alike)).start(study())
     assert "nfvbed trace sim-a" in caught.value.fix
     assert len(store.trials(only_run(store).id)) == 1
+
+
+def test_when_only_ceilings_lack_something_only_they_are_measured(store: Store) -> None:
+    """The ceilings' first repetition is mixed, the variant's are not."""
+
+    def classify_ceilings_late(distances: Sequence[CoreDistance | None]) -> list[str]:
+        return ["mixed" if index in (0, 1) else "near" for index in range(len(distances))]
+
+    spec = study(ceilings=True, repetitions={"needed": 2, "max_rounds": 5})
+    run = runner(store, tools=Tools(classify=classify_ceilings_late)).start(spec)
+    rounds = {cell.id: [t.round for t in store.trials(run.id, cell.id)] for cell in store.cells(run.id)}
+    assert run.status is Status.OK
+    assert rounds == {
+        "loopback:simulated/p2p/64": [1, 2, 3],
+        "reference:simulated/p2p/64": [1, 2, 3],
+        "sim-a/p2p/64": [1, 1, 2, 2],
+    }
