@@ -60,7 +60,7 @@ def _span(points: Sequence[Leader]) -> str:
     ratios = sorted(entry.ratio for entry in judged if entry.ratio)
     least = "at least " if any(entry.bound is Bound.AT_LEAST for entry in judged) else ""
     low, high = _times(ratios[0]), _times(ratios[-1])
-    size = low if low == high else f"{low} to {high}"
+    size = low if low == high else f"{low.removesuffix(' times')} to {high}"
     runners = {point.runner_up.variant for point in points if point.runner_up}
     return f"{least}{size} the rate of {runners.pop() if len(runners) == 1 else 'the next best'}"
 

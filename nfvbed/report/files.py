@@ -15,17 +15,9 @@ def write_report(context: ReportContext, folder: Path) -> list[Path]:
     Raises:
         StoreError: the folder cannot be written.
     """
-    texts = {
-        "index.html": render_page(context),
-        "comparison.json": to_json(context.comparison),
-        "comparison.csv": to_csv(context.comparison),
-    }
-    contents = {name: text.encode() for name, text in texts.items()}
-    for name, spec in figures(context.comparison).items():
-        contents[f"figures/{name}.svg"] = to_svg(spec).encode()
-        contents[f"figures/{name}.png"] = to_png(spec)
     try:
-        (folder / "figures").mkdir(parents=True, exist_ok=True)
+        (folder / "figures").mkdir(parents=True, exist_ok=True)  # before the work, so that a bad folder costs nothing
+        contents = _render(context)
         for name, content in contents.items():
             (folder / name).write_bytes(content)
     except OSError as error:
@@ -36,3 +28,16 @@ def write_report(context: ReportContext, folder: Path) -> list[Path]:
             fix="name a folder that can be written with --output",
         ) from error
     return [folder / name for name in contents]
+
+
+def _render(context: ReportContext) -> dict[str, bytes]:
+    """Give the content of every file by its name below the folder."""
+    contents = {
+        "index.html": render_page(context).encode(),
+        "comparison.json": to_json(context.comparison).encode(),
+        "comparison.csv": to_csv(context.comparison).encode(),
+    }
+    for name, spec in figures(context.comparison).items():
+        contents[f"figures/{name}.svg"] = to_svg(spec).encode()
+        contents[f"figures/{name}.png"] = to_png(spec)
+    return contents

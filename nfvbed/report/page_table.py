@@ -103,13 +103,13 @@ def _details(row: CellSummary) -> Markup:
 def _verdict(comparison: Comparison, row: CellSummary) -> Markup:
     found = comparison.difference(row)
     if found is None:
-        return Markup("<td>baseline</td>")
+        return Markup("<td class="verdict">baseline</td>")
     judged = found.judgement
     under = [found.scope.reason if found.scope.scope.value != "not-comparable" else ""]
     if judged.interval and judged.ratio:
         under.insert(0, f"95 % interval ×{judged.interval.low:.3g} to ×{judged.interval.high:.3g}")
     under.append(judged.reason)
-    return Markup('<td><span class="{}">{}</span>{}</td>').format(
+    return Markup('<td class="verdict"><span class="{}">{}</span>{}</td>').format(
         judged.verdict.value,
         wording.verdict(found),
         joined(Markup("<small>{}</small>").format(text) for text in under if text),

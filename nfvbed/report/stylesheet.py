@@ -37,6 +37,7 @@ thead th,thead th.n{font-weight:600;color:var(--soft);white-space:normal;border-
 td.n,th.n{text-align:right;white-space:nowrap}
 tbody th{font-weight:600;white-space:nowrap}
 td small,th small{display:block;min-width:4.5rem;color:var(--soft);font-weight:400;font-size:.82rem}
+td.verdict{min-width:12.5rem}
 tr.point td,tr.point th{background:var(--bg);color:var(--soft);font-weight:600}
 .higher{color:var(--good);font-weight:600}.lower{color:var(--bad);font-weight:600}.same{font-weight:600}
 .undecided,.not-comparable{color:var(--warn);font-weight:600}
