@@ -103,7 +103,7 @@ def _details(row: CellSummary) -> Markup:
 def _verdict(comparison: Comparison, row: CellSummary) -> Markup:
     found = comparison.difference(row)
     if found is None:
-        return Markup("<td class="verdict">baseline</td>")
+        return Markup('<td class="verdict">baseline</td>')
     judged = found.judgement
     under = [found.scope.reason if found.scope.scope.value != "not-comparable" else ""]
     if judged.interval and judged.ratio:
