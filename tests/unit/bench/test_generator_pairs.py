@@ -1,0 +1,49 @@
+"""The generator's benchmark compares within one placement class and leaves disturbed trials out."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
+
+import pairs  # noqa: E402
+
+
+def trial(side: str, rate: float, distance: float = 30.0, pressure: float = 0.0, after: float | None = None):
+    return pairs.Trial(0, side, rate, (distance, after or distance), pressure)
+
+
+def test_classes_are_kept_apart_and_what_changed_or_was_disturbed_is_left_out():
+    trials = [trial("nfvgen", 12), trial("testpmd", 10), trial("nfvgen", 13), trial("testpmd", 10)]
+    trials += [trial("nfvgen", 5, 150), trial("testpmd", 10, 150), trial("nfvgen", 5, 152), trial("testpmd", 10, 149)]
+    trials += [trial("nfvgen", 99, 30, after=150), trial("testpmd", 99, 30, pressure=0.3)]
+    near, far = pairs.classes_of(trials)
+    assert (near.placement, near.nfvgen_mpps, near.testpmd_mpps) == ("near", [12, 13], [10, 10])
+    assert near.ratio == pytest.approx(1.25)
+    assert near.interval is not None
+    assert near.interval[0] <= near.ratio <= near.interval[1]
+    assert (far.placement, far.ratio) == ("far", 0.5)
+
+
+def test_pairs_are_interleaved_and_end_when_a_class_is_full(monkeypatch):
+    monkeypatch.setattr(pairs, "wait_until_quiet", lambda limit, patience_s: patience_s)
+    monkeypatch.setattr(pairs.coredistance, "measure", lambda cores: type("D", (), {"one_way_ns": 30.0})())
+    order = []
+    result = pairs.LoopResult(name="loop", aim=1.0)
+
+    def side(name, rate):
+        return lambda: (order.append(name), (rate, 0.0))[1]
+
+    pairs.run_pairs(result, side("nfvgen", 2e6), side("testpmd", 1e6), pairs.Limits(3, 10, 0))
+    assert order == ["nfvgen", "testpmd", "testpmd", "nfvgen", "nfvgen", "testpmd"]
+    assert result.classes[0].ratio == 2
+
+
+def test_nothing_but_disturbed_trials_gives_no_verdict(monkeypatch):
+    monkeypatch.setattr(pairs, "wait_until_quiet", lambda limit, patience_s: patience_s)
+    monkeypatch.setattr(pairs.coredistance, "measure", lambda cores: type("D", (), {"one_way_ns": 30.0})())
+    result = pairs.LoopResult(name="loop", aim=1.0)
+    pairs.run_pairs(result, lambda: (1.0, 0.5), lambda: (1.0, 0.5), pairs.Limits(3, 4, 0))
+    assert len(result.trials) == 8
+    assert result.classes == []
