@@ -12,6 +12,8 @@ from nfvbed.records import RunRecord
 from nfvbed.spec.loader import Project
 
 CRASHED = "crashed"
+PIPED_WIDTH = 140
+"""Columns where there is no terminal to ask."""
 
 
 @click.command(name="runs")
@@ -26,13 +28,16 @@ def command(root: Path | None, store: str | None, as_json: bool) -> None:
         click.echo(json.dumps([{**run.model_dump(mode="json"), "state": _state(run, alive)} for run in runs], indent=2))
         return
     table = Table()
-    for heading in ("run", "state"):
+    for heading in ("run", "started (UTC)", "state"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("experiment", "site", "started (UTC)", "reason"):
+    for heading in ("experiment", "reason"):
         table.add_column(heading, overflow="fold")
     for run in runs:
-        table.add_row(run.id, _state(run, alive), run.experiment, run.site, run.started_at[:19], run.reason)
+        started = run.started_at[:16].replace("T", " ")
+        table.add_row(run.id, started, _state(run, alive), run.experiment, run.reason.partition("\n")[0])
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPED_WIDTH)
     console.print(table)
     if any(_state(run, alive) == CRASHED for run in runs):
         console.print("a crashed run goes on with: nfvbed run --resume RUN", highlight=False)
