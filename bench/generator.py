@@ -78,7 +78,7 @@ def _print(result: LoopResult) -> None:
             f">= {result.aim:g}",
         )
     console.print(table)
-    disturbed = sum(t.disturbed for t in result.trials)
+    disturbed = sum(t.pressure > result.pressure_limit for t in result.trials)
     if disturbed:
         console.print(f"  {disturbed} of {len(result.trials)} trials left out: others wanted the CPUs", highlight=False)
     for name, rate in result.beside_mpps.items():

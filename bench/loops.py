@@ -165,6 +165,9 @@ def veth(workspace: Workspace, two_cores: bool) -> Iterator[Loop]:
             napi.pin_threads(name, before, PEER_CORE, Role.GENERATOR)
     cores = "two cores" if two_cores else "one core"
     result = LoopResult(name=f"veth pair, XDP against net_af_xdp, {cores}", aim=8.0 if two_cores else 4.0)
+    if two_cores:
+        # Both ports' receive threads are on the one core: one of them waits nearly half of the time, undisturbed.
+        result.pressure_limit = 0.5
     vdevs = (f"net_af_xdp0,iface={first}", f"net_af_xdp1,iface={second}")
     theirs = TestpmdOptions(name="gen-af-xdp", core=GENERATOR_CORE, vdevs=vdevs, mode="flowgen", netns=netns)
     ours = Nfvgen(workspace, GENERATOR_LINKS, netns)

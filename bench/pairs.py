@@ -34,11 +34,6 @@ class Trial:
     pressure: float
     """Share of the trial in which others wanted a CPU."""
 
-    @property
-    def disturbed(self) -> bool:
-        """Whether others took so much that it says nothing of the generator."""
-        return self.pressure > PRESSURE_LIMIT
-
 
 @dataclass(frozen=True)
 class ClassResult:
@@ -59,6 +54,8 @@ class LoopResult:
 
     name: str
     aim: float
+    pressure_limit: float = PRESSURE_LIMIT
+    """Higher where the loop's own threads share a core: then they wait for each other."""
     trials: list[Trial] = field(default_factory=list)
     classes: list[ClassResult] = field(default_factory=list)
     beside_mpps: dict[str, float] = field(default_factory=dict)
@@ -100,19 +97,19 @@ def run_pairs(result: LoopResult, nfvgen: Measure, testpmd: Measure, limits: Lim
             rate, pressure = measure()
             after = coredistance.measure(CORES).one_way_ns
             result.trials.append(Trial(pair, side, rate / 1e6, (before, after), pressure))
-        result.classes = classes_of(result.trials)
+        result.classes = classes_of(result.trials, result.pressure_limit)
         if any(min(len(c.nfvgen_mpps), len(c.testpmd_mpps)) >= limits.wanted for c in result.classes):
             return
 
 
-def classes_of(trials: list[Trial]) -> list[ClassResult]:
+def classes_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> list[ClassResult]:
     """Put the trials of each placement class together; one that changed its class or was disturbed is left out."""
     placement = analyse([CoreDistance(before=t.distance_ns[0], after=t.distance_ns[1]) for t in trials])
     results = []
     for name in placement.classes:
         sides: dict[str, list[float]] = {"nfvgen": [], "testpmd": []}
         for trial, label in zip(trials, placement.labels, strict=True):
-            if label == name and label != MIXED and not trial.disturbed:
+            if label == name and label != MIXED and trial.pressure <= pressure_limit:
                 sides[trial.side].append(trial.rate_mpps)
         ours, theirs = sides["nfvgen"], sides["testpmd"]
         if not ours or not theirs or not median(theirs):
