@@ -112,12 +112,11 @@ static inline uint64_t frame_be64(uint64_t value)
 
 static inline uint16_t frame_fold(uint64_t sum)
 {
-	sum = (sum & 0xffffffffu) + (sum >> 32);
-	sum = (sum & 0xffffffffu) + (sum >> 32);
-	sum = (sum & 0xffffu) + (sum >> 16);
-	sum = (sum & 0xffffu) + (sum >> 16);
-	sum = (sum & 0xffffu) + (sum >> 16);
-	return (uint16_t)sum;
+	uint32_t part = (uint32_t)((sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32 & 0xffff) + (sum >> 48));
+
+	part = (part & 0xffff) + (part >> 16);
+	part = (part & 0xffff) + (part >> 16);
+	return (uint16_t)part;
 }
 
 /* One's complement sum of 16-bit words in memory order, not folded below 64 bits. Vectorised where the CPU can. */
