@@ -416,7 +416,7 @@ def tell(peer: subprocess.Popen[str], *commands: str) -> None:
 
 
 def test_through_testpmd(testpmd: tuple[Generator, subprocess.Popen[str]]) -> None:
-    """Forwarded, addresses and ports swapped, sent back to the wrong port, and dropped altogether."""
+    """Forwarded, addresses and ports swapped, dropped altogether, and replaced by frames that are not ours."""
     generator, peer = testpmd
     paced: dict[str, Any] = {"rate_pps": 20_000, "frame_sizes": [[64, 1], [1518, 1]]}
     tell(peer, "start")
@@ -432,5 +432,8 @@ def test_through_testpmd(testpmd: tuple[Generator, subprocess.Popen[str]]) -> No
         assert row["received"] == 0
         assert row["lost"] == row["sent"] > 0
     tell(peer, "stop", "set fwd txonly", "start")
-    trials = [generator.trial(**paced) for _ in range(5)]
-    assert any(all(trial["foreign"]) for trial in trials), trials
+    # txonly writes new headers into buffers in which our old payloads may still lie: foreign then, or ours and corrupted.
+    trial = generator.trial(**paced)
+    for row in trial["directions"]:
+        assert row["received"] == 0
+        assert row["corrupted"] + trial["foreign"][row["rx"]] > 0
