@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from switches import Switch, Trial
+from switches import Switch, Trial, wait_until_quiet
 
 from nfvbed.compare.placement import MIXED, analyse
 from nfvbed.compare.statistics import Interval, median, median_interval
@@ -94,7 +94,8 @@ def measure(arguments: argparse.Namespace, variant: Variant) -> tuple[list[tuple
             switches[side] = Switch(side, role, variant, arrangement, ROOT)
             stack.callback(switches[side].close)
         deadline = time.monotonic() + arguments.time_limit
-        while time.monotonic() < deadline:
+        cores = (arrangement.switch_cores[0], arrangement.generator_core)
+        while wait_until_quiet(cores, deadline):
             # Who begins changes, so that a drift favours neither.
             order = list(switches)[:: 1 if len(pairs) % 2 == 0 else -1]
             done = {side: switches[side].trial(arguments.frame_size, arguments.duration) for side in order}
@@ -154,7 +155,9 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=10, help="pairs in each class (default: 10)")
     parser.add_argument("--frame-size", type=int, default=64, help="bytes with FCS (default: 64)")
     parser.add_argument("--duration", type=float, default=0.5, help="seconds of a trial (default: 0.5)")
-    parser.add_argument("--time-limit", type=float, default=120, help="seconds to wait for classes (default: 120)")
+    parser.add_argument(
+        "--time-limit", type=float, default=120, help="seconds to wait in (default: 120)"
+    )
     parser.add_argument("--json", type=Path, default=ROOT / "results/bench/price_of_switch.json", help="raw figures")
     arguments = parser.parse_args()
     variant = Project(ROOT).load_variant("ovs-dpdk")

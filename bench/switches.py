@@ -7,7 +7,7 @@ its cores, and nothing has to be deployed between them.
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,8 @@ from nfvbed.units import NS_PER_S
 
 WARM_UP_NS = NS_PER_S // 10
 GENERATOR_MIB = 512
+QUIET_LOOK_S = 0.2
+QUIET_SHARE = 0.85
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,27 @@ class Trial:
     distance: CoreDistance
     stolen_ratio: float
     """Part of the trial in which the switch's or the generator's thread could have run and another one did."""
+
+
+def wait_until_quiet(cores: Sequence[int], deadline: float) -> bool:
+    """Wait until nothing else runs on the cores, seen with every switch frozen.
+
+    Returns:
+        Whether they became idle before the deadline (of the monotonic clock).
+    """
+    while time.monotonic() < deadline:
+        before = idle_ticks(cores)
+        time.sleep(QUIET_LOOK_S)
+        lowest = min(after - then for after, then in zip(idle_ticks(cores), before, strict=True))
+        if lowest >= QUIET_SHARE * QUIET_LOOK_S * os.sysconf("SC_CLK_TCK"):
+            return True
+    return False
+
+
+def idle_ticks(cores: Sequence[int]) -> list[int]:
+    """Read how long the cores have been idle since boot, in clock ticks (proc(5), /proc/stat)."""
+    lines = {line.split()[0]: line.split() for line in Path("/proc/stat").read_text().splitlines()}
+    return [int(lines[f"cpu{core}"][4]) for core in cores]
 
 
 class Switch:

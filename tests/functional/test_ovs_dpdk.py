@@ -1,0 +1,222 @@
+"""Open vSwitch with DPDK and its ceilings on the real host. As root."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from lab_host import MARK, assert_back_to, snapshot
+
+from nfvbed.deploy.dataplanes.ovs_dpdk import OvsDpdk
+from nfvbed.deploy.lab.arrangement import resolve
+from nfvbed.deploy.lab.topology import read_topology
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.ovs.binaries import locate
+from nfvbed.deploy.ovs.database import PortRequest
+from nfvbed.deploy.ovs.instance import DpdkSettings, OvsInstance, settings
+from nfvbed.deploy.sites import open_site
+from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
+from nfvbed.measure.trial import wait_for_links
+from nfvbed.records import CellRole, Readiness, Role
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import ArrangementSpec
+from nfvbed.traffic.generator import TrafficRequest
+
+PROJECT = Project()
+FRAMES = 2000
+REQUEST = TrafficRequest(
+    duration_ns=1_000_000_000, frame_size=64, rate_pps=10_000, frames=FRAMES, learning_frames=1
+)
+SYSTEM_PLACES = ("/run/openvswitch", "/etc/openvswitch", "/var/log/openvswitch", "/var/lib/openvswitch")
+
+
+@pytest.fixture
+def site(monkeypatch):
+    mark = f"ovs-{os.getpid()}"
+    monkeypatch.setenv(MARK, mark)
+    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
+    # With the host lock held, what appears and disappears is ours.
+    opened.begin()
+    before = snapshot(mark)
+    system = system_files()
+    try:
+        yield opened
+        assert_back_to(before, mark)
+        assert system_files() == system, "an Open vSwitch of the system was touched"
+    finally:
+        opened.close()
+
+
+@pytest.fixture
+def workspace(site):
+    made = Workspace.create()
+    yield made
+    made.close()
+
+
+def system_files():
+    paths = [path for place in SYSTEM_PLACES for path in Path(place).rglob("*")]
+    return {str(path): path.lstat().st_mtime_ns for path in paths if path.exists()}
+
+
+def variant(**options):
+    loaded = PROJECT.load_variant("ovs-dpdk")
+    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
+
+
+def open_generator(site, deployment):
+    """Open it as a measurement does: a link that is up may take a moment until its rings are in use."""
+    generator = site.open_generator(deployment)
+    wait_for_links(generator)
+    generator.run(TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=10_000))
+    return generator
+
+
+def arrangement():
+    return resolve(read_topology(), ArrangementSpec())
+
+
+@pytest.mark.parametrize("flows", ["port-to-port", "normal"])
+def test_every_frame_is_counted_at_every_hop(site, flows):
+    deployment = site.deploy(variant(flows=flows), "p2p")
+    generator = open_generator(site, deployment)
+    before = site.hops(deployment)
+    first = site.counters(deployment)
+    result = generator.run(REQUEST)
+    site.verify(deployment)
+    after = site.hops(deployment)
+    second = site.counters(deployment)
+    sent = [d.sent for d in result.directions]
+    assert [d.received for d in result.directions] == sent
+    assert [hop.name for hop in after] == ["br0 port p0", "br0 datapath", "br0 port p1"]
+    entered = after[0].rx_packets - before[0].rx_packets
+    left = after[2].tx_packets - before[2].tx_packets
+    assert sent[0] <= left <= entered <= sent[0] + 10, "learning frames come on top"
+    assert second.packets - first.packets >= sum(sent)
+    assert second.busy_cycles > first.busy_cycles
+    assert second.source == "PMD statistics"
+    assert not any(after[0].drops.values())
+    generator.close()
+    site.destroy(deployment)
+
+
+def test_deployment_says_what_stands(site):
+    deployment = site.deploy(variant(), "p2p")
+    (thread,) = site.work_threads(deployment)
+    assert (thread.role, thread.core, thread.polling) == (Role.SWITCH, arrangement().switch_cores[0], True)
+    assert os.sched_getaffinity(thread.tid) == {thread.core}
+    assert deployment.versions["openvswitch"][0].isdigit()
+    assert "DPDK" in deployment.versions["dpdk"]
+    assert [step for step, _ in deployment.steps] == [
+        f"deploy.{step}" for step in ("hugepages", "database", "switch", "bridge", "rules")
+    ]
+    # Another process, that has only the record, sees the same.
+    assert OvsDpdk().counters(deployment).packets == 0
+    OvsDpdk().verify(deployment)
+    site.destroy(deployment)
+    with pytest.raises(NfvbedError):
+        OvsDpdk().verify(deployment)
+
+
+def test_generator_can_be_started_again(site):
+    deployment = site.deploy(variant(), "p2p")
+    for _ in range(2):
+        generator = open_generator(site, deployment)
+        result = generator.run(REQUEST)
+        assert all(d.received == d.sent > 0 for d in result.directions)
+        generator.close()
+    site.destroy(deployment)
+
+
+@pytest.mark.parametrize("role", [CellRole.SUBJECT, CellRole.REFERENCE])
+def test_switch_killed_in_mid_trial(site, role):
+    deployment = site.deploy(variant(), "p2p", role)
+    generator = open_generator(site, deployment)
+    pid = deployment.threads[0].pid
+    killer = threading.Timer(0.2, os.kill, (pid, signal.SIGKILL))
+    killer.start()
+    # The generator may notice its peer's end or not: what counts is what `verify` says.
+    with contextlib.suppress(NfvbedError):
+        generator.run(TrafficRequest(duration_ns=500_000_000, frame_size=64, rate_pps=10_000))
+    killer.join()
+    with pytest.raises(SwitchDiedError) as caught:
+        site.verify(deployment)
+    assert "signal 9" in caught.value.observed
+    assert "VHOST_CONFIG" in caught.value.observed, "its last words"
+    with pytest.raises(SwitchDiedError):
+        site.counters(deployment)
+    generator.close()
+    site.destroy(deployment)
+
+
+@pytest.mark.parametrize("role", [CellRole.REFERENCE, CellRole.LOOPBACK])
+def test_ceilings_pass_every_frame(site, role):
+    deployment = site.deploy(variant(), "p2p", role)
+    assert deployment.role is role
+    generator = open_generator(site, deployment)
+    result = generator.run(REQUEST)
+    assert all(d.received == d.sent > 0 for d in result.directions)
+    if role is CellRole.REFERENCE:
+        assert site.counters(deployment).packets >= sum(d.sent for d in result.directions)
+        first, second = site.hops(deployment)
+        assert min(first.rx_packets, second.tx_packets) >= result.directions[0].sent
+        (thread,) = site.work_threads(deployment)
+        assert thread.core == arrangement().switch_cores[0]
+    generator.close()
+    site.destroy(deployment)
+
+
+def test_reference_forwards_when_the_generator_comes_late(site):
+    deployment = site.deploy(variant(), "p2p", CellRole.REFERENCE)
+    time.sleep(10)  # testpmd's own wait for links ends after nine seconds
+    generator = open_generator(site, deployment)
+    assert all(d.received == d.sent > 0 for d in generator.run(REQUEST).directions)
+    generator.close()
+    site.destroy(deployment)
+
+
+def test_busy_socket(workspace):
+    (workspace.directory / "p0.sock").touch()
+    with pytest.raises(DeployError, match="socket is busy") as caught:
+        OvsDpdk().deploy(variant(), "p2p", workspace, arrangement())
+    assert caught.value.where.endswith("p0.sock")
+
+
+def test_port_that_cannot_be_opened_is_told_in_the_switchs_words(workspace):
+    placed = arrangement()
+    instance = OvsInstance(workspace, locate(), placed)
+    instance.start_database()
+    dpdk = DpdkSettings(64, workspace.hugepages(128), placed.switch_cores, placed.control_cores[0])
+    with instance.connect() as database:
+        database.initialise(settings(dpdk, f"nfvbed-{workspace.id}"))
+        instance.start_switch(workspace.network_namespace("switch"))
+        assert database.wait_for_switch().dpdk_initialized
+        with pytest.raises(DeployError) as caught:
+            database.add_bridge("br0", [PortRequest("p0", "dpdk", 1, {"dpdk-devargs": "0000:ff:1f.7"})])
+    assert "0000:ff:1f.7" in caught.value.observed
+
+
+def test_switch_that_cannot_start_is_told_with_its_log(workspace):
+    placed = arrangement()
+    instance = OvsInstance(workspace, locate(), placed)
+    instance.start_database()
+    dpdk = DpdkSettings(64, workspace.hugepages(128), placed.switch_cores, placed.control_cores[0])
+    broken = settings(dpdk, f"nfvbed-{workspace.id}") | {"dpdk-extra": "--no-such-option"}
+    with instance.connect() as database:
+        database.initialise(broken)
+        instance.start_switch(workspace.network_namespace("switch"))
+        with pytest.raises(SwitchDiedError) as caught:
+            database.wait_for_switch()
+    assert "signal 6" in caught.value.observed
+    assert "Unable to initialize DPDK: Invalid argument" in caught.value.observed
+
+
+def test_probe_says_ready_and_leaves_nothing(site):
+    support = site.probe(variant())
+    assert support.readiness is Readiness.READY, support.reason
+    refused = site.probe(variant(n_rxq=4))
+    assert refused.readiness is Readiness.UNSUPPORTED
+    assert refused.fix == "n_rxq: 1"
