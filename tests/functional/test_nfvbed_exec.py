@@ -28,7 +28,7 @@ def _netns():
 @pytest.fixture(name="cgroup")
 def _cgroup():
     for root in ("/sys/fs/cgroup/cpuacct", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
-        if os.path.exists(f"{root}/cgroup.procs"):
+        if pathlib.Path(root, "cgroup.procs").exists():
             break
     else:
         pytest.fail("no control group hierarchy is mounted under /sys/fs/cgroup")

@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -299,17 +300,27 @@ def test_quit_prints_the_exit_document(vhost: Generator, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+PARENT = """
+import subprocess, sys, time
+with open(sys.argv[1], "wb") as output:
+    print(subprocess.Popen(sys.argv[2:], stdout=output).pid, flush=True)
+time.sleep(60)
+"""
+
+
 def test_it_ends_with_its_parent(tmp_path: Path) -> None:
-    ports = " ".join(f"--port {port}" for port in loop_ports("vhost", tmp_path))
-    command = f"{BINARY} --engine dpdk --socket {tmp_path}/c.sock --core {CORE} {ports} > {tmp_path}/exit.json & echo $!"
-    shell = subprocess.Popen(["sh", "-c", f"{command}; sleep 60"], stdout=subprocess.PIPE, text=True)
-    assert shell.stdout is not None
-    child = int(shell.stdout.readline())
+    ports = [word for port in loop_ports("vhost", tmp_path) for word in ("--port", port)]
+    generator = [str(BINARY), "--engine", "dpdk", "--socket", f"{tmp_path}/c.sock", "--core", str(CORE), *ports]
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, f"{tmp_path}/exit.json", *generator], stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
     deadline = time.monotonic() + 20
     while not (tmp_path / "c.sock").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    shell.kill()
-    shell.wait()
+    parent.kill()
+    parent.wait()
     while (tmp_path / "c.sock").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
@@ -432,7 +443,7 @@ def test_through_testpmd(testpmd: tuple[Generator, subprocess.Popen[str]]) -> No
         assert row["received"] == 0
         assert row["lost"] == row["sent"] > 0
     tell(peer, "stop", "set fwd txonly", "start")
-    # txonly writes new headers into buffers in which our old payloads may still lie: foreign then, or ours and corrupted.
+    # txonly writes new headers into buffers in which our old payloads may still lie: foreign, or ours and corrupted.
     trial = generator.trial(**paced)
     for row in trial["directions"]:
         assert row["received"] == 0

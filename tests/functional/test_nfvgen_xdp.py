@@ -98,7 +98,8 @@ def total(data):
 icmp = struct.pack("!BBHI", 135, 0, 0, 0) + target + b"\\1\\1" + mac
 check = 0xffff ^ total(source + group + struct.pack("!II", 32, 58) + icmp)
 icmp = icmp[:2] + struct.pack("!H", check) + icmp[4:]
-s.send(b"\\x33\\x33\\xff\\0\\0\\1" + mac + b"\\x86\\xdd" + struct.pack("!IHBB", 6 << 28, 32, 58, 255) + source + group + icmp)
+header = struct.pack("!IHBB", 6 << 28, 32, 58, 255) + source + group
+s.send(b"\\x33\\x33\\xff\\0\\0\\1" + mac + b"\\x86\\xdd" + header + icmp)
 answer = wait(lambda f: f[12:14] == b"\\x86\\xdd" and f[54] == 136)
 right = total(answer[22:54] + struct.pack("!II", 32, 58) + answer[54:86])
 print(answer[80:86].hex(), answer[62:78] == target, hex(right))
@@ -330,7 +331,13 @@ def test_late_frames_of_an_earlier_trial_do_not_count(loop):
 
 @pytest.mark.parametrize(
     ("harm", "kind"),
-    [("none", None), ("loss", "lost"), ("duplication", "duplicated"), ("corruption", "corrupted"), ("hold", "reordered")],
+    [
+        ("none", None),
+        ("loss", "lost"),
+        ("duplication", "duplicated"),
+        ("corruption", "corrupted"),
+        ("hold", "reordered"),
+    ],
 )
 def test_harm_is_found(namespace, start_relay, tmp_path, harm, kind):
     """A peer that drops, repeats, damages or delays every tenth frame is found out, frame by frame."""
@@ -367,7 +374,8 @@ def test_tap_interfaces(namespace, tmp_path):
         generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
         try:
             assert generator.call("hello")["result"]["ports"][0]["driver"] == "tun"
-            _assert_nothing_lost(generator.trial(duration_ns=200_000_000, rate_pps=1000, frame_sizes=[[64, 1], [1518, 1]]))
+            sizes = [[64, 1], [1518, 1]]
+            _assert_nothing_lost(generator.trial(duration_ns=200_000_000, rate_pps=1000, frame_sizes=sizes))
         finally:
             generator.close()
     finally:
