@@ -149,7 +149,7 @@ def show(classes: list[ClassResult], frame_size: int, wanted: int, at_all: int) 
         if len(row.ratios) < wanted:
             console.print(f"blocked(placement): {row.placement} has {len(row.ratios)} of {wanted} pairs")
     if any(any(row.generator_limited) for row in classes):
-        console.print("* generator-limited: that switch could do more. Where it is testpmd, OVS's share is at most this")
+        console.print("* generator-limited: that switch could do more; a ratio to such a testpmd is an upper bound")
     if len(classes) < 2:
         console.print("blocked(placement): this host showed one class only", highlight=False)
 
