@@ -1,19 +1,33 @@
-"""What bounded a result from above, derived from the ceilings of the same run and placement class."""
+"""What bounded a result from above, derived from the ceilings of the same run and placement class.
+
+A ceiling bounds a result that lies at it, within 5 % on either side. A result far above its ceiling shows that
+the ceiling is none: a loop-back has one core serve both ends of the ports, where a switch has a core of its own
+to share the work. Such a ceiling proves nothing; it is named and left aside.
+"""
 
 from collections.abc import Sequence
 from typing import Final
 
 from nfvbed.compare.statistics import ratio_interval
-from nfvbed.compare.summary import CellSummary, Limit, Price
-from nfvbed.records import CellRole, QualityWarning
+from nfvbed.compare.summary import CellSummary, ExceededCeiling, Limit, Price
+from nfvbed.records import CellRole, Preset, QualityWarning
 
 WITHIN: Final = 0.05
-"""A result this near its ceiling is the ceiling's, not the switch's."""
+"""A result this near its ceiling, below or above, is the ceiling's, not the switch's."""
 BUSY: Final = 0.95
 REFUSED_WHEN_FULL: Final = 0.01
 LOSS_WHEN_FULL: Final = 0.001
 """A full switch shows itself: its ports refuse frames (back-pressure) or frames are lost."""
 AT_LINE_RATE: Final = 0.99
+
+CEILING_NAMES: Final = {
+    CellRole.LOOPBACK: "the generator looped back on these ports",
+    CellRole.REFERENCE: "testpmd io in the switch's place on these ports",
+}
+WHY_EXCEEDED: Final = {
+    CellRole.LOOPBACK: "exceeded: one core serves both ends",
+    CellRole.REFERENCE: "exceeded",
+}
 
 LIMITING: Final = (
     QualityWarning.GENERATOR_LIMITED,
@@ -39,17 +53,50 @@ def with_limits(row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per
     found = [
         *_stored(row),
         *_generator(row, loopback),
-        *_ports(row, reference),
+        *_at_ceiling(row, reference, QualityWarning.PORT_LIMITED),
         *_wire(row, link_bits_per_s),
     ]
     unique = {limit.kind: limit for limit in reversed(found)}
+    exceeded = tuple(entry for ceiling in (loopback, reference) for entry in _exceeded(row, ceiling))
+    unusable = {entry.role for entry in exceeded}
+    usable = loopback.mrr if loopback and CellRole.LOOPBACK not in unusable else None
     return row.model_copy(
         update={
             "limits": tuple(unique[kind] for kind in LIMITING if kind in unique),
-            "loopback_pps": loopback.mrr.median_pps if loopback and loopback.mrr else None,
+            "loopback_pps": usable.median_pps if usable else None,
+            "exceeded": exceeded,
             "price": _price(row, reference),
+            "notes": (*row.notes, *(entry.detail for entry in exceeded)),
         }
     )
+
+
+def _share_of(row: CellSummary, ceiling: CellSummary | None) -> float | None:
+    """Give the row's rate as a fraction of a ceiling's; None where one of them was not measured."""
+    if row.mrr is None or ceiling is None or ceiling.mrr is None or not ceiling.mrr.median_pps:
+        return None
+    return row.mrr.median_pps / ceiling.mrr.median_pps
+
+
+def _exceeded(row: CellSummary, ceiling: CellSummary | None) -> list[ExceededCeiling]:
+    share = _share_of(row, ceiling)
+    if share is None or share <= 1 + WITHIN or ceiling is None or ceiling.mrr is None:
+        return []
+    detail = f"at {share:.0%} of {CEILING_NAMES[ceiling.role]}, which bounds nothing ({WHY_EXCEEDED[ceiling.role]})"
+    return [
+        ExceededCeiling(
+            cell=ceiling.cell, role=ceiling.role, ratio=share, ceiling_pps=ceiling.mrr.median_pps, detail=detail
+        )
+    ]
+
+
+def _at_ceiling(row: CellSummary, ceiling: CellSummary | None, kind: QualityWarning) -> list[Limit]:
+    """Give the limit where the row is at the ceiling: neither below it nor clearly above it."""
+    share = _share_of(row, ceiling)
+    if share is None or not 1 - WITHIN <= share <= 1 + WITHIN or ceiling is None or ceiling.mrr is None:
+        return []
+    detail = f"at {share:.0%} of {CEILING_NAMES[ceiling.role]}"
+    return [Limit(kind=kind, detail=detail, ceiling_pps=ceiling.mrr.median_pps)]
 
 
 def _matching(row: CellSummary, ceilings: Sequence[CellSummary], role: CellRole) -> CellSummary | None:
@@ -64,12 +111,11 @@ def _matching(row: CellSummary, ceilings: Sequence[CellSummary], role: CellRole)
 
 
 def _stored(row: CellSummary) -> list[Limit]:
-    """Take over the limits that at least half of the trials were stored with."""
-    trials = row.mrr.trials if row.mrr else 0
+    """Take over the limits that most trials at maximum load were stored with: then the median is a lower bound."""
     return [
         Limit(kind=warning.kind, detail=f"stored with {warning.trials} of {warning.of} trials")
         for warning in row.warnings
-        if warning.kind in LIMITING and 2 * warning.trials >= trials
+        if warning.kind in LIMITING and warning.preset is Preset.MRR and 2 * warning.trials > warning.of
     ]
 
 
@@ -77,25 +123,14 @@ def _generator(row: CellSummary, loopback: CellSummary | None) -> list[Limit]:
     rate = row.mrr
     if rate is None:
         return []
-    if loopback and loopback.mrr and rate.median_pps >= (1 - WITHIN) * loopback.mrr.median_pps:
-        ceiling = loopback.mrr.median_pps
-        detail = f"at {rate.median_pps / ceiling:.0%} of the generator looped back on these ports"
-        return [Limit(kind=QualityWarning.GENERATOR_LIMITED, detail=detail, ceiling_pps=ceiling)]
+    at_loopback = _at_ceiling(row, loopback, QualityWarning.GENERATOR_LIMITED)
+    if at_loopback:
+        return at_loopback
     full = (rate.refused_ratio or 0) >= REFUSED_WHEN_FULL or (rate.loss_ratio or 0) >= LOSS_WHEN_FULL
     if rate.generator_busy is not None and rate.generator_busy > BUSY and not full:
         detail = f"the generator was busy for {rate.generator_busy:.0%} of the trial and the switch was not full"
         return [Limit(kind=QualityWarning.GENERATOR_LIMITED, detail=detail)]
     return []
-
-
-def _ports(row: CellSummary, reference: CellSummary | None) -> list[Limit]:
-    if row.mrr is None or reference is None or reference.mrr is None:
-        return []
-    ceiling = reference.mrr.median_pps
-    if row.mrr.median_pps < (1 - WITHIN) * ceiling:
-        return []
-    detail = f"at {row.mrr.median_pps / ceiling:.0%} of testpmd io in the switch's place on these ports"
-    return [Limit(kind=QualityWarning.PORT_LIMITED, detail=detail, ceiling_pps=ceiling)]
 
 
 def _wire(row: CellSummary, link_bits_per_s: float | None) -> list[Limit]:

@@ -1,5 +1,6 @@
 """A cell in one placement class: what its trials of that class say, and why it says nothing if it does not."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median as exact_median
 from typing import Final, Literal
@@ -24,6 +25,9 @@ from nfvbed.units import FrameSize, layer1_bits_per_s, layer2_bits_per_s
 
 Share = float | Literal["not-separable"] | None
 """A fraction of cores; None where nothing was recorded."""
+
+CLOCK_RATE: Final = re.compile(r" at \d+ Hz")
+"""Measured anew for every trial, so that it would make every trial's source another one."""
 
 LOAD_SPREAD: Final = 1.25
 """Paced loads of one row that differ by more are named."""
@@ -81,9 +85,10 @@ class Census(Record):
 
 
 class WarningCount(Record):
-    """A doubt stored with trials that this row uses."""
+    """A doubt stored with trials that this row uses; trials at maximum load and paced ones are counted apart."""
 
     kind: QualityWarning
+    preset: Preset = Preset.MRR
     trials: int
     of: int
 
@@ -94,6 +99,17 @@ class Limit(Record):
     kind: QualityWarning
     detail: str
     ceiling_pps: float | None = None
+
+
+class ExceededCeiling(Record):
+    """A ceiling that a row is above: it bounds nothing, and is not used."""
+
+    cell: str
+    """The ceiling's cell."""
+    role: CellRole
+    ratio: float
+    ceiling_pps: float
+    detail: str
 
 
 class Price(Record):
@@ -133,7 +149,8 @@ class CellSummary(Record):
     warnings: tuple[WarningCount, ...] = ()
     limits: tuple[Limit, ...] = ()
     loopback_pps: float | None = None
-    """The generator's own ceiling on this port kind, same run and class."""
+    """The generator's own ceiling on this port kind, same run and class; None also where it is exceeded."""
+    exceeded: tuple[ExceededCeiling, ...] = ()
     price: Price | None = None
     notes: tuple[str, ...] = ()
 
@@ -194,7 +211,7 @@ def summarise(
         cycles_source=source,
         engine=", ".join(sorted({f"{trial.engine.name} {trial.engine.version}" for trial in used})),
         census=census,
-        warnings=_warnings(used, len(maximum), needed if cell.role is CellRole.SUBJECT else 1),
+        warnings=_warnings(maximum, paced, needed if cell.role is CellRole.SUBJECT else 1),
         notes=_notes(pace),
         simulated=cell.simulated or any(entry.trial.simulated for entry in trials),
     )
@@ -298,18 +315,21 @@ def _cycles(trials: Sequence[TrialRecord]) -> tuple[Share, str]:
     values: list[Share] = [
         NOT_SEPARABLE if cost.busy_cycles == NOT_SEPARABLE else cost.cycles_per_packet for cost in costs
     ]
-    return _median_or_word(values), ", ".join(sorted({cost.source for cost in costs}))
+    sources = {CLOCK_RATE.sub("", cost.source) for cost in costs}
+    return _median_or_word(values), ", ".join(sorted(sources))
 
 
-def _warnings(trials: Sequence[TrialRecord], maximum: int, needed: int) -> tuple[WarningCount, ...]:
+def _warnings(maximum: Sequence[TrialRecord], paced: Sequence[TrialRecord], needed: int) -> tuple[WarningCount, ...]:
     found = []
     for kind in QualityWarning:
-        count = sum(kind in trial.warnings for trial in trials)
         if kind is QualityWarning.TOO_FEW_REPETITIONS:
-            if 0 < maximum < needed:
-                found.append(WarningCount(kind=kind, trials=maximum, of=needed))
-        elif count:
-            found.append(WarningCount(kind=kind, trials=count, of=len(trials)))
+            if 0 < len(maximum) < needed:
+                found.append(WarningCount(kind=kind, trials=len(maximum), of=needed))
+            continue
+        for preset, trials in ((Preset.MRR, maximum), (Preset.PACED, paced)):
+            count = sum(kind in trial.warnings for trial in trials)
+            if count:
+                found.append(WarningCount(kind=kind, preset=preset, trials=count, of=len(trials)))
     return tuple(found)
 
 

@@ -17,7 +17,12 @@ from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
 
 WIDE: Final = 110
-"""From here on all columns fit."""
+"""From here on loss, cycles and doubts fit; below it the doubts stand under the table."""
+
+FULL: Final = 130
+"""From here on all columns fit, bit rates and CPU too, beside doubts that are wide enough to be read."""
+DOUBTS_WIDTH: Final = 18
+"""The longest kind of doubt in one piece."""
 
 TRAFFIC: Final = "traffic"
 VERDICT: Final = "verdict\nscope"
@@ -32,8 +37,11 @@ COLORS: Final = {
     Verdict.NOT_COMPARABLE: "magenta",
 }
 
-Column = tuple[str, bool, Callable[[Comparison, CellSummary], Text]]
-"""Heading, whether it is shown on a narrow terminal, and its cell. Cells are Text: no markup from outside is read."""
+Column = tuple[str, int, Callable[[Comparison, CellSummary], Text]]
+"""Heading, the width of the terminal from which on it is shown, and its cell.
+
+Cells are Text: no markup from outside is read.
+"""
 
 
 def render(comparison: Comparison, width: int) -> RenderableType:
@@ -43,16 +51,20 @@ def render(comparison: Comparison, width: int) -> RenderableType:
         parts.append(Text(f" {wording.SIMULATED_MARK} ", style="bold white on red"))
     said = answer(comparison)
     parts.append(Text(said.headline, style="bold"))
-    parts.append(_table(comparison, wide=width >= WIDE))
+    parts.append(_table(comparison, width))
     parts += [Text(line, style="dim") for line in (*placement_lines(comparison), method_line(comparison))]
     if width >= WIDE:
-        parts.append(Text("n/s: cannot be separated. CPU: cores kept busy at maximum load.", style="dim"))
+        cpu = " CPU: cores kept busy at maximum load." if width >= FULL else ""
+        parts.append(Text(f"n/s: cannot be separated.{cpu}", style="dim"))
     parts += [Text(f"Note: {note}.", style="dim") for note in comparison.notes]
+    if width < WIDE:
+        limited = ((row, wording.limits(row)) for row in comparison.rows)
+        parts += [Text(f"{row.cell}: {text}", style="yellow") for row, text in limited if text]
     parts += _remarks(comparison)
     return Group(*parts)
 
 
-def _table(comparison: Comparison, *, wide: bool) -> Table:
+def _table(comparison: Comparison, width: int) -> Table:
     title = f"{wording.SIMULATED_MARK}: " if comparison.simulated else ""
     table = Table(
         title=f"{title}maximum receive rate, baseline {comparison.baseline}",
@@ -61,11 +73,17 @@ def _table(comparison: Comparison, *, wide: bool) -> Table:
         pad_edge=False,
         collapse_padding=True,
     )
-    columns = [column for column in _columns(comparison) if wide or column[1]]
+    columns = [column for column in _columns(comparison) if width >= column[1]]
     for heading, _, _ in columns:
         left = heading in LEFT
         fold = heading in (DOUBTS, "variant")
-        table.add_column(heading, justify="left" if left else "right", overflow="fold", no_wrap=wide and not fold)
+        table.add_column(
+            heading,
+            justify="left" if left else "right",
+            overflow="fold",
+            no_wrap=width >= WIDE and not fold,
+            min_width=DOUBTS_WIDTH if heading == DOUBTS else None,
+        )
     previous: object = None
     for row in sorted(comparison.rows, key=_order(comparison)):
         point = row.topology, row.frame_size
@@ -89,20 +107,20 @@ def _order(comparison: Comparison) -> Callable[[CellSummary], tuple[int, ...]]:
 
 
 def _columns(comparison: Comparison) -> list[Column]:
-    run: list[Column] = [("run", True, lambda _, row: Text(wording.short_run(row.run)))]
-    doubts: list[Column] = [(DOUBTS, True, lambda _, row: Text(wording.limits(row), style="yellow"))]
+    run: list[Column] = [("run", 0, lambda _, row: Text(wording.short_run(row.run)))]
+    doubts: list[Column] = [(DOUBTS, WIDE, lambda _, row: Text(wording.limits(row), style="yellow"))]
     return [
-        ("variant", True, lambda _, row: Text(row.variant, style="bold")),
+        ("variant", 0, lambda _, row: Text(row.variant, style="bold")),
         *(run if len(comparison.runs) > 1 else []),
-        (TRAFFIC, True, lambda _, row: Text(f"{row.topology}\n{wording.frame_size(row.frame_size)}")),
-        ("MRR Mpps\n95 % interval", True, _rate),
-        ("n", True, lambda _, row: Text(str(row.mrr.trials) if row.mrr else "0")),
-        ("Mbit/s\nL1, L2", False, _bits),
-        ("loss\npaced", False, lambda _, row: Text(wording.loss(row.paced.loss_ratio) if row.paced else "-")),
-        ("µs P50\nP99", True, _latency),
-        ("CPU cores\nsw vnf gen", False, _cpu),
-        ("cycles/\npacket", False, lambda _, row: Text(wording.cycles(row.cycles_per_packet))),
-        (VERDICT, True, _verdict),
+        (TRAFFIC, 0, lambda _, row: Text(f"{row.topology}\n{wording.frame_size(row.frame_size)}")),
+        ("MRR Mpps\n95 % interval", 0, _rate),
+        ("n", 0, lambda _, row: Text(str(row.mrr.trials) if row.mrr else "0")),
+        ("Mbit/s\nL1, L2", FULL, _bits),
+        ("loss\npaced", WIDE, lambda _, row: Text(wording.loss(row.paced.loss_ratio) if row.paced else "-")),
+        ("µs P50\nP99", 0, _latency),
+        ("CPU cores\nsw vnf gen", FULL, _cpu),
+        ("cycles/\npacket", WIDE, lambda _, row: Text(wording.cycles(row.cycles_per_packet))),
+        (VERDICT, 0, _verdict),
         *(doubts if any(wording.limits(row) for row in comparison.rows) else []),
     ]
 

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from nfvbed.compare.comparison import Difference
 from nfvbed.compare.statistics import Interval
-from nfvbed.compare.summary import CellSummary, Share
+from nfvbed.compare.summary import CellSummary, Share, WarningCount
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
-from nfvbed.records import QualityWarning, Scope, Status
+from nfvbed.records import Preset, QualityWarning, Scope, Status
 from nfvbed.units import FrameSize
 
 SIMULATED_MARK = "SIMULATED - NOT A MEASUREMENT"
+SMALLEST_LOSS_PERCENT = 0.0001
 NOTHING = "-"
 """There is no such value; a zero is written as 0."""
 
@@ -59,12 +60,15 @@ def cycles(value: Share) -> str:
 
 
 def loss(ratio: float | None) -> str:
-    """Write a loss ratio; what is not exactly zero is never written as 0."""
+    """Write a loss ratio in per cent; what is not exactly zero is never written as 0."""
     if ratio is None:
         return NOTHING
     if ratio == 0:
         return "0"
-    return f"{ratio:.2%}" if ratio >= 0.0001 else f"{ratio:.1e}"
+    percent = 100 * ratio
+    if percent < SMALLEST_LOSS_PERCENT:
+        return f"< {SMALLEST_LOSS_PERCENT} %"
+    return f"{percent:.1f} %" if percent >= 1 else f"{float(f'{percent:.2g}')} %"
 
 
 def microseconds(value_ns: float) -> str:
@@ -110,9 +114,30 @@ def scope_sentence(scopes: set[Scope]) -> str:
 
 def limits(row: CellSummary) -> str:
     """Write what bounds a row, and the doubts stored with it."""
-    named = [limit.kind.value for limit in row.limits]
-    doubts = [f"{warning.kind.value} {warning.trials}/{warning.of}" for warning in row.warnings]
-    return ", ".join(named + [text for text in doubts if text.split(" ")[0] not in named])
+    doubts = [f"{kind.value} {counts}" for kind, counts in row_doubts(row).items()]
+    return ", ".join([*(limit.kind.value for limit in row.limits), *doubts])
+
+
+def row_doubts(row: CellSummary) -> dict[QualityWarning, str]:
+    """Give the doubts that do not bound a row, with how many of its trials carry them: `2/6, paced 1/6`."""
+    bounding = {limit.kind for limit in row.limits}
+    found: dict[QualityWarning, list[WarningCount]] = {}
+    for warning in row.warnings:
+        if warning.kind not in bounding:
+            found.setdefault(warning.kind, []).append(warning)
+    presets = (row.mrr is not None) + (row.paced is not None)
+    return {kind: _counts(entries, presets) for kind, entries in found.items()}
+
+
+def _counts(entries: Sequence[WarningCount], presets: int) -> str:
+    """Count trials; paced ones are named, and `all` are all of both kinds."""
+    if len(entries) == presets and all(entry.trials == entry.of for entry in entries):
+        return "all"
+    parts = []
+    for entry in entries:
+        name = "paced " if entry.preset is Preset.PACED else ""
+        parts.append(f"{name}{entry.trials}/{entry.of}")
+    return ", ".join(parts)
 
 
 def doubts(rows: Sequence[CellSummary]) -> list[QualityWarning]:

@@ -1,13 +1,27 @@
 """Numbers in words: no zero that is none, no value without its bound."""
 
 import pytest
+from sample_records import build
 
+from nfvbed.compare.comparison import compare
+from nfvbed.compare.summary import Limit, WarningCount
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
+from nfvbed.records import Preset, QualityWarning
 from nfvbed.report import wording
 
 
 @pytest.mark.parametrize(
-    ("ratio", "text"), [(None, "-"), (0.0, "0"), (0.0123, "1.23%"), (1e-7, "1.0e-07"), (0.99999, "100.00%")]
+    ("ratio", "text"),
+    [
+        (None, "-"),
+        (0.0, "0"),
+        (0.0123, "1.2 %"),
+        (0.00345, "0.34 %"),
+        (0.00002, "0.002 %"),
+        (1.5e-05, "0.0015 %"),
+        (1e-7, "< 0.0001 %"),
+        (0.99999, "100.0 %"),
+    ],
 )
 def test_a_loss_that_is_not_zero_is_not_written_as_zero(ratio: float | None, text: str):
     assert wording.loss(ratio) == text
@@ -32,6 +46,35 @@ def test_what_is_missing_and_what_cannot_be_separated_differ():
 )
 def test_ratios(ratio: float | None, bound: Bound, text: str):
     assert wording.ratio(Judgement(verdict=Verdict.HIGHER, ratio=ratio, bound=bound)) == text
+
+
+def counted(preset: Preset, trials: int, of: int = 6, kind: QualityWarning = QualityWarning.UNSENT) -> WarningCount:
+    return WarningCount(kind=kind, preset=preset, trials=trials, of=of)
+
+
+@pytest.mark.parametrize(
+    ("warnings", "text"),
+    [
+        ((), ""),
+        ((counted(Preset.MRR, 4, 11, QualityWarning.GENERATOR_LIMITED),), "generator-limited 4/11"),
+        ((counted(Preset.PACED, 5, 5),), "unsent paced 5/5"),
+        ((counted(Preset.MRR, 2), counted(Preset.PACED, 1, 5)), "unsent 2/6, paced 1/5"),
+        ((counted(Preset.MRR, 6), counted(Preset.PACED, 5, 5)), "unsent all"),
+    ],
+)
+def test_doubts_say_how_many_trials_of_which_kind(warnings: tuple[WarningCount, ...], text: str):
+    row = compare([build()]).rows[0].model_copy(update={"warnings": warnings})
+    assert wording.limits(row) == text
+
+
+def test_a_limit_stands_for_its_own_doubts():
+    limit = Limit(kind=QualityWarning.UNSENT, detail="")
+    row = (
+        compare([build()])
+        .rows[0]
+        .model_copy(update={"warnings": (counted(Preset.MRR, 4), counted(Preset.PACED, 1)), "limits": (limit,)})
+    )
+    assert wording.limits(row) == "unsent"
 
 
 def test_units():
