@@ -134,11 +134,12 @@ def build(scenario: Scenario | None = None) -> RunData:
         for system in scenario.systems
     }
     host = {
-        "cpu": {"model": "Example CPU <E5>", "cores": 2, "numa_nodes": 1},
+        "cpu": {"model name": "Example CPU <E5>", "model": "1", "hypervisor": "yes"},
+        "topology": {"allowed": [0, 1], "isolated": [], "nodes": [[0, 1]]},
         "kernel": "6.18.0",
-        "memory_mib": 24_576,
+        "memory_gib": 24,
         "governor": None,
-        "mitigations": {"spectre_v2": "Mitigation: Retpolines"},
+        "mitigations": {"spectre_v2": "Mitigation: Retpolines", "mds": "Not affected"},
     }
     return RunData(run, tuple(cells), tuple(trials), rigs, host)
 

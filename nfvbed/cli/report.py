@@ -53,6 +53,7 @@ def _context(loaded: LoadedRuns, comparison: Comparison) -> ReportContext:
     return ReportContext(
         comparison=comparison,
         runs=tuple(entry.run for entry in loaded.data),
+        title=loaded.title,
         hosts={entry.run.host_hash: entry.host for entry in loaded.data},
         rigs={digest: rig for entry in loaded.data for digest, rig in entry.rigs.items()},
         variants=loaded.variants,

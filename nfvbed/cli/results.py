@@ -32,6 +32,8 @@ class LoadedRuns:
     baseline: str | None
     """What the first run's experiment names."""
     needed: int | None
+    title: str = ""
+    """Of the runs' experiments; empty where their plans are not stored."""
 
 
 def comparison_options(function: Function) -> Function:
@@ -89,13 +91,14 @@ def load_runs(root: Path | None, store: str | None, names: Sequence[str]) -> Loa
         configurations = {cell.config_hash for entry in data for cell in entry.cells}
         variants = {digest: _described(opened, digest) for digest in sorted(configurations)}
         facts = tuple(fact for run in runs for fact in opened.facts(run.id))
-        plan = _described(opened, runs[0].plan_hash)
-    experiment = plan.get("experiment", {})
+        experiments = [_described(opened, run.plan_hash).get("experiment", {}) for run in runs]
+    experiment = experiments[0]
     measured = {cell.variant for entry in data for cell in entry.cells}
     baseline = experiment.get("baseline")
     needed = experiment.get("repetitions", {}).get("needed")
     found = {digest: value for digest, value in variants.items() if value}
-    return LoadedRuns(data, found, facts, baseline if baseline in measured else None, needed)
+    title = "; ".join(dict.fromkeys(entry["title"] for entry in experiments if entry.get("title")))
+    return LoadedRuns(data, found, facts, baseline if baseline in measured else None, needed, title)
 
 
 def _read(store: "Store", run: RunRecord) -> RunData:

@@ -3,6 +3,9 @@
 A ceiling bounds a result that lies at it, within 5 % on either side. A result far above its ceiling shows that
 the ceiling is none: a loop-back has one core serve both ends of the ports, where a switch has a core of its own
 to share the work. Such a ceiling proves nothing; it is named and left aside.
+
+That a generator was busy while the switch was not full is decided for every trial when it is measured, and stored
+with it. It bounds the median when more than half of the trials carry it.
 """
 
 from collections.abc import Sequence
@@ -14,10 +17,6 @@ from nfvbed.records import CellRole, Preset, QualityWarning
 
 WITHIN: Final = 0.05
 """A result this near its ceiling, below or above, is the ceiling's, not the switch's."""
-BUSY: Final = 0.95
-REFUSED_WHEN_FULL: Final = 0.01
-LOSS_WHEN_FULL: Final = 0.001
-"""A full switch shows itself: its ports refuse frames (back-pressure) or frames are lost."""
 AT_LINE_RATE: Final = 0.99
 
 CEILING_NAMES: Final = {
@@ -52,7 +51,7 @@ def with_limits(row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per
     reference = _matching(row, ceilings, CellRole.REFERENCE)
     found = [
         *_stored(row),
-        *_generator(row, loopback),
+        *_at_ceiling(row, loopback, QualityWarning.GENERATOR_LIMITED),
         *_at_ceiling(row, reference, QualityWarning.PORT_LIMITED),
         *_wire(row, link_bits_per_s),
     ]
@@ -117,20 +116,6 @@ def _stored(row: CellSummary) -> list[Limit]:
         for warning in row.warnings
         if warning.kind in LIMITING and warning.preset is Preset.MRR and 2 * warning.trials > warning.of
     ]
-
-
-def _generator(row: CellSummary, loopback: CellSummary | None) -> list[Limit]:
-    rate = row.mrr
-    if rate is None:
-        return []
-    at_loopback = _at_ceiling(row, loopback, QualityWarning.GENERATOR_LIMITED)
-    if at_loopback:
-        return at_loopback
-    full = (rate.refused_ratio or 0) >= REFUSED_WHEN_FULL or (rate.loss_ratio or 0) >= LOSS_WHEN_FULL
-    if rate.generator_busy is not None and rate.generator_busy > BUSY and not full:
-        detail = f"the generator was busy for {rate.generator_busy:.0%} of the trial and the switch was not full"
-        return [Limit(kind=QualityWarning.GENERATOR_LIMITED, detail=detail)]
-    return []
 
 
 def _wire(row: CellSummary, link_bits_per_s: float | None) -> list[Limit]:

@@ -13,6 +13,8 @@ class ReportContext:
 
     comparison: Comparison
     runs: tuple[RunRecord, ...]
+    title: str = ""
+    """The experiment's; the page falls back to its name."""
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Host descriptions by hash."""
     rigs: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -11,15 +11,16 @@ from markupsafe import Markup
 
 from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.ranking import Leader
-from nfvbed.records import RunRecord
+from nfvbed.compare.summary import CellSummary
+from nfvbed.records import QualityWarning
 from nfvbed.report import wording
-from nfvbed.report.answer import Answer, answer, sentence
-from nfvbed.report.captions import method_line, placement_lines
-from nfvbed.report.context import ReportContext, flat
+from nfvbed.report.answer import Answer, answer
+from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.figures.theme import Spec
-from nfvbed.report.page_table import ceiling_table, comparison_table, fact_table, joined, step_table
+from nfvbed.report.page_environment import environment
+from nfvbed.report.page_head import answer_section, page_header, title
+from nfvbed.report.page_table import ceiling_table, comparison_table, joined
 from nfvbed.report.page_text import how_to_read, limits_of_this, method
 from nfvbed.report.stylesheet import SCRIPT, STYLE
 
@@ -53,12 +54,11 @@ def render_page(context: ReportContext) -> str:
     comparison = context.comparison
     drawn = figures(comparison)
     said = answer(comparison)
-    title = ", ".join(dict.fromkeys(run.experiment for run in context.runs))
     mark = f"{wording.SIMULATED_MARK}: " if comparison.simulated else ""
     return str(
         PAGE.format(
             policy=POLICY,
-            title=f"{mark}{title}: {said.headline}",
+            title=f"{mark}{title(context)}: {said.headline}",
             style=Markup(STYLE),
             body=_body(context, said, drawn),
             data=Markup(embedded_json(drawn)),
@@ -84,7 +84,7 @@ def _body(context: ReportContext, said: Answer, drawn: dict[str, Spec]) -> Marku
         or Markup("<p>Nothing was measured that could be drawn.</p>"),
         "reading": how_to_read(),
         "doubts": _doubts(comparison),
-        "environment": _environment(context),
+        "environment": environment(context),
         "method": method(comparison),
         "scope": limits_of_this(comparison),
     }
@@ -94,87 +94,51 @@ def _body(context: ReportContext, said: Answer, drawn: dict[str, Spec]) -> Marku
     )
     links = joined(Markup('<li><a href="#{}">{}</a></li>').format(key, title) for key, title in SECTIONS)
     return Markup(
-        '<a class="skip" href="#table">Skip to the table</a>\n<header class="top">{banner}'
-        "<h1>{title}</h1>{runs}</header>\n<main>\n{answer}\n"
+        '<a class="skip" href="#table">Skip to the table</a>\n{header}\n<main>\n{answer}\n'
         '<nav aria-label="Sections"><ul>{links}</ul></nav>\n{sections}</main>\n'
         "<footer>Written by nfvbed; comparison format {format}. Raw trials stay in the store; "
         "<code>comparison.json</code> and <code>comparison.csv</code> beside this page are not rounded.</footer>"
     ).format(
-        banner=_banner(comparison),
-        title=", ".join(dict.fromkeys(run.experiment for run in context.runs)),
-        runs=joined(_run_line(run) for run in context.runs),
-        answer=_answer(comparison, said),
+        header=page_header(context),
+        answer=answer_section(comparison, said),
         links=links,
         sections=sections,
         format=comparison.format,
     )
 
 
-def _banner(comparison: Comparison) -> Markup:
-    if not comparison.simulated:
-        return Markup("")
-    return Markup('<p class="simulated" role="note">{}</p>').format(wording.SIMULATED_MARK)
-
-
-def _run_line(run: RunRecord) -> Markup:
-    ended = f" to {run.ended_at}" if run.ended_at else ", not ended"
-    status = f"; {run.status.value}" if run.status else ""
-    return Markup('<p class="meta">Run <span class="hash">{}</span> on site {}, {}{}{}</p>').format(
-        run.id, run.site, run.started_at, ended, status
-    )
-
-
-def _answer(comparison: Comparison, said: Answer) -> Markup:
-    cards = joined(_card(comparison, point) for point in said.points)
-    doubts = wording.doubts(comparison.rows)
-    named = f" Limits and doubts: {', '.join(kind.value for kind in doubts)}." if doubts else " No doubts were raised."
-    return Markup('<p class="headline">{}</p>\n<ul class="cards">{}</ul>\n<p class="confidence">{} {}{}</p>').format(
-        said.headline, cards, " ".join(placement_lines(comparison)), method_line(comparison), named
-    )
-
-
-def _card(comparison: Comparison, point: Leader) -> Markup:
-    rate = point.row.mrr
-    if rate is None:
-        return Markup("")
-    bound = "at least " if point.row.limited else ""
-    mark = Markup('<div class="doubt"><strong>SIMULATED</strong></div>') if point.row.simulated else ""
-    return Markup(
-        '<li class="card">{}<div class="where">{}, {}</div><div class="rate">{}{} Mpps</div>'
-        '<div class="who">{}</div><p>{}</p></li>'
-    ).format(
-        mark,
-        point.topology,
-        wording.frame_size(point.frame_size),
-        bound,
-        wording.mpps(rate.median_pps),
-        point.row.variant if point.clear or len({r.variant for r in comparison.rows}) == 1 else "no clear leader",
-        sentence(point).split(": ", 1)[1],
-    )
-
-
 def _figure(name: str, spec: Spec) -> Markup:
-    described = spec["description"]
+    named = spec["title"]
     return Markup(
-        '<figure><div id="figure-{0}" class="chart" role="img" aria-label="{1}">'
+        '<figure><h3{4}>{2}</h3><div id="figure-{0}" class="chart" role="img" aria-label="{1}">'
         "<noscript>This figure needs JavaScript; figures/{0}.svg is the same picture.</noscript></div>"
-        "<figcaption>As a file: <code>figures/{0}.svg</code>, <code>figures/{0}.png</code>.</figcaption></figure>"
-    ).format(name, described)
+        "<figcaption>{3} <small>As a file: <code>figures/{0}.svg</code>, <code>figures/{0}.png</code>.</small>"
+        "</figcaption></figure>"
+    ).format(
+        name,
+        spec["description"],
+        named["text"],
+        " ".join(named["subtitle"]),
+        Markup(' class="doubt"') if named["text"].startswith(wording.SIMULATED_MARK) else "",
+    )
+
+
+def _carried(row: CellSummary, kind: QualityWarning) -> str:
+    """Name the row and how it carries a doubt; nothing where it does not."""
+    bounding = next((limit.detail for limit in row.limits if limit.kind is kind), None)
+    counts = bounding if bounding is not None else wording.row_doubts(row).get(kind)
+    return f"{row.cell} ({counts})" if counts else ""
 
 
 def _doubts(comparison: Comparison) -> Markup:
     """Give every kind of doubt with its rows, its meaning and its remedy."""
     parts = []
     for kind in wording.doubts(comparison.rows):
-        rows = [
-            row.cell
-            for row in comparison.rows
-            if any(entry.kind is kind for entry in row.limits) or any(entry.kind is kind for entry in row.warnings)
-        ]
+        rows = [text for row in comparison.rows if (text := _carried(row, kind))]
         advice = advice_for(kind)
         parts.append(
-            Markup('<div class="notice"><p><strong>{}</strong>: {}</p><p>{}</p><p>{}</p></div>').format(
-                kind.value, ", ".join(rows), advice.meaning, advice.remedy
+            Markup('<div class="notice"><p><strong>{}</strong>: {}</p><p>{} {}</p></div>').format(
+                kind.value, "; ".join(rows), advice.meaning, advice.remedy
             )
         )
     parts += [
@@ -184,38 +148,11 @@ def _doubts(comparison: Comparison) -> Markup:
     ]
     if not parts:
         parts.append(Markup("<p>No limit was reached and no doubt was raised.</p>"))
-    if comparison.ceilings:
-        parts.append(Markup("<h3>Ceilings</h3>{}").format(ceiling_table(comparison.ceilings)))
-    return joined(parts)
-
-
-def _environment(context: ReportContext) -> Markup:
-    parts = [
-        Markup("<h3>Host</h3>{}").format(fact_table(f"Host {digest[:12]}", flat(host)))
-        for digest, host in context.hosts.items()
-        if host
+    parts += [
+        Markup('<div class="notice"><p><strong>{}</strong>: {}</p></div>').format(row.cell, note)
+        for row in comparison.rows
+        for note in row.notes
     ]
-    differences = dict.fromkeys(text for entry in context.comparison.differences for text in entry.scope.differences)
-    if differences:
-        items = joined(Markup("<li>{}</li>").format(text) for text in differences)
-        parts.append(Markup("<h3>What differs between the rigs (baseline to candidate)</h3><ul>{}</ul>").format(items))
-    hidden = [fact_table(f"Rig {digest[:12]}", flat(rig)) for digest, rig in context.rigs.items()]
-    hidden += [fact_table(f"Configuration {digest[:12]}", flat(found)) for digest, found in context.variants.items()]
-    if context.facts:
-        hidden.append(step_table(context.facts))
-    hidden.append(fact_table("Hashes", _hashes(context)))
-    titled = Markup("<details><summary>Rigs, configurations, times and hashes</summary>{}</details>")
-    return joined([*parts, titled.format(joined(hidden))])
-
-
-def _hashes(context: ReportContext) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for run in context.runs:
-        found |= {f"host of run {wording.short_run(run.id)}": run.host_hash}
-        found |= {f"plan of run {wording.short_run(run.id)}": run.plan_hash}
-    for row in context.comparison.rows:
-        name = f"{row.cell} ({wording.short_run(row.run)})"
-        found |= {f"{name}, rig": row.rig_hash, f"{name}, configuration": row.config_hash}
-        if row.engine:
-            found[f"{name}, generator"] = row.engine
-    return found
+    if comparison.ceilings:
+        parts.append(Markup("<h3>Ceilings</h3>{}").format(ceiling_table(comparison)))
+    return joined(parts)

@@ -6,10 +6,12 @@ from statistics import median
 from markupsafe import Markup
 
 from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.limits import WHY_EXCEEDED
 from nfvbed.compare.summary import CellSummary
-from nfvbed.records import CellRole, FactRecord, Role
+from nfvbed.records import CellRole, FactRecord, QualityWarning, Role
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
+from nfvbed.report.page_notes import TableNotes
 
 HEADINGS = (
     ("Variant", False),
@@ -18,9 +20,9 @@ HEADINGS = (
     ("Against the baseline", False),
     ("Mbit/s L1, L2", True),
     ("Loss at paced load", True),
-    ("Latency P50, P99 µs", True),
-    ("CPU cores: switch · VNF · generator", True),
-    ("Cycles per packet", True),
+    ("Latency µs, P50, P99", True),
+    ("CPU cores: switch · VNF · gen.", True),
+    ("Cycles/ packet", True),
     ("Limits and doubts", False),
 )
 
@@ -36,7 +38,8 @@ def scrolling(table: Markup, label: str) -> Markup:
 
 
 def comparison_table(comparison: Comparison) -> Markup:
-    """Write the rows, grouped by traffic point, the baseline first."""
+    """Write the rows, grouped by traffic point, the baseline first, and the notes that they name below."""
+    notes = TableNotes("comparison")
     mark = Markup("<strong>{}.</strong> ").format(wording.SIMULATED_MARK) if comparison.simulated else Markup("")
     caption = Markup("{}Maximum receive rate (both directions together), baseline {}. {}").format(
         mark, comparison.baseline, short_caption(comparison)
@@ -52,23 +55,23 @@ def comparison_table(comparison: Comparison) -> Markup:
         label = f"{point[0]}, {wording.frame_size(point[1])}"
         body.append(
             Markup('<tbody><tr class="point"><th scope="rowgroup" colspan="{}">{}</th></tr>{}</tbody>').format(
-                len(HEADINGS), label, joined(_row(comparison, row) for row in rows)
+                len(HEADINGS), label, joined(_row(comparison, row, notes) for row in rows)
             )
         )
     table = Markup('<table id="comparison"><caption>{}</caption><thead><tr>{}</tr></thead>{}</table>')
-    return scrolling(table.format(caption, head, joined(body)), "Comparison of the variants")
+    scrolled = scrolling(table.format(caption, head, joined(body)), "Comparison of the variants")
+    return joined((scrolled, notes.render()))
 
 
-def _row(comparison: Comparison, row: CellSummary) -> Markup:
+def _row(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Markup:
     run = Markup("<small>run {}</small>").format(wording.short_run(row.run)) if len(comparison.runs) > 1 else ""
-    return Markup('<tr class="row"><th scope="row">{}{}</th>{}{}{}</tr>').format(
-        row.variant, run, _rate(row), _verdict(comparison, row), joined((_details(row), _doubts(row)))
-    )
+    cells = (_rate(row), _verdict(comparison, row, notes), _details(row, notes), _doubts(row, notes))
+    return Markup('<tr class="row"><th scope="row">{}{}</th>{}</tr>').format(row.variant, run, joined(cells))
 
 
-def _number(text: str, below: str = "") -> Markup:
+def _number(text: str, below: str = "", note: Markup | None = None) -> Markup:
     small = Markup("<small>{}</small>").format(below) if below else ""
-    return Markup('<td class="n">{}{}</td>').format(text, small)
+    return Markup('<td class="n">{}{}{}</td>').format(text, note or "", small)
 
 
 def _rate(row: CellSummary) -> Markup:
@@ -79,11 +82,12 @@ def _rate(row: CellSummary) -> Markup:
     return joined((rate, _number(str(row.mrr.trials))))
 
 
-def _details(row: CellSummary) -> Markup:
+def _details(row: CellSummary, notes: TableNotes) -> Markup:
     if row.mrr is None:
         return joined(_number(wording.NOTHING) for _ in range(5))
     rate = row.mrr
     latency = row.paced.latency if row.paced else None
+    source = notes.mark(f"Cycles per packet from: {row.cycles_source}.") if row.cycles_per_packet is not None else None
     return joined(
         (
             _number(wording.bit_rate(rate.layer1_bits_per_s), wording.bit_rate(rate.layer2_bits_per_s)),
@@ -95,65 +99,89 @@ def _details(row: CellSummary) -> Markup:
             if latency
             else _number(wording.NOTHING),
             _number(" · ".join(wording.share(getattr(row.cpu, role.value)) for role in Role)),
-            _number(wording.cycles(row.cycles_per_packet), row.cycles_source),
+            _number(wording.cycles(row.cycles_per_packet), note=source),
         )
     )
 
 
-def _verdict(comparison: Comparison, row: CellSummary) -> Markup:
+def _verdict(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Markup:
     found = comparison.difference(row)
     if found is None:
         return Markup('<td class="verdict">baseline</td>')
     judged = found.judgement
-    under = [found.scope.reason if found.scope.scope.value != "not-comparable" else ""]
+    under = [wording.scope(found)]
     if judged.interval and judged.ratio:
-        under.insert(0, f"95 % interval ×{judged.interval.low:.3g} to ×{judged.interval.high:.3g}")
-    under.append(judged.reason)
-    return Markup('<td class="verdict"><span class="{}">{}</span>{}</td>').format(
-        judged.verdict.value,
-        wording.verdict(found),
-        joined(Markup("<small>{}</small>").format(text) for text in under if text),
+        under.insert(0, f"×{judged.interval.low:.3g} to ×{judged.interval.high:.3g}")
+    reason = f"{judged.reason[0].upper()}{judged.reason[1:]}." if judged.reason else ""
+    return Markup('<td class="verdict"><span class="{}">{}</span>{}<small>{}</small></td>').format(
+        judged.verdict.value, wording.verdict(found), notes.mark(reason), ", ".join(text for text in under if text)
     )
 
 
-def _doubts(row: CellSummary) -> Markup:
-    lines = [
-        Markup('<span class="doubt">{}</span><small>{}</small>').format(x.kind.value, x.detail) for x in row.limits
+def _doubts(row: CellSummary, notes: TableNotes) -> Markup:
+    """Name what bounds the row and what casts doubt on it; how is said in the notes."""
+    parts = [
+        Markup('<span class="doubt">{}</span>{}').format(limit.kind.value, notes.mark(_said(limit.kind, limit.detail)))
+        for limit in row.limits
     ]
-    named = {limit.kind for limit in row.limits}
-    lines += [
-        Markup('<span class="doubt">{}</span><small>{} of {} trials</small>').format(x.kind.value, x.trials, x.of)
-        for x in row.warnings
-        if x.kind not in named
+    parts += [
+        Markup('<span class="doubt">{}</span> <span class="count">{}</span>').format(kind.value, counts)
+        for kind, counts in wording.row_doubts(row).items()
     ]
-    lines += [Markup("<small>{}</small>").format(note) for note in row.notes]
-    return Markup("<td>{}</td>").format(joined(lines) if lines else "none")
+    details = {entry.detail: f"{entry.role.value} exceeded" for entry in row.exceeded}
+    parts += [
+        Markup('<span class="count">{}</span>{}').format(
+            details.get(note, "note"), notes.mark(f"{row.variant}, {wording.frame_size(row.frame_size)}: {note}.")
+        )
+        for note in row.notes
+    ]
+    return Markup('<td class="limits">{}</td>').format(Markup(", ").join(parts) if parts else "none")
 
 
-def ceiling_table(ceilings: Sequence[CellSummary]) -> Markup:
-    """Write the ceilings of the same placement class."""
+def _said(kind: QualityWarning, detail: str) -> str:
+    return f"{kind.value}: {detail}." if detail else ""
+
+
+def ceiling_table(comparison: Comparison) -> Markup:
+    """Write the ceilings of the same placement class, and by which rows they are exceeded."""
     names = {CellRole.LOOPBACK: "generator looped back", CellRole.REFERENCE: "testpmd io in the switch's place"}
     rows = joined(
         Markup(
-            '<tr><th scope="row">{}</th><td>{}</td><td>{}, {}</td><td class="n">{}</td><td class="n">{}</td></tr>'
+            '<tr><th scope="row">{}</th><td>{}</td><td>{}, {}</td><td class="n">{}</td><td class="n">{}</td>'
+            "<td>{}</td></tr>"
         ).format(
             row.port_kind.value,
             names.get(row.role, row.role.value),
             row.topology,
             wording.frame_size(row.frame_size),
-            wording.mpps(row.mrr.median_pps) if row.mrr else wording.status(row),
+            wording.mpps(row.mrr.median_pps) if row.mrr else wording.NOTHING,
             str(row.mrr.trials) if row.mrr else "0",
+            _standing(comparison, row),
         )
-        for row in ceilings
+        for row in comparison.ceilings
     )
     head = Markup(
         '<thead><tr><th scope="col">Ports</th><th scope="col">Ceiling</th><th scope="col">Traffic</th>'
-        '<th scope="col" class="n">Rate, Mpps</th><th scope="col" class="n">Trials</th></tr></thead>'
+        '<th scope="col" class="n">Rate, Mpps</th><th scope="col" class="n">Trials</th>'
+        '<th scope="col">Use</th></tr></thead>'
     )
     table = Markup(
         "<table><caption>What the generator and the ports allow at most.</caption>{}<tbody>{}</tbody></table>"
     )
     return scrolling(table.format(head, rows), "Ceilings")
+
+
+def _standing(comparison: Comparison, ceiling: CellSummary) -> str:
+    """Say what a ceiling is worth: rows at it, rows above it, or why it was not measured."""
+    if ceiling.mrr is None:
+        return wording.status(ceiling)
+    above = [
+        f"{row.variant} ({entry.ratio:.0%})"
+        for row in comparison.rows
+        for entry in row.exceeded
+        if (row.run, entry.cell) == (ceiling.run, ceiling.cell)
+    ]
+    return f"{WHY_EXCEEDED[ceiling.role]}; by {', '.join(above)}" if above else "holds"
 
 
 def fact_table(title: str, facts: dict[str, str]) -> Markup:

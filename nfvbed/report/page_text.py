@@ -42,7 +42,8 @@ def method(comparison: Comparison) -> Markup:
         f"Verdicts: two-sided Mann-Whitney U test on single trials at the {rules.alpha:.0%} level, exact for small "
         f"numbers; a difference of medians under {rules.resolution:.1%} counts as the same. "
         f"{rules.needed} trials in the class are asked for.",
-        f"A rate within {WITHIN:.0%} of its ceiling, measured in the same run and class, is a lower bound. "
+        f"A rate within {WITHIN:.0%} of its ceiling, measured in the same run and class, is a lower bound, and so is "
+        "one whose trials at maximum load were mostly stored as limited. A ceiling exceeded by more bounds nothing. "
         "Verdicts never claim more than a lower bound allows; two limited rates are not ranked.",
         "Latency histograms (HdrHistogram, three digits) are merged before percentiles are read from them.",
     )

@@ -6,10 +6,12 @@ import altair as alt
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
-from nfvbed.report.figures.theme import CLASS_COLORS, WIDTH, Spec, finish
+from nfvbed.report.figures.theme import CLASS_COLORS, WIDTH, Spec, finish, fluid
 
 MARGIN: Final = 1.25
 """Free room above and below the distances, as a ratio: the axis is logarithmic."""
+
+LABELS: Final = 70
 
 
 def distance_figure(comparison: Comparison) -> Spec | None:
@@ -60,7 +62,8 @@ def distance_figure(comparison: Comparison) -> Spec | None:
         f"trial; dashed: the boundary found. {', '.join(parts)}. Mixed trials are kept, and never used."
     )
     described = f"Core distance around every trial: {', '.join(parts)}."
-    return finish(chart, "Core distance and placement classes", text, described, simulated=comparison.simulated)
+    spec = finish(chart, "Core distance and placement classes", text, described, simulated=comparison.simulated)
+    return fluid(spec, LABELS)
 
 
 def _axis(field: str, scale: alt.Scale) -> alt.Y:

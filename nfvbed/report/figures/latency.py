@@ -8,9 +8,10 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, point_label, run_label
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, point_label, run_label
 
-PANEL: Final = 290
+PANEL: Final = 440
+MARGIN: Final = 90
 TICKS: Final = (2, 10, 100, 1_000, 10_000, 100_000)
 LABELS: Final = (
     "{'2': '50%', '10': '90%', '100': '99%', '1000': '99.9%', '10000': '99.99%', "
@@ -26,40 +27,41 @@ def latency_figure(comparison: Comparison) -> Spec | None:
     if not rows:
         return None
     records = [record for row in rows for record in _curve(row, several)]
+    points = list(dict.fromkeys(point_label(row.topology, row.frame_size) for row in rows))
+    columns = min(2, len(points))
     chart = (
         alt.Chart(alt.InlineData(values=records))
-        .mark_line(point=alt.OverlayMarkDef(size=18), interpolate="monotone", strokeWidth=2)
+        .mark_line(point=alt.OverlayMarkDef(size=18), interpolate="linear", strokeWidth=2)
         .encode(
             x=alt.X(
                 "one_in:Q",
                 title="percentile of frames",
                 scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(
-                    values=list(TICKS), labelExpr=LABELS, labelFontSize=10, labelOverlap=False, labelFlush=False
-                ),
+                axis=alt.Axis(values=list(TICKS), labelExpr=LABELS, labelOverlap="greedy", labelFlush=False),
             ),
             y=alt.Y(
                 "latency_us:Q",
                 title="latency, µs",
                 scale=alt.Scale(type="log"),
-                axis=alt.Axis(format="~g", tickCount=6),
+                axis=alt.Axis(format=",~g", tickCount=6),
             ),
             color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
             strokeDash=alt.StrokeDash("variant:N", sort=names, legend=None),
             tooltip=["variant:N", "percentile:Q", alt.Tooltip("latency_us:Q", format=".1f")],
         )
-        .properties(width=PANEL, height=200)
+        .properties(width=PANEL, height=230)
         .facet(
             facet=alt.Facet(
                 "point:N",
                 title=None,
-                sort=list(dict.fromkeys(point_label(row.topology, row.frame_size) for row in rows)),
+                sort=points,
             ),
-            columns=2,
+            columns=columns,
         )
     )
     caption = f"{_loads(rows)} Both directions together; the last point is the maximum. {short_caption(comparison)}"
-    return finish(chart, "Latency at a paced load", caption, _description(rows), simulated=comparison.simulated)
+    spec = finish(chart, "Latency at a paced load", caption, _description(rows), simulated=comparison.simulated)
+    return fluid(spec, MARGIN, columns)
 
 
 def _curve(row: CellSummary, several: bool) -> list[dict[str, Any]]:

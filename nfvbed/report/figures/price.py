@@ -1,12 +1,14 @@
 """Figure: what switching costs, as a fraction of testpmd io in the switch's place on the same ports."""
 
-from typing import Any
+from typing import Any, Final
 
 import altair as alt
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, point_label, run_label
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, point_label, run_label
+
+LABEL_WIDTH: Final = 50
 
 
 def price_figure(comparison: Comparison) -> Spec | None:
@@ -37,6 +39,7 @@ def price_figure(comparison: Comparison) -> Spec | None:
     x = alt.X(
         "ratio:Q",
         title="rate as a fraction of testpmd io's",
+        axis=alt.Axis(tickCount=8),
         scale=alt.Scale(domain=[0, max(1.1, *(float(str(record["high"])) for record in records))]),
     )
     one = alt.Chart(alt.InlineData(values=[{"ratio": 1}])).mark_rule(strokeDash=[4, 2]).encode(x=x)
@@ -44,10 +47,10 @@ def price_figure(comparison: Comparison) -> Spec | None:
         one,
         base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2="high:Q", color=color),
         base.mark_point(filled=True, size=70, opacity=1).encode(x=x, color=color),
-        base.mark_text(align="left", dx=12, fontSize=11).encode(x=alt.X("high:Q"), text="label:N"),
+        base.mark_text(align="left", dx=12, fontSize=13).encode(x=alt.X("high:Q"), text="label:N"),
     ).properties(width=WIDTH, height=alt.Step(24))
     legend = "Dashed: the reference itself. Line: 95 % interval. Variants on ports without a reference are left out."
-    return finish(
+    spec = finish(
         chart,
         "Price of the switch",
         f"{legend} {short_caption(comparison)}",
@@ -56,3 +59,4 @@ def price_figure(comparison: Comparison) -> Spec | None:
         + ".",
         simulated=comparison.simulated,
     )
+    return fluid(spec, label_width(points) + LABEL_WIDTH)

@@ -9,12 +9,12 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, point_label, run_label
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, point_label, run_label
 
-STRIPES: Final = 24
+STRIPES: Final = 48
 BAND: Final = 34
-LABEL_SHARE: Final = 0.11
-"""Part of the axis that a label takes."""
+LABEL_WIDTH: Final = 75
+"""The column of numbers to the right of the bars, in pixels: there no bar, dot or ceiling can cover them."""
 CEILING_NAMES: Final = {CellRole.LOOPBACK: "generator looped back", CellRole.REFERENCE: "testpmd io in its place"}
 
 
@@ -27,7 +27,6 @@ def rate_figure(comparison: Comparison) -> Spec | None:
     names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
     records = [record for row in rows for record in _records(row, several)]
     records += [record for row in rows for record in _ceilings(row, several)]
-    _place_labels(records)
     base = alt.Chart().encode(y=alt.Y("variant:N", title=None, sort=names, axis=alt.Axis(labelLimit=220)))
     color = alt.Color("variant:N", scale=color_scale(names), legend=None)
     layers = alt.layer(*_layers(base, color, records), data=alt.InlineData(values=records)).properties(
@@ -44,7 +43,8 @@ def rate_figure(comparison: Comparison) -> Spec | None:
     )
     legend = "Bar: median; line: 95 % interval; dots: single trials; striped, with ≥: limited, a lower bound."
     caption = f"{legend} {short_caption(comparison)}"
-    return finish(chart, "Maximum receive rate", caption, _description(rows), simulated=comparison.simulated)
+    spec = finish(chart, "Maximum receive rate", caption, _description(rows), simulated=comparison.simulated)
+    return fluid(spec, label_width(names) + LABEL_WIDTH)
 
 
 def _records(row: CellSummary, several: bool) -> list[dict[str, Any]]:
@@ -59,24 +59,7 @@ def _records(row: CellSummary, several: bool) -> list[dict[str, Any]]:
     bar["label"] = ("≥ " if row.limited else "") + wording.mpps(rate.median_pps)
     if rate.interval:
         bar |= {"low": rate.interval.low / 1e6, "high": rate.interval.high / 1e6}
-    bar["end"] = max(rate.samples_pps) / 1e6
     return [bar, *(base | {"kind": "trial", "mpps": sample / 1e6} for sample in rate.samples_pps)]
-
-
-def _place_labels(records: list[dict[str, Any]]) -> None:
-    """Move a bar's label past the ceilings that it would cover."""
-    room = LABEL_SHARE * max(record["mpps"] for record in records)
-    for bar in records:
-        if bar["kind"] != "median":
-            continue
-        same = [
-            r
-            for r in records
-            if r["kind"] == "ceiling" and (r["variant"], r["point"]) == (bar["variant"], bar["point"])
-        ]
-        for mark in sorted(record["mpps"] for record in same):
-            if bar["end"] - room / 4 <= mark <= bar["end"] + room:
-                bar["end"] = max(bar["end"], mark)
 
 
 def _ceilings(row: CellSummary, several: bool) -> list[dict[str, Any]]:
@@ -98,7 +81,7 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
     medians = base.transform_filter("datum.kind == 'median'")
     tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("label:N", title="Mpps")]
     marks = base.transform_filter("datum.kind == 'ceiling'").mark_point(
-        size=90, filled=True, opacity=1, color="#7A7A7A"
+        size=90, filled=True, opacity=1, color="#7A7A7A", stroke="white", strokeWidth=1
     )
     ceilings = marks.encode(
         x=axis,
@@ -118,7 +101,7 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
         medians.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
         dots.encode(x=axis, color=color),
         *([ceilings] if any(record["kind"] == "ceiling" for record in records) else []),
-        medians.mark_text(align="left", dx=8, fontSize=11).encode(x=alt.X("end:Q"), text="label:N"),
+        medians.mark_text(align="left", dx=10, fontSize=13).encode(x=alt.value("width"), text="label:N"),
     ]
 
 

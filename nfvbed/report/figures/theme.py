@@ -10,7 +10,8 @@ from nfvbed.report import wording
 PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6D3B", "#7A7A7A")
 """Okabe and Ito (2008), without black and yellow, which vanish on one of the two backgrounds."""
 FONT: Final = "system-ui, 'DejaVu Sans', sans-serif"
-WIDTH: Final = 620
+WIDTH: Final = 820
+"""Of a figure in a file; on the page the script fits it to the reader's window."""
 CLASS_COLORS: Final = {"near": "#0072B2", "far": "#D55E00", "only": "#0072B2", "mixed": "#7A7A7A"}
 
 Spec = dict[str, Any]
@@ -37,8 +38,9 @@ def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str,
         "text": mark + title,
         "subtitle": _wrapped(caption),
         "anchor": "start",
-        "fontSize": 15,
-        "subtitleFontSize": 11,
+        "fontSize": 16,
+        "subtitleFontSize": 12.5,
+        "subtitleLineHeight": 16,
         "offset": 12,
     }
     if simulated:
@@ -47,17 +49,34 @@ def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str,
     spec["title"] = params
     spec["description"] = mark + description
     spec["background"] = "transparent"
+    spec["padding"] = {"left": 2, "right": 6, "top": 6, "bottom": 6}
     spec["config"] = {
         "font": FONT,
         "view": {"stroke": None},
-        "axis": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"},
-        "header": {"labelFontSize": 12, "labelFontWeight": "bold", "titleFontSize": 12},
-        "legend": {"labelFontSize": 11, "titleFontSize": 11, "orient": "bottom", "symbolLimit": 40},
+        "axis": {"labelFontSize": 12, "titleFontSize": 12.5, "titleFontWeight": "normal"},
+        "header": {"labelFontSize": 13, "labelFontWeight": "bold", "titleFontSize": 13},
+        "legend": {"labelFontSize": 12, "titleFontSize": 12, "orient": "bottom", "symbolLimit": 40},
     }
     return spec
 
 
-def _wrapped(text: str, width: int = 112) -> list[str]:
+def fluid(spec: Spec, margin: int, columns: int = 1) -> Spec:
+    """Tell the page's script what a panel needs beside its plotting area, so that it can fit the figure in.
+
+    Args:
+        spec: the figure.
+        margin: width of the labels to both sides of one panel, in pixels.
+        columns: panels beside each other where there is room.
+    """
+    return spec | {"usermeta": {"margin": margin, "columns": columns}}
+
+
+def label_width(names: Iterable[str]) -> int:
+    """Estimate the width of the longest label, in pixels."""
+    return 20 + min(220, max((7 * len(name) for name in names), default=0))
+
+
+def _wrapped(text: str, width: int = 135) -> list[str]:
     """Break a caption into lines; Vega does not."""
     lines, line = [], ""
     for word in text.split():

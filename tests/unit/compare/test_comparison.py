@@ -113,17 +113,6 @@ def test_a_ceiling_without_a_core_distance_counts_in_every_class():
     assert {c.mrr.trials for c in found.ceilings if c.mrr and c.role is CellRole.REFERENCE} == {7}
 
 
-def test_a_busy_generator_and_a_switch_that_is_not_full_is_generator_limited():
-    idle = dataclasses.replace(OVS, refused=1e-9)
-    data = build(Scenario(systems=(idle,)))
-    busy = tuple(t.model_copy(update={"generator_busy_ns": t.duration_ns}) for t in data.trials)
-    found = compare([dataclasses.replace(data, trials=busy)])
-    assert [limit.kind for limit in row(found, "ovs-dpdk/p2p/64").limits] == [QualityWarning.GENERATOR_LIMITED]
-    full = build(Scenario(systems=(OVS,)))
-    busy = tuple(t.model_copy(update={"generator_busy_ns": t.duration_ns}) for t in full.trials)
-    assert row(compare([dataclasses.replace(full, trials=busy)]), "ovs-dpdk/p2p/64").limits == ()
-
-
 def test_line_rate_is_a_limit_where_the_rig_names_the_link():
     data = build(Scenario(systems=(OVS,)))
     rigs = {key: {**rig, "link_bits_per_s": 3.96e9} for key, rig in data.rigs.items()}

@@ -1,12 +1,13 @@
 """The page: self-contained, escaped, marked, the answer first."""
 
+import dataclasses
 import html
 import json
 import re
 from html.parser import HTMLParser
 
 import pytest
-from sample_records import SIMULATED, Scenario, build
+from sample_records import BRIDGE, CEILINGS, OVS, SIMULATED, Scenario, build
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import FactRecord, Status
@@ -15,6 +16,8 @@ from nfvbed.report.export import to_csv
 from nfvbed.report.figures.catalogue import figures, to_png, to_svg
 from nfvbed.report.files import write_report
 from nfvbed.report.page import embedded_json, render_page
+from nfvbed.report.page_head import machine
+from nfvbed.report.page_notes import TableNotes
 
 EVIL = "</script><script>alert(1)</script>"
 
@@ -51,6 +54,61 @@ class Outline(HTMLParser):
         self.scripts += tag == "script"
         if re.fullmatch("h[1-6]", tag):
             self.headings.append(tag)
+
+
+def test_the_first_screen_names_experiment_machine_and_all_rates():
+    found = render_page(dataclasses.replace(context(), title="Two <planes>"))
+    head = found[found.index("<h1>") : found.index("<nav")]
+    assert "<h1>Two &lt;planes&gt;</h1>" in head
+    assert "Example CPU &lt;E5&gt;, 2 cores, virtual machine, 24 GiB, Linux 6.18.0" in head
+    assert "2026-01-02 03:04 UTC to 2026-01-02 03:09 UTC" in head
+    assert head.index('class="machine"') < head.index('class="headline"') < head.index('class="card"')
+    assert head.count('class="bar') == 4
+    assert "Two &lt;planes&gt;: ovs-dpdk forwards" in found
+
+
+def test_without_a_plan_the_name_of_the_experiment_is_the_title(page: str):
+    assert "<h1>demo</h1>" in page
+
+
+def test_what_is_not_known_of_a_machine_is_left_out():
+    assert machine({"kernel": "6.1"}) == "Linux 6.1"
+    assert machine({"topology": {"allowed": [0]}, "cpu": {}}) == "1 core"
+
+
+def test_what_was_not_measured_has_its_status_on_the_card(page: str):
+    assert '<td class="doubt" colspan="2">failed</td>' in page[: page.index("<nav")]
+
+
+def test_long_texts_of_the_table_are_notes_below_it(page: str):
+    table, below = page.split("</table></div>", 2)[0], page.split('<ul class="notes">', 1)[1].split("</ul>", 1)[0]
+    assert "PMD statistics" in below
+    assert "PMD statistics" not in re.sub('title="[^"]*"', "", table)
+    letters = re.findall('href="#(comparison-note-[a-z])"', table)
+    assert letters and all(f'id="{letter}"' in below for letter in letters)
+
+
+def test_equal_notes_share_a_letter_and_letters_end():
+    notes = TableNotes("t")
+    assert notes.mark("") == "" and notes.render() == ""
+    assert notes.mark("one") == notes.mark("one")
+    marks = [notes.mark(f"text {number}") for number in range(26)]
+    assert ">27</a>" in marks[-1]
+    assert notes.render().count("<li") == 27
+
+
+def test_mitigations_are_folded(page: str):
+    folded = page[page.index("Mitigations (1 of 2 concern this CPU)") :]
+    assert "Retpolines" in folded.split("</details>", 1)[0]
+    assert "Retpolines" not in page[: page.index("Mitigations (1 of 2")]
+
+
+def test_an_exceeded_ceiling_is_named_in_the_table_of_ceilings():
+    fast = dataclasses.replace(OVS, capacity={64: (24e6, 8.0e6)})
+    found = compare([build(Scenario(systems=(BRIDGE, fast, *CEILINGS)))])
+    page = render_page(ReportContext(found, (build().run,)))
+    assert "exceeded: one core serves both ends; by ovs-dpdk (15" in page
+    assert "loopback exceeded" in page
 
 
 def test_nothing_is_loaded_from_anywhere(page: str):
