@@ -14,7 +14,7 @@ class Advice(Record):
 
 ADVICE: Final[dict[QualityWarning, Advice]] = {
     QualityWarning.GENERATOR_LIMITED: Advice(
-        meaning="The generator, not the data plane, set this rate; the data plane can do at least this much.",
+        meaning="The generator, not the data plane, set the rate; the data plane can do at least this much.",
         remedy="Give the generator more cores or a faster port kind, or read the row as a lower bound.",
     ),
     QualityWarning.PORT_LIMITED: Advice(

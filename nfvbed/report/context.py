@@ -13,8 +13,6 @@ class ReportContext:
 
     comparison: Comparison
     runs: tuple[RunRecord, ...]
-    title: str = ""
-    """The experiment's; the page falls back to its name."""
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Host descriptions by hash."""
     rigs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -23,6 +21,8 @@ class ReportContext:
     """Resolved configurations by hash."""
     facts: tuple[FactRecord, ...] = ()
     """Timed steps of deployments."""
+    title: str = ""
+    """The experiment's; the page falls back to its name."""
 
 
 def flat(value: Any, prefix: str = "") -> dict[str, str]:

@@ -147,8 +147,8 @@ def ceiling_table(comparison: Comparison) -> Markup:
     names = {CellRole.LOOPBACK: "generator looped back", CellRole.REFERENCE: "testpmd io in the switch's place"}
     rows = joined(
         Markup(
-            '<tr><th scope="row">{}</th><td>{}</td><td>{}, {}</td><td class="n">{}</td><td class="n">{}</td>'
-            "<td>{}</td></tr>"
+            '<tr><th scope="row">{}</th><td>{}</td><td class="whole">{}, {}</td>'
+            '<td class="n">{}</td><td class="n">{}</td><td>{}</td></tr>'
         ).format(
             row.port_kind.value,
             names.get(row.role, row.role.value),

@@ -12,6 +12,7 @@ html{scroll-behavior:smooth}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,"DejaVu Sans",sans-serif}
 main,header.top,footer{max-width:80rem;margin:0 auto;padding:0 1.25rem}
 header.top{padding-top:1.5rem}
+h1,.headline,.machine{overflow-wrap:anywhere}
 h1{font-size:1.3rem;font-weight:650;margin:0;line-height:1.3}
 .machine{margin:.15rem 0 0;font-size:.95rem}
 h2{font-size:1.35rem;margin:2.6rem 0 .6rem;line-height:1.25}
@@ -43,6 +44,7 @@ th,td{padding:.4rem .5rem;text-align:left;vertical-align:top;border-top:1px soli
 thead th,thead th.n{font-weight:600;color:var(--soft);white-space:normal;border-top:0;vertical-align:bottom}
 td.n,th.n{text-align:right;white-space:nowrap}
 tbody th{font-weight:600;white-space:nowrap}
+td.whole{white-space:nowrap}
 td small,th small{display:block;min-width:4.5rem;color:var(--soft);font-weight:400;font-size:.82rem}
 td.verdict{white-space:nowrap}
 #comparison{font-size:.85rem}

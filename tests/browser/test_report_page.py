@@ -96,6 +96,19 @@ def test_the_answer_is_on_the_first_screen(browser: Browser, pages: dict[str, Pa
     page.close()
 
 
+def test_table_and_figures_use_the_width(browser: Browser, pages: dict[str, Path]):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(pages["measured"].as_uri())
+    page.wait_for_selector("html[data-figures=drawn]", timeout=30_000)
+    limits = page.locator("#comparison td.limits").first.bounding_box()
+    assert limits is not None and limits["width"] >= 16 * 13
+    assert page.locator(".scroll").first.evaluate("(box) => box.scrollWidth - box.clientWidth") == 0
+    for index in range(page.locator("figure .chart > svg").count()):
+        box = page.locator("figure .chart > svg").nth(index).bounding_box()
+        assert box is not None and 900 <= box["width"] <= 1200
+    page.close()
+
+
 def test_a_simulation_says_so_first(browser: Browser, pages: dict[str, Path]):
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(pages["simulated"].as_uri())
