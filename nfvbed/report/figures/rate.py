@@ -93,7 +93,7 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
         tooltip=["ceiling:N", alt.Tooltip("mpps:Q", format=".3f")],
     )
     stripes = medians.transform_filter("datum.limited").mark_bar(height=16, fill=_stripes()).encode(x=axis)
-    dots = base.transform_filter("datum.kind == 'trial'").mark_point(size=16, filled=True, opacity=0.85, yOffset=12)
+    dots = base.transform_filter("datum.kind == 'trial'").mark_point(size=30, filled=True, opacity=0.75, yOffset=12)
     # A layer without data still takes a place in the legend and makes Vega warn.
     return [
         medians.mark_bar(height=16, opacity=0.9).encode(x=axis, color=color, tooltip=tooltip),
