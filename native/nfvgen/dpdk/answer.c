@@ -14,7 +14,7 @@ static uint16_t read16(const uint8_t *at)
 /* Takes a copy of the request up to `length`, with its tag; the caller then changes it into the answer. */
 static struct rte_mbuf *copy_of(const uint8_t *frame, uint32_t length)
 {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(dpdk.tx_pool);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(dpdk.pool);
 	uint32_t padded = RTE_MAX(length, (uint32_t)(NFVGEN_MIN_FRAME_SIZE - NFVGEN_FCS_BYTES));
 
 	if (!m)

@@ -9,6 +9,7 @@
 #include "../engine.h"
 #include "../pacing.h"
 #include "../sequence.h"
+#include "expect.h"
 
 #define BURST_MAX 256
 #define MIX_SCHEDULE 16384 /* NFVGEN_MIX entries of weight 1,000 at most fit */
@@ -30,6 +31,7 @@ struct sender {
 	bool paced;
 	bool stamp;
 	bool trusted;
+	bool recycles; /* received buffers are of the pool that this sends from */
 	unsigned header_bytes; /* up to the end of the payload's header */
 	unsigned staged_count;
 	unsigned tried; /* of the staged ones, already offered and so counted as refused */
@@ -52,17 +54,26 @@ struct sender {
 /* Checks one direction. */
 struct receiver {
 	uint8_t rx;
+	unsigned expected;           /* how many of `expect` are in use */
+	unsigned last;               /* the one that matched last */
+	struct expectation expect[NFVGEN_MIX];
 	uint64_t latency_time; /* frames of one burst share their time: counted together */
 	uint64_t latency_count;
 	struct direction_counts *counts;
 	struct sequence sequence;
 };
 
+/* Frames of one port between their receipt and their check. */
+struct arrivals {
+	unsigned count;
+	uint64_t time;
+	struct rte_mbuf *frames[BURST_MAX];
+};
+
 struct dpdk_engine {
 	struct engine_options options;
 	struct dpdk_port ports[NFVGEN_PORTS];
-	struct rte_mempool *rx_pool;
-	struct rte_mempool *tx_pool;
+	struct rte_mempool *pool;
 	struct rte_mempool *jumbo_pool;
 	uint64_t hz;
 	uint64_t ns_per_tick_q32;
@@ -70,11 +81,13 @@ struct dpdk_engine {
 	uint16_t max_frame_size_bytes;
 	bool check;
 	bool stamp;
+	bool sending; /* received buffers may be used for sending */
 	unsigned directions;
 	struct frame_endpoint endpoint[NFVGEN_PORTS];
 	struct trial_counts *counts;
 	struct sender senders[NFVGEN_DIRECTIONS];
 	struct receiver receivers[NFVGEN_DIRECTIONS];
+	struct arrivals arrivals[NFVGEN_PORTS];
 	struct frame_template templates[NFVGEN_DIRECTIONS][NFVGEN_MIX];
 	atomic_bool link[NFVGEN_PORTS];
 };
@@ -97,7 +110,34 @@ bool dpdk_port_link(const struct dpdk_port *port);
 int dpdk_pools_open(const struct engine_options *options, struct failure *why);
 struct rte_mempool *dpdk_pool_for(uint16_t length);
 
+/*
+ * What lies in a buffer behind the headers, kept in hash.usr, which no transmit path uses: the trial, the payload's
+ * offset, and up to where the pattern is right. Every buffer that was received gets a tag or 0.
+ */
+static inline uint32_t dpdk_tag(const struct frame_template *t)
+{
+	return (uint32_t)(dpdk.trial_number & 0xff) << 24 | (uint32_t)(t->layout.payload & 0xff) << 16 |
+	       t->layout.length;
+}
+
+/*
+ * Makes a buffer fit to send, without rte_pktmbuf_reset()'s writing of every field: it has one segment and one owner, as
+ * all in the pool and all that are recycled, and drivers look at nothing else that receiving might have left.
+ */
+static inline void dpdk_renew(struct rte_mbuf *m)
+{
+	m->data_off = RTE_PKTMBUF_HEADROOM;
+	m->ol_flags = 0;
+	m->tx_offload = 0;
+}
+
 /* send.c */
+/*
+ * Takes single-segment buffers that were received and checked for the next frames; returns how many, from the front.
+ * Their lines are in this core's cache, and the peer's share in them is gone (see dpdk_fetch): written again, they cost
+ * no transfer between the cores.
+ */
+unsigned dpdk_recycle(struct sender *s, struct rte_mbuf **received, unsigned count);
 int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *trial, struct failure *why);
 unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst);
 void dpdk_sender_stop(struct sender *s, uint64_t now);
@@ -106,6 +146,8 @@ void dpdk_send_learning(const struct trial *trial);
 
 /* receive.c */
 void dpdk_receiver_start(struct receiver *r, unsigned number, const struct trial *trial);
+unsigned dpdk_fetch(unsigned port, unsigned burst);
+void dpdk_check(unsigned port);
 unsigned dpdk_receive(unsigned port, unsigned burst);
 void dpdk_receiver_flush(struct receiver *r);
 

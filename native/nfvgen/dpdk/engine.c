@@ -154,14 +154,17 @@ static uint64_t send_and_receive(const struct trial *trial, uint64_t start, uint
 	const uint64_t last = trial->rate_pps ? end + pacing_ticks(2 * NFVGEN_LATE_NS, dpdk.hz) : end;
 	uint64_t now = start, busy = 0;
 
+	dpdk.sending = true;
 	while (now < last && !atomic_load_explicit(stop, memory_order_relaxed)) {
 		unsigned moved = 0;
 		uint64_t before = now;
 
+		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
+			moved += dpdk_fetch(port, burst);
 		for (unsigned i = 0; i < directions; i++)
 			moved += dpdk_send(&dpdk.senders[i], rte_rdtsc(), burst);
 		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
-			moved += dpdk_receive(port, burst);
+			dpdk_check(port);
 		now = rte_rdtsc();
 		if (moved) {
 			busy += now - before;
@@ -172,6 +175,7 @@ static uint64_t send_and_receive(const struct trial *trial, uint64_t start, uint
 		if (all_sent() && (now >= end || trial->frames))
 			break;
 	}
+	dpdk.sending = false;
 	return now;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Receive and transmit buffers are kept apart: a transmit buffer is written by this program alone, so that the payload
- * pattern stays in it from frame to frame. hash.usr, which no transmit path uses, tells what is in it (see send.c).
+ * Frames are sent from the buffers that others were received in: between cores that are far from each other a line's
+ * transfer costs more than all the work on it, and so it is moved once for both. hash.usr, which no transmit path uses,
+ * tells what is in a buffer (dpdk_tag).
  */
 #include <errno.h>
 
@@ -39,15 +40,13 @@ int dpdk_pools_open(const struct engine_options *options, struct failure *why)
 	/* Large frames: what two full queues hold, what is staged and what the cache keeps. */
 	unsigned jumbo = 2 * options->queue_size + 4 * BURST_MAX + 2 * POOL_CACHE;
 
-	dpdk.rx_pool = make("nfvgen_rx", options->mbufs, 2048, why);
-	if (dpdk.rx_pool)
-		dpdk.tx_pool = make("nfvgen_tx", options->mbufs, 2048, why);
-	if (dpdk.tx_pool)
+	dpdk.pool = make("nfvgen", 2 * options->mbufs, 2048, why);
+	if (dpdk.pool)
 		dpdk.jumbo_pool = make("nfvgen_jumbo", jumbo, NFVGEN_MAX_FRAME_SIZE, why);
 	return dpdk.jumbo_pool ? 0 : -ENOMEM;
 }
 
 struct rte_mempool *dpdk_pool_for(uint16_t length)
 {
-	return length <= 2048 ? dpdk.tx_pool : dpdk.jumbo_pool;
+	return length <= 2048 ? dpdk.pool : dpdk.jumbo_pool;
 }

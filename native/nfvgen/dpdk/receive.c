@@ -13,6 +13,10 @@ void dpdk_receiver_start(struct receiver *r, unsigned number, const struct trial
 	r->latency_time = 0;
 	r->latency_count = 0;
 	r->counts = &dpdk.counts->direction[number];
+	r->expected = 0;
+	r->last = 0;
+	for (unsigned i = 0; i < trial->mix.count; i++)
+		r->expected += expectation_build(&r->expect[r->expected], &dpdk.templates[number][i]);
 }
 
 void dpdk_receiver_flush(struct receiver *r)
@@ -74,7 +78,7 @@ static void count_foreign(unsigned port, const uint8_t *frame, uint32_t length)
 		dpdk.counts->foreign[port]++;
 }
 
-static inline void handle(unsigned port, const uint8_t *frame, uint32_t length, uint64_t now)
+static __rte_noinline void handle_other(unsigned port, const uint8_t *frame, uint32_t length, uint64_t now)
 {
 	struct parsed parsed = dpdk_parse(frame, length, dpdk.check);
 	unsigned number;
@@ -105,6 +109,38 @@ static inline void handle(unsigned port, const uint8_t *frame, uint32_t length, 
 	count_frame(&dpdk.receivers[number], dpdk.senders[number].counts->sent, frame + parsed.payload, length, now);
 }
 
+/* Whether the frame is, byte for byte, one that this direction sends. */
+static inline bool as_sent(struct receiver *r, const uint8_t *frame, uint32_t length)
+{
+	if (likely(r->expected && frame_is_expected(frame, length, &r->expect[r->last], dpdk.check)))
+		return true;
+	for (unsigned i = 0; i < r->expected; i++) {
+		if (frame_is_expected(frame, length, &r->expect[i], dpdk.check)) {
+			r->last = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Returns the tag of what the buffer holds. */
+static inline uint32_t handle(unsigned port, const uint8_t *frame, uint32_t length, uint64_t now)
+{
+	for (unsigned number = 0; number < dpdk.directions; number++) {
+		struct receiver *r = &dpdk.receivers[number];
+
+		if (r->rx == port && likely(as_sent(r, frame, length))) {
+			const struct frame_template *t = r->expect[r->last].template;
+
+			count_frame(
+				r, dpdk.senders[number].counts->sent, frame + t->layout.payload, length, now);
+			return dpdk_tag(t);
+		}
+	}
+	handle_other(port, frame, length, now);
+	return 0;
+}
+
 /* Frames in several buffers (jumbo) are made contiguous first: the checks read them as one. */
 static void handle_chain(unsigned port, const struct rte_mbuf *m, uint64_t now)
 {
@@ -120,23 +156,49 @@ static void handle_chain(unsigned port, const struct rte_mbuf *m, uint64_t now)
 		handle(port, frame, m->pkt_len, now);
 }
 
+/*
+ * Takes what has come and starts to bring it into this core's cache, as its own: the buffer is written again soon. The
+ * other core has it, so that takes as long as sending a burst: the frames are checked after that.
+ */
+unsigned dpdk_fetch(unsigned port, unsigned burst)
+{
+	struct arrivals *a = &dpdk.arrivals[port];
+
+	a->count = rte_eth_rx_burst(dpdk.ports[port].id, 0, a->frames, (uint16_t)burst);
+	a->time = rte_rdtsc();
+	for (unsigned i = 0; i < a->count; i++)
+		rte_prefetch0_write(rte_pktmbuf_mtod(a->frames[i], void *));
+	return a->count;
+}
+
+/* Checks what was fetched; the buffers go to the sender on that port, or back into the pool. */
+void dpdk_check(unsigned port)
+{
+	struct arrivals *a = &dpdk.arrivals[port];
+	bool own = true;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < a->count; i++) {
+		struct rte_mbuf *m = a->frames[i];
+
+		own &= m->pool == dpdk.pool && RTE_MBUF_DIRECT(m);
+		if (likely(m->nb_segs == 1)) {
+			m->hash.usr = handle(port, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, a->time);
+		} else {
+			handle_chain(port, m, a->time);
+			own = false;
+		}
+	}
+	if (own && dpdk.sending)
+		kept = dpdk_recycle(&dpdk.senders[port % dpdk.directions], a->frames, a->count);
+	rte_pktmbuf_free_bulk(a->frames + kept, a->count - kept);
+	a->count = 0;
+}
+
 unsigned dpdk_receive(unsigned port, unsigned burst)
 {
-	struct rte_mbuf *frames[BURST_MAX];
-	unsigned count = rte_eth_rx_burst(dpdk.ports[port].id, 0, frames, (uint16_t)burst);
-	uint64_t now;
+	unsigned count = dpdk_fetch(port, burst);
 
-	if (count == 0)
-		return 0;
-	now = rte_rdtsc();
-	for (unsigned i = 0; i < count; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
-	for (unsigned i = 0; i < count; i++) {
-		if (likely(frames[i]->nb_segs == 1))
-			handle(port, rte_pktmbuf_mtod(frames[i], uint8_t *), frames[i]->data_len, now);
-		else
-			handle_chain(port, frames[i], now);
-	}
-	rte_pktmbuf_free_bulk(frames, count);
+	dpdk_check(port);
 	return count;
 }

@@ -11,52 +11,65 @@
 
 #include "dpdk.h"
 
-/* What is in a buffer: the payload's offset and up to where the pattern is right. 0 after anything else used it. */
-static inline uint32_t tag(const struct frame_template *t)
+static inline bool holds(const struct sender *s, const struct rte_mbuf *m, const struct frame_template *t)
 {
-	return (uint32_t)t->layout.payload << 16 | t->layout.length;
+	return m->hash.usr >> 16 == dpdk_tag(t) >> 16 && (m->hash.usr & 0xffff) >= t->layout.length && s->trusted;
 }
 
-static inline bool holds(const struct rte_mbuf *m, const struct frame_template *t)
-{
-	return m->hash.usr >> 16 == t->layout.payload && (m->hash.usr & 0xffff) >= t->layout.length;
-}
-
-/* Headers and the payload's header are written for every frame: the buffer held another size before. */
+/*
+ * Makes the buffer hold the template. Its headers are written anew, as a received frame has those of the other
+ * direction; what follows them is the same in every frame and mostly there already: the tag tells.
+ */
 static inline void stage_one(const struct sender *s, struct rte_mbuf *m, const struct frame_template *t)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
 	m->data_len = t->layout.length;
 	m->pkt_len = t->layout.length;
-	if (likely(s->trusted && holds(m, t))) {
-		rte_mov64(frame, t->bytes);
-		for (unsigned at = 64; at < (unsigned)t->layout.payload + FRAME_PAYLOAD_BYTES; at += 64)
-			rte_mov64(frame + at, t->bytes + at);
+	if (unlikely(!holds(s, m, t))) {
+		memcpy(frame, t->bytes, RTE_ALIGN_CEIL(t->layout.length, 64u));
+		m->hash.usr = s->trusted ? dpdk_tag(t) : 0;
 		return;
 	}
-	memcpy(frame, t->bytes, RTE_ALIGN_CEIL(t->layout.length, 64u));
-	m->hash.usr = tag(t);
+	rte_mov64(frame, t->bytes);
+	for (unsigned at = 64; at < s->header_bytes; at += 64)
+		rte_mov64(frame + at, t->bytes + at);
 }
 
 /*
- * Buffers for the next call. The peer has read their lines and the other core owns them: fetching them back takes
- * longer than all the rest, so it is started here and goes on while the ports are received from.
+ * Buffers for the next call beyond those that were received (see dpdk_recycle). The peer has read their lines and the
+ * other core owns them: fetching them back takes longer than all the rest, so it is started here.
  */
 static inline void reserve(struct sender *s, unsigned want)
 {
 	unsigned have = s->staged_count + s->reserve_count, from = s->reserve_count;
 
-	if (have >= want || rte_pktmbuf_alloc_bulk(s->pool, s->reserve + from, want - have) != 0)
+	if (have >= want || rte_mempool_get_bulk(s->pool, (void **)s->reserve + from, want - have) != 0)
 		return;
 	s->reserve_count = from + want - have;
 	for (unsigned i = from; i < s->reserve_count; i++) {
-		uint8_t *frame = rte_pktmbuf_mtod(s->reserve[i], uint8_t *);
+		uint8_t *frame = (uint8_t *)s->reserve[i]->buf_addr + RTE_PKTMBUF_HEADROOM;
 
-		rte_prefetch0_write(frame - 12); /* where virtio puts its header */
+		dpdk_renew(s->reserve[i]);
 		for (unsigned at = 0; at < s->header_bytes; at += 64)
 			rte_prefetch0_write(frame + at);
 	}
+}
+
+unsigned dpdk_recycle(struct sender *s, struct rte_mbuf **received, unsigned count)
+{
+	unsigned held = s->reserve_count + s->staged_count;
+
+	if (!s->recycles || held >= dpdk.options.burst)
+		return 0;
+	count = RTE_MIN(count, dpdk.options.burst - held);
+	for (unsigned i = 0; i < count; i++) {
+		dpdk_renew(received[i]);
+		s->reserve[s->reserve_count + i] = received[i];
+	}
+	s->reserve_count += count;
+	reserve(s, dpdk.options.burst);
+	return count;
 }
 
 /* Brings the staged frames up to `want`; fewer when the pool is empty (all buffers are in the port's ring). */
@@ -107,8 +120,11 @@ static inline unsigned offer(struct sender *s, unsigned want, uint64_t now)
 
 	stamp(s, want, s->stamp ? now : 0);
 	sent = rte_eth_tx_burst(s->port, 0, s->staged, (uint16_t)want);
-	for (unsigned i = 0; i < sent; i++)
-		bytes += s->templates[s->template_of[i]].layout.length + NFVGEN_FCS_BYTES;
+	if (s->mix_count == 1)
+		bytes = sent * (s->templates->layout.length + NFVGEN_FCS_BYTES);
+	else
+		for (unsigned i = 0; i < sent; i++)
+			bytes += s->templates[s->template_of[i]].layout.length + NFVGEN_FCS_BYTES;
 	if (want > s->tried) {
 		counts->refused += want - RTE_MAX(sent, s->tried);
 		s->tried = want;
@@ -139,7 +155,6 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 	sent = offer(s, RTE_MIN(want, s->staged_count), now);
 	if (s->paced)
 		pacing_sent(&s->pacing, sent);
-	reserve(s, burst);
 	return sent;
 }
 
@@ -200,6 +215,7 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 	}
 	s->header_bytes = dpdk.templates[number][0].layout.payload + FRAME_PAYLOAD_BYTES;
 	s->pool = dpdk_pool_for(largest);
+	s->recycles = s->pool == dpdk.pool;
 	s->mix_count = make_schedule(s->schedule, &trial->mix);
 	return 0;
 }
@@ -223,7 +239,7 @@ void dpdk_send_learning(const struct trial *trial)
 {
 	for (unsigned i = 0; i < trial->learning_frames * NFVGEN_PORTS; i++) {
 		unsigned port = i % NFVGEN_PORTS;
-		struct rte_mbuf *m = rte_pktmbuf_alloc(dpdk.tx_pool);
+		struct rte_mbuf *m = rte_pktmbuf_alloc(dpdk.pool);
 
 		if (!m)
 			return;
