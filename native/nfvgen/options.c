@@ -11,7 +11,7 @@
 
 #define USAGE                                                                                                          \
 	"nfvgen --engine dpdk|xdp --socket PATH --core N --port SPEC --port SPEC [--sink-core N] [--memory-mib 256] "  \
-	"[--burst 32] [--yield] [--queue-size 1024] [--mbufs 16384] [--file-prefix NAME] [--hugepage-dir DIR]"
+	"[--burst 64] [--yield] [--queue-size 1024] [--mbufs 16384] [--file-prefix NAME] [--hugepage-dir DIR]"
 
 static const struct option table[] = {
 	{"engine", required_argument, NULL, 'e'},
@@ -166,7 +166,7 @@ int options_parse(int argc, char **argv, struct options *options)
 	*options = (struct options){.engine_options = {.core = -1,
 					    .sink_core = -1,
 					    .memory_mib = 256,
-					    .burst = 32,
+					    .burst = 64,
 					    .queue_size = 1024,
 					    .mbufs = 16384}};
 	opterr = 0;

@@ -83,7 +83,7 @@ class NfvgenOptions:
     memory_mib: int = 256
     file_prefix: str = ""
     hugepage_dir: Path | None = None
-    burst: int = 32
+    burst: int = 64
     queue_size: int = 1024
     mbufs: int = 16384
     yield_when_idle: bool = False

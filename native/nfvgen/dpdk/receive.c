@@ -78,7 +78,8 @@ static void count_foreign(unsigned port, const uint8_t *frame, uint32_t length)
 		dpdk.counts->foreign[port]++;
 }
 
-static __rte_noinline void handle_other(unsigned port, const uint8_t *frame, uint32_t length, uint64_t now)
+/* A frame that is not as it was sent. */
+static __rte_noinline void handle(unsigned port, const uint8_t *frame, uint32_t length, uint64_t now)
 {
 	struct parsed parsed = dpdk_parse(frame, length, dpdk.check);
 	unsigned number;
@@ -109,11 +110,9 @@ static __rte_noinline void handle_other(unsigned port, const uint8_t *frame, uin
 	count_frame(&dpdk.receivers[number], dpdk.senders[number].counts->sent, frame + parsed.payload, length, now);
 }
 
-/* Whether the frame is, byte for byte, one that this direction sends. */
-static inline bool as_sent(struct receiver *r, const uint8_t *frame, uint32_t length)
+/* Looks for the frame among the sizes that this direction sends, and turns to the one that it is. */
+static bool turn_to_size(struct receiver *r, const uint8_t *frame, uint32_t length)
 {
-	if (likely(r->expected && frame_is_expected(frame, length, &r->expect[r->last], dpdk.check)))
-		return true;
 	for (unsigned i = 0; i < r->expected; i++) {
 		if (frame_is_expected(frame, length, &r->expect[i], dpdk.check)) {
 			r->last = i;
@@ -121,24 +120,6 @@ static inline bool as_sent(struct receiver *r, const uint8_t *frame, uint32_t le
 		}
 	}
 	return false;
-}
-
-/* Returns the tag of what the buffer holds. */
-static inline uint32_t handle(unsigned port, const uint8_t *frame, uint32_t length, uint64_t now)
-{
-	for (unsigned number = 0; number < dpdk.directions; number++) {
-		struct receiver *r = &dpdk.receivers[number];
-
-		if (r->rx == port && likely(as_sent(r, frame, length))) {
-			const struct frame_template *t = r->expect[r->last].template;
-
-			count_frame(
-				r, dpdk.senders[number].counts->sent, frame + t->layout.payload, length, now);
-			return dpdk_tag(t);
-		}
-	}
-	handle_other(port, frame, length, now);
-	return 0;
 }
 
 /* Frames in several buffers (jumbo) are made contiguous first: the checks read them as one. */
@@ -171,27 +152,64 @@ unsigned dpdk_fetch(unsigned port, unsigned burst)
 	return a->count;
 }
 
+/* The direction that ends at this port, if any. */
+static int direction_to(unsigned port)
+{
+	for (unsigned number = 0; number < dpdk.directions; number++)
+		if (dpdk.receivers[number].rx == port)
+			return (int)number;
+	return -1;
+}
+
+/*
+ * Checks frames of one segment of which all but a few are as they were sent. Returns whether all were frames in single
+ * buffers of our own pool.
+ */
+static inline bool check_arrivals(unsigned port, int number)
+{
+	struct arrivals *a = &dpdk.arrivals[port];
+	struct receiver *r = number < 0 ? NULL : &dpdk.receivers[number];
+	const uint64_t sent = r ? dpdk.senders[number].counts->sent : 0, now = a->time;
+	const bool check = dpdk.check;
+	bool own = true;
+
+	for (unsigned i = 0; i < a->count; i++) {
+		struct rte_mbuf *m = a->frames[i];
+		const uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+
+		if (unlikely(m->nb_segs != 1)) {
+			handle_chain(port, m, now);
+			own = false;
+			continue;
+		}
+		own &= m->pool == dpdk.pool && RTE_MBUF_DIRECT(m);
+		if (likely(r && r->expected &&
+			    (frame_is_expected(frame, m->data_len, &r->expect[r->last], check) ||
+				    turn_to_size(r, frame, m->data_len)))) {
+			const struct frame_template *t = r->expect[r->last].template;
+
+			count_frame(r, sent, frame + t->layout.payload, m->data_len, now);
+			m->hash.usr = dpdk_tag(t);
+		} else {
+			handle(port, frame, m->data_len, now);
+			m->hash.usr = 0;
+		}
+	}
+	return own;
+}
+
 /* Checks what was fetched; the buffers go to the sender on that port, or back into the pool. */
 void dpdk_check(unsigned port)
 {
 	struct arrivals *a = &dpdk.arrivals[port];
-	bool own = true;
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < a->count; i++) {
-		struct rte_mbuf *m = a->frames[i];
-
-		own &= m->pool == dpdk.pool && RTE_MBUF_DIRECT(m);
-		if (likely(m->nb_segs == 1)) {
-			m->hash.usr = handle(port, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, a->time);
-		} else {
-			handle_chain(port, m, a->time);
-			own = false;
-		}
-	}
-	if (own && dpdk.sending)
+	if (a->count == 0)
+		return;
+	if (check_arrivals(port, direction_to(port)) && dpdk.sending)
 		kept = dpdk_recycle(&dpdk.senders[port % dpdk.directions], a->frames, a->count);
-	rte_pktmbuf_free_bulk(a->frames + kept, a->count - kept);
+	if (kept < a->count)
+		rte_pktmbuf_free_bulk(a->frames + kept, a->count - kept);
 	a->count = 0;
 }
 

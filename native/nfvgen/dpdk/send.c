@@ -72,31 +72,60 @@ unsigned dpdk_recycle(struct sender *s, struct rte_mbuf **received, unsigned cou
 	return count;
 }
 
-/* Brings the staged frames up to `want`; fewer when the pool is empty (all buffers are in the port's ring). */
-static inline void stage(struct sender *s, unsigned want)
+/* Which template the next frame is made of. */
+static inline uint8_t next_in_mix(struct sender *s)
 {
-	while (s->staged_count < want && s->reserve_count) {
-		struct rte_mbuf *m = s->reserve[--s->reserve_count];
-		uint8_t index = s->schedule[s->mix_at];
+	uint8_t index = s->schedule[s->mix_at];
 
-		if (++s->mix_at == s->mix_count)
-			s->mix_at = 0;
-		s->staged[s->staged_count] = m;
-		s->template_of[s->staged_count++] = index;
+	if (++s->mix_at == s->mix_count)
+		s->mix_at = 0;
+	return index;
+}
+
+/*
+ * Brings the staged frames up to `want`; fewer when the pool is empty (all buffers are in the port's ring). `mixed` is a
+ * constant wherever this is inlined: with one size there is nothing to look up for a frame.
+ */
+static __rte_always_inline void stage(struct sender *s, unsigned want, bool mixed)
+{
+	unsigned staged = s->staged_count, left = s->reserve_count;
+
+	for (; staged < want && left; staged++) {
+		struct rte_mbuf *m = s->reserve[--left];
+		uint8_t index = mixed ? next_in_mix(s) : 0;
+
+		s->staged[staged] = m;
+		if (mixed)
+			s->template_of[staged] = index;
 		stage_one(s, m, &s->templates[index]);
+	}
+	s->staged_count = staged;
+	s->reserve_count = left;
+}
+
+static __rte_always_inline void stamp(struct sender *s, unsigned count, uint64_t now, bool mixed)
+{
+	const struct frame_template *templates = s->templates;
+	const uint32_t flows = s->flows, sequence = (uint32_t)s->counts->sent;
+	uint32_t flow = s->flow;
+
+	for (unsigned i = 0; i < count; i++) {
+		frame_write(rte_pktmbuf_mtod(s->staged[i], uint8_t *),
+			mixed ? &templates[s->template_of[i]] : templates, flow, sequence + i, now);
+		if (++flow == flows)
+			flow = 0;
 	}
 }
 
-static inline void stamp(struct sender *s, unsigned count, uint64_t now)
+static uint64_t bytes_of(const struct sender *s, unsigned count)
 {
-	uint32_t flow = s->flow, sequence = (uint32_t)s->counts->sent;
+	uint64_t bytes = 0;
 
-	for (unsigned i = 0; i < count; i++) {
-		frame_write(rte_pktmbuf_mtod(s->staged[i], uint8_t *), &s->templates[s->template_of[i]], flow,
-			sequence + i, now);
-		if (++flow == s->flows)
-			flow = 0;
-	}
+	if (s->mix_count == 1)
+		return (uint64_t)count * (s->templates->layout.length + NFVGEN_FCS_BYTES);
+	for (unsigned i = 0; i < count; i++)
+		bytes += s->templates[s->template_of[i]].layout.length + NFVGEN_FCS_BYTES;
+	return bytes;
 }
 
 /* Takes `count` frames off the front of the stage. */
@@ -115,22 +144,19 @@ static inline void unstage(struct sender *s, unsigned count)
 static inline unsigned offer(struct sender *s, unsigned want, uint64_t now)
 {
 	struct direction_counts *counts = s->counts;
-	uint64_t bytes = 0;
 	unsigned sent;
 
-	stamp(s, want, s->stamp ? now : 0);
-	sent = rte_eth_tx_burst(s->port, 0, s->staged, (uint16_t)want);
 	if (s->mix_count == 1)
-		bytes = sent * (s->templates->layout.length + NFVGEN_FCS_BYTES);
+		stamp(s, want, s->stamp ? now : 0, false);
 	else
-		for (unsigned i = 0; i < sent; i++)
-			bytes += s->templates[s->template_of[i]].layout.length + NFVGEN_FCS_BYTES;
+		stamp(s, want, s->stamp ? now : 0, true);
+	sent = rte_eth_tx_burst(s->port, 0, s->staged, (uint16_t)want);
 	if (want > s->tried) {
 		counts->refused += want - RTE_MAX(sent, s->tried);
 		s->tried = want;
 	}
 	counts->sent += sent;
-	counts->sent_bytes += bytes;
+	counts->sent_bytes += bytes_of(s, sent);
 	s->flow += sent;
 	while (s->flow >= s->flows)
 		s->flow -= s->flows;
@@ -151,7 +177,10 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 	if (want == 0)
 		return 0;
 	reserve(s, want);
-	stage(s, want);
+	if (s->mix_count == 1)
+		stage(s, want, false);
+	else
+		stage(s, want, true);
 	sent = offer(s, RTE_MIN(want, s->staged_count), now);
 	if (s->paced)
 		pacing_sent(&s->pacing, sent);
