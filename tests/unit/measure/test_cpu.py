@@ -94,6 +94,14 @@ def test_stolen_time_is_a_doubt_from_one_percent_on() -> None:
     assert stolen.warnings == (QualityWarning.CPU_STOLEN,)
 
 
+def test_threads_of_ours_that_wait_for_each_other_are_not_robbed() -> None:
+    ports = [thread(Role.SWITCH, 1, 0), thread(Role.SWITCH, 2, 0)]
+    taking_turns = account(ports, *window({1: used(250, wait_ms=240), 2: used(245, wait_ms=250)}), DURATION)
+    assert taking_turns.warnings == ()
+    robbed = account(ports, *window({1: used(200, wait_ms=260), 2: used(200, wait_ms=200)}), DURATION)
+    assert robbed.warnings == (QualityWarning.CPU_STOLEN,)
+
+
 STAT = "12 (a) b (c) R 1 12 12 0 -1 4194560 90 0 0 0 31 7 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 4 0\n"
 
 
