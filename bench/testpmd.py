@@ -50,7 +50,8 @@ class Testpmd:
         argv = [str(native_binary("nfvbed-exec")), "--cores", str(options.core), "--die-with-parent"]
         argv += ["--netns", options.netns] if options.netns else []
         # The priority that nfvgen gives its own thread.
-        argv += ["--", "nice", "-n", "-15", "dpdk-testpmd", "--lcores", f"(0-1)@{options.core}", "--no-pci", "--in-memory"]
+        argv += ["--", "nice", "-n", "-15", "dpdk-testpmd"]
+        argv += ["--lcores", f"(0-1)@{options.core}", "--no-pci", "--in-memory"]
         argv += ["--single-file-segments", "--socket-mem", "256", "--file-prefix", options.name]
         for vdev in options.vdevs:
             argv += ["--vdev", vdev]
