@@ -1,5 +1,6 @@
 """What all tests share: the tier of a test is its folder; functional tests need root and leave nothing behind."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,12 @@ TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 MACHINE_TIERS = ("functional", "browser")
 """Tiers that deploy on this machine."""
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C back: a shell that starts jobs in the background has them ignore it, and their children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def tier_of(path: Path) -> str:

@@ -31,7 +31,7 @@ struct sender {
 	bool paced;
 	bool stamp;
 	bool trusted;
-	bool recycles; /* received buffers are of the pool that this sends from */
+	bool recycles;         /* received buffers are of the pool that this sends from */
 	unsigned header_bytes; /* up to the end of the payload's header */
 	unsigned staged_count;
 	unsigned tried; /* of the staged ones, already offered and so counted as refused */
@@ -54,8 +54,8 @@ struct sender {
 /* Checks one direction. */
 struct receiver {
 	uint8_t rx;
-	unsigned expected;           /* how many of `expect` are in use */
-	unsigned last;               /* the one that matched last */
+	unsigned expected; /* how many of `expect` are in use */
+	unsigned last;     /* the one that matched last */
 	struct expectation expect[NFVGEN_MIX];
 	uint64_t latency_time; /* frames of one burst share their time: counted together */
 	uint64_t latency_count;
@@ -121,8 +121,8 @@ static inline uint32_t dpdk_tag(const struct frame_template *t)
 }
 
 /*
- * Makes a buffer fit to send, without rte_pktmbuf_reset()'s writing of every field: it has one segment and one owner, as
- * all in the pool and all that are recycled, and drivers look at nothing else that receiving might have left.
+ * Makes a buffer fit to send, without rte_pktmbuf_reset()'s writing of every field: it has one segment and one owner,
+ * as all in the pool and all that are recycled, and drivers look at nothing else that receiving might have left.
  */
 static inline void dpdk_renew(struct rte_mbuf *m)
 {

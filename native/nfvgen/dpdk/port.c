@@ -143,8 +143,8 @@ static uint16_t choose_mtu(const struct dpdk_port *port, const struct rte_eth_de
 }
 
 /*
- * virtio gives sent buffers back only when its ring is nearly full: then all of the ring's buffers take turns, and their
- * lines fall out of the cache meanwhile. Given back early, the same few are used again while they are warm.
+ * virtio gives sent buffers back only when its ring is nearly full: then all of the ring's buffers take turns, and
+ * their lines fall out of the cache meanwhile. Given back early, the same few are used again while they are warm.
  */
 static void give_back_early(const struct dpdk_port *port, uint16_t descriptors, struct rte_eth_txconf *conf)
 {

@@ -83,8 +83,8 @@ static inline uint8_t next_in_mix(struct sender *s)
 }
 
 /*
- * Brings the staged frames up to `want`; fewer when the pool is empty (all buffers are in the port's ring). `mixed` is a
- * constant wherever this is inlined: with one size there is nothing to look up for a frame.
+ * Brings the staged frames up to `want`; fewer when the pool is empty (all buffers are in the port's ring). `mixed` is
+ * a constant wherever this is inlined: with one size there is nothing to look up for a frame.
  */
 static __rte_always_inline void stage(struct sender *s, unsigned want, bool mixed)
 {
