@@ -13,7 +13,7 @@ MACHINE_TIERS = ("functional", "browser")
 
 
 def pytest_configure() -> None:
-    """Take Ctrl-C back: a shell that starts jobs in the background has them ignore it, and their children inherit that."""
+    """Take Ctrl-C back: what a shell starts in the background ignores it, and so would all that the tests start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
