@@ -128,7 +128,6 @@ static inline void dpdk_renew(struct rte_mbuf *m)
 {
 	m->data_off = RTE_PKTMBUF_HEADROOM;
 	m->ol_flags = 0;
-	m->tx_offload = 0;
 }
 
 /* send.c */
