@@ -1,13 +1,7 @@
 """The generator's benchmark compares within one placement class and leaves disturbed trials out."""
 
-import sys
-from pathlib import Path
-
+import pairs
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
-
-import pairs  # noqa: E402
 
 
 def trial(side: str, rate: float, distance: float = 30.0, pressure: float = 0.0, after: float | None = None):

@@ -1,16 +1,10 @@
 """The price of the switch compares pairs of one class, leaves disturbed ones out, and says when it flatters."""
 
-import sys
-from pathlib import Path
-
 import pytest
+from price_of_switch import classes_of
+from switches import Trial, idle_ticks
 
 from nfvbed.records import CoreDistance
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
-
-from price_of_switch import classes_of  # noqa: E402
-from switches import Trial, idle_ticks  # noqa: E402
 
 
 def trial(side, rate, distance=25.0, after=None, **other):
