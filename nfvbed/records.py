@@ -71,6 +71,8 @@ class CellRole(StrEnum):
     """The generator looped back on the port kind: its own ceiling."""
     REFERENCE = "reference"
     """testpmd io in the switch's place: the floor of the price of switching."""
+    VNF = "vnf"
+    """The VNF looped back alone, the generator on its ports: its own ceiling."""
 
 
 class PortKind(StrEnum):
@@ -84,6 +86,25 @@ class PortKind(StrEnum):
     VF = "vf"
     PCI = "pci"
     SIMULATED = "simulated"
+
+
+class VnfKind(StrEnum):
+    """What a VNF runs in."""
+
+    PROCESS = "process"
+    VM = "vm"
+    CONTAINER = "container"
+    """A network namespace with veth ports."""
+    EXISTING = "existing"
+    """It runs already; nfvbed only measures through it."""
+
+
+class Accelerator(StrEnum):
+    """What executes a guest's instructions."""
+
+    NONE = "none"
+    KVM = "kvm"
+    TCG = "tcg"
 
 
 class Preset(StrEnum):
@@ -271,6 +292,45 @@ class WorkThread(Record):
     polling: bool = False
 
 
+class VnfPort(Record):
+    """Where a port of a VNF attaches to the data plane."""
+
+    name: str
+    vnf: int
+    """Place of the VNF in the path, from 0."""
+    port: int
+    """0 towards outside end 0, 1 towards outside end 1."""
+    kind: PortKind
+    address: str
+    """vhost-user: the socket, whose server the VNF is; veth, tap, macvtap: the VNF's end of it, in `netns`."""
+    netns: str | None = None
+    """Path of the network namespace that the address is in."""
+    mac: str
+    queues: int = 1
+    queue_size: int = 1024
+
+
+class VnfHandle(Record):
+    """A VNF that runs; enough to look into it and to end it from another process."""
+
+    name: str
+    kind: VnfKind
+    forwarding: str
+    """As declared; `source` or `sink` where it is an end of the path."""
+    ports: tuple[VnfPort, ...]
+    pids: tuple[int, ...] = ()
+    cgroup: str = ""
+    cores: tuple[int, ...] = ()
+    shares_core: bool = False
+    """Its core is also the generator's or another VNF's."""
+    accelerator: Accelerator = Accelerator.NONE
+    threads: tuple[WorkThread, ...] = ()
+    control: dict[str, str] = Field(default_factory=dict)
+    versions: dict[str, str] = Field(default_factory=dict)
+    steps: tuple[tuple[str, int], ...] = ()
+    facts: dict[str, Any] = Field(default_factory=dict)
+
+
 class Deployment(Record):
     """A data plane that stands; enough to measure it, to look into it and to take it down from another process."""
 
@@ -279,7 +339,11 @@ class Deployment(Record):
     site: str
     topology: str
     role: CellRole = CellRole.SUBJECT
-    ports: tuple[GeneratorPort, GeneratorPort]
+    ports: tuple[GeneratorPort, ...]
+    """The generator's, in the order of the path: two, or one or none where VNFs are its ends."""
+    vnf_ports: tuple[tuple[VnfPort, ...], ...] = ()
+    """For every VNF in the order of the path: where its ports attach."""
+    vnfs: tuple[VnfHandle, ...] = ()
     threads: tuple[WorkThread, ...] = ()
     run_directory: str = ""
     control: dict[str, str] = Field(default_factory=dict)

@@ -1,0 +1,130 @@
+"""Topologies by name: what lies on the path from outside end 0 to outside end 1, and which ports the switch joins.
+
+Names are those of ETSI TST 009 and VSPERF: `p2p` (Phy2Phy), `pvp`, `pvvp`, chains `pv1p` to `pv8p`, parallel `pvpv`,
+`v2v`, `p2v`, `v2p`, and `pcp` (a container between the ports).
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+MAX_CHAIN = 8
+CHAINS = "pvNp"
+"""In a variant's file: chains of every length."""
+
+_CHAIN = re.compile(r"pv([1-9][0-9]?)p")
+
+
+class EndKind(StrEnum):
+    """What stands at an end of the path."""
+
+    GENERATOR = "generator"
+    """A port of the traffic generator, outside the switch."""
+    SOURCE = "source"
+    """A VNF that sends."""
+    SINK = "sink"
+    """A VNF that receives."""
+
+
+@dataclass(frozen=True, order=True)
+class End:
+    """One end of a cable: port 0 or 1 of a VNF (by its place, from 0), or of the outside (None)."""
+
+    vnf: int | None
+    port: int
+
+
+@dataclass(frozen=True)
+class Cable:
+    """Two ports that the switch joins in both directions.
+
+    With a share (i, n) only every n-th flow belongs to it: those whose number leaves the rest i.
+    """
+
+    first: End
+    second: End
+    share: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A topology laid out."""
+
+    name: str
+    vnfs: int
+    cables: tuple[Cable, ...]
+    ends: tuple[EndKind, EndKind] = (EndKind.GENERATOR, EndKind.GENERATOR)
+
+    @property
+    def outside(self) -> tuple[int, ...]:
+        """The generator's ports that it has: both, one (`p2v`: 0, `v2p`: 1) or none (`v2v`)."""
+        return tuple(number for number, end in enumerate(self.ends) if end is EndKind.GENERATOR)
+
+    @property
+    def one_way(self) -> bool:
+        """Whether traffic can only go from end 0 to end 1."""
+        return self.outside != (0, 1)
+
+    def ports_of(self, vnf: int) -> tuple[int, ...]:
+        """The ports that a VNF has in the switch: two, or one where it is an end."""
+        ends = {end for cable in self.cables for end in (cable.first, cable.second)}
+        return tuple(sorted(end.port for end in ends if end.vnf == vnf))
+
+
+def layout(name: str) -> Layout:
+    """Lay a topology out.
+
+    Raises:
+        ValueError: there is none of that name; the message lists what there is.
+    """
+    outside = (End(None, 0), End(None, 1))
+    chain = _CHAIN.fullmatch(name)
+    if chain and int(chain[1]) <= MAX_CHAIN:
+        return _chain(name, int(chain[1]))
+    fixed = {"p2p": 0, "pvp": 1, "pvvp": 2, "pcp": 1}
+    if name in fixed:
+        return _chain(name, fixed[name])
+    if name == "pvpv":
+        cables = [
+            Cable(*pair, share=(vnf, 2))
+            for vnf in (0, 1)
+            for pair in ((outside[0], End(vnf, 0)), (End(vnf, 1), outside[1]))
+        ]
+        return Layout(name, 2, tuple(cables))
+    if name == "p2v":
+        return Layout(name, 1, (Cable(outside[0], End(0, 0)),), (EndKind.GENERATOR, EndKind.SINK))
+    if name == "v2p":
+        return Layout(name, 1, (Cable(End(0, 0), outside[1]),), (EndKind.SOURCE, EndKind.GENERATOR))
+    if name == "v2v":
+        return Layout(name, 2, (Cable(End(0, 0), End(1, 0)),), (EndKind.SOURCE, EndKind.SINK))
+    raise ValueError(
+        f"unknown topology {name!r}: there are p2p, pvp, pvvp, pv1p to pv{MAX_CHAIN}p, pvpv, v2v, p2v, v2p, pcp"
+    )
+
+
+def _chain(name: str, length: int) -> Layout:
+    inner = [(End(vnf, 0), End(vnf, 1)) for vnf in range(length)]
+    path = [End(None, 0), *(end for pair in inner for end in pair), End(None, 1)]
+    cables = tuple(Cable(path[index], path[index + 1]) for index in range(0, len(path), 2))
+    return Layout(name, length, cables)
+
+
+def offers(topologies: tuple[str, ...], name: str) -> bool:
+    """Whether a variant that lists these topologies has that one; `pvNp` stands for chains of every length."""
+    return name in topologies or (CHAINS in topologies and _CHAIN.fullmatch(name) is not None)
+
+
+def _known(name: str) -> str:
+    layout(name)
+    return name
+
+
+def _known_or_chains(name: str) -> str:
+    return name if name == CHAINS else _known(name)
+
+
+Topology = Annotated[str, AfterValidator(_known)]
+OfferedTopology = Annotated[str, AfterValidator(_known_or_chains)]

@@ -1,0 +1,122 @@
+"""`vnfd/<name>/vnf.yml`: the one description of a VNF, and how an experiment uses it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from nfvbed.records import VnfKind
+from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.model import SpecModel
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
+Vnic = Literal["any", "vhost-user", "tap", "macvtap", "vf", "e1000", "rtl8139"]
+Forwarding = Literal["io", "mac", "macswap", "5tswap", "bridge", "router", "xdp", "raw", "image"]
+"""testpmd's modes; a kernel bridge or router; XDP redirect; raw Ethernet through AF_PACKET; whatever an image does."""
+NATIVE: Literal["native"] = "native"
+"""In an experiment: the forwarding that belongs to the variant (`native_vnf` in its file)."""
+
+
+class VnfPortSpec(SpecModel):
+    """A port of the VNF; their order is that of the path."""
+
+    name: Name
+    role: Literal["in", "out", "management"]
+    vnic: Vnic = "any"
+
+
+class ImageSpec(SpecModel):
+    """A disk image."""
+
+    file: str = Field(min_length=1)
+    """Path below the project's root, or an absolute one."""
+    sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
+    """None: the image is built here (`make images`) and its digest is in the file beside it."""
+    agent: bool = True
+    """Whether it answers on nfvbed's channel; a user's own image does not, and forwards as it was made to."""
+    console_marker: str = ""
+    """What it prints on its serial console when it is up; empty: none is waited for."""
+
+
+class ReadinessSpec(SpecModel):
+    """When the VNF is believed to be up."""
+
+    timeout_s: float = Field(120, gt=0, le=3600)
+    probe_frames: int = Field(10, ge=0, le=1000)
+    """Frames sent through it before it is believed; 0: it is not probed, and results say so."""
+
+
+class VnfSpec(SpecModel):
+    """One VNF, as declared; all sites read this file."""
+
+    name: Name
+    title: str
+    summary: str = ""
+    kinds: tuple[VnfKind, ...] = Field(min_length=1)
+    ports: tuple[VnfPortSpec, ...] = Field(min_length=1)
+    raw_ethernet: bool = False
+    """It reads and writes whole frames without the kernel's stack, so nobody completes a checksum left to hardware."""
+    forwarding: tuple[Forwarding, ...] = Field(min_length=1)
+    """What it can do; the first is the default."""
+    burst: int = Field(32, ge=1, le=512)
+    descriptors: int = Field(512, ge=64, le=4096)
+    retry: bool = False
+    """Whether frames that a full ring refuses are tried again (testpmd's burst tx retry)."""
+    flavor: Name = "default"
+    image: ImageSpec | None = None
+    readiness: ReadinessSpec = ReadinessSpec()
+
+    @model_validator(mode="after")
+    def parts_fit_together(self) -> "VnfSpec":
+        names = [port.name for port in self.ports]
+        if len(set(names)) != len(names):
+            raise ValueError(f"ports names something twice: {names}")
+        roles = [port.role for port in self.ports if port.role != "management"]
+        if roles not in (["in", "out"], ["in"], ["out"]):
+            raise ValueError(f"ports must have one of role in and one of role out, in this order, and has {roles}")
+        if VnfKind.VM in self.kinds and self.image is None:
+            raise ValueError("a VNF of kind vm needs an image")
+        return self
+
+
+class VnfUse(SpecModel):
+    """How an experiment (or a variant: its native VNF) uses a VNF."""
+
+    vnf: Name = "vloop"
+    kind: VnfKind = VnfKind.PROCESS
+    forwarding: Forwarding | Literal["native"] | None = None
+    """None: the VNF's default; native: the variant's own."""
+    flavor: Name | None = None
+    """None: the VNF's."""
+    vnic: Vnic = "any"
+    image: ImageSpec | None = None
+    """Another image than the VNF's: one line for a user's own."""
+    offloads: bool = True
+    """Checksum and segmentation offloads of its ports."""
+
+    @property
+    def label(self) -> str:
+        """What tells it from other uses in one run: `process-io`, `vm-bridge`, `native`."""
+        if self.forwarding == NATIVE:
+            return NATIVE
+        parts = [self.kind.value, self.forwarding or "default"]
+        parts += [self.vnf] if self.vnf != "vloop" else []
+        parts += [self.flavor] if self.flavor else []
+        parts += [self.vnic] if self.vnic != "any" else []
+        parts += [] if self.offloads else ["no-offloads"]
+        return "-".join(parts)
+
+
+class VnfChoice(SpecModel):
+    """A VNF as it will run: everything that its digest stands for."""
+
+    label: str
+    """The use's."""
+    vnf: VnfSpec
+    kind: VnfKind
+    forwarding: Forwarding
+    flavor: Flavor
+    vnic: Vnic = "any"
+    image: ImageSpec | None = None
+    offloads: bool = True
+    native: bool = False
+    """Whether it is the variant's own, and so differs from variant to variant."""
