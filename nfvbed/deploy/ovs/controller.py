@@ -55,6 +55,16 @@ class BridgeController:
             self._send(openflow.FLOW_MOD, openflow.add_rule(rule))
         self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
 
+    def remove_all_rules(self) -> None:
+        """Remove every rule; a bridge that is `secure` then drops every frame."""
+        self._send(openflow.FLOW_MOD, openflow.delete_all_rules())
+        self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
+
+    def installed_rules(self) -> tuple[openflow.InstalledRule, ...]:
+        """Read the rules with all that they match, do, and have counted."""
+        bodies = self._multipart(openflow.flow_request())
+        return tuple(rule for body in bodies for rule in openflow.parse_installed(body))
+
     def rules(self) -> dict[int, openflow.RuleCounters]:
         """Read what the rules have matched, by cookie."""
         bodies = self._multipart(openflow.flow_request())

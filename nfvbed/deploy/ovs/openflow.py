@@ -26,12 +26,24 @@ DEFAULT_PRIORITY = 0x8000
 MULTIPART_FLOW, MULTIPART_PORT_STATISTICS = 1, 4
 MULTIPART_MORE = 0x0001
 
+Match = frozenset[tuple[int, str]]
+"""A rule's match: of each field its OXM header without the length (class, field, whether masked) and its bytes as hex.
+
+A set, as a switch gives the fields back in its own order.
+"""
+
 _FLOW_MOD = struct.Struct("!QQBBHHHIIIHH")
 _MULTIPART = struct.Struct("!HH4x")
 _MATCH = struct.Struct("!HH")
 _MATCH_OXM = 1
-_OXM_IN_PORT = struct.Struct("!II")
-_OXM_IN_PORT_HEADER = 0x80000004
+_OXM_HEADER = struct.Struct("!HBB")
+_OXM_BASIC = 0x8000
+_OXM_IN_PORT, _OXM_ETH_TYPE, _OXM_IP_PROTO, _OXM_UDP_SRC = 0, 5, 10, 15
+_ETH_TYPES = {4: 0x0800, 6: 0x86DD}
+_IP_PROTO_UDP = 17
+_INSTRUCTION_APPLY = 4
+_ACTION_OUTPUT = 0
+_DELETE = 3
 _APPLY_ACTIONS = struct.Struct("!HH4x")
 _OUTPUT = struct.Struct("!HHIH6x")
 _FLOW_REQUEST = struct.Struct("!B3xII4xQQ")
@@ -45,13 +57,53 @@ _CUSTOM_STATISTICS = (0x0000AA01, 2)
 
 
 @dataclass(frozen=True)
+class UdpSource:
+    """UDP over one version of IP whose source port has certain bits: `port & mask == value`.
+
+    OpenFlow 1.4 itself has no mask for it; Open vSwitch takes one (ovs-fields(7), `udp_src`: bitwise maskable).
+    """
+
+    ip_version: int
+    """4 or 6."""
+    value: int
+    mask: int
+
+
+@dataclass(frozen=True)
 class Rule:
-    """One rule: frames that came in at a port, or all frames, go out at a port."""
+    """One rule: frames that came in at a port (or all frames, or only some of UDP) go out at a port."""
 
     output: int
     in_port: int | None = None
     cookie: int = 0
     priority: int = DEFAULT_PRIORITY
+    udp_source: UdpSource | None = None
+
+    @property
+    def forwarding(self) -> "Forwarding":
+        """What it does, without what only counts or names it."""
+        return Forwarding(0, self.priority, frozenset(_fields(self)), (f"output:{self.output}",))
+
+
+@dataclass(frozen=True)
+class Forwarding:
+    """What a rule does: equal for two rules that forward alike, whoever wrote them and whatever their cookies are."""
+
+    table: int
+    priority: int
+    match: Match
+    actions: tuple[str, ...]
+    """`output:<port>`; anything else as the hex of its instruction or action."""
+
+
+@dataclass(frozen=True)
+class InstalledRule:
+    """A rule as the switch has it."""
+
+    forwarding: Forwarding
+    cookie: int
+    packets: int
+    octets: int
 
 
 @dataclass(frozen=True)
@@ -97,12 +149,18 @@ def add_rule(rule: Rule) -> bytes:
     action = _OUTPUT.pack(0, _OUTPUT.size, rule.output, 0)
     instruction = _APPLY_ACTIONS.pack(4, _APPLY_ACTIONS.size + len(action)) + action
     head = _FLOW_MOD.pack(rule.cookie, 0, 0, 0, 0, 0, rule.priority, NO_BUFFER, PORT_ANY, GROUP_ANY, 0, 0)
-    return head + _match(rule.in_port) + instruction
+    return head + _match(_fields(rule)) + instruction
+
+
+def delete_all_rules() -> bytes:
+    """Give the body of a FLOW_MOD that deletes every rule of every table."""
+    head = _FLOW_MOD.pack(0, 0, ALL_TABLES, _DELETE, 0, 0, 0, NO_BUFFER, PORT_ANY, GROUP_ANY, 0, 0)
+    return head + _match([])
 
 
 def flow_request() -> bytes:
     """Give the body of a MULTIPART_REQUEST for the counters of all rules."""
-    entry = _FLOW_REQUEST.pack(ALL_TABLES, PORT_ANY, GROUP_ANY, 0, 0) + _match(None)
+    entry = _FLOW_REQUEST.pack(ALL_TABLES, PORT_ANY, GROUP_ANY, 0, 0) + _match([])
     return _MULTIPART.pack(MULTIPART_FLOW, 0) + entry
 
 
@@ -125,6 +183,15 @@ def parse_rules(body: bytes) -> list[RuleCounters]:
     ]
 
 
+def parse_installed(body: bytes) -> list[InstalledRule]:
+    """Read one multipart reply with rules, with all that they match and do.
+
+    Raises:
+        DeployError: the reply is damaged.
+    """
+    return [_installed(entry) for entry in _entries(body, _FLOW_ENTRY.size + _MATCH.size)]
+
+
 def parse_ports(body: bytes) -> list[PortCounters]:
     """Read one multipart reply with ports."""
     return [_port(entry) for entry in _entries(body, _PORT_ENTRY.size)]
@@ -136,11 +203,70 @@ def error_text(body: bytes) -> str:
     return f"OpenFlow error type {kind} code {code}"
 
 
-def _match(in_port: int | None) -> bytes:
+def _fields(rule: Rule) -> list[tuple[int, str]]:
+    """List what a rule matches, each field after those that it needs."""
+    fields = []
+    if rule.in_port is not None:
+        fields.append((_oxm(_OXM_IN_PORT), struct.pack("!I", rule.in_port).hex()))
+    if (source := rule.udp_source) is not None:
+        fields.append((_oxm(_OXM_ETH_TYPE), struct.pack("!H", _ETH_TYPES[source.ip_version]).hex()))
+        fields.append((_oxm(_OXM_IP_PROTO), struct.pack("!B", _IP_PROTO_UDP).hex()))
+        fields.append((_oxm(_OXM_UDP_SRC, masked=True), struct.pack("!HH", source.value, source.mask).hex()))
+    return fields
+
+
+def _oxm(field: int, *, masked: bool = False) -> int:
+    return _OXM_BASIC << 8 | field << 1 | masked
+
+
+def _match(fields: list[tuple[int, str]]) -> bytes:
     """Encode a match, padded to eight bytes; its length field does not count the padding."""
-    fields = b"" if in_port is None else _OXM_IN_PORT.pack(_OXM_IN_PORT_HEADER, in_port)
-    length = _MATCH.size + len(fields)
-    return (_MATCH.pack(_MATCH_OXM, length) + fields).ljust((length + 7) // 8 * 8, b"\0")
+    data = b"".join(
+        _OXM_HEADER.pack(kind >> 8, kind & 0xFF, len(value) // 2) + bytes.fromhex(value) for kind, value in fields
+    )
+    length = _MATCH.size + len(data)
+    return (_MATCH.pack(_MATCH_OXM, length) + data).ljust((length + 7) // 8 * 8, b"\0")
+
+
+def _installed(entry: bytes) -> InstalledRule:
+    values = _FLOW_ENTRY.unpack_from(entry)
+    start = _FLOW_ENTRY.size
+    length = _MATCH.unpack_from(entry, start)[1]
+    match = frozenset(_parse_match(entry[start + _MATCH.size : start + length]))
+    actions = tuple(_actions(entry[start + (length + 7) // 8 * 8 :]))
+    return InstalledRule(Forwarding(values[1], values[4], match, actions), values[9], values[10], values[11])
+
+
+def _parse_match(data: bytes) -> Iterator[tuple[int, str]]:
+    offset = 0
+    while offset < len(data):
+        group, field_bits, length = _OXM_HEADER.unpack_from(data, offset)
+        offset += _OXM_HEADER.size
+        yield group << 8 | field_bits, data[offset : offset + length].hex()
+        offset += length
+
+
+def _actions(data: bytes) -> Iterator[str]:
+    """Name what instructions do; of `apply actions` each action."""
+    for kind, instruction in _chunks(data):
+        if kind != _INSTRUCTION_APPLY:
+            yield f"instruction:{instruction.hex()}"
+            continue
+        for action, body in _chunks(instruction[_APPLY_ACTIONS.size :]):
+            yield f"output:{_OUTPUT.unpack_from(body)[2]}" if action == _ACTION_OUTPUT else f"action:{body.hex()}"
+
+
+def _chunks(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Cut instructions or actions apart: each begins with its type and its length, which counts both."""
+    offset = 0
+    while offset < len(data):
+        kind, length = _PROPERTY.unpack_from(data, offset)
+        if length < 8 or offset + length > len(data):
+            raise DeployError(
+                "an OpenFlow reply is damaged", observed=f"a part of {length} bytes at {offset} of {len(data)}"
+            )
+        yield kind, data[offset : offset + length]
+        offset += length
 
 
 def _entries(body: bytes, smallest: int) -> Iterator[bytes]:

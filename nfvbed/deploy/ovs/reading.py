@@ -59,7 +59,7 @@ def hops(control: Mapping[str, str], ports: Mapping[str, int]) -> tuple[Hop, ...
     threads = pmd.parse_statistics(unixctl.command(socket, "dpif-netdev/pmd-stats-show"))
     drops = {name: int(unixctl.command(socket, "coverage/read-counter", name)) for name in DATAPATH_DROPS}
     drops["failed_upcalls"] = sum(thread.failed_upcalls for thread in threads)
-    first, second = (_hop(f"{control['bridge']} port {name}", counted[number]) for name, number in ports.items())
+    first, second = (port_hop(f"{control['bridge']} port {name}", counted[number]) for name, number in ports.items())
     return first, Hop(name=f"{control['bridge']} datapath", drops=drops), second
 
 
@@ -79,7 +79,8 @@ def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
     return tuple(sorted(found, key=lambda thread: (thread.core, thread.tid)))
 
 
-def _hop(name: str, port: PortCounters) -> Hop:
+def port_hop(name: str, port: PortCounters) -> Hop:
+    """Put one port's counters into a hop."""
     # A port without a peer has no counters yet, and has moved nothing.
     return Hop(name=name, rx_packets=port.rx_packets or 0, tx_packets=port.tx_packets or 0, drops=_drops(port))
 

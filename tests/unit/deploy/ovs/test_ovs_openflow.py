@@ -122,3 +122,32 @@ def test_reply_in_parts_with_a_keep_alive_between(tmp_path):
 def test_nobody_listens(tmp_path):
     with pytest.raises(DeployError, match="OpenFlow"):
         BridgeController(tmp_path / "nobody")
+
+
+def test_rule_for_a_share_of_the_flows():
+    body = openflow.add_rule(Rule(in_port=1, output=2, udp_source=openflow.UdpSource(4, 1, 1)))
+    assert body[40:].hex().startswith(
+        "0001001f"  # OXM match of 31 bytes
+        "80000004" "00000001"  # in_port
+        "80000a02" "0800"  # eth_type
+        "80001401" "11"  # ip_proto
+        "80001f04" "0001" "0001"  # udp_src, masked
+        "00"  # padding to 32
+        "00040018"
+    )
+
+
+def test_installed_rules_with_what_they_match_and_do():
+    (first, second) = sorted(openflow.parse_installed(captured("flow-statistics.hex")), key=lambda rule: rule.cookie)
+    assert first.forwarding == Rule(in_port=1, output=2).forwarding
+    assert second.forwarding == Rule(in_port=2, output=1, cookie=9).forwarding, "a cookie changes no forwarding"
+    assert second.forwarding != first.forwarding
+    assert first.octets == first.packets * 60
+
+
+def test_installed_rule_that_is_cut_off():
+    body = bytearray(captured("flow-statistics.hex"))
+    start = body.index(bytes.fromhex("0000001000000002"))
+    body[start + 2 : start + 4] = (4).to_bytes(2, "big")
+    with pytest.raises(DeployError, match="damaged"):
+        openflow.parse_installed(bytes(body))

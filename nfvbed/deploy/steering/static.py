@@ -1,0 +1,25 @@
+"""Static steering: nfvbed itself writes the rules over the bridge's management socket."""
+
+from nfvbed.deploy.lab.timing import Steps
+from nfvbed.deploy.ovs.controller import BridgeController
+from nfvbed.deploy.steering.path import SteeringPath, path_rules
+from nfvbed.deploy.steering.steering import SteeredBridge, Steering, SteeringReport
+
+
+class StaticSteering(Steering):
+    """Rules that nobody changes afterwards."""
+
+    kind = "static"
+
+    def set_up(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
+        """Write the rules and wait for the barrier."""
+        rules = list(path_rules(path))
+        steps = Steps()
+        with steps.timed("deploy.rules"), BridgeController(bridge.management) as connection:
+            connection.add_rules(rules)
+        return SteeringReport(steps.done, len(rules))
+
+    def tear_down(self, bridge: SteeredBridge) -> None:
+        """Remove every rule of the bridge."""
+        with BridgeController(bridge.management) as connection:
+            connection.remove_all_rules()
