@@ -32,6 +32,8 @@ class VnfPlacement:
     """One of its cores is also the generator's or another VNF's: what polls there must yield."""
     root: Path
     """Of the project."""
+    frame_size: int = 64
+    """What a source sends, in bytes, FCS included."""
 
     @property
     def name(self) -> str:

@@ -1,0 +1,106 @@
+"""A VNF that says that it is up is not believed: frames through it decide."""
+
+import time
+from collections.abc import Callable
+
+from nfvbed.errors import GeneratorError, OnboardError
+from nfvbed.records import Deployment, Hop, Record
+from nfvbed.traffic.generator import Generator, TrafficRequest
+from nfvbed.units import NS_PER_S
+
+PROBE_RATE_PPS = 1_000
+PROBE_FRAME_BYTES = 128
+_PAUSE_S = 0.05
+
+Hops = Callable[[], tuple[Hop, ...]]
+Check = Callable[[], None]
+
+
+class ProbeReport(Record):
+    """What came of the frames that were sent to find out whether the path forwards."""
+
+    attempts: int
+    sent: int
+    received: int
+    corrupted: int
+    """Frames of the successful attempt, both directions."""
+    waited_ns: int
+    """From the first attempt to the end of the successful one."""
+
+
+def wait_until_forwarding(
+    generator: Generator, frames: int, timeout_s: float, watch: tuple[Hops, Check], deployment: Deployment
+) -> ProbeReport:
+    """Send a few frames, again and again, until some come back in both directions.
+
+    Args:
+        generator: open on the deployment's ports.
+        frames: of an attempt, in each direction.
+        timeout_s: how long to try.
+        watch: reads the counters of the path; raises when the switch or a VNF has died.
+        deployment: what is probed.
+
+    Raises:
+        OnboardError: none came through in time; the message shows the counters along the path.
+    """
+    hops, check = watch
+    began = time.monotonic_ns()
+    before = hops()
+    attempts = 0
+    while True:
+        attempts += 1
+        check()
+        report = _attempt(generator, frames, attempts, began)
+        if report is not None:
+            return report
+        if time.monotonic_ns() - began > timeout_s * NS_PER_S:
+            raise OnboardError(
+                f"no frame comes through the VNFs of {deployment.variant} ({deployment.topology})",
+                where=", ".join(f"{vnf.name} ({vnf.kind}, {vnf.forwarding})" for vnf in deployment.vnfs),
+                observed=f"{attempts} attempts in {timeout_s:g} s; frames counted on the way: {_risen(before, hops())}",
+                fix="see the first hop that counts none, and the logs in the run directory (nfvbed trace keeps them)",
+            )
+        time.sleep(_PAUSE_S)
+
+
+def _attempt(generator: Generator, frames: int, attempts: int, began: int) -> ProbeReport | None:
+    if not all(generator.hello().link_up):
+        return None
+    request = TrafficRequest(
+        duration_ns=2 * frames * NS_PER_S // PROBE_RATE_PPS + NS_PER_S // 50,
+        frame_size=PROBE_FRAME_BYTES,
+        rate_pps=PROBE_RATE_PPS,
+        frames=frames,
+    )
+    try:
+        result = generator.run(request)
+    except GeneratorError:
+        if not all(generator.hello().link_up):
+            return None  # A link went away while it sent: a VNF that restarts does that.
+        raise
+    if not all(direction.received for direction in result.directions):
+        return None
+    return ProbeReport(
+        attempts=attempts,
+        sent=sum(d.sent for d in result.directions),
+        received=sum(d.received for d in result.directions),
+        corrupted=sum(d.corrupted for d in result.directions),
+        waited_ns=time.monotonic_ns() - began,
+    )
+
+
+def _risen(before: tuple[Hop, ...], after: tuple[Hop, ...]) -> str:
+    first = {hop.name: hop for hop in before}
+    shown = []
+    for hop in after:
+        old = first.get(hop.name, hop)
+        counts = [
+            f"{side} {now - (then or 0)}"
+            for side, now, then in (
+                ("rx", hop.rx_packets, old.rx_packets),
+                ("tx", hop.tx_packets, old.tx_packets),
+            )
+            if now is not None
+        ]
+        shown.append(f"{hop.name}: {' '.join(counts) or 'no counters'}")
+    return "; ".join(shown) or "no hop counts"

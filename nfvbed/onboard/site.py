@@ -1,0 +1,323 @@
+"""A site with VNFs on it: whoever deploys here gets data plane and VNFs as one, measured and destroyed as one."""
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.reap import Reaped
+from nfvbed.deploy.lab.site import LabSite
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.site import Site
+from nfvbed.errors import InternalError, OnboardError, UnsupportedError
+from nfvbed.onboard import path, standing
+from nfvbed.onboard.ends import EndTraffic, VnfEnds
+from nfvbed.onboard.placement import placements
+from nfvbed.onboard.readiness import wait_until_forwarding
+from nfvbed.onboard.registry import driver
+from nfvbed.onboard.vnf import VnfDriver, VnfPlacement
+from nfvbed.records import (
+    Accelerator,
+    CellRole,
+    Deployment,
+    Hop,
+    PortKind,
+    Readiness,
+    Support,
+    SwitchCounters,
+    VnfHandle,
+    WorkThread,
+)
+from nfvbed.spec.layout import EndKind, Layout, layout
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import Generator
+
+WITH_VNFS = (CellRole.SUBJECT, CellRole.VNF)
+"""Roles whose deployments have VNFs; the other ceilings are of the ports alone."""
+
+
+@dataclass
+class _Live:
+    """The VNFs of one deployment."""
+
+    plan: Layout
+    choice: VnfChoice
+    placements: tuple[VnfPlacement, ...]
+    drivers: tuple[VnfDriver, ...]
+    handles: tuple[VnfHandle, ...]
+    stays: bool = False
+    """They stood before, or are meant to stay: `destroy` leaves them."""
+    opened: list[Generator] = field(default_factory=list)
+    """A generator that probed and waits to be used."""
+
+
+class OnboardingSite(Site):
+    """A lab whose deployments have VNFs where their topology has any.
+
+    `deploy` returns when frames have come through the VNFs.
+    """
+
+    def __init__(self, lab: LabSite, root: Path) -> None:
+        self.name = lab.name
+        self._lab = lab
+        self._root = root
+        self._live: dict[str, _Live] = {}
+        self._last: _Live | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """The host's description."""
+        return self._lab.facts()
+
+    def rig(self, port_kind: PortKind) -> dict[str, Any]:
+        """What surrounds the variant, with the VNFs of the deployment that was set up last."""
+        rig = self._lab.rig(port_kind)
+        if self._last is None:
+            return rig
+        choice, first = self._last.choice, self._last.handles[0]
+        digest = hashlib.sha256(choice.model_dump_json(exclude={"label"}).encode()).hexdigest()
+        vnf = {
+            "name": choice.vnf.name,
+            "kind": choice.kind.value,
+            "forwarding": choice.forwarding,
+            "digest": digest,
+            "versions": first.versions,
+            "cores": [list(handle.cores) for handle in self._last.handles],
+            "shares_core": [handle.shares_core for handle in self._last.handles],
+        }
+        accelerator = None if first.accelerator is Accelerator.NONE else first.accelerator.value
+        return rig | {"vnf": vnf, "flavor": choice.flavor.name, "accelerator": accelerator}
+
+    def probe(self, variant: Variant) -> Support:
+        """Whether this host can run the variant."""
+        return self._lab.probe(variant)
+
+    def begin(self) -> list[Reaped]:
+        """Take the host for this nfvbed and remove what dead ones left; idempotent."""
+        return self._lab.begin()
+
+    def close(self) -> None:
+        """Destroy what does not stay, and let go of the host; idempotent."""
+        for live in self._live.values():
+            _close_all(live.opened)
+        self._live.clear()
+        self._lab.close()
+
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+    ) -> Deployment:
+        """Set the data plane up, start the VNFs, and wait until frames come through them.
+
+        Raises:
+            UnsupportedError, PrerequisiteError, DeployError, OnboardError, VnfDiedError: nothing is left behind then.
+        """
+        self._last = None
+        plan = layout(topology)
+        if vnf is None or not plan.vnfs or role not in WITH_VNFS:
+            return self._lab.deploy(variant, topology, role)
+        self._refuse_unsupported(plan, vnf)
+        deployment = self._lab.deploy(variant, topology, role, vnf=vnf)
+        try:
+            stood = standing.find(deployment) if deployment.run_directory else None
+            if stood is not None:
+                return self._take_over(deployment, plan, vnf, stood)
+            return self._onboard(deployment, plan, vnf)
+        except BaseException:
+            self._forget(deployment)
+            self._lab.destroy(deployment)
+            raise
+
+    def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
+        """Set data plane and VNFs up so that they outlive nfvbed.
+
+        Returns:
+            The deployment, and whether all of it stood already.
+        """
+        plan = layout(topology)
+        if vnf is None or not plan.vnfs:
+            return self._lab.deploy_to_stay(variant, topology)
+        self._refuse_unsupported(plan, vnf)
+        deployment, stood = self._lab.deploy_to_stay(variant, topology, vnf=vnf)
+        attached = self._lab.deploy(variant, topology, vnf=vnf)
+        found = standing.find(deployment)
+        if found is not None:
+            return self._take_over(attached, plan, vnf, found), True
+        try:
+            # Into the workspace that stays, not into the one that this nfvbed uses beside it.
+            done = self._onboard(attached, plan, vnf, Workspace.attach(Path(deployment.run_directory)))
+            live = self._live[done.id]
+            standing.save(deployment, standing.StandingVnfs(choice=vnf, handles=live.handles))
+        except BaseException:
+            self._forget(attached)
+            if not stood:
+                self._lab.destroy(attached)
+                Workspace.attach(Path(deployment.run_directory)).close()
+            raise
+        live.stays = True
+        return done, False
+
+    def _refuse_unsupported(self, plan: Layout, choice: VnfChoice) -> None:
+        for does in _tasks(plan, choice):
+            support = driver(choice.kind, does).probe(choice)
+            if support.readiness is Readiness.UNSUPPORTED:
+                raise UnsupportedError(
+                    f"VNF {choice.vnf.name} ({choice.label}) cannot run here",
+                    observed=support.reason,
+                    fix=support.fix,
+                )
+
+    def _take_over(
+        self, deployment: Deployment, plan: Layout, choice: VnfChoice, stood: standing.StandingVnfs
+    ) -> Deployment:
+        if stood.choice != choice:
+            raise OnboardError(
+                f"another VNF stands on {deployment.variant}",
+                where=deployment.run_directory,
+                observed=f"{stood.choice.label}; asked for: {choice.label}",
+                fix="nfvbed destroy, then again",
+            )
+        places = placements(deployment, plan, choice, self._host(deployment))
+        drivers = tuple(driver(choice.kind, place.does) for place in places)
+        live = _Live(plan, choice, places, drivers, stood.handles, stays=True)
+        return self._remember(deployment, live)
+
+    def _onboard(
+        self, deployment: Deployment, plan: Layout, choice: VnfChoice, workspace: Workspace | None = None
+    ) -> Deployment:
+        began = time.monotonic_ns()
+        host = self._host(deployment)
+        places = placements(deployment, plan, choice, host if workspace is None else (workspace, *host[1:]))
+        drivers = tuple(driver(choice.kind, place.does) for place in places)
+        live = _Live(plan, choice, places, drivers, ())
+        # All of them start at once and are then waited for: guests boot side by side.
+        live.handles = tuple(run.start(place) for run, place in zip(drivers, places, strict=True))
+        live.handles = tuple(
+            run.ready(place, handle) for run, place, handle in zip(drivers, places, live.handles, strict=True)
+        )
+        done = self._remember(deployment, live)
+        steps = [step for handle in live.handles for step in handle.steps]
+        steps.append(("onboard.ready", time.monotonic_ns() - began))
+        if choice.vnf.readiness.probe_frames and not plan.one_way:
+            steps += self._probe_path(done, live, began)
+        return done.model_copy(update={"steps": (*done.steps, *steps)})
+
+    def _probe_path(self, deployment: Deployment, live: _Live, began: int) -> list[tuple[str, int]]:
+        """Send frames through, and keep the generator that did for whoever opens one next."""
+        generator = self._lab.open_generator(deployment)
+        try:
+            report = wait_until_forwarding(
+                generator,
+                live.choice.vnf.readiness.probe_frames,
+                live.choice.vnf.readiness.timeout_s,
+                (lambda: self.hops(deployment), lambda: self.verify(deployment)),
+                deployment,
+            )
+        except BaseException:
+            generator.close()
+            raise
+        live.opened.append(generator)
+        return [("onboard.probe", report.waited_ns), ("onboard.first-frame", time.monotonic_ns() - began)]
+
+    def _host(self, deployment: Deployment) -> tuple[Workspace, Arrangement, Path]:
+        return self._lab.workspace(deployment), self._lab.arrangement(deployment), self._root
+
+    def _remember(self, deployment: Deployment, live: _Live) -> Deployment:
+        self._live[deployment.id] = self._last = live
+        return deployment.model_copy(update={"vnfs": live.handles})
+
+    def open_generator(self, deployment: Deployment) -> Generator:
+        """Open the generator; the one that has probed the path is used on."""
+        live = self._live.get(deployment.id)
+        if live is None:
+            return self._lab.open_generator(deployment)
+        if live.opened:
+            return live.opened.pop()
+        if not live.plan.one_way:
+            return self._lab.open_generator(deployment)
+        generator = self._lab.open_generator(deployment) if live.plan.outside else None
+        return EndTraffic(self._ends(live), generator, live.placements[0].cores[0])
+
+    def _ends(self, live: _Live) -> VnfEnds:
+        source_at = 0 if live.plan.ends[0] is EndKind.SOURCE else None
+        sink_at = len(live.handles) - 1 if live.plan.ends[1] is EndKind.SINK else None
+
+        def read(index: int) -> Hop:
+            return live.drivers[index].hops(live.handles[index])[0]
+
+        def restart(frame_size: int) -> None:
+            place = replace(live.placements[0], frame_size=frame_size)
+            live.drivers[0].stop(live.handles[0])
+            handle = live.drivers[0].ready(place, live.drivers[0].start(place))
+            live.handles = (handle, *live.handles[1:])
+
+        return VnfEnds(
+            source=(lambda: read(0)) if source_at is not None else None,
+            restart=restart,
+            sink=(lambda: read(sink_at)) if sink_at is not None else None,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that switch and VNFs live; the switch first, as VNFs may end with it."""
+        self._lab.verify(deployment)
+        for run, handle in self._vnfs(deployment):
+            run.verify(handle)
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """The switch's own counters."""
+        return self._lab.counters(deployment)
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """The counters of switch and VNFs, in the order of the path."""
+        inner = self._lab.hops(deployment)
+        return path.woven(inner, [run.hops(handle) for run, handle in self._vnfs(deployment)])
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The threads that do the packet work now, those of VNFs included."""
+        of_vnfs = [thread for run, handle in self._vnfs(deployment) for thread in run.threads(handle)]
+        return (*self._lab.work_threads(deployment), *of_vnfs)
+
+    def core_distance_ns(self, deployment: Deployment) -> float | None:
+        """Between the switch's and the generator's core."""
+        return self._lab.core_distance_ns(deployment)
+
+    def destroy(self, deployment: Deployment) -> None:
+        """Take VNFs and data plane down; what stands stays."""
+        try:
+            self._forget(deployment)
+        finally:
+            self._lab.destroy(deployment)
+
+    def _forget(self, deployment: Deployment) -> None:
+        live = self._live.pop(deployment.id, None)
+        if live is None:
+            return
+        _close_all(live.opened)
+        if live.stays:
+            return
+        for run, handle in zip(live.drivers, live.handles, strict=False):
+            run.stop(handle)
+
+    def _vnfs(self, deployment: Deployment) -> Iterator[tuple[VnfDriver, VnfHandle]]:
+        live = self._live.get(deployment.id)
+        if live is not None:
+            yield from zip(live.drivers, live.handles, strict=True)
+
+
+def _tasks(plan: Layout, choice: VnfChoice) -> set[str]:
+    ends = {EndKind.SOURCE: "source", EndKind.SINK: "sink"}
+    tasks = {ends[end] for end in plan.ends if end in ends}
+    return tasks if plan.one_way else {choice.forwarding}
+
+
+def _close_all(generators: list[Generator]) -> None:
+    while generators:
+        with contextlib.suppress(InternalError):
+            generators.pop().close()
