@@ -1,0 +1,198 @@
+"""Where a guest's vCPUs, memory and emulator threads go, and whether switch, guest and NIC are on one NUMA node.
+
+Pure: host topology in, placement or a refusal out. The meaning of the policies is Nova's (`hw:cpu_policy`,
+`hw:cpu_thread_policy`, `hw:numa_*`, `hw:emulator_threads_policy`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.topology import CpuTopology
+from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.records import Record
+from nfvbed.spec.flavor import Flavor, NumaNodeSpec
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the guest is placed on."""
+
+    topology: CpuTopology
+    arrangement: Arrangement
+    free_hugepages_mib: Mapping[int, int] | None = None
+    """By node; None: not known, and not checked."""
+    nic_nodes: tuple[int, ...] = ()
+    """Nodes of the NICs under test; none where ports are virtual."""
+    taken: frozenset[int] = frozenset()
+    """Cores that other VNFs have to themselves."""
+
+
+class GuestNode(Record):
+    """One node of the guest and where it lies."""
+
+    vcpus: tuple[int, ...]
+    memory_mib: int
+    host_node: int | None
+    """None: anywhere (the flavor binds nothing)."""
+
+
+class GuestPlacement(Record):
+    """Who of a guest runs where."""
+
+    vcpu_cores: tuple[tuple[int, ...], ...]
+    """For every vCPU: the cores it may run on; one where it is pinned."""
+    emulator_cores: tuple[int, ...]
+    nodes: tuple[GuestNode, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> GuestPlacement:
+    """Place a guest.
+
+    Args:
+        flavor: its size and policies.
+        host: what there is.
+        shared_cores: where vCPUs run that need no core of their own.
+
+    Raises:
+        UnsupportedError: the host has too few cores, or no such node.
+        PrerequisiteError: the host's hugepages on a node do not suffice.
+    """
+    nodes = _nodes(flavor, host)
+    _check_memory(flavor, nodes, host)
+    if flavor.cpu_policy == "shared":
+        cores = tuple(shared_cores for _ in range(flavor.vcpus))
+        emulator: tuple[int, ...] = tuple(sorted({*shared_cores, *host.arrangement.control_cores}))
+    else:
+        cores, emulator = _dedicated(flavor, nodes, host)
+    return GuestPlacement(vcpu_cores=cores, emulator_cores=emulator, nodes=nodes, warnings=_apart(cores, nodes, host))
+
+
+def _nodes(flavor: Flavor, host: Host) -> tuple[GuestNode, ...]:
+    everything = NumaNodeSpec(cpus=tuple(range(flavor.vcpus)), memory_mib=flavor.memory_mib)
+    switch_node = _node(host, host.arrangement.switch_cores[0])
+    count = max(len(host.topology.nodes), 1)
+    if len(flavor.numa) > count:
+        raise UnsupportedError(
+            f"flavor {flavor.name} wants {len(flavor.numa)} NUMA nodes",
+            where="numa of the flavor",
+            observed=f"this host has {count}",
+            fix="choose a flavor with fewer nodes, or a larger host",
+        )
+    placed = []
+    order = [switch_node, *(n for n in range(count) if n != switch_node)]
+    for index, node in enumerate(flavor.numa or (everything,)):
+        wanted = node.host_node
+        if wanted is not None and wanted >= count:
+            raise UnsupportedError(
+                f"flavor {flavor.name} names host node {wanted}",
+                where=f"numa[{index}].host_node",
+                observed=f"this host has nodes 0 to {count - 1}",
+                fix="name one of these, or leave it out",
+            )
+        bound = bool(flavor.numa) or flavor.cpu_policy == "dedicated"
+        chosen = wanted if wanted is not None else order[index] if bound else None
+        placed.append(GuestNode(vcpus=node.cpus, memory_mib=node.memory_mib, host_node=chosen))
+    return tuple(placed)
+
+
+def _check_memory(flavor: Flavor, nodes: Sequence[GuestNode], host: Host) -> None:
+    if not flavor.hugepages or host.free_hugepages_mib is None:
+        return
+    free = dict(host.free_hugepages_mib)
+    for node in nodes:
+        there = sum(free.values()) if node.host_node is None else free.get(node.host_node, 0)
+        if there < node.memory_mib:
+            where = "any node" if node.host_node is None else f"node {node.host_node}"
+            raise PrerequisiteError(
+                f"flavor {flavor.name} wants {node.memory_mib} MiB of hugepages on {where}",
+                where="hugepages of the flavor",
+                observed=f"{there} MiB can be had",
+                fix="free memory on that node, or choose a smaller flavor",
+            )
+        if node.host_node is not None:
+            free[node.host_node] = there - node.memory_mib
+
+
+def _dedicated(
+    flavor: Flavor, nodes: Sequence[GuestNode], host: Host
+) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
+    arrangement = host.arrangement
+    used = {*arrangement.switch_cores, arrangement.generator_core, *host.taken}
+    free = [core for core in host.topology.allowed if core not in used and core not in arrangement.control_cores[:1]]
+    chosen: dict[int, int] = {}
+    for node in nodes:
+        candidates = [core for core in free if node.host_node is None or _node(host, core) == node.host_node]
+        cores = _by_threads(flavor, host.topology, candidates, frozenset(used))
+        if len(cores) < len(node.vcpus):
+            raise _too_few(flavor, node, cores, host)
+        for vcpu, core in zip(node.vcpus, cores, strict=False):
+            chosen[vcpu] = core
+            free.remove(core)
+            used.add(core)
+    pinned = tuple((chosen[vcpu],) for vcpu in range(flavor.vcpus))
+    if flavor.emulator_threads != "isolate":
+        own = tuple(sorted({core for (core,) in pinned}))
+        return pinned, own if flavor.emulator_threads is None else arrangement.control_cores
+    near = sorted(free, key=lambda core: (_node(host, core) != _node(host, pinned[0][0]), core))
+    if not near:
+        raise UnsupportedError(
+            f"flavor {flavor.name} wants a core for the emulator's threads",
+            where="emulator_threads: isolate",
+            observed=f"no core is left beside {flavor.vcpus} vCPUs, switch and generator",
+            fix="emulator_threads: share, or a larger host",
+        )
+    return pinned, (near[0],)
+
+
+def _by_threads(flavor: Flavor, topology: CpuTopology, candidates: Sequence[int], used: frozenset[int]) -> list[int]:
+    """Order cores as the thread policy wants them; those that it forbids are left out."""
+    if flavor.thread_policy == "isolate":
+        # One thread of a physical core, and nothing on its others.
+        alone = [c for c in candidates if not (topology.siblings_of(c) - {c}) & used]
+        return [c for c in alone if c == min(topology.siblings_of(c) & set(alone))]
+    full = [c for c in candidates if topology.siblings_of(c) <= set(candidates) and len(topology.siblings_of(c)) > 1]
+    in_pairs = sorted(full, key=lambda core: (min(topology.siblings_of(core)), core))
+    if flavor.thread_policy == "require":
+        return in_pairs
+    return [*in_pairs, *(core for core in candidates if core not in full)]
+
+
+def _too_few(flavor: Flavor, node: GuestNode, cores: Sequence[int], host: Host) -> UnsupportedError:
+    where = f" on node {node.host_node}" if len(host.topology.nodes) > 1 else ""
+    threads = f", thread policy {flavor.thread_policy}" if flavor.thread_policy else ""
+    return UnsupportedError(
+        f"flavor {flavor.name} wants {len(node.vcpus)} cores of its own{where}",
+        where=f"cpu_policy: dedicated{threads}",
+        observed=f"cores that are left: {list(cores) or 'none'} of {list(host.topology.allowed)}",
+        fix="choose a flavor with cpu_policy: shared, or a host with more cores",
+    )
+
+
+def _apart(cores: Sequence[Sequence[int]], nodes: Sequence[GuestNode], host: Host) -> tuple[str, ...]:
+    """Say which of switch, guest and NIC are on different nodes."""
+    if len(host.topology.nodes) < 2:
+        return ()
+    switch = {_node(host, core) for core in host.arrangement.switch_cores}
+    guest = {_node(host, core) for allowed in cores for core in allowed}
+    memory = {node.host_node for node in nodes if node.host_node is not None}
+    nics = set(host.nic_nodes)
+    found = []
+    for what, left, right in (
+        ("PMD and vCPUs", switch, guest),
+        ("PMD and guest memory", switch, memory),
+        ("PMD and NIC", switch, nics),
+        ("NIC and vCPUs", nics, guest),
+    ):
+        if left and right and left != right:
+            found.append(f"{what} are on different NUMA nodes ({_named(left)}; {_named(right)})")
+    return tuple(found)
+
+
+def _named(nodes: set[int]) -> str:
+    return ", ".join(f"node {node}" for node in sorted(nodes))
+
+
+def _node(host: Host, core: int) -> int:
+    return host.topology.node_of(core)
