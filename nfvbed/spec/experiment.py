@@ -4,10 +4,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from nfvbed.records import VnfKind
+from nfvbed.spec.layout import Topology, layout
 from nfvbed.spec.model import SpecModel
-from nfvbed.spec.variant import Topology
+from nfvbed.spec.vnf import NATIVE, VnfUse
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 
+MAX_LABEL = 60
+"""Characters of a VNF's label; it is part of a cell's name."""
+CONTAINER_TOPOLOGY = "pcp"
+_NATIVE_USE = VnfUse(forwarding=NATIVE)
 SizeSpec = Annotated[int, Field(ge=MIN_FRAME_SIZE_BYTES, le=MAX_FRAME_SIZE_BYTES)] | Literal["imix"]
 
 
@@ -49,7 +55,7 @@ class RepetitionsSpec(SpecModel):
 
 
 class Experiment(SpecModel):
-    """A matrix variants x topologies x frame sizes, its traffic and its trials."""
+    """A matrix variants x topologies x VNFs x frame sizes, its traffic and its trials."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
     title: str
@@ -57,12 +63,37 @@ class Experiment(SpecModel):
     variants: tuple[str, ...] = Field(min_length=1)
     baseline: str | None = None
     topologies: tuple[Topology, ...] = ("p2p",)
+    vnfs: tuple[VnfUse, ...] = ()
+    """The VNFs of the topologies that have any, one cell for each; none: one, each variant's native one."""
+    endpoints: Literal["generator", "process", "vm"] = "generator"
+    """What stands outside the switch in `p2p`: the traffic generator, or VNFs that send and receive (then it is `v2v`)."""
     frame_sizes: tuple[SizeSpec, ...] = (64, 1518)
     traffic: TrafficSpec = TrafficSpec()
     trials: TrialsSpec = TrialsSpec()
     repetitions: RepetitionsSpec = RepetitionsSpec()
     ceilings: bool = True
-    """Measure the generator's loop-back and the reference switch beside the variants."""
+    """Measure the generator's loop-back, the reference switch and the VNFs alone beside the variants."""
+
+    @property
+    def laid_out(self) -> tuple[str, ...]:
+        """The topologies as they are laid out: with VNFs as endpoints, `p2p` is `v2v`."""
+        return self.topologies if self.endpoints == "generator" else ("v2v",)
+
+    @property
+    def uses(self) -> tuple[VnfUse, ...]:
+        """The VNFs, also where the file leaves them out; none where no topology has any."""
+        if not any(layout(topology).vnfs for topology in self.laid_out):
+            return ()
+        if self.vnfs:
+            return self.vnfs
+        kind = VnfKind.PROCESS if self.endpoints == "generator" else VnfKind(self.endpoints)
+        return (_NATIVE_USE if self.endpoints == "generator" else VnfUse(kind=kind),)
+
+    def uses_in(self, topology: str) -> tuple[VnfUse, ...]:
+        """The VNFs of one topology: those that fit it; none where it has no VNF."""
+        if not layout(topology).vnfs:
+            return ()
+        return tuple(use for use in self.uses if topology != CONTAINER_TOPOLOGY or use.kind is VnfKind.CONTAINER)
 
     @model_validator(mode="after")
     def baseline_is_a_variant(self) -> "Experiment":
@@ -72,8 +103,36 @@ class Experiment(SpecModel):
 
     @model_validator(mode="after")
     def nothing_is_named_twice(self) -> "Experiment":
-        for key in ("variants", "topologies", "frame_sizes"):
-            values = getattr(self, key)
+        lists = {key: list(getattr(self, key)) for key in ("variants", "topologies", "frame_sizes")}
+        lists["vnfs"] = [use.label for use in self.vnfs]
+        for key, values in lists.items():
             if len(set(values)) != len(values):
-                raise ValueError(f"{key} names something twice: {list(values)}")
+                raise ValueError(f"{key} names something twice: {values}")
+        return self
+
+    @model_validator(mode="after")
+    def vnfs_can_be_named(self) -> "Experiment":
+        for use in self.vnfs:
+            if len(use.label) > MAX_LABEL:
+                raise ValueError(f"the label {use.label!r} of a VNF has more than {MAX_LABEL} characters")
+            given = [key for key in VnfUse.model_fields if getattr(use, key) != getattr(_NATIVE_USE, key)]
+            if use.forwarding == NATIVE and given:
+                raise ValueError(f"a native VNF is described by the variant; leave out {', '.join(given)}")
+        return self
+
+    @model_validator(mode="after")
+    def containers_are_for_pcp(self) -> "Experiment":
+        if CONTAINER_TOPOLOGY in self.topologies and not any(use.kind is VnfKind.CONTAINER for use in self.vnfs):
+            raise ValueError("pcp is pvp with a container: give vnfs: [{kind: container, forwarding: bridge}]")
+        return self
+
+    @model_validator(mode="after")
+    def endpoints_fit_the_topologies(self) -> "Experiment":
+        if self.endpoints == "generator":
+            return self
+        if self.topologies != ("p2p",):
+            raise ValueError(f"endpoints: {self.endpoints} is for topologies: [p2p], not for {list(self.topologies)}")
+        others = [use.label for use in self.vnfs if use.kind.value != self.endpoints]
+        if others:
+            raise ValueError(f"endpoints: {self.endpoints} does not fit the vnfs {others}")
         return self

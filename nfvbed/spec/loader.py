@@ -7,23 +7,26 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.spec import rules
+from nfvbed.spec import choices, rules
 from nfvbed.spec.document import Document, read_document
 from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.validate import build, suggestion
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfSpec
 
-Named = TypeVar("Named", Variant, SiteSpec, Experiment)
+Named = TypeVar("Named", Variant, SiteSpec, Experiment, Flavor)
+VNF_FILE = "vnf.yml"
 
 
 class Project:
     """The data folders below one root.
 
     Args:
-        root: the folder that holds `deploy/` and `vsperf-conf/`; None: found as `find_root` says.
+        root: the folder that holds `deploy/`, `vnfd/`, `flavors/` and `vsperf-conf/`; None: found as `find_root` says.
     """
 
     def __init__(self, root: Path | None = None) -> None:
@@ -31,6 +34,8 @@ class Project:
         self.variants_folder = self.root / "deploy" / "variants"
         self.sites_folder = self.root / "deploy" / "sites"
         self.experiments_folder = self.root / "vsperf-conf" / "experiments"
+        self.vnfs_folder = self.root / "vnfd"
+        self.flavors_folder = self.root / "flavors"
 
     @cached_property
     def variant_names(self) -> tuple[str, ...]:
@@ -46,6 +51,16 @@ class Project:
     def experiment_names(self) -> tuple[str, ...]:
         """Names of all experiments, sorted."""
         return _names(self.experiments_folder)
+
+    @cached_property
+    def vnf_names(self) -> tuple[str, ...]:
+        """Names of all VNFs (their folders' names), sorted."""
+        return tuple(sorted(path.parent.name for path in self.vnfs_folder.glob(f"*/{VNF_FILE}")))
+
+    @cached_property
+    def flavor_names(self) -> tuple[str, ...]:
+        """Names of all flavors, sorted."""
+        return _names(self.flavors_folder)
 
     def list_variants(self) -> list[Variant]:
         """Load all variants.
@@ -71,6 +86,27 @@ class Project:
         """
         return _load(self._file(self.sites_folder, name, "site"), SiteSpec)
 
+    def load_vnf(self, name: str) -> VnfSpec:
+        """Load one VNF from `vnfd/<name>/vnf.yml`; its flavor is checked to be there.
+
+        Raises:
+            ConfigurationError: unknown (with the nearest name), or its file is not valid.
+        """
+        _require(self.vnfs_folder, name, "VNF", self.vnf_names)
+        document = read_document(self.vnfs_folder / name / VNF_FILE)
+        vnf = build(document, VnfSpec)
+        rules.name_is_the_folders_name(document, vnf.name)
+        rules.names_are_known(document, "flavor", [vnf.flavor], self.flavor_names)
+        return vnf
+
+    def load_flavor(self, name: str) -> Flavor:
+        """Load one flavor.
+
+        Raises:
+            ConfigurationError: unknown (with the nearest name), or its file is not valid.
+        """
+        return _load(self._file(self.flavors_folder, name, "flavor"), Flavor)
+
     def load_experiment(self, name_or_path: str | Path) -> Experiment:
         """Load one experiment by name or path, without the files that it names.
 
@@ -80,7 +116,7 @@ class Project:
         return self.load_study(name_or_path).experiment
 
     def load_study(self, name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Study:
-        """Load an experiment with its variants and its site, and check that they fit together.
+        """Load an experiment with its variants, its VNFs and its site, and check that they fit together.
 
         Args:
             name_or_path: a name in `vsperf-conf/experiments`, or the path of a file.
@@ -98,7 +134,19 @@ class Project:
         rules.simulated_is_not_mixed_with_real(document, variants)
         rules.topologies_are_offered(document, experiment, variants)
         rules.frames_hold_their_headers(document, experiment)
-        return Study(experiment, variants, self.load_site(experiment.site))
+        self._check_vnfs(document, experiment, variants)
+        experiment = choices.with_forwarding(experiment, self)
+        found = choices.resolve_all(experiment, variants, self)
+        return Study(experiment, variants, self.load_site(experiment.site), found)
+
+    def _check_vnfs(self, document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:
+        for key, use in choices.uses_of(experiment):
+            choices.use_is_possible(document, key, use, self)
+        for variant in variants if experiment.uses else ():
+            if variant.native_vnf is not None:
+                place = read_document(self._file(self.variants_folder, variant.name, "variant"))
+                choices.use_is_possible(place, ("native_vnf",), variant.native_vnf, self)
+        rules.native_is_somewhere(document, experiment, variants)
 
     def _experiment_path(self, name_or_path: str | Path) -> Path:
         text = str(name_or_path)
@@ -107,12 +155,15 @@ class Project:
         return self._file(self.experiments_folder, text, "experiment")
 
     def _file(self, folder: Path, name: str, kind: str) -> Path:
-        names = _names(folder)
-        if name not in names:
-            raise ConfigurationError(
-                f"unknown {kind} {name!r}", where=str(folder), observed=repr(name), fix=suggestion(name, names)
-            )
+        _require(folder, name, kind, _names(folder))
         return folder / f"{name}.yml"
+
+
+def _require(folder: Path, name: str, kind: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise ConfigurationError(
+            f"unknown {kind} {name!r}", where=str(folder), observed=repr(name), fix=suggestion(name, names)
+        )
 
 
 def _names(folder: Path) -> tuple[str, ...]:

@@ -1,14 +1,16 @@
 """Rules that need more than one key or more than one file, each a function with a name."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from nfvbed.errors import ConfigurationError
+from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.spec.document import Document
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.layout import offers
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import SimulatedOptions, Variant
+from nfvbed.spec.vnf import NATIVE, VnfChoice
 from nfvbed.units import MIN_FRAME_SIZE_BYTES, frame_mix
 
 IPV6_EXTRA_BYTES = 20
@@ -24,11 +26,36 @@ class Study:
     variants: tuple[Variant, ...]
     """In the experiment's order."""
     site: SiteSpec
+    choices: Mapping[tuple[str, str], VnfChoice] = field(default_factory=dict)
+    """(variant, label of a VNF) -> the VNF as it will run; a variant without a native one lacks that."""
+
+    def choice(self, variant: str, label: str) -> VnfChoice | None:
+        """Give the VNF of a cell; None for a cell without (an empty label).
+
+        Raises:
+            InternalError: the variant has none of that label, so it has no such cell either.
+        """
+        if not label:
+            return None
+        if (variant, label) not in self.choices:
+            raise InternalError(f"variant {variant} has no VNF {label!r}", where=f"experiment {self.experiment.name}")
+        return self.choices[variant, label]
 
     @property
     def simulated(self) -> bool:
         """Whether nothing in it is measured."""
         return all(isinstance(variant.options, SimulatedOptions) for variant in self.variants)
+
+
+def name_is_the_folders_name(document: Document, name: str) -> None:
+    """A VNF is found by its folder's name."""
+    if document.path.parent.name != name:
+        raise ConfigurationError(
+            "the name in vnf.yml differs from its folder's name",
+            where=document.where(("name",)),
+            observed=repr(name),
+            fix=f"write `name: {document.path.parent.name}`, or rename the folder to {name}",
+        )
 
 
 def name_is_the_files_name(document: Document, name: str) -> None:
@@ -70,8 +97,8 @@ def simulated_is_not_mixed_with_real(document: Document, variants: Sequence[Vari
 
 def topologies_are_offered(document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:
     """A topology that some variant lacks makes cells `not-applicable`; one that all lack is a mistake."""
-    for index, topology in enumerate(experiment.topologies):
-        if not any(topology in variant.topologies for variant in variants):
+    for index, topology in enumerate(experiment.laid_out):
+        if not any(offers(variant.topologies, topology) for variant in variants):
             offered = sorted({t for variant in variants for t in variant.topologies})
             raise ConfigurationError(
                 f"no variant of {document.path.name} has the topology {topology!r}",
@@ -79,6 +106,17 @@ def topologies_are_offered(document: Document, experiment: Experiment, variants:
                 observed=repr(topology),
                 fix=f"one of: {', '.join(offered)}" if offered else "give the variants topologies",
             )
+
+
+def native_is_somewhere(document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:
+    """A variant without a VNF of its own lacks those cells; where all lack one, `native` is a mistake."""
+    if any(use.forwarding == NATIVE for use in experiment.uses) and not any(variant.native_vnf for variant in variants):
+        raise ConfigurationError(
+            f"no variant of {document.path.name} has a native VNF",
+            where=document.where(("vnfs",)),
+            observed=", ".join(variant.name for variant in variants),
+            fix="name the VNF: vnfs: [{kind: process, forwarding: io}]",
+        )
 
 
 def frames_hold_their_headers(document: Document, experiment: Experiment) -> None:

@@ -60,6 +60,9 @@ def _first(document: Document, model: type[BaseModel], errors: list[ErrorDetails
     elif error["type"] in ("missing", "union_tag_not_found"):
         fix = f"add `{key[-1]}: ...`"
         what, observed = f"the key {dotted(key)!r} is missing in {file}", "no such key"
+    elif error["type"] == "value_error" and isinstance(_value_at(document.data, key), str):
+        what, observed = f"{dotted(key)} is not valid in {file}", _shown(_value_at(document.data, key))
+        fix = f"give another one; {_cause(error)}"
     elif error["type"] == "value_error":
         fix = "change one of them"
         what, observed = f"values in {dotted(key) or document.path.name} do not fit together in {file}", _cause(error)

@@ -1,13 +1,13 @@
 """`deploy/variants/*.yml`: one data plane each."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from nfvbed.records import PortKind
+from nfvbed.spec.layout import OfferedTopology
 from nfvbed.spec.model import SpecModel
-
-Topology = Literal["p2p"]
+from nfvbed.spec.vnf import NATIVE, VnfUse
 
 
 class LinuxBridgeOptions(SpecModel):
@@ -43,11 +43,13 @@ class SimulatedOptions(SpecModel):
 
     dataplane: Literal["simulated"]
     capacity_pps: float = Field(5_000_000, gt=0)
-    """Aggregate frames/s of the 64 B class in the fast state."""
+    """Aggregate frames/s of the 64 B class in the fast state, port to port; each VNF is one more crossing."""
     far_capacity_pps: float | None = Field(None, gt=0)
     """Capacity in the slow hidden state; None: there is one state."""
     state_change_per_s: float = Field(0.0, ge=0)
     """Mean changes of the hidden state a second."""
+    vnf_capacity_pps: float = Field(4_000_000, gt=0)
+    """The same of each VNF alone, whatever the hidden state."""
     noise: float = Field(0.015, ge=0, lt=1)
     """Relative standard deviation of a trial's capacity."""
     byte_cost: float = Field(0.0, ge=0)
@@ -72,6 +74,15 @@ class Variant(SpecModel):
     summary: str = ""
     port_kind: PortKind
     """How the outside (the generator) is attached."""
-    topologies: tuple[Topology, ...]
+    topologies: tuple[OfferedTopology, ...]
+    """`pvNp`: chains of every length."""
+    native_vnf: VnfUse | None = None
+    """The VNF that belongs to it: what `forwarding: native` stands for in an experiment."""
     hugepages_mib: int = Field(0, ge=0)
     options: VariantOptions
+
+    @model_validator(mode="after")
+    def its_vnf_is_named(self) -> Self:
+        if self.native_vnf is not None and self.native_vnf.forwarding == NATIVE:
+            raise ValueError("native_vnf says what native is; give it a forwarding of its own")
+        return self

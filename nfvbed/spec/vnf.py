@@ -1,5 +1,7 @@
 """`vnfd/<name>/vnf.yml`: the one description of a VNF, and how an experiment uses it."""
 
+import re
+from pathlib import PurePath
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -102,8 +104,14 @@ class VnfUse(SpecModel):
         parts += [self.vnf] if self.vnf != "vloop" else []
         parts += [self.flavor] if self.flavor else []
         parts += [self.vnic] if self.vnic != "any" else []
+        parts += [_slug(self.image.file)] if self.image else []
         parts += [] if self.offloads else ["no-offloads"]
         return "-".join(parts)
+
+
+def _slug(file: str) -> str:
+    """What is left of a file's name in a label: its stem, in lower case, with hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", PurePath(file).stem.lower()).strip("-") or "image"
 
 
 class VnfChoice(SpecModel):

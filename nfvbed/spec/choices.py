@@ -1,0 +1,140 @@
+"""From how an experiment or a variant uses a VNF to the VNF as it will run."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.records import VnfKind
+from nfvbed.spec.document import Document, KeyPath
+from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.validate import suggestion
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import NATIVE, VnfChoice, VnfSpec, VnfUse
+
+
+class Catalogue(Protocol):
+    """Where VNFs and flavors are found by name."""
+
+    @property
+    def vnf_names(self) -> tuple[str, ...]:
+        """Names of all VNFs, sorted."""
+
+    @property
+    def flavor_names(self) -> tuple[str, ...]:
+        """Names of all flavors, sorted."""
+
+    def load_vnf(self, name: str) -> VnfSpec:
+        """Load one VNF."""
+
+    def load_flavor(self, name: str) -> Flavor:
+        """Load one flavor."""
+
+
+def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | None:
+    """Give the VNF that a use stands for on a variant; None where it is `native` and the variant has none.
+
+    The use must have passed `use_is_possible`.
+
+    Raises:
+        ConfigurationError: a file that it names is not valid.
+    """
+    native = use.forwarding == NATIVE
+    wanted = variant.native_vnf if native else use
+    if wanted is None:
+        return None
+    vnf = catalogue.load_vnf(wanted.vnf)
+    forwarding = wanted.forwarding or vnf.forwarding[0]
+    if forwarding == NATIVE:
+        return None
+    return VnfChoice(
+        label=use.label,
+        vnf=vnf,
+        kind=wanted.kind,
+        forwarding=forwarding,
+        flavor=catalogue.load_flavor(wanted.flavor or vnf.flavor),
+        vnic=wanted.vnic,
+        image=(wanted.image or vnf.image) if wanted.kind is VnfKind.VM else None,
+        offloads=wanted.offloads,
+        native=native,
+    )
+
+
+def resolve_all(
+    experiment: Experiment, variants: Sequence[Variant], catalogue: Catalogue
+) -> dict[tuple[str, str], VnfChoice]:
+    """Give the VNFs of all variants by (variant, label)."""
+    found = ((variant.name, use, resolve(use, variant, catalogue)) for variant in variants for use in experiment.uses)
+    return {(name, use.label): choice for name, use, choice in found if choice is not None}
+
+
+def explicit_label(choice: VnfChoice) -> str:
+    """Give the label that says what runs, also where it is `native`: `process-bridge`."""
+    use = VnfUse(
+        vnf=choice.vnf.name,
+        kind=choice.kind,
+        forwarding=choice.forwarding,
+        flavor=choice.flavor.name if choice.flavor.name != choice.vnf.flavor else None,
+        vnic=choice.vnic,
+        image=choice.image if choice.image != choice.vnf.image else None,
+        offloads=choice.offloads,
+    )
+    return use.label
+
+
+def with_forwarding(experiment: Experiment, catalogue: Catalogue) -> Experiment:
+    """Write the VNFs' defaults where the file leaves the forwarding out, so that labels say what runs."""
+    if not experiment.uses:
+        return experiment
+    uses = (
+        use if use.forwarding else use.model_copy(update={"forwarding": catalogue.load_vnf(use.vnf).forwarding[0]})
+        for use in experiment.uses
+    )
+    return Experiment.model_validate({**experiment.model_dump(), "vnfs": [use.model_dump() for use in uses]})
+
+
+def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Catalogue) -> None:
+    """VNF and flavor have files, and the VNF can be of that kind and forward so.
+
+    Args:
+        document: the experiment's or the variant's.
+        key: where it describes the use.
+        use: what it describes.
+        catalogue: what there is.
+
+    Raises:
+        ConfigurationError: with the place of the key, and what there is.
+    """
+    if use.forwarding == NATIVE:
+        return
+    _is_known(document, (*key, "vnf"), ("VNF", use.vnf), catalogue.vnf_names)
+    if use.flavor is not None:
+        _is_known(document, (*key, "flavor"), ("flavor", use.flavor), catalogue.flavor_names)
+    vnf = catalogue.load_vnf(use.vnf)
+    _is_known(document, (*key, "kind"), (f"kind of {vnf.name}", use.kind.value), [kind.value for kind in vnf.kinds])
+    if use.forwarding is not None:
+        _is_known(document, (*key, "forwarding"), (f"forwarding of {vnf.name}", use.forwarding), vnf.forwarding)
+    if use.image is not None and use.kind is not VnfKind.VM:
+        raise ConfigurationError(
+            f"a VNF of kind {use.kind.value} in {document.path.name} has an image",
+            where=document.where((*key, "image")),
+            observed=f"kind: {use.kind.value}",
+            fix="write `kind: vm`, or leave the image out",
+        )
+
+
+def _is_known(document: Document, key: KeyPath, named: tuple[str, str], known: Sequence[str]) -> None:
+    what, name = named
+    if name not in known:
+        raise ConfigurationError(
+            f"unknown {what}: {name!r} in {document.path.name}",
+            where=document.where(key),
+            observed=repr(name),
+            fix=suggestion(name, known),
+        )
+
+
+def uses_of(experiment: Experiment) -> Iterator[tuple[KeyPath, VnfUse]]:
+    """Give the uses of an experiment with their places; those that the file leaves out have the list's."""
+    for index, use in enumerate(experiment.vnfs or experiment.uses):
+        yield (("vnfs", index) if experiment.vnfs else ("vnfs",)), use
