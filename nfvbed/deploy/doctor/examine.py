@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nfvbed.deploy.doctor import cpu, devices, kernel, memory, software, xdp
+from nfvbed.deploy.doctor import accelerator, cpu, devices, kernel, memory, software, xdp
 from nfvbed.deploy.doctor.findings import DoctorReport
 from nfvbed.deploy.doctor.host import Host
 from nfvbed.deploy.doctor.variants import examine_variants
@@ -16,8 +16,9 @@ def examine(root: Path, host: Host | None = None, *, site: str = "lab", try_rese
         root: the folder with nfvbed's data, its build and its Open vSwitch.
         host: where /proc and /sys are read; None: this machine. A recorded tree gives no answer about variants.
         site: the site whose adapters answer for the variants.
-        try_reserving: find out by trying whether lacking hugepages could be reserved. It changes the pool for a
-            moment, so only `nfvbed doctor` asks for it, while nothing else of nfvbed runs.
+        try_reserving: find out by trying whether lacking hugepages could be reserved, and under which accelerator a
+            guest boots. It takes the machine for a moment, so only `nfvbed doctor` asks for it, while nothing else of
+            nfvbed runs.
 
     Raises:
         ConfigurationError: a variant's or the site's file is not valid.
@@ -46,6 +47,7 @@ def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> Doct
         iommu=devices.probe_iommu(host),
         nics=devices.probe_nics(host),
         kvm=devices.probe_kvm(host),
+        accelerator=accelerator.probe_accelerator(host, root, boot=try_reserving),
         vhost_net=devices.probe_vhost_net(host),
         openvswitch=kernel.probe_openvswitch(host),
         af_xdp=xdp.probe_af_xdp(host),
@@ -56,7 +58,7 @@ def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> Doct
         dpdk=software.probe_dpdk(),
         ovs=software.probe_ovs(root),
         vpp=software.probe_vpp(),
-        qemu=software.probe_qemu(),
+        qemu=software.probe_qemu(root),
         nfvgen=software.probe_nfvgen(root),
     )
 

@@ -156,6 +156,7 @@ class DoctorReport(Record):
     iommu: IommuFinding
     nics: NicFinding
     kvm: Finding
+    accelerator: Finding
     vhost_net: Finding
     openvswitch: Finding
     af_xdp: Finding

@@ -9,6 +9,7 @@ from nfvbed.deploy.doctor.commands import ask
 from nfvbed.deploy.doctor.findings import State, VersionFinding
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.ovs.binaries import locate
+from nfvbed.deploy.qemu.binaries import locate as locate_qemu
 from nfvbed.errors import PrerequisiteError
 
 VPP_VARIABLE = "VPP_BIN"
@@ -50,12 +51,21 @@ def probe_vpp() -> VersionFinding:
     return _asked("VPP", [path, "--version"], f"name a working program in {VPP_VARIABLE}")
 
 
-def probe_qemu() -> VersionFinding:
-    """Ask QEMU for its version."""
-    path = shutil.which("qemu-system-x86_64")
-    if not path:
-        return _absent("QEMU", "not on PATH", "apt-get install --no-install-recommends qemu-system-x86")
-    return _asked("QEMU", [path, "--version"], "")
+def probe_qemu(root: Path) -> VersionFinding:
+    """Ask the QEMU that virtual machines would run in for its version."""
+    try:
+        binaries = locate_qemu(root)
+        version = binaries.version
+    except PrerequisiteError as error:
+        return _absent("QEMU", error.observed or error.what, error.fix)
+    return VersionFinding(
+        topic="QEMU",
+        state=State.PRESENT,
+        summary=f"{version} ({binaries.program})",
+        probed="asked for its version",
+        path=str(binaries.program),
+        version=version,
+    )
 
 
 def probe_nfvgen(root: Path) -> VersionFinding:
