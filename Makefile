@@ -10,10 +10,12 @@ PYTHON := .venv/bin/python
 NFVBED := .venv/bin/nfvbed
 TIERS := unit golden contract lint functional browser
 VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
+VNFS := $(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
 
 RUNS := $(addprefix run-,$(SUITES))
 DEPLOYS := $(addprefix deploy-,$(VARIANTS))
+ONBOARDS := $(addprefix onboard-,$(VNFS))
 TRACES := $(addprefix trace-,$(VARIANTS))
 TESTS := $(addprefix test-,$(TIERS))
 
@@ -28,6 +30,7 @@ help: ## list the targets
 	    case $$target in \
 	        *RUNS*) targets='$(RUNS)' ;; \
 	        *DEPLOYS*) targets='$(DEPLOYS)' ;; \
+	        *ONBOARDS*) targets='$(ONBOARDS)' ;; \
 	        *TRACES*) targets='$(TRACES)' ;; \
 	        *TESTS*) targets='$(TESTS)' ;; \
 	        *) targets=$$target ;; \
@@ -84,6 +87,10 @@ report: setup ## write the page, CSV and JSON of the newest run
 .PHONY: $(DEPLOYS)
 $(DEPLOYS): deploy-%: build ## set up NAME and leave it standing
 	@$(NFVBED) deploy $*
+
+.PHONY: $(ONBOARDS)
+$(ONBOARDS): onboard-%: build ## start the VNF NAME on the data plane that stands (pvp)
+	@$(NFVBED) onboard $*
 
 .PHONY: $(TRACES)
 $(TRACES): trace-%: build ## send 1,000 frames through NAME, hop by hop

@@ -4,9 +4,10 @@ import json
 
 import click
 
+from nfvbed.cli.vnf_options import plan_of
 from nfvbed.deploy.lab.standing import find_standing
 from nfvbed.deploy.sites import open_site
-from nfvbed.errors import UnsupportedError
+from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import Deployment, Readiness
 from nfvbed.spec.loader import Project
 from nfvbed.units import NS_PER_S
@@ -26,6 +27,11 @@ def command(variant: str, site: str, topology: str, dry_run: bool, as_json: bool
     """
     project = Project()
     wanted = project.load_variant(variant)
+    if plan_of(topology):
+        raise UsageError(
+            f"topology {topology} has VNFs, and is deployed with them",
+            fix=f"nfvbed onboard vloop --variant {variant} --topology {topology}",
+        )
     lab = open_site(project.load_site(site), project.root)
     if topology not in wanted.topologies:
         raise UnsupportedError(

@@ -30,7 +30,10 @@ UNFINISHED = "latest"
 @click.command(name="run")
 @click.argument("experiment", required=False)
 @click.option(
-    "--resume", is_flag=False, flag_value=UNFINISHED, metavar="[RUN]",
+    "--resume",
+    is_flag=False,
+    flag_value=UNFINISHED,
+    metavar="[RUN]",
     help="Go on with RUN (id or its beginning; default: the newest that did not end ok). Repeats nothing.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and its length; deploy nothing.")
@@ -90,7 +93,7 @@ def _runner(project: Project, store: Store, observer: Observer) -> Runner:
     def open_site(study: Study, done: int) -> Site:
         if study.simulated:
             return SimulatedSite(study.site.name, offset=done)
-        from nfvbed.deploy.sites import open_site as open_real
+        from nfvbed.onboard.sites import open_site as open_real
 
         site = open_real(study.site, project.root)
         # Before the run is written: a host that is busy must not leave an empty run behind.

@@ -7,10 +7,16 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from nfvbed.deploy.sites import open_site
+from nfvbed.cli.vnf_options import choice_of, vnf_options
+from nfvbed.deploy.lab.standing import find_standing
 from nfvbed.errors import UsageError
 from nfvbed.measure.trace import DirectionTrace, TraceReport, run_trace
+from nfvbed.onboard import standing as standing_vnfs
+from nfvbed.onboard.sites import open_site
+from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 
 
@@ -18,6 +24,8 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 @click.argument("variant", metavar="VARIANT")
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option("--topology", default="p2p", show_default=True, help="What is connected to what.")
+@click.option("--vnf", default="vloop", show_default=True, help="In topologies with VNFs: a name in vnfd.")
+@vnf_options
 @click.option(
     "--frame-size",
     type=click.IntRange(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES),
@@ -33,7 +41,9 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
     help="How many are sent in each direction, at 10,000 a second.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of tables.")
-def command(variant: str, site: str, topology: str, frame_size: int, frames: int, as_json: bool) -> None:
+def command(
+    variant: str, site: str, topology: str, frame_size: int, frames: int, vnf: str, as_json: bool, **options: Any
+) -> None:
     """Send frames through VARIANT and show, hop by hop, where they get to.
 
     A deployment that stands is used as it is, otherwise one is set up and taken down again. Lost frames are an answer,
@@ -46,9 +56,12 @@ def command(variant: str, site: str, topology: str, frame_size: int, frames: int
         raise UsageError(
             "the simulated system has no hops to trace", observed=variant, fix="choose a variant that forwards frames"
         )
+    choice = _standing_choice(wanted, topology) or choice_of(project, wanted, topology, vnf, options)
+    if choice is not None and layout(topology).one_way:
+        raise UsageError("frames are traced between two ports of the generator", observed=topology, fix="choose pvp")
     lab = open_site(project.load_site(site), project.root)
     try:
-        deployment = lab.deploy(wanted, topology)
+        deployment = lab.deploy(wanted, topology, vnf=choice)
         try:
             generator = lab.open_generator(deployment)
             try:
@@ -63,6 +76,15 @@ def command(variant: str, site: str, topology: str, frame_size: int, frames: int
         click.echo(json.dumps(_document(report), indent=2))
     else:
         _print(report)
+
+
+def _standing_choice(wanted: Variant, topology: str) -> VnfChoice | None:
+    """Give the VNF that stands on that variant: what stands is traced as it is."""
+    standing = find_standing()
+    if standing is None or standing.variant != wanted or standing.deployment.topology != topology:
+        return None
+    found = standing_vnfs.find(standing.deployment)
+    return None if found is None else found.choice
 
 
 def _document(report: TraceReport) -> dict[str, Any]:

@@ -264,6 +264,20 @@ class OnboardingSite(Site):
             sink=(lambda: read(sink_at)) if sink_at is not None else None,
         )
 
+    def close_generators(self, deployment: Deployment) -> None:
+        """Close a generator that waits to be used: its ports are wanted for something else."""
+        live = self._live.get(deployment.id)
+        if live is not None:
+            _close_all(live.opened)
+
+    def workspace(self, deployment: Deployment) -> Workspace:
+        """Where processes beside the deployment are started; they end with it."""
+        return self._lab.workspace(deployment)
+
+    def arrangement(self, deployment: Deployment) -> Arrangement:
+        """Who sits on which core."""
+        return self._lab.arrangement(deployment)
+
     def verify(self, deployment: Deployment) -> None:
         """Check that switch and VNFs live; the switch first, as VNFs may end with it."""
         self._lab.verify(deployment)

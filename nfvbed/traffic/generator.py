@@ -58,7 +58,7 @@ class GeneratorInfo:
 class Generator(ABC):
     """A generator that is open on two ports. One thread uses it; `close` is idempotent."""
 
-    ports: tuple[GeneratorPort, GeneratorPort]
+    ports: tuple[GeneratorPort, ...]
 
     @abstractmethod
     def hello(self) -> GeneratorInfo:
