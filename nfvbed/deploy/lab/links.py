@@ -1,6 +1,8 @@
 """Links in network namespaces, over netlink and ethtool's ioctl; every function runs where its caller has entered."""
 
+import fcntl
 import os
+import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -11,6 +13,10 @@ from nfvbed.records import Record
 
 PORT_MTU = 3400
 """About the largest frame that XDP takes in one page, FCS and Ethernet header aside."""
+
+_TUN = "/dev/net/tun"
+_TUNSETIFF, _TUNSETPERSIST = 0x400454CA, 0x400454CB
+_IFF_TAP, _IFF_MULTI_QUEUE, _IFF_NO_PI, _IFF_VNET_HDR = 0x0002, 0x0100, 0x1000, 0x4000
 
 GRO = "rx-gro"
 TRANSMIT_OFFLOADS = (
@@ -57,6 +63,48 @@ def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None
             route.link("add", ifname=name, kind="veth", address=macs[0], peer=other, **ends)
         finally:
             os.close(handle)
+
+
+def add_tap(name: str, queues: int = 1) -> None:
+    """Make a tap device that stays, down, with virtio's header, for a virtual machine that opens it by name.
+
+    Args:
+        name: of the device.
+        queues: whoever opens a device of several queues must ask for several, and the other way round.
+
+    Raises:
+        OSError: the kernel has no tap devices, or the name is taken.
+    """
+    flags = _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR | (_IFF_MULTI_QUEUE if queues > 1 else 0)
+    handle = os.open(_TUN, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        # A device of that name that is there would be opened, not made.
+        if _exists(name):
+            raise FileExistsError(f"there is a link {name} in this network namespace")
+        fcntl.ioctl(handle, _TUNSETIFF, struct.pack("16sH22x", name.encode(), flags))
+        fcntl.ioctl(handle, _TUNSETPERSIST, 1)
+    finally:
+        os.close(handle)
+    with IPRoute() as route:
+        route.link("set", index=_index(route, name), mtu=PORT_MTU)
+
+
+def add_macvtap(name: str, lower: str, mac: str, queues: int = 1) -> None:
+    """Make a macvtap device on another link, in mode bridge, down.
+
+    Args:
+        name: of the device.
+        lower: the link that it is on.
+        mac: its address; the guest's NIC must have the same.
+        queues: that can be opened.
+
+    Raises:
+        NetlinkError: the kernel has no macvtap.
+    """
+    with IPRoute() as route:
+        lower_index = _index(route, lower)
+        many = {"num_tx_queues": queues, "num_rx_queues": queues}
+        route.link("add", ifname=name, kind="macvtap", link=lower_index, macvtap_mode="bridge", address=mac, **many)
 
 
 def set_up(names: Iterable[str]) -> None:
@@ -118,3 +166,8 @@ def _index(route: IPRoute, name: str) -> int:
     if not found:
         raise FileNotFoundError(f"no link {name} in this network namespace")
     return int(found[0])
+
+
+def _exists(name: str) -> bool:
+    with IPRoute() as route:
+        return bool(route.link_lookup(ifname=name))

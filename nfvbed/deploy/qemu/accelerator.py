@@ -19,7 +19,11 @@ from nfvbed.errors import PrerequisiteError
 from nfvbed.records import Accelerator, Record
 
 MARKER = "nfvbed: guest booted"
-_INIT = f"#!/bin/busybox sh\n/bin/busybox mount -t devtmpfs dev /dev\necho '{MARKER}' >/dev/ttyS0\n/bin/busybox poweroff -f\n"
+_INIT = f"""#!/bin/busybox sh
+/bin/busybox mount -t devtmpfs dev /dev
+echo '{MARKER}' >/dev/ttyS0
+/bin/busybox poweroff -f
+"""
 _CACHE = Path(".nfvbed/cache/accelerator.json")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _LOOK_S = 0.02
