@@ -1,0 +1,164 @@
+"""Data plane and VNFs as one: what is started, believed, composed, and taken down."""
+
+import pytest
+from fake_vnfs import ROOT, FakeDriver, FakeLab
+
+from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
+from nfvbed.onboard import site as onboarding
+from nfvbed.onboard.site import OnboardingSite
+from nfvbed.records import CellRole, PortKind, Role, VnfKind
+from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.vnf import ReadinessSpec, VnfChoice, VnfPortSpec, VnfSpec
+from nfvbed.traffic.generator import TrafficRequest
+
+REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
+
+
+def choice(timeout_s=0.05, **keys):
+    spec = VnfSpec(
+        name="vloop",
+        title="x",
+        kinds=(VnfKind.PROCESS,),
+        ports=(VnfPortSpec(name="in", role="in"), VnfPortSpec(name="out", role="out")),
+        forwarding=("io",),
+        readiness=ReadinessSpec(timeout_s=timeout_s),
+    )
+    given = {"label": "process-io", "kind": VnfKind.PROCESS, "forwarding": "io"} | keys
+    return VnfChoice(vnf=spec, flavor=Flavor(name="default", title="x"), **given)
+
+
+@pytest.fixture
+def lab(tmp_path):
+    return FakeLab(directory=str(tmp_path))
+
+
+@pytest.fixture
+def bench(lab, monkeypatch):
+    """A site whose drivers can be told to fail."""
+    drivers = {}
+
+    def driver(kind, does):
+        return drivers.setdefault(does, FakeDriver(lab.log))
+
+    monkeypatch.setattr(onboarding, "driver", driver)
+    site = OnboardingSite(lab, ROOT)
+    site.drivers = drivers
+    return site
+
+
+def deploy(site, topology="pvp", **keys):
+    return site.deploy(None, topology, vnf=choice(**keys))
+
+
+def test_topology_without_vnfs_is_the_labs(bench, lab):
+    deployment = bench.deploy(None, "p2p", vnf=choice())
+    assert deployment.vnfs == ()
+    assert bench.rig(PortKind.VETH)["vnf"] is None
+    assert lab.log == [("deploy", "p2p", CellRole.SUBJECT, None)]
+
+
+def test_ceilings_of_the_ports_have_no_vnfs(bench):
+    assert bench.deploy(None, "pvp", CellRole.LOOPBACK, vnf=choice()).vnfs == ()
+
+
+def test_every_vnf_of_a_chain_is_started_and_probed_before_it_is_believed(bench, lab):
+    deployment = deploy(bench, "pv3p")
+    assert [handle.name for handle in deployment.vnfs] == ["vnf1", "vnf2", "vnf3"]
+    started = [entry for entry in lab.log if entry[0] == "start"]
+    assert all(entry[3:] == ((1,), True) for entry in started)
+    assert ("run", 128, 2) in lab.log
+    assert "onboard.first-frame" in dict(deployment.steps)
+    assert "vnf2.start" in dict(deployment.steps)
+
+
+def test_generator_that_probed_is_used_on(bench, lab):
+    deployment = deploy(bench)
+    bench.open_generator(deployment)
+    assert lab.log.count(("generator",)) == 1
+    bench.open_generator(deployment)
+    assert lab.log.count(("generator",)) == 2
+
+
+def test_vnf_through_which_nothing_comes_is_not_believed(bench, lab):
+    lab.returns = False
+    with pytest.raises(OnboardError, match="no frame comes through") as failure:
+        deploy(bench)
+    assert "vnf1 port 0: rx 0 tx 0" in failure.value.observed
+    assert lab.log[-1] == ("destroy",)
+    assert ("close",) in lab.log
+
+
+@pytest.mark.parametrize("step", ["start", "ready"])
+def test_nothing_stands_after_a_vnf_that_fails(bench, lab, step):
+    bench.drivers["io"] = FakeDriver(lab.log, fails_at=step)
+    with pytest.raises(OnboardError):
+        deploy(bench)
+    assert lab.log[-1] == ("destroy",)
+
+
+def test_vnf_that_cannot_run_here_deploys_nothing(bench, lab):
+    bench.drivers["io"] = FakeDriver(lab.log, reason="no testpmd")
+    with pytest.raises(UnsupportedError, match="cannot run here") as failure:
+        deploy(bench)
+    assert failure.value.observed == "no testpmd"
+    assert lab.log == []
+
+
+def test_dead_vnf_is_found(bench, lab):
+    deployment = deploy(bench)
+    bench.verify(deployment)
+    bench.drivers["io"].fails_at = "verify"
+    with pytest.raises(VnfDiedError):
+        bench.verify(deployment)
+
+
+def test_hops_and_threads_are_those_of_the_whole_path(bench):
+    deployment = deploy(bench)
+    names = [hop.name for hop in bench.hops(deployment)]
+    assert names == ["g0", "s0", "v1a", "vnf1 port 0", "vnf1 port 1", "v1b", "s1", "g1"]
+    assert [thread.role for thread in bench.work_threads(deployment)] == [Role.SWITCH, Role.VNF]
+
+
+def test_rig_tells_vnfs_apart(bench):
+    deploy(bench)
+    first = bench.rig(PortKind.VETH)
+    bench.destroy(bench.deploy(None, "pvp", vnf=choice(offloads=False)))
+    second = bench.rig(PortKind.VETH)
+    assert first["vnf"]["digest"] != second["vnf"]["digest"]
+    assert first["flavor"] == "default"
+
+
+def test_vnfs_end_before_their_data_plane(bench, lab):
+    deployment = deploy(bench, "pvvp")
+    bench.destroy(deployment)
+    assert lab.log[-3:] == [("stop", "vnf1"), ("stop", "vnf2"), ("destroy",)]
+
+
+def test_sink_counts_what_the_generator_sent(bench, lab, monkeypatch):
+    deployment = deploy(bench, "p2v")
+    assert deployment.vnfs[0].forwarding == "sink"
+    counts = iter([10, 910])
+    sink = bench.drivers["sink"]
+    monkeypatch.setattr(sink, "hops", lambda handle: (_hop(rx=next(counts)),))
+    result = bench.open_generator(deployment).run(REQUEST)
+    assert [(d.sent, d.received, d.lost) for d in result.directions] == [(1000, 900, 100)]
+
+
+def test_source_is_started_anew_for_another_frame_size(bench, lab, monkeypatch):
+    deployment = deploy(bench, "v2v")
+    assert [handle.forwarding for handle in deployment.vnfs] == ["source", "sink"]
+    traffic = bench.open_generator(deployment)
+    reading = iter(range(0, 10_000, 100))
+    for driver in bench.drivers.values():
+        monkeypatch.setattr(driver, "hops", lambda handle: (_hop(rx=next(reading), tx=next(reading)),))
+    traffic.run(REQUEST)
+    assert not [entry for entry in lab.log if entry[0] == "stop"]
+    result = traffic.run(TrafficRequest(duration_ns=1_000_000, frame_size=1518))
+    assert ("stop", "vnf1") in lab.log
+    assert result.directions[0].received > 0
+
+
+def _hop(rx=0, tx=0):
+    from nfvbed.records import Hop
+
+    return Hop(name="port", rx_packets=rx, tx_packets=tx)
