@@ -20,7 +20,8 @@ _LOOK_AROUND_MS = 50
 ROOT = "Open_vSwitch"
 _COLUMNS = {
     ROOT: ("bridges", "cur_cfg", "next_cfg", "other_config", "dpdk_version", "dpdk_initialized"),
-    "Bridge": ("name", "ports", "datapath_type", "fail_mode", "protocols"),
+    "Bridge": ("name", "ports", "datapath_type", "fail_mode", "protocols", "controller"),
+    "Controller": ("target", "connection_mode", "status"),
     "Port": ("name", "interfaces"),
     "Interface": (
         "name",
@@ -127,11 +128,41 @@ class SwitchDatabase:
         bridge.protocols = ["OpenFlow14"]
         bridge.ports = [self._insert_port(transaction, request) for request in requests]
         root.bridges = [bridge]
-        root.increment("next_cfg")
-        self._commit(transaction)
-        target = transaction.get_increment_new_value()
-        self._wait(lambda: self._root().cur_cfg >= target, f"the switch did not make the bridge {name}")
+        self._apply(transaction, f"the switch did not make the bridge {name}")
         self._check_ports(ports)
+
+    def set_controller(self, bridge: str, target: str | None) -> None:
+        """Let a bridge connect to an OpenFlow controller, or to none; it forgets its rules when that changes.
+
+        Args:
+            bridge: its name.
+            target: `tcp:<address>:<port>`, as seen from the switch's network namespace.
+
+        Raises:
+            DeployError: there is no such bridge, or the switch did not take it.
+        """
+        row = next((row for row in self._idl.tables["Bridge"].rows.values() if row.name == bridge), None)
+        if row is None:
+            raise self._failure(f"there is no bridge {bridge}", "the database has none of that name")
+        if target is None and not row.controller:
+            return
+        transaction = idl.Transaction(self._idl)
+        controllers = []
+        if target is not None:
+            controllers.append(transaction.insert(self._idl.tables["Controller"]))
+            controllers[0].target = target
+            # In-band, Open vSwitch would add rules of its own for the way to the controller.
+            controllers[0].connection_mode = "out-of-band"
+        row.controller = controllers
+        self._apply(transaction, f"the switch did not take the controller of {bridge}")
+
+    def controller_status(self, bridge: str) -> str:
+        """Say in the switch's words how the connection to a bridge's controller stands ("" when there is none)."""
+        self._idl.run()
+        rows = [row for row in self._idl.tables["Bridge"].rows.values() if row.name == bridge]
+        for controller in (controller for row in rows for controller in row.controller):
+            return f"{controller.target}: {_words(controller.status) or 'not tried yet'}"
+        return ""
 
     def switch(self) -> SwitchState:
         """Read what the switch says of itself."""
@@ -184,6 +215,13 @@ class SwitchDatabase:
             raise self._failure("the database is empty", f"no row in {ROOT}")
         return rows[0]
 
+    def _apply(self, transaction: Any, failure: str) -> None:
+        """Commit, and wait until the switch has done it."""
+        self._root().increment("next_cfg")
+        self._commit(transaction)
+        target = transaction.get_increment_new_value()
+        self._wait(lambda: self._root().cur_cfg >= target, failure)
+
     def _commit(self, transaction: Any) -> None:
         deadline = time.monotonic() + PATIENCE_S
         while (status := transaction.commit()) == idl.Transaction.INCOMPLETE and time.monotonic() < deadline:
@@ -230,3 +268,7 @@ def _interface(row: Any) -> InterfaceState:
 def _optional(value: Sequence[str]) -> str:
     """Give an optional column's value; OVSDB has it as a set of none or one."""
     return value[0] if value else ""
+
+
+def _words(status: Mapping[str, str]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in sorted(status.items()))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.ovs import reading
+from nfvbed.deploy.ovs import reading, unixctl
 from nfvbed.deploy.ovs.controller import BridgeController
 from nfvbed.deploy.ovs.openflow import Forwarding, InstalledRule, Rule
 from nfvbed.deploy.steering.path import SteeringPath, cable_rules, path_rules
@@ -28,6 +28,8 @@ class SteeredBridge:
     """Its OpenFlow management socket."""
     database: Path
     """The socket of the switch's database."""
+    unixctl: Path
+    """Where the switch takes commands."""
     workspace: Workspace
     """Of the switch: its directory is the switch's run directory."""
     netns: str
@@ -99,9 +101,15 @@ class Steering(ABC):
     def cables(self, bridge: SteeredBridge, path: SteeringPath) -> tuple[CableCounters, ...]:
         """Read what the rules of each cable have matched, in the order of the path.
 
+        It takes up to a second: Open vSwitch brings the counters of its rules up to date every half second, and this
+        waits until it has. The ports' counters (`hops`) are always current.
+
         Raises:
             DeployError: the switch does not answer, or lacks a rule of the path.
         """
+        # Twice: the first wait may end with a round that began before the last frame.
+        for _ in range(2):
+            unixctl.command(bridge.unixctl, "revalidator/wait")
         present = installed(bridge)
         return tuple(
             CableCounters(
@@ -179,4 +187,7 @@ def _find(bridge: SteeredBridge, present: dict[Forwarding, InstalledRule], rule:
     return found
 
 
-_STEERINGS = {"static": "nfvbed.deploy.steering.static:StaticSteering"}
+_STEERINGS = {
+    "static": "nfvbed.deploy.steering.static:StaticSteering",
+    "controller": "nfvbed.deploy.steering.controller:ControllerSteering",
+}

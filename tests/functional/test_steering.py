@@ -1,0 +1,282 @@
+"""Steering in a real Open vSwitch with six veth ports, without DPDK: the same forwarding whoever writes the rules.
+
+As root. The VNFs are this test: it takes a frame at one port and puts it into the next.
+"""
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import struct
+
+import pytest
+from lab_host import MARK, assert_back_to, snapshot
+
+from nfvbed.deploy.dataplanes import veth_ports
+from nfvbed.deploy.lab import links
+from nfvbed.deploy.lab.arrangement import resolve
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.lab.topology import read_topology
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.ovs.binaries import locate
+from nfvbed.deploy.ovs.controller import BridgeController
+from nfvbed.deploy.ovs.database import PortRequest, SwitchDatabase
+from nfvbed.deploy.ovs.instance import OvsInstance
+from nfvbed.deploy.sites import open_site
+from nfvbed.deploy.steering import controller
+from nfvbed.deploy.steering.path import SteeringPath, SwitchCable, path_rules
+from nfvbed.deploy.steering.steering import SteeredBridge, check_forwarding, installed, steering
+from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import ArrangementSpec
+
+PROJECT = Project()
+PORTS = {"p0": 1, "p1": 2, "v0p0": 3, "v0p1": 4, "v1p0": 5, "v1p1": 6}
+CHAIN = SteeringPath(PORTS, (SwitchCable("p0", "v0p0"), SwitchCable("v0p1", "v1p0"), SwitchCable("v1p1", "p1")))
+PARALLEL = SteeringPath(
+    PORTS,
+    tuple(
+        cable
+        for vnf in (0, 1)
+        for cable in (SwitchCable("p0", f"v{vnf}p0", (vnf, 2)), SwitchCable(f"v{vnf}p1", "p1", (vnf, 2)))
+    ),
+)
+PATHS = {"chain": CHAIN, "parallel": PARALLEL}
+KINDS = ("static", "controller")
+PACKET_IGNORE_OUTGOING = 23
+ARRIVAL_S = 10
+
+
+@pytest.fixture(scope="module")
+def standing():
+    with pytest.MonkeyPatch.context() as patch:
+        mark = f"steering-{os.getpid()}"
+        patch.setenv(MARK, mark)
+        site = open_site(PROJECT.load_site("lab"), PROJECT.root)
+        # With the host lock held, what appears and disappears is ours.
+        site.begin()
+        before = snapshot(mark)
+        workspace = Workspace.create()
+        try:
+            yield make_bridge(workspace)
+        finally:
+            workspace.close()
+            try:
+                assert_back_to(before, mark)
+            finally:
+                site.close()
+
+
+@pytest.fixture
+def bridge(standing):
+    """The bridge without rules and without a controller, whatever the test before has left."""
+    yield standing
+    with SwitchDatabase(standing.database, locate()) as database:
+        database.set_controller(standing.name, None)
+    with contextlib.suppress(DeployError):  # no controller was ever started
+        standing.workspace.process(controller.PROCESS).stop()
+    controller.status_socket(standing).unlink(missing_ok=True)
+    steering("static").tear_down(standing)
+
+
+def make_bridge(workspace):
+    """A bridge whose ports are veth links; their other ends are in the namespace `outside`."""
+    inner, outer = workspace.network_namespace("switch"), workspace.network_namespace("outside")
+    for name, number in PORTS.items():
+        macs = (f"02:4e:46:56:02:{number:02x}", f"02:4e:46:56:03:{number:02x}")
+        inside(inner, lambda name=name, macs=macs: links.add_veth(name, f"x-{name}", macs, outer))
+    veth_ports.prepare(outer, tuple(f"x-{name}" for name in PORTS), offloads=False)
+    veth_ports.prepare(inner, tuple(PORTS), offloads=False)
+    cores = resolve(read_topology(), ArrangementSpec())
+    instance = OvsInstance(workspace, locate(), cores)
+    instance.start_database()
+    with instance.connect() as database:
+        database.initialise({})
+        instance.start_switch(inner)
+        database.add_bridge("br0", [PortRequest(name, "system", number) for name, number in PORTS.items()])
+    return SteeredBridge(
+        name="br0",
+        management=instance.management_socket("br0"),
+        database=instance.database_socket,
+        unixctl=instance.control_socket,
+        workspace=workspace,
+        netns=inner,
+        cores=cores.control_cores,
+    )
+
+
+class Outside:
+    """The other ends of the ports."""
+
+    def __init__(self, bridge):
+        self.bridge = bridge
+        netns = bridge.netns.replace("-switch", "-outside")
+        self.sockets = inside(netns, lambda: {name: self._open(f"x-{name}") for name in PORTS})
+
+    @staticmethod
+    def _open(link):
+        opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+        opened.setsockopt(263, PACKET_IGNORE_OUTGOING, 1)
+        opened.bind((link, 0))
+        return opened
+
+    def send(self, port, frame):
+        """Put a frame into a port, and give the port that it comes out of: exactly one."""
+        before = self._sent()
+        self.sockets[port].send(frame)
+        with selectors.DefaultSelector() as waiting:
+            for name, opened in self.sockets.items():
+                waiting.register(opened, selectors.EVENT_READ, name)
+            arrived = [key.data for key, _ in waiting.select(ARRIVAL_S)]
+        assert len(arrived) == 1, f"a frame from {port} came out of {arrived}"
+        assert self.sockets[arrived[0]].recv(4096) == frame
+        assert self._sent() == before + 1, "copies of it"
+        return arrived[0]
+
+    def _sent(self):
+        with BridgeController(self.bridge.management) as connection:
+            counted = connection.ports()
+        return sum(counted[number].tx_packets for number in PORTS.values())
+
+    def close(self):
+        for opened in self.sockets.values():
+            opened.close()
+
+
+@pytest.fixture
+def outside(bridge):
+    made = Outside(bridge)
+    yield made
+    made.close()
+
+
+def udp_frame(flow, version=4):
+    udp = struct.pack("!HHHH", 0xC000 + flow, 9, 26, 0) + bytes(18)
+    if version == 4:
+        addresses = socket.inet_aton("198.18.0.1") + socket.inet_aton("198.19.0.1")
+        network = struct.pack("!BBHHHBBH", 0x45, 0, 46, 0, 0, 64, 17, 0) + addresses
+        return bytes(12) + b"\x08\x00" + network + udp
+    addresses = bytes.fromhex("20010200" + "00" * 11 + "01" + "20010200" + "00" * 11 + "02")
+    return bytes(12) + b"\x86\xdd" + struct.pack("!IHBB", 6 << 28, 26, 17, 64) + addresses + udp
+
+
+ARP = b"\xff" * 6 + bytes.fromhex("024e465600000806") + bytes(46)
+
+
+def travel(outside, start, frame):
+    """Give the ports that a frame comes out of until it is outside, the VNFs passing it on."""
+    visited = []
+    port = start
+    while True:
+        visited.append(outside.send(port, frame))
+        if visited[-1] in ("p0", "p1"):
+            return visited
+        vnf, _, number = visited[-1].rpartition("p")
+        port = f"{vnf}p{1 - int(number)}"
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_forwarding_is_the_same_whoever_writes_the_rules(bridge, name):
+    path = PATHS[name]
+    seen = {}
+    for kind in KINDS:
+        made = steering(kind)
+        report = made.set_up(bridge, path)
+        seen[kind] = set(installed(bridge))
+        assert report.rules == len(seen[kind]) == len(path_rules(path))
+        assert all(duration > 0 for _, duration in report.steps)
+        made.verify(bridge)
+        made.tear_down(bridge)
+        assert installed(bridge) == {}
+    assert seen["static"] == seen["controller"] == {rule.forwarding for rule in path_rules(path)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_go_along_the_chain_and_are_counted_at_every_hop(bridge, outside, kind):
+    made = steering(kind)
+    made.set_up(bridge, CHAIN)
+    before = made.hops(bridge, CHAIN)
+    for _ in range(3):
+        assert travel(outside, "p0", udp_frame(0)) == ["v0p0", "v1p0", "p1"]
+    assert travel(outside, "p1", ARP) == ["v1p1", "v0p1", "p0"]
+    counted = made.cables(bridge, CHAIN)
+    assert [cable.name for cable in counted] == ["br0 p0 - v0p0", "br0 v0p1 - v1p0", "br0 v1p1 - p1"]
+    assert [(cable.forward_packets, cable.backward_packets) for cable in counted] == [(3, 1)] * 3
+    assert [cable.cookies for cable in counted] == [(1, 2), (3, 4), (5, 6)]
+    after = made.hops(bridge, CHAIN)
+    risen = [
+        (b.name, b.rx_packets - a.rx_packets, b.tx_packets - a.tx_packets) for a, b in zip(before, after, strict=True)
+    ]
+    assert risen == [
+        (f"br0 port {name}", *counts)
+        for name, counts in zip(("p0", "v0p0", "v0p1", "v1p0", "v1p1", "p1"), [(3, 1), (1, 3)] * 3, strict=True)
+    ]
+    made.tear_down(bridge)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_flows_are_shared_out_over_parallel_vnfs(bridge, outside, kind):
+    made = steering(kind)
+    made.set_up(bridge, PARALLEL)
+    for version in (4, 6):
+        for flow in range(4):
+            vnf = flow % 2
+            assert travel(outside, "p0", udp_frame(flow, version)) == [f"v{vnf}p0", "p1"]
+            assert travel(outside, "p1", udp_frame(flow, version)) == [f"v{vnf}p1", "p0"]
+    assert travel(outside, "p0", ARP) == ["v0p0", "p1"], "what is no flow takes the first"
+    counted = made.cables(bridge, PARALLEL)
+    assert [(cable.forward_packets, cable.backward_packets) for cable in counted] == [(5, 4), (5, 4), (4, 4), (4, 4)]
+    made.tear_down(bridge)
+
+
+def test_controller_tells_what_it_steers(bridge, outside):
+    made = steering("controller")
+    report = made.set_up(bridge, CHAIN)
+    assert [step for step, _ in report.steps] == ["deploy.controller", "deploy.rules"]
+    travel(outside, "p0", udp_frame(0))
+    made.cables(bridge, CHAIN)  # the switch's counters of rules are up to date now
+    place = controller.status_socket(bridge)
+    status = controller.ask(place, "status")
+    assert (status["connected"], status["rules"], status["error"]) == (True, len(path_rules(CHAIN)), "")
+    hops = controller.ask(place, "counters")["hops"]
+    assert [(hop["cookie"], hop["packets"]) for hop in hops] == [(1, 1), (2, 0), (3, 1), (4, 0), (5, 1), (6, 0)]
+    assert "status" in controller.ask(place, "dance")["error"]
+    made.tear_down(bridge)
+
+
+def test_controller_that_dies_is_told_and_the_frames_go_on(bridge, outside):
+    made = steering("controller")
+    made.set_up(bridge, CHAIN)
+    os.kill(bridge.workspace.process(controller.PROCESS).pid, signal.SIGKILL)
+    bridge.workspace.process(controller.PROCESS).wait(10)
+    with pytest.raises(SwitchDiedError, match="openflow-controller has ended") as caught:
+        made.verify(bridge)
+    assert "signal 9" in caught.value.observed
+    assert check_forwarding(bridge, CHAIN) == 6
+    assert travel(outside, "p0", udp_frame(0))[-1] == "p1"
+    made.tear_down(bridge)
+    assert installed(bridge) == {}
+
+
+def test_controller_that_cannot_start_is_told_with_its_words(bridge):
+    place = controller.status_socket(bridge)
+    place.mkdir()
+    try:
+        with pytest.raises(SwitchDiedError) as caught:
+            steering("controller").set_up(bridge, CHAIN)
+        assert "Is a directory" in caught.value.observed
+    finally:
+        place.rmdir()
+
+
+def test_rule_of_somebody_else_is_noticed(bridge):
+    made = steering("static")
+    made.set_up(bridge, CHAIN)
+    assert check_forwarding(bridge, CHAIN) == 6
+    with pytest.raises(DeployError, match="not those of the path") as caught:
+        check_forwarding(bridge, PARALLEL)
+    assert "foreign" in caught.value.observed
+    made.tear_down(bridge)
+    with pytest.raises(DeployError, match="lacks a rule"):
+        made.cables(bridge, CHAIN)
