@@ -7,12 +7,12 @@
 #include <rte_mbuf.h>
 
 #include "../engine.h"
+#include "../mix.h"
 #include "../pacing.h"
 #include "../sequence.h"
 #include "expect.h"
 
 #define BURST_MAX 256
-#define MIX_SCHEDULE 16384 /* NFVGEN_MIX entries of weight 1,000 at most fit */
 
 struct dpdk_port {
 	uint16_t id;

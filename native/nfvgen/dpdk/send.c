@@ -192,29 +192,6 @@ bool dpdk_sender_finished(const struct sender *s)
 	return s->paced ? s->pacing.done >= s->pacing.total : s->counts->sent >= s->frames;
 }
 
-/* Smooth weighted round-robin: sizes come in turn and not in blocks. */
-static unsigned make_schedule(uint8_t *schedule, const struct frame_mix *mix)
-{
-	int64_t credit[NFVGEN_MIX] = {0};
-	unsigned total = 0;
-
-	for (unsigned i = 0; i < mix->count; i++)
-		total += mix->weight[i];
-	total = RTE_MIN(total, (unsigned)MIX_SCHEDULE);
-	for (unsigned at = 0; at < total; at++) {
-		unsigned best = 0;
-
-		for (unsigned i = 0; i < mix->count; i++) {
-			credit[i] += mix->weight[i];
-			if (credit[i] > credit[best])
-				best = i;
-		}
-		credit[best] -= total;
-		schedule[at] = (uint8_t)best;
-	}
-	return total;
-}
-
 int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *trial, struct failure *why)
 {
 	struct direction direction = trial->direction[number];
@@ -245,7 +222,7 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 	s->header_bytes = dpdk.templates[number][0].layout.payload + FRAME_PAYLOAD_BYTES;
 	s->pool = dpdk_pool_for(largest);
 	s->recycles = s->pool == dpdk.pool;
-	s->mix_count = make_schedule(s->schedule, &trial->mix);
+	s->mix_count = mix_schedule(s->schedule, &trial->mix);
 	return 0;
 }
 

@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../mix.h"
 #include "xdp.h"
 
 #define NS_PER_S 1000000000ull
 
-_Static_assert(XDP_MIX == NFVGEN_MIX && XDP_DIRECTIONS == NFVGEN_DIRECTIONS && XDP_PORTS == NFVGEN_PORTS,
+_Static_assert(XDP_MIX == NFVGEN_MIX && XDP_DIRECTIONS == NFVGEN_DIRECTIONS && XDP_PORTS == NFVGEN_PORTS &&
+		       XDP_SCHEDULE == MIX_SCHEDULE,
 	"the program and the core have the same bounds");
 
 static void set_layout(struct gen_config *config, const struct frame_layout *at)
@@ -62,29 +64,6 @@ static int set_templates(struct xdp_plan *plan, const struct trial *trial, uint1
 	return 0;
 }
 
-/* Smooth weighted round-robin: sizes come in turn and not in blocks. */
-static uint32_t set_schedule(uint8_t schedule[XDP_SCHEDULE], const struct frame_mix *mix)
-{
-	int64_t credit[NFVGEN_MIX] = {0}, total = 0;
-	uint32_t length;
-
-	for (unsigned i = 0; i < mix->count; i++)
-		total += mix->weight[i];
-	length = total < XDP_SCHEDULE ? (uint32_t)total : XDP_SCHEDULE;
-	for (uint32_t at = 0; at < length; at++) {
-		unsigned best = 0;
-
-		for (unsigned i = 0; i < mix->count; i++) {
-			credit[i] += mix->weight[i];
-			if (credit[i] > credit[best])
-				best = i;
-		}
-		credit[best] -= total;
-		schedule[at] = (uint8_t)best;
-	}
-	return length;
-}
-
 /* Slots of all directions come in turn, so the program paces their sum. */
 static void set_pace(struct gen_config *config, const struct trial *trial)
 {
@@ -115,7 +94,7 @@ int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_nu
 	config->flows = trial->flows;
 	config->stamp = trial->stamp;
 	config->sizes = trial->mix.count;
-	config->schedule_length = set_schedule(plan->schedule, &trial->mix);
+	config->schedule_length = mix_schedule(plan->schedule, &trial->mix);
 	set_pace(config, trial);
 	return set_templates(plan, trial, trial_number);
 }
