@@ -1,0 +1,37 @@
+"""Fixtures of the XDP engine's tests: a network namespace, a generator looped back in it, one beside a relay."""
+
+import pytest
+from xdp_driver import Generator, Namespace, start_relay
+
+
+@pytest.fixture(name="namespace")
+def _namespace():
+    namespace = Namespace()
+    yield namespace
+    namespace.close()
+
+
+@pytest.fixture(name="loop")
+def _loop(namespace, tmp_path):
+    namespace.pair("nfvta", "nfvtb")
+    generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
+    yield generator
+    generator.close()
+
+
+@pytest.fixture(name="through_relay")
+def _through_relay(namespace, tmp_path):
+    """A generator whose frames go through a relay that does the harm given."""
+    started = []
+
+    def start(harm):
+        relay = start_relay(namespace, harm)
+        started.append(relay)
+        generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
+        started.append(generator.process)
+        return generator
+
+    yield start
+    for process in started[::-1]:
+        process.terminate()
+        process.communicate(timeout=20)
