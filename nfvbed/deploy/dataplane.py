@@ -1,12 +1,27 @@
 """The interface of a data plane's adapter: one module each in `deploy/dataplanes/`."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+
+
+@dataclass(frozen=True)
+class DeployRequest:
+    """What is to be deployed, and where."""
+
+    variant: Variant
+    layout: Layout
+    workspace: Workspace
+    arrangement: Arrangement
+    vnf: VnfChoice | None = None
+    """What the VNFs of the layout will be; they are started by others, on the ports that are made for them."""
 
 
 class DataPlane(ABC):
@@ -22,11 +37,11 @@ class DataPlane(ABC):
         """Find out, by trying and not by guessing, whether this host can run it."""
 
     @abstractmethod
-    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
-        """Set it up.
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Set it up: the switch, all ports of the layout, and the cables between them.
 
         Raises:
-            DeployError, PrerequisiteError: the caller then undoes the workspace's ledger.
+            UnsupportedError, DeployError, PrerequisiteError: the caller then undoes the workspace's ledger.
         """
 
     @abstractmethod
@@ -43,7 +58,7 @@ class DataPlane(ABC):
 
     @abstractmethod
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """Read the packet counters along the path from port 0 to port 1."""
+        """Read the packet counters along the path from port 0 to port 1; a VNF's port is named `v1a`, `v1b`, ..."""
 
     @abstractmethod
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:

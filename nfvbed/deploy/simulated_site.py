@@ -17,6 +17,7 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.spec.variant import SimulatedOptions, Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.simulated import SimulatedGenerator
 from nfvbed.traffic.simulated_system import SimulatedSystem
@@ -64,8 +65,14 @@ class SimulatedSite(Site):
             fix="choose another site",
         )
 
-    def deploy(self, variant: Variant, topology: str, role: CellRole = CellRole.SUBJECT) -> Deployment:
-        """Set up a simulated system.
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+    ) -> Deployment:
+        """Set up a simulated system; it has no VNFs.
 
         Raises:
             UnsupportedError: it is a real variant.
@@ -98,7 +105,8 @@ class SimulatedSite(Site):
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Give the simulated generator of a deployment."""
-        return SimulatedGenerator(deployment.ports, self._standing(deployment)[0])
+        first, second = deployment.ports
+        return SimulatedGenerator((first, second), self._standing(deployment)[0])
 
     def verify(self, deployment: Deployment) -> None:
         """Find it alive, as always."""

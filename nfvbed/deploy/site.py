@@ -3,8 +3,12 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
+from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.errors import InternalError
 from nfvbed.records import CellRole, Deployment, Hop, PortKind, Support, SwitchCounters, WorkThread
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 
 
@@ -29,16 +33,53 @@ class Site(ABC):
         """Find out whether this host can run the variant, and why not."""
 
     @abstractmethod
-    def deploy(self, variant: Variant, topology: str, role: CellRole = CellRole.SUBJECT) -> Deployment:
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+    ) -> Deployment:
         """Set up a variant, or with another role the ceiling that belongs to its port kind.
+
+        Args:
+            variant: what is deployed.
+            topology: its layout's name.
+            role: the variant under test, or one of its ceilings.
+            vnf: what its VNFs will be; their ports and cables are made for it. None where there are none.
 
         Raises:
             UnsupportedError, PrerequisiteError, DeployError: nothing is left behind then.
         """
 
+    def workspace(self, deployment: Deployment) -> Workspace:
+        """Give the workspace into which processes beside the deployment are started; it ends with `destroy`.
+
+        Raises:
+            DeployError: the deployment does not stand.
+            InternalError: the site's deployments have none.
+        """
+        raise InternalError(f"deployments on site {self.name} have no workspace", where=deployment.variant)
+
+    def arrangement(self, deployment: Deployment) -> Arrangement:
+        """Give who sits on which core.
+
+        Raises:
+            DeployError: the deployment does not stand.
+            InternalError: the site's deployments have no cores.
+        """
+        raise InternalError(f"deployments on site {self.name} have no cores", where=deployment.variant)
+
     @abstractmethod
     def open_generator(self, deployment: Deployment) -> Generator:
-        """Start the generator on the deployment's ports, pinned as the arrangement says."""
+        """Start the generator on the deployment's ports, pinned as the arrangement says.
+
+        With one port (`p2v`, `v2p`) the other one of the generator leads nowhere: its port 0 stands at outside end 0
+        and its port 1 at outside end 1 all the same.
+
+        Raises:
+            InternalError: the deployment has no ports for a generator.
+        """
 
     @abstractmethod
     def verify(self, deployment: Deployment) -> None:

@@ -7,10 +7,9 @@ import sys
 import time
 from importlib import import_module
 
-from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import registry, veth_ports
 from nfvbed.deploy.lab import links
-from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.entries import LinkEntry
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.workspace import Workspace
@@ -32,7 +31,8 @@ class FullPlane(DataPlane):
     def probe(self, variant: Variant) -> Support:
         return Support(variant=variant.name, readiness=Readiness.READY)
 
-    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+    def deploy(self, request: DeployRequest) -> Deployment:
+        workspace = request.workspace
         netns = workspace.network_namespace("one")
         inside(netns, lambda: links.add_veth("g0", "g1", (veth_ports.MACS["g0"], veth_ports.MACS["g1"])))
         workspace.ledger.record(LinkEntry(name=HOST_LINK))
@@ -40,14 +40,14 @@ class FullPlane(DataPlane):
         workspace.hugepages(16)
         # The shell's child leaves its group and session: only the cgroup still knows it.
         argv = ["sh", "-c", "setsid sleep 600 & exec sleep 600"]
-        switch = workspace.spawn("switch", argv, cores=arrangement.switch_cores, netns=netns)
+        switch = workspace.spawn("switch", argv, cores=request.arrangement.switch_cores, netns=netns)
         if self.fails:
             raise DeployError("the switch does not come up", observed=switch.log_tail())
         return Deployment(
             id=workspace.id,
-            variant=variant.name,
+            variant=request.variant.name,
             site="lab",
-            topology=topology,
+            topology=request.layout.name,
             ports=veth_ports.generator_ports(netns),
             run_directory=str(workspace.directory),
         )

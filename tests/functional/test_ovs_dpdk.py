@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from lab_host import MARK, assert_back_to, snapshot
 
+from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes.ovs_dpdk import OvsDpdk
 from nfvbed.deploy.lab.arrangement import resolve
 from nfvbed.deploy.lab.topology import read_topology
@@ -21,6 +22,7 @@ from nfvbed.deploy.sites import open_site
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, Readiness, Role
+from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import ArrangementSpec
 from nfvbed.traffic.generator import TrafficRequest
@@ -181,7 +183,7 @@ def test_reference_forwards_when_the_generator_comes_late(site):
 def test_busy_socket(workspace):
     (workspace.directory / "p0.sock").touch()
     with pytest.raises(DeployError, match="socket is busy") as caught:
-        OvsDpdk().deploy(variant(), "p2p", workspace, arrangement())
+        OvsDpdk().deploy(DeployRequest(variant(), layout("p2p"), workspace, arrangement()))
     assert caught.value.where.endswith("p0.sock")
 
 

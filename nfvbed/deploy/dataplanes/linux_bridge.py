@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS, SWITCH_LINKS
 from nfvbed.deploy.lab import coredistance, links, napi
@@ -90,8 +90,9 @@ class LinuxBridge(DataPlane):
         elif options.core_use == "rps":
             napi.steer(netns, ["s0"], 0)
 
-    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+    def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces, links and bridge, and put their work onto its cores."""
+        variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
         options = bridge_options(variant)
         steps = Steps()
         with steps.timed("deploy.namespaces"):
@@ -110,7 +111,7 @@ class LinuxBridge(DataPlane):
             id=workspace.id,
             variant=variant.name,
             site="lab",
-            topology=topology,
+            topology=request.layout.name,
             ports=veth_ports.generator_ports(generator),
             threads=threads,
             run_directory=str(workspace.directory),

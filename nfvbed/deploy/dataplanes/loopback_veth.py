@@ -2,15 +2,13 @@
 
 import platform
 
-from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge, bridge_options
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
 from nfvbed.deploy.lab import links, napi
-from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
-from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.errors import SwitchDiedError
 from nfvbed.records import CellRole, Deployment, Hop, Role, Support, SwitchCounters, WorkThread
 from nfvbed.spec.variant import Variant
@@ -29,8 +27,9 @@ class LoopbackVeth(DataPlane):
         """It runs where the bridge runs."""
         return LinuxBridge().probe(variant)
 
-    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+    def deploy(self, request: DeployRequest) -> Deployment:
         """Make the pair and place the receive work."""
+        variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
         options = bridge_options(variant)
         steps = Steps()
         core = arrangement.switch_cores[0] if options.core_use == "threaded-napi" else arrangement.generator_core
@@ -53,7 +52,7 @@ class LoopbackVeth(DataPlane):
             id=workspace.id,
             variant=variant.name,
             site="lab",
-            topology=topology,
+            topology=request.layout.name,
             role=CellRole.LOOPBACK,
             ports=veth_ports.generator_ports(netns),
             threads=tuple(threads),

@@ -8,12 +8,10 @@ exceed it. The ceiling in the switch's own arrangement is the reference, testpmd
 
 from pathlib import Path
 
-from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
-from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.timing import Steps
-from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.errors import NfvbedError, SwitchDiedError
 from nfvbed.records import (
@@ -40,13 +38,12 @@ class LoopbackVhost(DataPlane):
         try:
             native_binary("nfvgen")
         except NfvbedError as failure:
-            return Support(
-                variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=failure.what, fix=failure.fix
-            )
+            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=failure.what, fix=failure.fix)
         return Support(variant=variant.name, readiness=Readiness.READY)
 
-    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+    def deploy(self, request: DeployRequest) -> Deployment:
         """Name the socket that the generator's ports share."""
+        variant, workspace = request.variant, request.workspace
         options = ovs_options(variant)
         vhost_user_ports.check_queue_size(options.rx_queue_size)
         steps = Steps()
@@ -58,7 +55,7 @@ class LoopbackVhost(DataPlane):
             id=workspace.id,
             variant=variant.name,
             site="lab",
-            topology=topology,
+            topology=request.layout.name,
             role=CellRole.LOOPBACK,
             ports=(
                 vhost_user_ports.server_port(0, path, options.rx_queue_size),

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_probe import try_open_vswitch
-from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.ovs import openflow, reading
@@ -59,8 +58,9 @@ class OvsDpdk(DataPlane):
             return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
         return try_open_vswitch(variant)
 
-    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+    def deploy(self, request: DeployRequest) -> Deployment:
         """Start database and switch, add the bridge, set its rules."""
+        variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
         options = ovs_options(variant)
         vhost_user_ports.check_queue_size(options.rx_queue_size)
         sockets = vhost_user_ports.sockets(workspace.directory)
@@ -90,7 +90,7 @@ class OvsDpdk(DataPlane):
             id=workspace.id,
             variant=variant.name,
             site="lab",
-            topology=topology,
+            topology=request.layout.name,
             ports=vhost_user_ports.server_ports(sockets, options.rx_queue_size),
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             run_directory=str(workspace.directory),

@@ -6,9 +6,11 @@ Adapters are imported when they are asked for: one whose library is missing take
 from importlib import import_module
 
 from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.wiring import vnf_port_kind
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 
 _SUBJECTS = {
     "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
@@ -21,8 +23,8 @@ _CEILINGS = {
 }
 
 
-def data_plane(variant: Variant, role: CellRole = CellRole.SUBJECT) -> DataPlane:
-    """Give the adapter of a variant, or of the ceiling that belongs to its ports.
+def data_plane(variant: Variant, role: CellRole = CellRole.SUBJECT, vnf: VnfChoice | None = None) -> DataPlane:
+    """Give the adapter of a variant, or of the ceiling that belongs to its ports; a VNF's own, to those of the VNF.
 
     Raises:
         UnsupportedError: there is none.
@@ -33,8 +35,9 @@ def data_plane(variant: Variant, role: CellRole = CellRole.SUBJECT) -> DataPlane
         what = f"the lab has no data plane {variant.options.dataplane!r}"
         known = sorted(_SUBJECTS)
     else:
-        place = _CEILINGS.get((role, variant.port_kind))
-        what = f"the lab has no {role} for ports of kind {variant.port_kind}"
+        kind = vnf_port_kind(variant, vnf) if role is CellRole.VNF and vnf is not None else variant.port_kind
+        place = _CEILINGS.get((role, kind))
+        what = f"the lab has no {role} for ports of kind {kind}"
         known = sorted(kind for r, kind in _CEILINGS if r is role)
     if place is None:
         raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {', '.join(known) or 'none'}")

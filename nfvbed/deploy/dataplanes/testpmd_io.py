@@ -8,11 +8,10 @@ import os
 import time
 from pathlib import Path
 
-from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
 from nfvbed.deploy.dataplanes.ovs_probe import try_memory
-from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.processes import ManagedProcess
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
@@ -62,8 +61,9 @@ class TestpmdIo(DataPlane):
             return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
         return Support(variant=variant.name, readiness=Readiness.READY)
 
-    def deploy(self, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement) -> Deployment:
+    def deploy(self, request: DeployRequest) -> Deployment:
         """Start testpmd; it connects by itself when the generator listens, and forwards from then on."""
+        variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
         ovs = ovs_options(variant)
         vhost_user_ports.check_queue_size(ovs.rx_queue_size)
         sockets = vhost_user_ports.sockets(workspace.directory)
@@ -85,16 +85,14 @@ class TestpmdIo(DataPlane):
             )
             cores = sorted({arrangement.switch_cores[0], *arrangement.control_cores})
             environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
-            process = workspace.spawn(
-                PROCESS, command.argv(options), cores=cores, netns=netns, environment=environment
-            )
+            process = workspace.spawn(PROCESS, command.argv(options), cores=cores, netns=netns, environment=environment)
             _wait_until_forwarding(process, path, arrangement.switch_cores[0])
         self._workspaces[workspace.id] = workspace
         return Deployment(
             id=workspace.id,
             variant=variant.name,
             site="lab",
-            topology=topology,
+            topology=request.layout.name,
             role=CellRole.REFERENCE,
             ports=vhost_user_ports.server_ports(sockets, ovs.rx_queue_size),
             threads=_threads(process.pid, arrangement.switch_cores[0]),

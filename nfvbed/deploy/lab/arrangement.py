@@ -16,20 +16,25 @@ class Arrangement(Record):
 
     Never the core of the switch where there is a choice.
     """
+    vnf_cores: tuple[int, ...] = ()
+    """Where the VNFs run, one entry a VNF, in the order of the path; the generator's core where no other is free."""
     shares_physical_core: bool = False
     """Switch and generator are threads of one physical core: they slow each other down, and results say so."""
 
 
-def resolve(topology: CpuTopology, spec: ArrangementSpec, switch_cores: int = 1) -> Arrangement:
+def resolve(topology: CpuTopology, spec: ArrangementSpec, switch_cores: int = 1, vnfs: int = 0) -> Arrangement:
     """Decide who sits where.
 
     Isolated cores first; switch and generator on one NUMA node and not on threads of one physical core, where the
-    machine has such; control on what is left, on the generator's core where nothing is.
+    machine has such. VNFs take the free cores of the switch's node in turn: whole physical cores first, never the
+    second thread of the switch's; where none is free, the generator's core. Control is on what is left, on the
+    generator's core where nothing is.
 
     Args:
         topology: the machine.
         spec: what the site's file asks for.
         switch_cores: how many the variant wants.
+        vnfs: how many VNFs the topology has.
 
     Raises:
         ConfigurationError: the file names a core that is not there, or one twice.
@@ -51,10 +56,12 @@ def resolve(topology: CpuTopology, spec: ArrangementSpec, switch_cores: int = 1)
         chosen = _as_named(spec.switch_cores, switch_cores)
     if generator is None:
         generator = _choose_generator(topology, chosen)
+    vnf_cores = _vnf_cores(topology, chosen, generator, vnfs)
     return Arrangement(
         switch_cores=chosen,
         generator_core=generator,
-        control_cores=_control(topology, chosen, generator),
+        control_cores=_control(topology, {*chosen, generator, *vnf_cores}, generator),
+        vnf_cores=vnf_cores,
         shares_physical_core=any(generator in topology.siblings_of(core) for core in chosen),
     )
 
@@ -141,8 +148,27 @@ def _choose_generator(topology: CpuTopology, switch: tuple[int, ...]) -> int:
     return min(left, key=lambda c: (c in threads, topology.node_of(c) != node, c not in topology.isolated, c))
 
 
-def _control(topology: CpuTopology, switch: tuple[int, ...], generator: int) -> tuple[int, ...]:
-    used = {*switch, generator}
+def _vnf_cores(topology: CpuTopology, switch: tuple[int, ...], generator: int, vnfs: int) -> tuple[int, ...]:
+    node = topology.node_of(switch[0])
+    of_switch = {thread for core in switch for thread in topology.siblings_of(core)}
+    free = [
+        core
+        for core in _preferred(topology)
+        if core != generator and core not in of_switch and topology.node_of(core) == node
+    ]
+    whole: list[int] = []
+    taken = set(topology.siblings_of(generator))
+    for core in free:
+        if core not in taken:
+            whole.append(core)
+            taken |= topology.siblings_of(core)
+    ranked = [*whole, *(core for core in free if core not in whole and core not in topology.siblings_of(generator))]
+    ranked += [core for core in free if core not in ranked]
+    places = ranked[:vnfs] or [generator]
+    return tuple(places[index % len(places)] for index in range(vnfs))
+
+
+def _control(topology: CpuTopology, used: set[int], generator: int) -> tuple[int, ...]:
     threads = {thread for core in used for thread in topology.siblings_of(core)}
     free = [core for core in topology.allowed if core not in used and core not in topology.isolated]
     quiet = [core for core in free if core not in threads]

@@ -9,10 +9,13 @@ from nfvbed.deploy.lab.processes import ManagedProcess
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.errors import InternalError
-from nfvbed.records import Deployment
+from nfvbed.records import Deployment, GeneratorPort
+from nfvbed.spec.layout import layout
 from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 
+IDLE_PORT = "idle_port"
+"""In a deployment's `control`: what nfvgen opens at an end at which there is nothing for it."""
 _MEMORY_MIB = 256
 """Enough for the generator's own buffers; the site's figure is what is set aside, this is what is taken at once."""
 
@@ -42,7 +45,8 @@ class GeneratorStarter:
             GeneratorError: it did not come up.
             PrerequisiteError: it is not built, or there is too little hugepage memory.
         """
-        engine = _engine(deployment)
+        ports = both_ports(deployment)
+        engine = _engine(deployment, ports)
         binary = native_binary("nfvgen", self._root)
         if engine == "dpdk" and not self._has_hugepages:
             self._workspace.hugepages(self._hugepages_mib)
@@ -52,7 +56,7 @@ class GeneratorStarter:
         options = NfvgenOptions(
             binary=binary,
             engine=engine,
-            ports=deployment.ports,
+            ports=ports,
             core=self._arrangement.generator_core,
             socket_path=self._workspace.directory / f"{name}.sock",
             memory_mib=min(_MEMORY_MIB, self._hugepages_mib),
@@ -60,7 +64,7 @@ class GeneratorStarter:
         )
         # Its helper threads (DPDK's control threads) go where nfvbed itself is, not onto the switch's core.
         cores = sorted({self._arrangement.generator_core, *self._arrangement.control_cores})
-        netns = deployment.ports[0].netns
+        netns = ports[0].netns
 
         def spawn(argv: Sequence[str]) -> ManagedProcess:
             return self._workspace.spawn(name, argv, cores=cores, netns=netns)
@@ -68,9 +72,32 @@ class GeneratorStarter:
         return NfvgenClient(options, spawn)
 
 
-def _engine(deployment: Deployment) -> Literal["dpdk", "xdp"]:
-    engine = deployment.ports[0].engine
-    if engine == "simulated" or deployment.ports[1].engine != engine:
-        engines = [port.engine for port in deployment.ports]
+def both_ports(deployment: Deployment) -> tuple[GeneratorPort, GeneratorPort]:
+    """Give the generator's two ports: its port 0 at outside end 0 and its port 1 at outside end 1.
+
+    Where one of the ends is a VNF, the generator's port there leads nowhere (`control["idle_port"]`).
+
+    Raises:
+        InternalError: both ends are VNFs.
+    """
+    ends = layout(deployment.topology).outside
+    if not ends or len(deployment.ports) != len(ends):
+        raise InternalError(
+            f"topology {deployment.topology} leaves no port for a generator",
+            where=deployment.variant,
+            observed=f"{len(deployment.ports)} ports at the outside ends {list(ends)}",
+        )
+    if len(ends) == 2:
+        first, second = deployment.ports
+        return first, second
+    real = deployment.ports[0]
+    idle = real.model_copy(update={"spec": deployment.control[IDLE_PORT]})
+    return (real, idle) if ends == (0,) else (idle, real)
+
+
+def _engine(deployment: Deployment, ports: Sequence[GeneratorPort]) -> Literal["dpdk", "xdp"]:
+    engine = ports[0].engine
+    if engine == "simulated" or ports[1].engine != engine:
+        engines = [port.engine for port in ports]
         raise InternalError("nfvgen cannot open these ports", where=deployment.variant, observed=str(engines))
     return engine

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes.registry import data_plane
 from nfvbed.deploy.lab import coredistance
 from nfvbed.deploy.lab.arrangement import Arrangement, resolve
@@ -23,6 +23,7 @@ from nfvbed.deploy.lab.topology import AFFINITY_AT_START, read_topology
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.site import Site
+from nfvbed.deploy.wiring import vnf_port_kind
 from nfvbed.errors import DeployError, InternalError, NfvbedError, PrerequisiteError, UnsupportedError
 from nfvbed.records import (
     CellRole,
@@ -34,9 +35,25 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.spec.layout import Layout, layout, offers
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import OvsDpdkOptions, Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is asked for, checked."""
+
+    variant: Variant
+    layout: Layout
+    vnf: VnfChoice | None
+
+    @property
+    def vnf_kind(self) -> PortKind | None:
+        """Of the ports that its VNFs want; None where there are none."""
+        return None if self.vnf is None else vnf_port_kind(self.variant, self.vnf)
 
 
 @dataclass
@@ -121,21 +138,28 @@ class LabSite(Site):
         self._lock.acquire()
         return reap(self._lock)
 
-    def deploy(self, variant: Variant, topology: str, role: CellRole = CellRole.SUBJECT) -> Deployment:
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+    ) -> Deployment:
         """Set up a variant or a ceiling; a standing deployment of the very same variant is taken as it is.
 
         Raises:
             BusyError: another nfvbed is at work, or another deployment stands.
         """
         self.begin()
+        wanted = _wanted(variant, topology, vnf)
         standing = find_standing()
         if standing is not None:
-            if role is not CellRole.SUBJECT or not standing.is_same(variant, topology):
+            if role is not CellRole.SUBJECT or not standing.is_same(variant, topology, wanted.vnf_kind):
                 raise standing.in_the_way(f"{variant.name} ({role})")
             return self._attach(standing)
-        return self._set_up(variant, topology, role, persistent=False).deployment
+        return self._set_up(wanted, role, persistent=False).deployment
 
-    def deploy_to_stay(self, variant: Variant, topology: str) -> tuple[Deployment, bool]:
+    def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
         """Set up a variant that outlives nfvbed.
 
         Returns:
@@ -145,34 +169,32 @@ class LabSite(Site):
             BusyError: another nfvbed is at work, or another deployment stands.
         """
         self.begin()
+        wanted = _wanted(variant, topology, vnf)
         standing = find_standing()
         if standing is not None:
-            if not standing.is_same(variant, topology):
+            if not standing.is_same(variant, topology, wanted.vnf_kind):
                 raise standing.in_the_way(variant.name)
             data_plane(variant).verify(standing.deployment)
             return standing.deployment, True
-        live = self._set_up(variant, topology, CellRole.SUBJECT, persistent=True)
+        live = self._set_up(wanted, CellRole.SUBJECT, persistent=True)
         Standing(live.workspace, live.deployment, variant, live.arrangement).save()
         self._live.pop(live.deployment.id)
         return live.deployment, False
 
-    def _set_up(self, variant: Variant, topology: str, role: CellRole, *, persistent: bool) -> _Live:
+    def _set_up(self, wanted: _Wanted, role: CellRole, *, persistent: bool) -> _Live:
         if self._live:
             raise InternalError(
                 "a second deployment was asked for while one stands",
                 where=", ".join(live.deployment.variant for live in self._live.values()),
                 fix="destroy it first: two switches would disturb each other's trials",
             )
-        if topology not in variant.topologies:
-            raise UnsupportedError(
-                f"variant {variant.name} has no topology {topology}", observed=f"it has {', '.join(variant.topologies)}"
-            )
-        plane = data_plane(variant, role)
-        arrangement = resolve(self._topology, self._spec.arrangement, _switch_cores(variant))
+        variant, plan = wanted.variant, wanted.layout
+        plane = data_plane(variant, role, wanted.vnf)
+        arrangement = resolve(self._topology, self._spec.arrangement, _switch_cores(variant), plan.vnfs)
         os.sched_setaffinity(0, arrangement.control_cores)
         workspace = Workspace.create(persistent=persistent)
         try:
-            deployment = _deploy(plane, variant, topology, workspace, arrangement)
+            deployment = _deploy(plane, DeployRequest(variant, plan, workspace, arrangement, wanted.vnf))
         except BaseException:
             # Ctrl-C as well: close() itself cannot be interrupted.
             workspace.close()
@@ -210,6 +232,14 @@ class LabSite(Site):
     def open_generator(self, deployment: Deployment) -> Generator:
         """Start nfvgen on the deployment's ports, on the generator's core."""
         return self._find(deployment).starter.start(deployment)
+
+    def workspace(self, deployment: Deployment) -> Workspace:
+        """The deployment's own workspace; beside a standing one that was found, the one that `destroy` ends."""
+        return self._find(deployment).workspace
+
+    def arrangement(self, deployment: Deployment) -> Arrangement:
+        """Who sits on which core."""
+        return self._find(deployment).arrangement
 
     def verify(self, deployment: Deployment) -> None:
         """Check that the switch lives."""
@@ -264,14 +294,26 @@ def _switch_cores(variant: Variant) -> int:
     return variant.options.pmd_cores if isinstance(variant.options, OvsDpdkOptions) else 1
 
 
-def _deploy(
-    plane: DataPlane, variant: Variant, topology: str, workspace: Workspace, arrangement: Arrangement
-) -> Deployment:
+def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None) -> _Wanted:
+    if not offers(variant.topologies, topology):
+        raise UnsupportedError(
+            f"variant {variant.name} has no topology {topology}", observed=f"it has {', '.join(variant.topologies)}"
+        )
+    plan = layout(topology)
+    if vnf is not None and plan.one_way:
+        # The ends of the path send and receive as testpmd does, whatever they could forward.
+        vnf = vnf.model_copy(update={"forwarding": "io"})
+    return _Wanted(variant, plan, vnf if plan.vnfs else None)
+
+
+def _deploy(plane: DataPlane, request: DeployRequest) -> Deployment:
     try:
-        return plane.deploy(variant, topology, workspace, arrangement)
+        return plane.deploy(request)
     except NfvbedError:
         raise
     except (OSError, NetlinkError) as failure:
         raise DeployError(
-            f"{variant.name} cannot be deployed", where=str(workspace.directory), observed=f"{failure!r}"
+            f"{request.variant.name} cannot be deployed",
+            where=str(request.workspace.directory),
+            observed=f"{failure!r}",
         ) from failure

@@ -8,7 +8,7 @@ from nfvbed.deploy.lab.places import DEPLOYMENT_NAME
 from nfvbed.deploy.lab.reap import is_standing, workspaces
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.errors import BusyError
-from nfvbed.records import Deployment
+from nfvbed.records import Deployment, PortKind
 from nfvbed.spec.variant import Variant
 
 _VARIANT_NAME = "variant.json"
@@ -33,9 +33,17 @@ class Standing:
         draft.write_text(self.deployment.model_dump_json(indent=2))
         draft.rename(directory / DEPLOYMENT_NAME)
 
-    def is_same(self, variant: Variant, topology: str) -> bool:
-        """Whether it is what is asked for, options included."""
-        return self.variant == variant and self.deployment.topology == topology
+    def is_same(self, variant: Variant, topology: str, vnf_kind: PortKind | None = None) -> bool:
+        """Whether it is what is asked for, options included.
+
+        Args:
+            variant: as asked for.
+            topology: as asked for.
+            vnf_kind: of the ports that its VNFs want; None: it has none, or any will do.
+        """
+        kinds = {port.kind for ports in self.deployment.vnf_ports for port in ports}
+        fits = vnf_kind is None or kinds <= {vnf_kind}
+        return self.variant == variant and self.deployment.topology == topology and fits
 
     def in_the_way(self, wanted: str) -> BusyError:
         """Say that it stands where something else is wanted."""
