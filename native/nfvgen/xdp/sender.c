@@ -24,6 +24,7 @@ static struct {
 	struct xdp_gen_bpf *skeleton;
 	pthread_mutex_t lock; /* between snapshots and the end of a trial */
 	struct xdp_plan plan;
+	uint32_t longest_live;
 } sender = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int try_length(int program, uint32_t length)
@@ -51,7 +52,8 @@ uint16_t xdp_sender_longest(void)
 	while (length >= SHORTEST_GUESS && try_length(program, length))
 		length -= 4;
 	close(program);
-	return length >= SHORTEST_GUESS ? (uint16_t)length : 0;
+	sender.longest_live = length >= SHORTEST_GUESS ? length : 0;
+	return (uint16_t)sender.longest_live;
 }
 
 static int set_ports(const struct trial *trial, const struct xdp_port ports[XDP_PORTS])
@@ -74,6 +76,8 @@ int xdp_sender_open(
 
 	if (err)
 		return xdp_fail(why, err, "the frames of this trial cannot be built: %s", strerror(-err));
+	if (sender.plan.config.longest + XDP_SHIFT <= sender.longest_live)
+		sender.plan.config.shift = XDP_SHIFT;
 	skeleton = xdp_gen_bpf__open();
 	if (!skeleton)
 		return xdp_fail(why, -ENOMEM, "no memory for the sending program");
@@ -102,22 +106,26 @@ void xdp_sender_close(void)
 
 /*
  * Frames wait in the kernel until a batch is over, and a turn that waits is a part of a batch too: small batches when
- * paced. At maximum load a batch is large enough to be worth its cost.
+ * paced. At maximum load it is the most that the kernel takes: it keeps as many pages for frames to come back to, and
+ * what finds no place there goes through the page allocator.
  */
 static uint32_t batch_size(void)
 {
 	uint64_t slots = sender.plan.config.slots_per_s;
 
-	if (!slots || slots > 3000000)
+	if (!slots)
+		return 256;
+	if (slots > 3000000)
 		return 64;
 	return slots > 1000000 ? 16 : 8;
 }
 
 int xdp_sender_call(void)
 {
-	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = sender.plan.longest,
-		.data_size_in = sender.plan.config.longest, .repeat = TURNS, .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
-		.batch_size = batch_size());
+	uint32_t shift = sender.plan.config.shift;
+	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = sender.plan.longest + XDP_SHIFT - shift,
+		.data_size_in = sender.plan.config.longest + shift, .repeat = TURNS,
+		.flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = batch_size());
 
 	return bpf_prog_test_run_opts(bpf_program__fd(sender.skeleton->progs.nfvgen_send), &options);
 }

@@ -122,6 +122,7 @@ void xdp_sink_start(const struct trial *trial, uint16_t trial_number)
 		bpf_map_update_elem(counts, &i, sink.per_cpu, BPF_ANY);
 	xdp_sink_addresses(trial->endpoint);
 	config->check = trial->check;
+	xdp_expect(&sink.skeleton->bss->quick, trial, trial_number);
 	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < trial->directions; i++)
 		config->stream[trial->direction[i].rx] = (uint16_t)(trial_number << 1 | i);

@@ -45,6 +45,9 @@ void xdp_sink_addresses(const struct frame_endpoint endpoint[XDP_PORTS]);
 void xdp_sink_start(const struct trial *trial, uint16_t trial_number);
 void xdp_sink_read(const struct trial *trial, struct trial_counts *counts, bool with_latency);
 
+/* expect.c */
+void xdp_expect(struct sink_quick *quick, const struct trial *trial, uint16_t trial_number);
+
 /* xmit.c */
 int xdp_xmit_open(const struct xdp_port ports[XDP_PORTS], struct failure *why);
 void xdp_xmit_close(void);
@@ -70,7 +73,7 @@ struct xdp_plan {
 	struct gen_config config;
 	struct gen_template templates[XDP_DIRECTIONS * XDP_MIX];
 	uint8_t schedule[XDP_SCHEDULE];
-	uint8_t longest[NFVGEN_MAX_FRAME_SIZE];
+	uint8_t longest[XDP_SHIFT + NFVGEN_MAX_FRAME_SIZE]; /* the frame after XDP_SHIFT bytes that nobody sees */
 };
 int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_number);
 

@@ -15,8 +15,13 @@
 /* The histogram's 27,648 buckets lie in rows: one value of a per-CPU map is at most 32 KiB. */
 #define XDP_ROW 1024
 #define XDP_ROWS 27
+/* Live frames begin 48 bytes into a cache line; that much later the headers lie in one line and not in two. */
+#define XDP_SHIFT 16
 #define XDP_LATE_NS 100000ull
 #define XDP_NO_STREAM 0x10000u
+/* The longest headers that have a quick check: VLAN, IPv6 and the payload's header are 84 bytes. */
+#define XDP_EXPECT_WORDS 11
+#define XDP_LENGTHS 4096 /* a power of two above the longest live frame */
 
 /* One size of one direction: the headers to write and the sums that the changing fields are added to. */
 struct gen_template {
@@ -44,7 +49,8 @@ struct gen_config {
 	__u32 stamp;
 	__u32 sizes;
 	__u32 schedule_length;
-	__u32 longest; /* the length with which every frame is born */
+	__u32 longest; /* the length with which every frame is born, without the shift */
+	__u32 shift;   /* bytes before the frame, taken off when it is sent */
 	__u32 header_length;
 	__u32 address;
 	__u32 ip_checksum;
@@ -97,6 +103,26 @@ struct sink_config {
 	__u32 ipv4[XDP_PORTS];    /* big-endian */
 	__u32 ipv6[XDP_PORTS][4]; /* big-endian */
 	__u8 mac[XDP_PORTS][8];   /* six are used */
+};
+
+/*
+ * A frame that nobody rewrote on its way. The words cover the headers up to the end of the payload's header; the last
+ * one overlaps the one before where they do not end on a multiple of eight.
+ */
+struct sink_expect {
+	__u64 words[XDP_EXPECT_WORDS];
+	__u64 mask[XDP_EXPECT_WORDS]; /* 0 where frames differ from each other */
+	__u32 udp_sum;
+	__u32 rest_sum; /* of what follows the headers, folded; 0 is told as 0xffff */
+};
+
+/* What is expected on every port, for each size of the mix. */
+struct sink_quick {
+	__u32 head; /* bytes of headers; 0: this trial has no quick check */
+	__u32 stamp;
+	__u32 check;
+	__u8 size_of[XDP_LENGTHS]; /* the index of a length in memory, + 1 */
+	struct sink_expect expect[XDP_PORTS][XDP_MIX];
 };
 
 struct sink_row {

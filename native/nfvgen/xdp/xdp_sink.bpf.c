@@ -13,6 +13,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "xdp_answer.bpf.h"
+#include "xdp_checksum.bpf.h"
+#include "xdp_expect.bpf.h"
 #include "xdp_shared.h"
 
 #define MAGIC 0x4e465647
@@ -57,15 +59,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct sink_row);
 } latency SEC(".maps");
-
-static __always_inline __u16 fold(__u64 sum)
-{
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (__u16)(sum + (sum >> 16));
-}
 
 /* Ethernet, up to two tags: a switch may have added or taken one. Returns the offset after it, or 0. */
 static __always_inline __u32 skip_ethernet(void *data, void *end, __u32 at, __be16 *type)
@@ -140,91 +133,6 @@ static __always_inline struct payload *find_payload(void *data, void *end, struc
 	return payload;
 }
 
-/* The barrier keeps the compiler from comparing p with end - bytes, which the verifier does not allow. */
-static __always_inline int holds(void *p, __u32 bytes, void *end)
-{
-	void *behind = p + bytes;
-
-	barrier_var(behind);
-	return behind <= end;
-}
-
-/*
- * The next `bytes` (a constant) of the frame, or NULL. The mask bounds the offset in a way that does not depend on what
- * came before, so the verifier looks at every stretch once and not once for every way to it.
- */
-static __always_inline void *stretch(void *data, void *end, __u32 *at, __u32 bytes)
-{
-	void *p = data + (*at & 0xfff);
-
-	/* Or the compiler computes it twice, and the verifier takes the two for different pointers. */
-	barrier_var(p);
-	*at += bytes;
-	return holds(p, bytes, end) ? p : NULL;
-}
-
-static __always_inline __u64 sum_words(const __u32 *p, __u32 words)
-{
-	__u64 sum = 0;
-
-#pragma unroll
-	for (__u32 i = 0; i < words; i++)
-		sum += p[i];
-	return sum;
-}
-
-/* What is left below 64 bytes. */
-static __always_inline __s64 sum_rest(void *data, void *end, __u32 at, __u32 length)
-{
-	__u64 sum = 0;
-	void *p;
-
-#define SUM_STRETCH(bytes, value)                                                                                      \
-	do {                                                                                                           \
-		if (length & (bytes)) {                                                                                \
-			p = stretch(data, end, &at, bytes);                                                            \
-			if (!p)                                                                                        \
-				return -1;                                                                             \
-			sum += (value);                                                                                \
-		}                                                                                                      \
-	} while (0)
-	SUM_STRETCH(32, sum_words(p, 8));
-	SUM_STRETCH(16, sum_words(p, 4));
-	SUM_STRETCH(8, sum_words(p, 2));
-	SUM_STRETCH(4, *(__u32 *)p);
-	SUM_STRETCH(2, *(__u16 *)p);
-	SUM_STRETCH(1, bpf_htons((__u16)(*(__u8 *)p << 8)));
-#undef SUM_STRETCH
-	return (__s64)sum;
-}
-
-/*
- * The one's complement sum over `length` bytes from `at` on; negative where the frame ends before.
- * A global function: verified by itself, not again for every header stack that leads here.
- */
-__attribute__((noinline)) __s64 nfvgen_sum(struct xdp_md *ctx, __u32 at, __u32 length)
-{
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end, *p;
-	__u64 sum = 0;
-	__s64 rest;
-
-	/* The helper sums long stretches with the CPU's widest adds, but is not worth a call for short ones. */
-	for (int i = 0; i < 16 && length >= 256; i++, length -= 256) {
-		p = stretch(data, end, &at, 256);
-		if (!p)
-			return -1;
-		sum += bpf_csum_diff(NULL, 0, p, 256, 0) & 0xffffffff;
-	}
-	for (int i = 0; i < 4 && length >= 64; i++, length -= 64) {
-		p = stretch(data, end, &at, 64);
-		if (!p)
-			return -1;
-		sum += sum_words(p, 16);
-	}
-	rest = sum_rest(data, end, at, length);
-	return rest < 0 ? rest : (__s64)sum + rest;
-}
-
 static __always_inline int is_intact(struct xdp_md *ctx, void *data, void *end, const struct datagram *found)
 {
 	struct udphdr *udp = data + found->udp;
@@ -240,7 +148,7 @@ static __always_inline int is_intact(struct xdp_md *ctx, void *data, void *end, 
 		return 1;
 	/* The addresses of the pseudo header stand just before the UDP header: one stretch. */
 	sum = nfvgen_sum(ctx, found->addresses, length + found->udp - found->addresses);
-	return sum >= 0 && fold((__u64)sum + bpf_htons(IPPROTO_UDP) + udp->len) == 0xffff;
+	return sum >= 0 && checksum_fold((__u64)sum + bpf_htons(IPPROTO_UDP) + udp->len) == 0xffff;
 }
 
 /* As histogram_index() of histogram.h; BPF cannot count leading zeros. */
@@ -263,9 +171,9 @@ static __always_inline __u32 bucket_of(__u64 ns)
 	return shift * HISTOGRAM_HALF + (__u32)(ns >> shift);
 }
 
-static __always_inline void count_latency(struct sink_counts *mine, __u32 port, __u64 sent_ns)
+static __always_inline void count_latency(struct sink_counts *mine, __u32 port, __u64 sent_ns, __u64 now)
 {
-	__u64 now = bpf_ktime_get_ns(), ns = now > sent_ns ? now - sent_ns : 0;
+	__u64 ns = now > sent_ns ? now - sent_ns : 0;
 	__u32 bucket = bucket_of(ns), key = port * XDP_ROWS + bucket / XDP_ROW;
 	struct sink_row *row = bpf_map_lookup_elem(&latency, &key);
 
@@ -300,13 +208,23 @@ static __always_inline int track(struct sink_counts *mine, __u32 port, __u32 seq
 	return 1;
 }
 
+static __always_inline void count_intact(
+	struct sink_counts *mine, __u32 port, const struct expect_mark *mark, __u32 length, __u64 now)
+{
+	if (!track(mine, port, bpf_ntohl(mark->sequence)))
+		return;
+	mine->received++;
+	mine->received_bytes += length + 4;
+	if (mark->time)
+		count_latency(mine, port, bpf_be64_to_cpu(mark->time), now);
+}
+
 static __always_inline void count_ours(struct xdp_md *ctx, struct sink_counts *mine, __u32 port,
 	const struct datagram *found, const struct payload *payload)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u32 sequence = bpf_ntohl(payload->sequence);
-	__u64 sent_ns = bpf_be64_to_cpu(payload->time);
 	__u32 stream = bpf_ntohs(payload->stream), expected = config.stream[port & 1];
+	struct expect_mark mark = {.sequence = payload->sequence, .time = payload->time};
 
 	/* The stream of a damaged frame cannot be trusted: it belongs to the direction that ends here. */
 	if (expected != XDP_NO_STREAM && !is_intact(ctx, data, end, found)) {
@@ -317,26 +235,31 @@ static __always_inline void count_ours(struct xdp_md *ctx, struct sink_counts *m
 		mine->foreign++;
 		return;
 	}
-	if (!track(mine, port, sequence))
-		return;
-	mine->received++;
-	mine->received_bytes += (__u64)(end - data) + 4;
-	if (sent_ns)
-		count_latency(mine, port, sent_ns);
+	count_intact(mine, port, &mark, (__u32)(end - data), mark.time ? bpf_ktime_get_ns() : 0);
 }
 
-SEC("xdp")
-int nfvgen_sink(struct xdp_md *ctx)
+/*
+ * The clock is read before the frame is looked at: what the CPU waits for, the frame's cache line from the sender's
+ * core, is then on its way while it reads the clock.
+ */
+static __always_inline int count_expected(struct xdp_md *ctx, struct sink_counts *mine, __u32 port)
+{
+	__u64 now = quick.stamp ? bpf_ktime_get_ns() : 0;
+	struct expect_mark mark;
+
+	if (config.stream[port & 1] == XDP_NO_STREAM || !is_expected(ctx, port, &mark))
+		return 0;
+	count_intact(mine, port, &mark, (__u32)((void *)(long)ctx->data_end - (void *)(long)ctx->data), now);
+	return 1;
+}
+
+/* Kept apart, so that the quick way is short. */
+static __always_inline int look_closer(struct xdp_md *ctx, struct sink_counts *mine, __u32 port)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u32 port = ctx->ingress_ifindex != config.ifindex[0];
-	struct sink_counts *mine = bpf_map_lookup_elem(&counts, &port);
 	struct datagram found = {};
-	struct payload *payload;
+	struct payload *payload = find_payload(data, end, &found);
 
-	if (!mine)
-		return XDP_PASS;
-	payload = find_payload(data, end, &found);
 	if (payload) {
 		count_ours(ctx, mine, port, &found, payload);
 		return XDP_DROP;
@@ -344,6 +267,19 @@ int nfvgen_sink(struct xdp_md *ctx)
 	if (!is_own_learning(data, end, &config))
 		mine->foreign++;
 	return answer(ctx, &config, port);
+}
+
+SEC("xdp")
+int nfvgen_sink(struct xdp_md *ctx)
+{
+	__u32 port = ctx->ingress_ifindex != config.ifindex[0];
+	struct sink_counts *mine = bpf_map_lookup_elem(&counts, &port);
+
+	if (!mine)
+		return XDP_PASS;
+	if (count_expected(ctx, mine, port))
+		return XDP_DROP;
+	return look_closer(ctx, mine, port);
 }
 
 char LICENSE[] SEC("license") = "GPL";

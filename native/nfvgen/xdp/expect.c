@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sinks' quick check compares a frame with. */
+#include <string.h>
+
+#include "xdp.h"
+
+/* Where the fields lie that differ from frame to frame is fixed in the program: seen from the end of the headers. */
+static bool has_quick(const struct frame_stack *stack, const struct frame_layout *at)
+{
+	unsigned head = at->payload + FRAME_PAYLOAD_BYTES;
+
+	return !stack->vxlan && head <= XDP_EXPECT_WORDS * 8 && at->time + 8u == head && at->sequence + 12u == head &&
+	       at->udp_checksum + 20u == head && at->source_port + 26u == head &&
+	       at->address + (stack->ip == 6 ? 44u : 32u) == head;
+}
+
+static void take_words(__u64 words[XDP_EXPECT_WORDS], const uint8_t *bytes, unsigned head)
+{
+	memcpy(words, bytes, head / 8 * 8);
+	if (head % 8)
+		memcpy(&words[head / 8], bytes + head - 8, 8);
+}
+
+static void make_mask(__u64 mask[XDP_EXPECT_WORDS], const struct frame_layout *at, unsigned head)
+{
+	uint8_t bytes[XDP_EXPECT_WORDS * 8];
+
+	memset(bytes, 0xff, sizeof(bytes));
+	memset(bytes + at->address, 0, 2);
+	memset(bytes + at->source_port, 0, 2);
+	memset(bytes + at->udp_checksum, 0, 2);
+	memset(bytes + at->sequence, 0, 4);
+	memset(bytes + at->time, 0, 8);
+	/* No more than the parser looks at: it does not verify the checksum of the IP header either. */
+	if (at->ip_checksum)
+		memset(bytes + at->ip_checksum, 0, 2);
+	take_words(mask, bytes, head);
+}
+
+static void expect(struct sink_expect *to, const struct frame_template *t, unsigned head)
+{
+	uint16_t rest = frame_fold(frame_sum(t->bytes + head, t->layout.length - head));
+
+	take_words(to->words, t->bytes, head);
+	make_mask(to->mask, &t->layout, head);
+	to->udp_sum = t->udp_sum;
+	to->rest_sum = rest ? rest : 0xffff;
+}
+
+void xdp_expect(struct sink_quick *quick, const struct trial *trial, uint16_t trial_number)
+{
+	static struct frame_template template;
+
+	memset(quick, 0, sizeof(*quick));
+	quick->stamp = trial->stamp;
+	quick->check = trial->check;
+	for (unsigned d = 0; d < trial->directions; d++) {
+		const struct direction *direction = &trial->direction[d];
+
+		for (unsigned i = 0; i < trial->mix.count; i++) {
+			/* Without the quick check every frame is parsed, so an error is none; the sender tells it. */
+			if (frame_template_build(&template, &trial->stack, &trial->endpoint[direction->tx],
+				    &trial->endpoint[direction->rx], trial->destination_mac[direction->tx],
+				    trial->mix.size_bytes[i], (uint16_t)(trial_number << 1 | d)) ||
+				!has_quick(&trial->stack, &template.layout)) {
+				quick->head = 0;
+				return;
+			}
+			quick->head = template.layout.payload + FRAME_PAYLOAD_BYTES;
+			quick->size_of[template.layout.length % XDP_LENGTHS] = (uint8_t)(i + 1);
+			expect(&quick->expect[direction->rx][i], &template, quick->head);
+		}
+	}
+}
