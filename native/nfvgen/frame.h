@@ -110,13 +110,18 @@ static inline uint64_t frame_be64(uint64_t value)
 	return __builtin_bswap64(value);
 }
 
+/* A half added to the other, turned half round, leaves its end-around sum in the upper one. */
 static inline uint16_t frame_fold(uint64_t sum)
 {
-	uint32_t part = (uint32_t)((sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32 & 0xffff) + (sum >> 48));
+	uint32_t part = (uint32_t)((sum + (sum << 32 | sum >> 32)) >> 32);
 
-	part = (part & 0xffff) + (part >> 16);
-	part = (part & 0xffff) + (part >> 16);
-	return (uint16_t)part;
+	return (uint16_t)((part + (part << 16 | part >> 16)) >> 16);
+}
+
+/* Whether a sum that has its checksum in it is right: folding is counting modulo 65,535. */
+static inline bool frame_sum_fits(uint64_t sum)
+{
+	return sum % 0xffff == 0;
 }
 
 /* One's complement sum of 16-bit words in memory order, not folded below 64 bits. Vectorised where the CPU can. */
@@ -186,29 +191,59 @@ static inline void frame_write_outer(uint8_t *frame, const struct frame_template
 	memcpy(frame + at->outer_udp_checksum, &outer, 2);
 }
 
-/* Makes a copy of the template's headers the frame of this flow, sequence and time (host order). */
+/*
+ * What the frames of one size and one time have in common. A copy, so that the compiler knows that writing a frame does
+ * not change it and keeps it in registers.
+ */
+struct frame_writer {
+	const struct frame_template *template;
+	struct frame_layout at;
+	uint16_t ip_sum;
+	uint64_t udp_sum; /* with the time */
+	uint64_t time_be;
+};
+
+/* `time` in host order. */
+static inline struct frame_writer frame_writer(const struct frame_template *t, uint64_t time)
+{
+	uint64_t time_be = frame_be64(time);
+
+	return (struct frame_writer){
+		.template = t,
+		.at = t->layout,
+		.ip_sum = t->ip_sum,
+		.udp_sum = (uint64_t)t->udp_sum + (uint32_t)time_be + (time_be >> 32),
+		.time_be = time_be,
+	};
+}
+
+/* Makes a copy of the template's headers the frame of this flow and sequence. */
+static inline void frame_write_next(
+	uint8_t *frame, const struct frame_writer *w, struct frame_flow flow, uint32_t sequence)
+{
+	uint32_t sequence_be = frame_be32(sequence);
+	uint16_t udp = frame_udp_final(w->udp_sum + flow.address + flow.source_port + sequence_be);
+
+	memcpy(frame + w->at.address, &flow.address, 2);
+	memcpy(frame + w->at.source_port, &flow.source_port, 2);
+	memcpy(frame + w->at.udp_checksum, &udp, 2);
+	memcpy(frame + w->at.sequence, &sequence_be, 4);
+	memcpy(frame + w->at.time, &w->time_be, 8);
+	if (w->at.ip_checksum) {
+		uint16_t ip = (uint16_t)~frame_fold((uint64_t)w->ip_sum + flow.address);
+
+		memcpy(frame + w->at.ip_checksum, &ip, 2);
+	}
+	if (w->at.outer_source_port)
+		frame_write_outer(frame, w->template, flow);
+}
+
 static inline void frame_write(
 	uint8_t *frame, const struct frame_template *t, uint32_t flow_number, uint32_t sequence, uint64_t time)
 {
-	const struct frame_layout *at = &t->layout;
-	struct frame_flow flow = frame_flow(t, flow_number);
-	uint32_t sequence_be = frame_be32(sequence);
-	uint64_t time_be = frame_be64(time);
-	uint16_t udp = frame_udp_final((uint64_t)t->udp_sum + flow.address + flow.source_port + sequence_be +
-				       (uint32_t)time_be + (time_be >> 32));
+	struct frame_writer writer = frame_writer(t, time);
 
-	memcpy(frame + at->address, &flow.address, 2);
-	memcpy(frame + at->source_port, &flow.source_port, 2);
-	memcpy(frame + at->udp_checksum, &udp, 2);
-	memcpy(frame + at->sequence, &sequence_be, 4);
-	memcpy(frame + at->time, &time_be, 8);
-	if (at->ip_checksum) {
-		uint16_t ip = (uint16_t)~frame_fold((uint64_t)t->ip_sum + flow.address);
-
-		memcpy(frame + at->ip_checksum, &ip, 2);
-	}
-	if (at->outer_source_port)
-		frame_write_outer(frame, t, flow);
+	frame_write_next(frame, &writer, frame_flow(t, flow_number), sequence);
 }
 
 #endif

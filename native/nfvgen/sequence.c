@@ -21,6 +21,21 @@ static void advance(struct sequence *s, uint64_t last)
 	s->next = last + 1;
 }
 
+void sequence_track_run(struct sequence *s, unsigned count)
+{
+	uint64_t at = s->next, end = at + count;
+
+	if (count == 0)
+		return;
+	advance(s, end - 1);
+	while (at < end) {
+		uint64_t rest = 64 - at % 64, bits = end - at < rest ? end - at : rest;
+
+		s->seen[(at / 64) % SEQUENCE_WORDS] |= (~0ull >> (64 - bits)) << (at % 64);
+		at += bits;
+	}
+}
+
 enum sequence_verdict sequence_track_slow(struct sequence *s, uint32_t number, uint64_t sent)
 {
 	/* The 32 bits in the frame wrap after minutes at full rate: take the full number nearest to the expected one.

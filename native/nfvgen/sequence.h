@@ -26,6 +26,9 @@ void sequence_reset(struct sequence *s);
 /* All but the frame that was expected next. `sent` is the number of frames sent so far. */
 enum sequence_verdict sequence_track_slow(struct sequence *s, uint32_t number, uint64_t sent);
 
+/* Frames that came in order from `next` on, all of them sent: the same as tracking each. */
+void sequence_track_run(struct sequence *s, unsigned count);
+
 static inline enum sequence_verdict sequence_track(struct sequence *s, uint32_t number, uint64_t sent)
 {
 	/* A new word of the bitmap has to be cleared first, which the slow path does. */

@@ -56,7 +56,7 @@ static void check_stack(const struct frame_stack *stack, uint16_t more)
 	}
 	parsed = dpdk_parse(frame, length, false);
 	CHECK(parsed.intact);
-	frame[length - 1] ^= 1;
+	frame[t.layout.length - 1u] ^= 1;
 	CHECK(length > t.layout.payload + 18u ? dpdk_parse(frame, length, false).intact : true);
 }
 

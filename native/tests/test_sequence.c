@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sequence.h"
 
+#include <string.h>
+
 #include "check.h"
 
 static struct sequence s;
@@ -85,8 +87,34 @@ static void test_large_jump(void)
 	CHECK_EQUAL(sequence_track(&s, 1, 10000000), SEQUENCE_REORDERED); /* too old to tell */
 }
 
+/* Runs of all lengths from all places leave the window as the frames one by one would. */
+static void test_runs(void)
+{
+	static struct sequence single;
+	uint32_t random = 1;
+
+	sequence_reset(&s);
+	sequence_reset(&single);
+	for (uint64_t at = 0; at < 3ull * SEQUENCE_WINDOW;) {
+		unsigned count = (random >> 16) % 300;
+
+		sequence_track_run(&s, count);
+		for (unsigned i = 0; i < count; i++, at++)
+			CHECK_EQUAL(sequence_track(&single, (uint32_t)at, UINT64_MAX), SEQUENCE_NEW);
+		if (random >> 30 == 0) { /* a gap */
+			at += 100;
+			CHECK_EQUAL(sequence_track(&s, (uint32_t)at, UINT64_MAX), SEQUENCE_NEW);
+			CHECK_EQUAL(sequence_track(&single, (uint32_t)at++, UINT64_MAX), SEQUENCE_NEW);
+		}
+		CHECK_EQUAL(s.next, single.next);
+		CHECK_EQUAL(memcmp(s.seen, single.seen, sizeof(s.seen)), 0);
+		random = random * 1664525u + 1013904223u;
+	}
+}
+
 int main(void)
 {
+	test_runs();
 	test_in_order_and_gap();
 	test_duplicates_within_window();
 	test_random();

@@ -18,6 +18,8 @@ struct dpdk_port {
 	uint16_t id;
 	bool open;
 	bool trusted; /* nobody rewrites the buffers that this driver was given, so payloads persist in them */
+	bool copies;  /* its driver writes received frames on this core: they are in its cache, and should be used then
+		       */
 	bool pci;
 	uint16_t max_frame_size_bytes;
 	uint8_t mac[6];
@@ -146,7 +148,7 @@ void dpdk_send_learning(const struct trial *trial);
 /* receive.c */
 void dpdk_receiver_start(struct receiver *r, unsigned number, const struct trial *trial);
 unsigned dpdk_fetch(unsigned port, unsigned burst);
-void dpdk_check(unsigned port);
+unsigned dpdk_check(unsigned port);
 unsigned dpdk_receive(unsigned port, unsigned burst);
 void dpdk_receiver_flush(struct receiver *r);
 

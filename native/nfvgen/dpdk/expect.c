@@ -11,9 +11,12 @@ bool expectation_build(struct expectation *e, const struct frame_template *t)
 	const struct frame_layout *at = &t->layout;
 	unsigned end = at->payload + FRAME_PAYLOAD_BYTES;
 
-	if (at->outer_source_port || end > EXPECT_MAX - EXPECT_STEP)
+	if (at->outer_source_port || end > EXPECT_MAX)
 		return false;
 	e->template = t;
+	e->at = t->layout;
+	e->ip_sum = t->ip_sum;
+	e->udp_sum = t->udp_sum;
 	e->head = (end + EXPECT_STEP - 1) / EXPECT_STEP * EXPECT_STEP;
 	memset(e->mask, 0xff, sizeof(e->mask));
 	ignore(e, at->address, 2);

@@ -20,6 +20,9 @@
 static const char *const trusted_drivers[] = {"net_virtio_user", "net_virtio", "net_vhost", "net_af_packet", "mlx5_pci",
 	"mlx4_pci", "net_ice", "net_i40e", "net_ixgbe", "net_memif"};
 
+/* These copy what they receive into the buffer, on this core: it is in this core's cache. */
+static const char *const copying_drivers[] = {"net_memif", "net_af_packet", "net_vhost"};
+
 static bool key_value(const char *arguments, const char *key, char *value, size_t size)
 {
 	size_t length = strlen(key);
@@ -117,10 +120,11 @@ static int probe(struct dpdk_port *port, const char *spec, struct failure *why)
 	return result;
 }
 
-static bool is_trusted(const char *driver, const char *spec)
+/* Without copying a driver is another one. */
+static bool is_listed(const char *const *drivers, unsigned count, const char *driver, const char *spec)
 {
-	for (unsigned i = 0; i < RTE_DIM(trusted_drivers); i++)
-		if (strcmp(driver, trusted_drivers[i]) == 0)
+	for (unsigned i = 0; i < count; i++)
+		if (strcmp(driver, drivers[i]) == 0)
 			return !strstr(spec, "zero-copy=yes");
 	return false;
 }
@@ -190,7 +194,8 @@ static int open_driver(struct dpdk_port *port, const char *spec, struct failure 
 	result = rte_eth_dev_info_get(port->id, &info);
 	if (result < 0)
 		goto failed;
-	port->trusted = is_trusted(info.driver_name, spec);
+	port->trusted = is_listed(trusted_drivers, RTE_DIM(trusted_drivers), info.driver_name, spec);
+	port->copies = is_listed(copying_drivers, RTE_DIM(copying_drivers), info.driver_name, spec);
 	mtu = choose_mtu(port, &info);
 	result = configure(port, &info, mtu);
 	if (result < 0 && mtu > DEFAULT_MTU)

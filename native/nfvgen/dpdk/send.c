@@ -20,20 +20,22 @@ static inline bool holds(const struct sender *s, const struct rte_mbuf *m, const
  * Makes the buffer hold the template. Its headers are written anew, as a received frame has those of the other
  * direction; what follows them is the same in every frame and mostly there already: the tag tells.
  */
-static inline void stage_one(const struct sender *s, struct rte_mbuf *m, const struct frame_template *t)
+static inline uint8_t *stage_one(const struct sender *s, struct rte_mbuf *m, const struct frame_template *t)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	uint8_t *frame = (uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM;
 
+	dpdk_renew(m);
 	m->data_len = t->layout.length;
 	m->pkt_len = t->layout.length;
 	if (unlikely(!holds(s, m, t))) {
 		memcpy(frame, t->bytes, RTE_ALIGN_CEIL(t->layout.length, 64u));
 		m->hash.usr = s->trusted ? dpdk_tag(t) : 0;
-		return;
+		return frame;
 	}
 	rte_mov64(frame, t->bytes);
 	for (unsigned at = 64; at < s->header_bytes; at += 64)
 		rte_mov64(frame + at, t->bytes + at);
+	return frame;
 }
 
 /*
@@ -50,7 +52,6 @@ static inline void reserve(struct sender *s, unsigned want)
 	for (unsigned i = from; i < s->reserve_count; i++) {
 		uint8_t *frame = (uint8_t *)s->reserve[i]->buf_addr + RTE_PKTMBUF_HEADROOM;
 
-		dpdk_renew(s->reserve[i]);
 		for (unsigned at = 0; at < s->header_bytes; at += 64)
 			rte_prefetch0_write(frame + at);
 	}
@@ -63,10 +64,7 @@ unsigned dpdk_recycle(struct sender *s, struct rte_mbuf **received, unsigned cou
 	if (!s->recycles || held >= dpdk.options.burst)
 		return 0;
 	count = RTE_MIN(count, dpdk.options.burst - held);
-	for (unsigned i = 0; i < count; i++) {
-		dpdk_renew(received[i]);
-		s->reserve[s->reserve_count + i] = received[i];
-	}
+	memcpy(s->reserve + s->reserve_count, received, count * sizeof(*received));
 	s->reserve_count += count;
 	reserve(s, dpdk.options.burst);
 	return count;
@@ -82,39 +80,56 @@ static inline uint8_t next_in_mix(struct sender *s)
 	return index;
 }
 
-/*
- * Brings the staged frames up to `want`; fewer when the pool is empty (all buffers are in the port's ring). `mixed` is
- * a constant wherever this is inlined: with one size there is nothing to look up for a frame.
- */
-static __rte_always_inline void stage(struct sender *s, unsigned want, bool mixed)
+/* Numbers of the frames that a burst is made of, in the order of the stage. */
+struct numbers {
+	uint32_t flow;
+	uint32_t flows;
+	uint32_t sequence;
+};
+
+static inline void next_number(struct numbers *n)
 {
-	unsigned staged = s->staged_count, left = s->reserve_count;
+	n->sequence++;
+	if (++n->flow == n->flows)
+		n->flow = 0;
+}
 
-	for (; staged < want && left; staged++) {
-		struct rte_mbuf *m = s->reserve[--left];
-		uint8_t index = mixed ? next_in_mix(s) : 0;
+/*
+ * Stamps what is staged and brings it up to `want`; fewer when the pool is empty (all buffers are in the port's ring).
+ * With one size there is nothing to look up for a frame.
+ */
+static void stage_one_size(struct sender *s, unsigned want, uint64_t now)
+{
+	const struct frame_template *t = s->templates;
+	const struct frame_writer writer = frame_writer(t, now);
+	struct numbers n = {.flow = s->flow, .flows = s->flows, .sequence = (uint32_t)s->counts->sent};
+	unsigned staged = RTE_MIN(s->staged_count, want), left = s->reserve_count;
 
-		s->staged[staged] = m;
-		if (mixed)
-			s->template_of[staged] = index;
-		stage_one(s, m, &s->templates[index]);
+	for (unsigned i = 0; i < staged; i++, next_number(&n))
+		frame_write_next(rte_pktmbuf_mtod(s->staged[i], uint8_t *), &writer, frame_flow(t, n.flow), n.sequence);
+	for (; staged < want && left; staged++, next_number(&n)) {
+		s->staged[staged] = s->reserve[--left];
+		frame_write_next(stage_one(s, s->staged[staged], t), &writer, frame_flow(t, n.flow), n.sequence);
 	}
-	s->staged_count = staged;
+	s->staged_count = RTE_MAX(s->staged_count, staged);
 	s->reserve_count = left;
 }
 
-static __rte_always_inline void stamp(struct sender *s, unsigned count, uint64_t now, bool mixed)
+static void stage_mixed(struct sender *s, unsigned want, uint64_t now)
 {
-	const struct frame_template *templates = s->templates;
-	const uint32_t flows = s->flows, sequence = (uint32_t)s->counts->sent;
-	uint32_t flow = s->flow;
+	struct numbers n = {.flow = s->flow, .flows = s->flows, .sequence = (uint32_t)s->counts->sent};
 
-	for (unsigned i = 0; i < count; i++) {
-		frame_write(rte_pktmbuf_mtod(s->staged[i], uint8_t *),
-			mixed ? &templates[s->template_of[i]] : templates, flow, sequence + i, now);
-		if (++flow == flows)
-			flow = 0;
+	for (; s->staged_count < want && s->reserve_count; s->staged_count++) {
+		struct rte_mbuf *m = s->reserve[--s->reserve_count];
+		uint8_t index = next_in_mix(s);
+
+		s->staged[s->staged_count] = m;
+		s->template_of[s->staged_count] = index;
+		stage_one(s, m, &s->templates[index]);
 	}
+	for (unsigned i = 0; i < RTE_MIN(want, s->staged_count); i++, next_number(&n))
+		frame_write(rte_pktmbuf_mtod(s->staged[i], uint8_t *), &s->templates[s->template_of[i]], n.flow,
+			n.sequence, now);
 }
 
 static uint64_t bytes_of(const struct sender *s, unsigned count)
@@ -141,16 +156,11 @@ static inline void unstage(struct sender *s, unsigned count)
 	s->tried = s->tried > count ? s->tried - count : 0;
 }
 
-static inline unsigned offer(struct sender *s, unsigned want, uint64_t now)
+static inline unsigned offer(struct sender *s, unsigned want)
 {
 	struct direction_counts *counts = s->counts;
-	unsigned sent;
+	unsigned sent = rte_eth_tx_burst(s->port, 0, s->staged, (uint16_t)want);
 
-	if (s->mix_count == 1)
-		stamp(s, want, s->stamp ? now : 0, false);
-	else
-		stamp(s, want, s->stamp ? now : 0, true);
-	sent = rte_eth_tx_burst(s->port, 0, s->staged, (uint16_t)want);
 	if (want > s->tried) {
 		counts->refused += want - RTE_MAX(sent, s->tried);
 		s->tried = want;
@@ -178,10 +188,10 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 		return 0;
 	reserve(s, want);
 	if (s->mix_count == 1)
-		stage(s, want, false);
+		stage_one_size(s, want, s->stamp ? now : 0);
 	else
-		stage(s, want, true);
-	sent = offer(s, RTE_MIN(want, s->staged_count), now);
+		stage_mixed(s, want, s->stamp ? now : 0);
+	sent = offer(s, RTE_MIN(want, s->staged_count));
 	if (s->paced)
 		pacing_sent(&s->pacing, sent);
 	return sent;
