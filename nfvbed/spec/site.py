@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.onos import OnosSpec
 
 
 class ArrangementSpec(SpecModel):
@@ -23,3 +24,5 @@ class SiteSpec(SpecModel):
     arrangement: ArrangementSpec = ArrangementSpec()
     generator_hugepages_mib: int = Field(512, ge=128)
     """Hugepage memory for the generator and the reference, on top of the variant's own."""
+    onos: OnosSpec | None = None
+    """The ONOS that `steering: onos` uses."""

@@ -9,9 +9,11 @@ import selectors
 import signal
 import socket
 import struct
+import threading
 
 import pytest
 from lab_host import MARK, assert_back_to, snapshot
+from onos_double import PASSWORD, OnosDouble
 
 from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.lab import links
@@ -19,16 +21,20 @@ from nfvbed.deploy.lab.arrangement import resolve
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.topology import read_topology
 from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.ovs import openflow
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.controller import BridgeController
 from nfvbed.deploy.ovs.database import PortRequest, SwitchDatabase
 from nfvbed.deploy.ovs.instance import OvsInstance
 from nfvbed.deploy.sites import open_site
 from nfvbed.deploy.steering import controller
+from nfvbed.deploy.steering.onos import PROCESS as RELAY
+from nfvbed.deploy.steering.onos import device_id
 from nfvbed.deploy.steering.path import SteeringPath, SwitchCable, path_rules
 from nfvbed.deploy.steering.steering import SteeredBridge, check_forwarding, installed, steering
 from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.spec.loader import Project
+from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.site import ArrangementSpec
 
 PROJECT = Project()
@@ -74,8 +80,9 @@ def bridge(standing):
     yield standing
     with SwitchDatabase(standing.database, locate()) as database:
         database.set_controller(standing.name, None)
-    with contextlib.suppress(DeployError):  # no controller was ever started
-        standing.workspace.process(controller.PROCESS).stop()
+    for name in (controller.PROCESS, RELAY):
+        with contextlib.suppress(DeployError):  # it was never started
+            standing.workspace.process(name).stop()
     controller.status_socket(standing).unlink(missing_ok=True)
     steering("static").tear_down(standing)
 
@@ -268,6 +275,80 @@ def test_controller_that_cannot_start_is_told_with_its_words(bridge):
         assert "Is a directory" in caught.value.observed
     finally:
         place.rmdir()
+
+
+class OnosWithBridge:
+    """A double of ONOS that has the bridge: it takes the OpenFlow connection, and writes the rules it is asked for.
+
+    It writes them over the bridge's management socket: what ONOS itself would send cannot be known here.
+    """
+
+    def __init__(self, bridge):
+        self.bridge = bridge
+        self.switches = socket.create_server(("127.0.0.1", 0))
+        self.switches.settimeout(ARRIVAL_S)
+        self.hello = None
+        self.flows = {}
+        threading.Thread(target=self._take, daemon=True).start()
+        self.rest = OnosDouble(self._answer)
+        host, port = self.switches.getsockname()
+        self.spec = OnosSpec(url=self.rest.url, openflow_host=host, openflow_port=port)
+
+    def _take(self):
+        self.connection, _ = self.switches.accept()
+        self.hello = self.connection.recv(openflow.HEADER.size, socket.MSG_WAITALL)
+
+    def _answer(self, method, path, body):
+        device = device_id(self.bridge)
+        if path == "/onos/v1/devices":
+            return 200, {"devices": [{"id": device, "available": self.hello is not None}]}
+        if method == "POST":
+            first = len(self.flows) + 100
+            self.flows |= {str(number): flow for number, flow in enumerate(body["flows"], first)}
+            with BridgeController(self.bridge.management) as connection:
+                connection.add_rules([rule_of(flow, cookie) for cookie, flow in enumerate(body["flows"], first)])
+            return 200, {"flows": [{"deviceId": device, "flowId": number} for number in self.flows]}
+        if method == "DELETE":
+            for flow in body["flows"]:
+                del self.flows[flow["flowId"]]
+            return 204, None
+        known = {"appId": self.spec.application, "state": "ADDED", "packets": 0, "bytes": 0}
+        return (200, {"flows": [known | {"id": number} for number in self.flows]}) if self.flows else (404, {})
+
+    def close(self):
+        self.rest.close()
+        self.switches.close()
+        if self.hello is not None:
+            self.connection.close()
+
+
+def rule_of(flow, cookie):
+    """Read one of ONOS's rules back."""
+    fields = {criterion["type"]: criterion for criterion in flow["selector"]["criteria"]}
+    source = None
+    if (udp := fields.get("UDP_SRC_MASKED")) is not None:
+        version = {"0x800": 4, "0x86dd": 6}[fields["ETH_TYPE"]["ethType"]]
+        source = openflow.UdpSource(version, udp["udpPort"], udp["udpMask"])
+    (instruction,) = flow["treatment"]["instructions"]
+    return openflow.Rule(int(instruction["port"]), fields["IN_PORT"]["port"], cookie, flow["priority"], source)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_onos_gives_the_same_forwarding(bridge, monkeypatch, name):
+    monkeypatch.setenv("ONOS_PASSWORD", PASSWORD)
+    path = PATHS[name]
+    double = OnosWithBridge(bridge)
+    made = steering("onos", double.spec)
+    report = made.set_up(bridge, path)
+    assert [step for step, _ in report.steps] == ["deploy.controller", "deploy.rules"]
+    assert double.hello[:2] == bytes([openflow.VERSION, openflow.HELLO]), "the bridge connects through the relay"
+    assert set(installed(bridge)) == {rule.forwarding for rule in path_rules(path)}
+    assert made.cables(bridge, path)[0].cookies[0] == 100, "cookies are ONOS's own"
+    made.verify(bridge)
+    made.tear_down(bridge)
+    assert double.flows == {}
+    assert installed(bridge) == {}
+    double.close()
 
 
 def test_rule_of_somebody_else_is_noticed(bridge):

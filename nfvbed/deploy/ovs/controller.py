@@ -45,6 +45,10 @@ class BridgeController:
     ) -> None:
         self._socket.close()
 
+    def datapath_id(self) -> int:
+        """Read the number that the bridge is known by to controllers."""
+        return int.from_bytes(self._exchange(openflow.FEATURES_REQUEST, b"", openflow.FEATURES_REPLY)[:8], "big")
+
     def add_rules(self, rules: list[openflow.Rule]) -> None:
         """Set rules; all of them are in force when this returns.
 

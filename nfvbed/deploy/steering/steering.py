@@ -17,6 +17,7 @@ from nfvbed.deploy.ovs.openflow import Forwarding, InstalledRule, Rule
 from nfvbed.deploy.steering.path import SteeringPath, cable_rules, path_rules
 from nfvbed.errors import ConfigurationError, DeployError, PrerequisiteError
 from nfvbed.records import Hop
+from nfvbed.spec.onos import OnosSpec
 
 
 @dataclass(frozen=True)
@@ -148,16 +149,20 @@ def check_forwarding(bridge: SteeredBridge, path: SteeringPath) -> int:
             "the bridge's rules are not those of the path",
             where=bridge.name,
             observed=f"{len(wanted - present)} of {len(wanted)} are missing, {len(present - wanted)} are foreign",
-            fix="see that no other controller writes to this bridge",
+            fix="see that nobody else writes to this bridge (ONOS: its applications fwd, proxyarp, lldpprovider do)",
         )
     return len(present)
 
 
-def steering(kind: str) -> Steering:
-    """Give a steering by its name: `static`, `controller` or `onos`.
+def steering(kind: str, onos: OnosSpec | None = None) -> Steering:
+    """Give a steering.
+
+    Args:
+        kind: `static`, `controller` or `onos`.
+        onos: the site's, which only `onos` needs.
 
     Raises:
-        ConfigurationError: there is none of that name.
+        ConfigurationError: there is none of that name, or the site has no ONOS.
         PrerequisiteError: a library that it needs is missing.
     """
     place = _STEERINGS.get(kind)
@@ -171,7 +176,7 @@ def steering(kind: str) -> Steering:
         raise PrerequisiteError(
             f"steering {kind} needs a Python library", where=module_name, observed=str(failure), fix="make setup"
         ) from failure
-    made: Steering = getattr(module, class_name)()
+    made: Steering = getattr(module, class_name)(onos) if kind == "onos" else getattr(module, class_name)()
     return made
 
 
@@ -190,4 +195,5 @@ def _find(bridge: SteeredBridge, present: dict[Forwarding, InstalledRule], rule:
 _STEERINGS = {
     "static": "nfvbed.deploy.steering.static:StaticSteering",
     "controller": "nfvbed.deploy.steering.controller:ControllerSteering",
+    "onos": "nfvbed.deploy.steering.onos:OnosSteering",
 }
