@@ -24,7 +24,6 @@ static struct {
 	struct xdp_gen_bpf *skeleton;
 	pthread_mutex_t lock; /* between snapshots and the end of a trial */
 	struct xdp_plan plan;
-	uint32_t longest_live;
 } sender = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int try_length(int program, uint32_t length)
@@ -52,8 +51,7 @@ uint16_t xdp_sender_longest(void)
 	while (length >= SHORTEST_GUESS && try_length(program, length))
 		length -= 4;
 	close(program);
-	sender.longest_live = length >= SHORTEST_GUESS ? length : 0;
-	return (uint16_t)sender.longest_live;
+	return length >= SHORTEST_GUESS ? (uint16_t)length : 0;
 }
 
 static int set_ports(const struct trial *trial, const struct xdp_port ports[XDP_PORTS])
@@ -76,8 +74,6 @@ int xdp_sender_open(
 
 	if (err)
 		return xdp_fail(why, err, "the frames of this trial cannot be built: %s", strerror(-err));
-	if (sender.plan.config.longest + XDP_SHIFT <= sender.longest_live)
-		sender.plan.config.shift = XDP_SHIFT;
 	skeleton = xdp_gen_bpf__open();
 	if (!skeleton)
 		return xdp_fail(why, -ENOMEM, "no memory for the sending program");
@@ -122,10 +118,9 @@ static uint32_t batch_size(void)
 
 int xdp_sender_call(void)
 {
-	uint32_t shift = sender.plan.config.shift;
-	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = sender.plan.longest + XDP_SHIFT - shift,
-		.data_size_in = sender.plan.config.longest + shift, .repeat = TURNS,
-		.flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = batch_size());
+	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = sender.plan.longest,
+		.data_size_in = sender.plan.config.longest, .repeat = TURNS, .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
+		.batch_size = batch_size());
 
 	return bpf_prog_test_run_opts(bpf_program__fd(sender.skeleton->progs.nfvgen_send), &options);
 }

@@ -57,7 +57,7 @@ static int set_templates(struct xdp_plan *plan, const struct trial *trial, uint1
 			/* Every frame is born with the longest one's pattern, which begins like any shorter one's. */
 			if (template.layout.length > config->longest) {
 				config->longest = template.layout.length;
-				memcpy(plan->longest + XDP_SHIFT, template.bytes, template.layout.length);
+				memcpy(plan->longest, template.bytes, template.layout.length);
 			}
 		}
 	}

@@ -73,7 +73,7 @@ struct xdp_plan {
 	struct gen_config config;
 	struct gen_template templates[XDP_DIRECTIONS * XDP_MIX];
 	uint8_t schedule[XDP_SCHEDULE];
-	uint8_t longest[XDP_SHIFT + NFVGEN_MAX_FRAME_SIZE]; /* the frame after XDP_SHIFT bytes that nobody sees */
+	uint8_t longest[NFVGEN_MAX_FRAME_SIZE];
 };
 int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_number);
 

@@ -220,8 +220,6 @@ int nfvgen_send(struct xdp_md *ctx)
 		return XDP_DROP;
 	t = &templates[(direction & 1) * XDP_MIX + next_size(mine)];
 	length = t->length;
-	if (config.shift && bpf_xdp_adjust_head(ctx, (int)config.shift))
-		return XDP_ABORTED;
 	/* Cannot fail: every length of the mix is checked when the program is loaded. */
 	if (config.sizes > 1 && length < config.longest && bpf_xdp_adjust_tail(ctx, (int)length - (int)config.longest))
 		return XDP_ABORTED;

@@ -15,8 +15,6 @@
 /* The histogram's 27,648 buckets lie in rows: one value of a per-CPU map is at most 32 KiB. */
 #define XDP_ROW 1024
 #define XDP_ROWS 27
-/* Live frames begin 48 bytes into a cache line; that much later the headers lie in one line and not in two. */
-#define XDP_SHIFT 16
 #define XDP_LATE_NS 100000ull
 #define XDP_NO_STREAM 0x10000u
 /* The longest headers that have a quick check: VLAN, IPv6 and the payload's header are 84 bytes. */
@@ -49,8 +47,7 @@ struct gen_config {
 	__u32 stamp;
 	__u32 sizes;
 	__u32 schedule_length;
-	__u32 longest; /* the length with which every frame is born, without the shift */
-	__u32 shift;   /* bytes before the frame, taken off when it is sent */
+	__u32 longest; /* the length with which every frame is born */
 	__u32 header_length;
 	__u32 address;
 	__u32 ip_checksum;
