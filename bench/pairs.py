@@ -18,6 +18,7 @@ PRESSURE_LIMIT = 0.05
 CORES = (0, 1)
 """The peer's core, and the generator's."""
 
+NFVGEN = "nfvgen"
 
 Measure = Callable[[], tuple[float, float]]
 """Gives frames/s over both directions, and the share of the time in which others wanted a CPU."""
@@ -29,6 +30,7 @@ class Trial:
 
     pair: int
     side: str
+    """`nfvgen`, or testpmd in one of its variants."""
     rate_mpps: float
     distance_ns: tuple[float, float]
     pressure: float
@@ -40,8 +42,12 @@ class ClassResult:
     """What the trials of one placement class show."""
 
     placement: str
+    rival: str
+    """The variant of testpmd with the highest median."""
     nfvgen_mpps: list[float]
     testpmd_mpps: list[float]
+    others_mpps: dict[str, list[float]]
+    """testpmd's other variants."""
     nfvgen_median_mpps: float
     testpmd_median_mpps: float
     ratio: float
@@ -78,19 +84,19 @@ class Limits:
     """How long one loop waits in all for others to leave the CPUs alone."""
 
 
-def run_pairs(result: LoopResult, nfvgen: Measure, testpmd: Measure, limits: Limits) -> None:
-    """Measure pairs until one placement class holds enough trials of both sides.
+def run_pairs(result: LoopResult, nfvgen: Measure, rivals: dict[str, Measure], limits: Limits) -> None:
+    """Measure pairs (rounds, with several rivals) until one placement class holds enough trials of all sides.
 
     Args:
         result: receives trials and classes.
         nfvgen: measures nfvgen.
-        testpmd: the same for testpmd in its place.
+        rivals: the same for testpmd in its place, in each of its variants.
         limits: when it ends.
     """
     patience_s = limits.patience_s
     for pair in range(limits.at_most):
         # Who begins changes, so that a drift favours neither.
-        sides = [("nfvgen", nfvgen), ("testpmd", testpmd)]
+        sides = [(NFVGEN, nfvgen), *rivals.items()]
         for side, measure in sides if pair % 2 == 0 else sides[::-1]:
             patience_s = wait_until_quiet(PRESSURE_LIMIT, patience_s)
             before = coredistance.measure(CORES).one_way_ns
@@ -98,8 +104,14 @@ def run_pairs(result: LoopResult, nfvgen: Measure, testpmd: Measure, limits: Lim
             after = coredistance.measure(CORES).one_way_ns
             result.trials.append(Trial(pair, side, rate / 1e6, (before, after), pressure))
         result.classes = classes_of(result.trials, result.pressure_limit)
-        if any(min(len(c.nfvgen_mpps), len(c.testpmd_mpps)) >= limits.wanted for c in result.classes):
+        if any(_fewest(c, len(rivals)) >= limits.wanted for c in result.classes):
             return
+
+
+def _fewest(row: ClassResult, rivals: int) -> int:
+    """Trials of the side that has the fewest; 0 while a variant has none."""
+    theirs = [row.testpmd_mpps, *row.others_mpps.values()]
+    return min(map(len, [row.nfvgen_mpps, *theirs])) if len(theirs) == rivals else 0
 
 
 def classes_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> list[ClassResult]:
@@ -107,19 +119,23 @@ def classes_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> l
     placement = analyse([CoreDistance(before=t.distance_ns[0], after=t.distance_ns[1]) for t in trials])
     results = []
     for name in placement.classes:
-        sides: dict[str, list[float]] = {"nfvgen": [], "testpmd": []}
+        sides: dict[str, list[float]] = {}
         for trial, label in zip(trials, placement.labels, strict=True):
             if label == name and label != MIXED and trial.pressure <= pressure_limit:
-                sides[trial.side].append(trial.rate_mpps)
-        ours, theirs = sides["nfvgen"], sides["testpmd"]
+                sides.setdefault(trial.side, []).append(trial.rate_mpps)
+        ours = sides.pop(NFVGEN, [])
+        rival = max(sides, key=lambda side: median(sides[side]), default="")
+        theirs = sides.pop(rival, [])
         if not ours or not theirs or not median(theirs):
             continue
         interval = ratio_interval(ours, theirs)
         results.append(
             ClassResult(
                 placement=name,
+                rival=rival,
                 nfvgen_mpps=ours,
                 testpmd_mpps=theirs,
+                others_mpps=sides,
                 nfvgen_median_mpps=median(ours),
                 testpmd_median_mpps=median(theirs),
                 ratio=median(ours) / median(theirs),

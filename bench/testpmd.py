@@ -31,6 +31,8 @@ class TestpmdOptions:
     netns: str | None = None
     frame_size_bytes: int = 64
     queue_size: int = 1024
+    burst: int = 32
+    """testpmd's own default."""
     sockets: tuple[Path, ...] = ()
     """Those that it listens on; removed first, because one that crashed leaves them and they cannot be bound again."""
 
@@ -55,7 +57,7 @@ class Testpmd:
         argv += ["--single-file-segments", "--socket-mem", "256", "--file-prefix", options.name]
         for vdev in options.vdevs:
             argv += ["--vdev", vdev]
-        argv += ["--", "-i", "--nb-cores=1", f"--forward-mode={options.mode}", "--burst=32"]
+        argv += ["--", "-i", "--nb-cores=1", f"--forward-mode={options.mode}", f"--burst={options.burst}"]
         argv += [f"--txd={options.queue_size}", f"--rxd={options.queue_size}", "--total-num-mbufs=16384"]
         # txpkts counts bytes in memory: without the FCS. Ports come up when the other side connects.
         argv += [f"--txpkts={options.frame_size_bytes - 4}", "--flowgen-flows=1024", "--disable-link-check"]

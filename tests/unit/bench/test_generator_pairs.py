@@ -29,15 +29,33 @@ def test_pairs_are_interleaved_and_end_when_a_class_is_full(monkeypatch):
     def side(name, rate):
         return lambda: (order.append(name), (rate, 0.0))[1]
 
-    pairs.run_pairs(result, side("nfvgen", 2e6), side("testpmd", 1e6), pairs.Limits(3, 10, 0))
+    pairs.run_pairs(result, side("nfvgen", 2e6), {"testpmd": side("testpmd", 1e6)}, pairs.Limits(3, 10, 0))
     assert order == ["nfvgen", "testpmd", "testpmd", "nfvgen", "nfvgen", "testpmd"]
     assert result.classes[0].ratio == 2
+
+
+def test_the_better_variant_of_testpmd_counts_in_each_class():
+    slow, quick = "testpmd, bursts of 32", "testpmd, bursts of 64"
+    trials = [trial("nfvgen", 12), trial(slow, 8), trial(quick, 10)]
+    trials += [trial("nfvgen", 6, 150), trial(slow, 5, 150), trial(quick, 4, 150)]
+    near, far = pairs.classes_of(trials)
+    assert (near.rival, near.ratio, near.others_mpps) == (quick, pytest.approx(1.2), {slow: [8]})
+    assert (far.rival, far.ratio, far.others_mpps) == (slow, pytest.approx(1.2), {quick: [4]})
+
+
+def test_it_goes_on_while_a_variant_of_testpmd_has_too_few(monkeypatch):
+    monkeypatch.setattr(pairs, "wait_until_quiet", lambda limit, patience_s: patience_s)
+    monkeypatch.setattr(pairs.coredistance, "measure", lambda cores: type("D", (), {"one_way_ns": 30.0})())
+    result = pairs.LoopResult(name="loop", aim=1.0)
+    rivals = {"testpmd, bursts of 32": lambda: (1.0, 0.5), "testpmd, bursts of 64": lambda: (1.0, 0.0)}
+    pairs.run_pairs(result, lambda: (1.0, 0.0), rivals, pairs.Limits(2, 5, 0))
+    assert len(result.trials) == 15
 
 
 def test_nothing_but_disturbed_trials_gives_no_verdict(monkeypatch):
     monkeypatch.setattr(pairs, "wait_until_quiet", lambda limit, patience_s: patience_s)
     monkeypatch.setattr(pairs.coredistance, "measure", lambda cores: type("D", (), {"one_way_ns": 30.0})())
     result = pairs.LoopResult(name="loop", aim=1.0)
-    pairs.run_pairs(result, lambda: (1.0, 0.5), lambda: (1.0, 0.5), pairs.Limits(3, 4, 0))
+    pairs.run_pairs(result, lambda: (1.0, 0.5), {"testpmd": lambda: (1.0, 0.5)}, pairs.Limits(3, 4, 0))
     assert len(result.trials) == 8
     assert result.classes == []
