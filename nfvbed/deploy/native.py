@@ -9,6 +9,9 @@ _PLACES = {
     "nfvbed-exec": "exec/nfvbed-exec",
     "nfvbed-coredistance": "coredistance/nfvbed-coredistance",
     "nfvgen": "nfvgen/nfvgen",
+    "nfvbed-yield": "yield/nfvbed-yield.so",
+    "nfvbed-raw-forwarder": "forwarders/nfvbed-raw-forwarder",
+    "nfvbed-xdp-forwarder": "forwarders/nfvbed-xdp-forwarder",
 }
 _REPOSITORY = Path(__file__).resolve().parents[2]
 

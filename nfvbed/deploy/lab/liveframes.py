@@ -26,6 +26,29 @@ def _bpf(command: int, attribute: bytes) -> int:
     return int(result)
 
 
+def _load_drop() -> int:
+    """Load a program that drops everything."""
+    program = ctypes.create_string_buffer(_DROP, len(_DROP))
+    licence = ctypes.create_string_buffer(b"GPL")
+    # union bpf_attr: type, count, program, licence; then log level, log size, log buffer, kernel version, flags.
+    return _bpf(_PROG_LOAD, struct.pack("<IIQQ", _PROG_TYPE_XDP, 2, ctypes.addressof(program), ctypes.addressof(licence)))
+
+
+def try_xdp() -> str:
+    """Load an XDP program.
+
+    Returns:
+        Empty, or why it cannot be done here.
+    """
+    if platform.machine() not in _SYSCALL:
+        return f"the bpf system call's number on {platform.machine()} is not known"
+    try:
+        os.close(_load_drop())
+    except OSError as failure:
+        return f"an XDP program cannot be loaded: {failure.strerror}"
+    return ""
+
+
 def try_live_frames() -> str:
     """Send one frame into a program that drops it.
 
@@ -34,12 +57,8 @@ def try_live_frames() -> str:
     """
     if platform.machine() not in _SYSCALL:
         return f"the bpf system call's number on {platform.machine()} is not known"
-    program = ctypes.create_string_buffer(_DROP, len(_DROP))
-    licence = ctypes.create_string_buffer(b"GPL")
-    # union bpf_attr: type, count, program, licence; then log level, log size, log buffer, kernel version, flags.
-    load = struct.pack("<IIQQ", _PROG_TYPE_XDP, 2, ctypes.addressof(program), ctypes.addressof(licence))
     try:
-        handle = _bpf(_PROG_LOAD, load)
+        handle = _load_drop()
     except OSError as failure:
         return f"an XDP program cannot be loaded: {failure.strerror}"
     frame = ctypes.create_string_buffer(64)

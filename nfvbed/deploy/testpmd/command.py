@@ -1,4 +1,4 @@
-"""testpmd's command line for forwarding between two ports on one core, with nobody at its console."""
+"""testpmd's command line for forwarding between ports on cores of one's choice, with nobody at its console."""
 
 import shutil
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class TestpmdOptions:
 
     __test__ = False
 
-    vdevs: tuple[str, str]
+    vdevs: tuple[str, ...]
     main_core: int
     forwarding_core: int
     hugepages: Path
@@ -28,6 +28,20 @@ class TestpmdOptions:
     mbufs: int = 16384
     burst: int = 32
     mode: str = "io"
+    more_cores: tuple[int, ...] = ()
+    """Forwarding cores beyond the first."""
+    queues: int = 1
+    """Of each port; forwarding cores take them in turn."""
+    single_file_segments: bool = False
+    """Memory in few files: virtio-user hands every one to its peer, and vhost takes eight."""
+    peers: tuple[str, ...] = ()
+    """Destination addresses that mode `mac` writes, by port."""
+    free_threshold: int | None = None
+    """Transmit descriptors that are free when sent buffers are taken back; None: the driver's own."""
+    packet_bytes: int | None = None
+    """What `flowgen` and `txonly` send, without FCS."""
+    commands: Path | None = None
+    """File of console commands for what the command line lacks (see `retry_commands`)."""
 
 
 def program() -> str:
@@ -42,39 +56,47 @@ def program() -> str:
     return path
 
 
+def retry_commands(mode: str, retries: int = 64, delay_us: int = 1) -> str:
+    """Give the console commands that make a mode try again to send what a full ring refused."""
+    return f"set fwd {mode} retry\nset burst tx delay {delay_us} retry {retries}\n"
+
+
 def argv(options: TestpmdOptions) -> list[str]:
     """Give the command line.
 
-    The lcores are threads 0 and 1 placed on their cores, so that the main one may share a core with the generator and
-    never polls. Memory and IOVA mode are those of the switch whose place it takes. Links may come up after the start:
-    its wait for them is switched off, and it forwards as soon as they are there.
+    The lcores are threads placed on their cores, so that the main one, thread 0, may share a core with the generator and
+    never polls. Memory and IOVA mode are those of the switch beside it. Links may come up after the start: its wait for
+    them is switched off, and it forwards as soon as they are there.
     """
-    eal = [
-        program(),
-        "--lcores",
-        f"0@{options.main_core},1@{options.forwarding_core}",
-        "--main-lcore",
-        "0",
-        "--no-pci",
-        "--iova-mode=va",
-        f"--file-prefix={options.file_prefix}",
-        "--huge-dir",
-        str(options.hugepages),
-        "--socket-mem",
-        str(options.memory_mib),
-    ]
+    cores = (options.forwarding_core, *options.more_cores)
+    lcores = [f"0@{options.main_core}", *(f"{number}@{core}" for number, core in enumerate(cores, 1))]
+    eal = [program(), "--lcores", ",".join(lcores), "--main-lcore", "0", "--no-pci", "--iova-mode=va"]
+    eal += [f"--file-prefix={options.file_prefix}", "--huge-dir", str(options.hugepages)]
+    eal += ["--socket-mem", str(options.memory_mib)]
+    eal += ["--single-file-segments"] if options.single_file_segments else []
     for vdev in options.vdevs:
         eal += ["--vdev", vdev]
-    application = [
+    return [*eal, "--", *_application(options, len(cores))]
+
+
+def _application(options: TestpmdOptions, cores: int) -> list[str]:
+    words = [
         f"--forward-mode={options.mode}",
         "--auto-start",
         "--disable-link-check",
         "--no-mlockall",
-        "--nb-cores=1",
+        f"--nb-cores={cores}",
         f"--stats-period={NEVER_S}",
         f"--rxd={options.descriptors}",
         f"--txd={options.descriptors}",
         f"--burst={options.burst}",
         f"--total-num-mbufs={options.mbufs}",
     ]
-    return [*eal, "--", *application]
+    if options.queues > 1:
+        words += [f"--rxq={options.queues}", f"--txq={options.queues}"]
+    if options.free_threshold is not None:
+        words.append(f"--txfreet={options.free_threshold}")
+    if options.packet_bytes is not None:
+        words.append(f"--txpkts={options.packet_bytes}")
+    words += [f"--eth-peer={number},{address}" for number, address in enumerate(options.peers)]
+    return words + ([f"--cmdline-file={options.commands}"] if options.commands is not None else [])
