@@ -1,0 +1,1 @@
+"""VNFs that are processes, or the kernel itself, in a network namespace of their own."""

@@ -1,0 +1,42 @@
+"""A VNF's network devices: up, silent, their receive work on the VNF's core."""
+
+from nfvbed.deploy.dataplanes import veth_ports
+from nfvbed.deploy.lab import napi
+from nfvbed.onboard.process.life import kernel_ports
+from nfvbed.onboard.vnf import VnfPlacement
+from nfvbed.records import Hop, Role, VnfHandle, WorkThread
+
+NETNS = "netns"
+"""In a handle's control: the namespace that its devices are in."""
+
+
+def prepare(placement: VnfPlacement) -> tuple[WorkThread, ...]:
+    """Bring the devices up and put their receive work into threads on the VNF's first core.
+
+    Where that core is shared, these threads run before the generator's sender, as an interrupt would: a sender that
+    never sleeps would let the rings before them overflow. They sleep when there is nothing to receive.
+    """
+    netns, names = kernel_ports(placement)
+    veth_ports.prepare(netns, names, placement.choice.offloads)
+    before = list(napi.napi_threads())
+    napi.make_threaded(netns, names)
+    found = tuple(
+        thread for name in names for thread in napi.pin_threads(name, before, placement.cores[0], Role.VNF)
+    )
+    if placement.shares_core:
+        napi.put_first(found)
+    return found
+
+
+def hops(handle: VnfHandle) -> tuple[Hop, ...]:
+    """Read what the kernel counts at the devices.
+
+    Raises:
+        SwitchDiedError: the devices or their namespace are gone, as they are when the switch was taken down.
+    """
+    names = tuple(port.address for port in handle.ports)
+    counted = veth_ports.read(handle.control[NETNS], names)
+    return tuple(
+        veth_ports.hop(f"{handle.name} port {port.port} ({port.address})", counted[port.address])
+        for port in handle.ports
+    )

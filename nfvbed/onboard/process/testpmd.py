@@ -1,0 +1,245 @@
+"""DPDK's testpmd, as Debian ships it, as a VNF: io, mac, macswap, 5tswap; as a source and as a sink of traffic."""
+
+import os
+import time
+from pathlib import Path
+
+from nfvbed.deploy.dataplanes import vhost_user_ports
+from nfvbed.deploy.dataplanes.ovs_probe import try_memory
+from nfvbed.deploy.lab.napi import still_there
+from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.timing import Steps
+from nfvbed.deploy.native import native_binary
+from nfvbed.deploy.testpmd import command, telemetry
+from nfvbed.deploy.testpmd.threads import forwarding_threads, is_runnable
+from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError
+from nfvbed.onboard.process import devices, sharing
+from nfvbed.onboard.process.first_peer import first_peers
+from nfvbed.onboard.process.life import RUN_DIRECTORY, Processes, check_alive, kernel_ports, port_title
+from nfvbed.onboard.vnf import SINK, SOURCE, VnfDriver, VnfPlacement
+from nfvbed.records import Hop, PortKind, Readiness, Role, Support, VnfHandle, VnfPort, WorkThread
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.units import FCS_BYTES
+
+MODES = {"io": "io", "mac": "mac", "macswap": "macswap", "5tswap": "5tswap", SOURCE: "flowgen", SINK: "rxonly"}
+"""testpmd's own names. Its `txonly` never polls, so it could not be made to yield; `flowgen` also sends many flows."""
+MEMORY_MIB = 64
+MIN_MBUFS, MAX_MBUFS = 4096, 16384
+SPARE_MBUFS = 2048
+"""Beyond what the rings hold: bursts under way, and the caches of the lcores."""
+POLLING_LOOKS = 3
+"""How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""
+_LOOK_S = 0.005
+_KERNEL_PORTS = {
+    "af_xdp": "net_af_xdp{index},iface={device},queue_count={queues}",
+    "af_packet": "net_af_packet{index},iface={device},qpairs={queues},framesz=4096,framecnt=512,blocksz=65536,"
+    "qdisc_bypass=1",
+}
+
+
+class TestpmdVnf(VnfDriver):
+    """testpmd in a process of its own; on vhost-user ports as virtio-user, the server of their sockets.
+
+    Args:
+        kernel_ports: DPDK's driver for network devices: `af_xdp`, or `af_packet` for kernels without it.
+    """
+
+    __test__ = False
+
+    def __init__(self, kernel_ports: str = "af_xdp") -> None:
+        self._kernel_ports = kernel_ports
+        self._processes = Processes()
+
+    def probe(self, choice: VnfChoice) -> Support:
+        """Look for testpmd, the plug-in, and for the memory."""
+        try:
+            if os.geteuid() != 0:
+                raise PrerequisiteError("testpmd needs root", fix="run it with sudo")
+            command.program()
+            native_binary(sharing.PLUGIN)
+            try_memory(MEMORY_MIB)
+        except NfvbedError as failure:
+            reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
+            return Support(variant=choice.label, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+        return Support(variant=choice.label, readiness=Readiness.READY)
+
+    def start(self, placement: VnfPlacement) -> VnfHandle:
+        """Start testpmd; it forwards when its ports have been taken."""
+        spec, workspace, name = placement.choice.vnf, placement.workspace, placement.name
+        steps, napi_threads, netns = Steps(), (), None
+        on_devices = placement.ports[0].kind is not PortKind.VHOST_USER
+        with steps.timed(f"onboard.{name}.start"):
+            if on_devices:
+                netns, _ = kernel_ports(placement)
+                napi_threads = devices.prepare(placement)
+            else:
+                vhost_user_ports.check_queue_size(spec.descriptors)
+                _remove_dead_sockets(placement.ports)
+            options = self._options(placement)
+            environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
+            report = workspace.directory / f"{name}.yield"
+            if placement.shares_core:
+                environment |= sharing.environment(report, placement.root)
+            cores = sorted({*placement.cores, options.main_core})
+            process = workspace.spawn(name, command.argv(options), cores=cores, netns=netns, environment=environment)
+        self._processes.remember(workspace)
+        control = {
+            RUN_DIRECTORY: str(workspace.directory),
+            "telemetry": str(telemetry.socket_path(workspace.directory, options.file_prefix)),
+            "hugepages": str(options.hugepages),
+        }
+        control |= {devices.NETNS: netns} if netns else {}
+        control |= {"yield": str(report)} if placement.shares_core else {}
+        return VnfHandle(
+            name=name,
+            kind=placement.choice.kind,
+            forwarding=placement.does,
+            ports=placement.ports,
+            pids=(process.pid,),
+            cgroup=str(workspace.cgroup()),
+            cores=placement.cores,
+            shares_core=placement.shares_core,
+            threads=napi_threads,
+            control=control,
+            steps=steps.done,
+            facts={
+                "mode": options.mode,
+                "burst": options.burst,
+                "descriptors": options.descriptors,
+                "mbufs": options.mbufs,
+                "retry": spec.retry,
+                "ports": [vdev.partition(",")[0] for vdev in options.vdevs],
+            },
+        )
+
+    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+        """Wait until its ports run and its threads poll; where it shares its core, until it yields."""
+        steps = Steps()
+        process = self._processes.of(handle)
+        sockets = [port.address for port in handle.ports if port.kind is PortKind.VHOST_USER]
+        with steps.timed(f"onboard.{handle.name}.ready"), first_peers(sockets):
+            self._wait(placement, handle, process)
+        return handle.model_copy(
+            update={
+                "threads": (*handle.threads, *forwarding_threads(process.pid, handle.cores, Role.VNF)),
+                "versions": {"testpmd": str(telemetry.ask(Path(handle.control["telemetry"]), "/info")["version"])},
+                "steps": (*handle.steps, *steps.done),
+            }
+        )
+
+    def _wait(self, placement: VnfPlacement, handle: VnfHandle, process: ManagedProcess) -> None:
+        timeout_s = placement.choice.vnf.readiness.timeout_s
+        deadline = time.monotonic() + timeout_s
+        seen = 0
+        while seen < POLLING_LOOKS:
+            check_alive(process)
+            if time.monotonic() > deadline:
+                raise OnboardError(
+                    f"{handle.name} was not ready within {timeout_s:g} s",
+                    where=str(process.log),
+                    observed=process.log_tail(5),
+                    fix="see whether its ports' other sides are there",
+                )
+            time.sleep(_LOOK_S)
+            seen = seen + 1 if _forwards(handle, process) else 0
+
+    def verify(self, handle: VnfHandle) -> None:
+        """Check that testpmd lives."""
+        check_alive(self._processes.of(handle))
+
+    def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
+        """What its ports counted."""
+        path = Path(handle.control["telemetry"])
+        try:
+            counted = [telemetry.ask(path, f"/ethdev/stats,{index}") for index in range(len(handle.ports))]
+        except DeployError:
+            self.verify(handle)
+            raise
+        return tuple(
+            Hop(
+                name=port_title(handle.name, port),
+                rx_packets=int(counts["ipackets"]),
+                tx_packets=int(counts["opackets"]),
+                drops={key: int(counts[key]) for key in ("imissed", "ierrors", "oerrors", "rx_nombuf")},
+            )
+            for port, counts in zip(handle.ports, counted, strict=True)
+        )
+
+    def threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
+        """Its forwarding threads, and those of the kernel that receive for it."""
+        pid = self._processes.of(handle).pid
+        of_kernel = tuple(thread for thread in handle.threads if thread.pid != pid)
+        return (*still_there(of_kernel), *forwarding_threads(pid, handle.cores, Role.VNF))
+
+    def stop(self, handle: VnfHandle) -> None:
+        """End it; its memory is given back."""
+        self._processes.of(handle).stop()
+        for file in Path(handle.control["hugepages"]).glob("*map_*"):
+            file.unlink(missing_ok=True)
+        _remove_dead_sockets(handle.ports)
+
+    def _options(self, placement: VnfPlacement) -> command.TestpmdOptions:
+        spec, workspace, mode = placement.choice.vnf, placement.workspace, MODES[placement.does]
+        queues = placement.ports[0].queues
+        commands = None
+        if spec.retry:
+            commands = workspace.directory / f"{placement.name}.testpmd"
+            commands.write_text(command.retry_commands(mode))
+        first, *others = placement.cores[:queues]
+        return command.TestpmdOptions(
+            vdevs=tuple(self._vdev(index, port, spec.descriptors) for index, port in enumerate(placement.ports)),
+            main_core=placement.control_cores[0],
+            forwarding_core=first,
+            more_cores=tuple(others),
+            hugepages=_hugepages(placement),
+            memory_mib=MEMORY_MIB,
+            file_prefix=f"nfvbed-{workspace.id}-{placement.name}",
+            descriptors=spec.descriptors,
+            mbufs=_mbufs(len(placement.ports) * queues, spec.descriptors),
+            burst=spec.burst,
+            mode=mode,
+            queues=queues,
+            single_file_segments=True,
+            packet_bytes=placement.frame_size - FCS_BYTES if placement.does == SOURCE else None,
+            commands=commands,
+        )
+
+    def _vdev(self, index: int, port: VnfPort, descriptors: int) -> str:
+        if port.kind is PortKind.VHOST_USER:
+            return (
+                f"net_virtio_user{index},path={port.address},server=1,queues={port.queues},"
+                f"queue_size={descriptors},mac={port.mac}"
+            )
+        return _KERNEL_PORTS[self._kernel_ports].format(index=index, device=port.address, queues=port.queues)
+
+
+def _mbufs(queues: int, descriptors: int) -> int:
+    """Enough for full rings in both directions; few, as each VNF of a chain has its own."""
+    return min(max(queues * 2 * descriptors + SPARE_MBUFS, MIN_MBUFS), MAX_MBUFS)
+
+
+def _hugepages(placement: VnfPlacement) -> Path:
+    """Mount the VNF's memory; one that is started anew finds what it had."""
+    link = placement.workspace.directory / f"{placement.name}.hugepages"
+    if not link.is_symlink():
+        link.symlink_to(placement.workspace.hugepages(MEMORY_MIB))
+    return link.resolve()
+
+
+def _remove_dead_sockets(ports: tuple[VnfPort, ...]) -> None:
+    """A socket that a killed process left stands in the way of the next."""
+    for port in ports:
+        if port.kind is PortKind.VHOST_USER:
+            Path(port.address).unlink(missing_ok=True)
+
+
+def _forwards(handle: VnfHandle, process: ManagedProcess) -> bool:
+    if not Path(handle.control["telemetry"]).is_socket():
+        return False
+    threads = forwarding_threads(process.pid, handle.cores, Role.VNF)
+    if not any(is_runnable(thread) for thread in threads):
+        return False
+    if "yield" not in handle.control:
+        return True
+    report = sharing.read_report(Path(handle.control["yield"]))
+    return report.ports == len(handle.ports) and report.polls > 0
