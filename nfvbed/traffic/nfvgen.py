@@ -87,6 +87,9 @@ class NfvgenOptions:
     queue_size: int = 1024
     mbufs: int = 16384
     yield_when_idle: bool = False
+    """dpdk only: give the core away regularly, as another program that polls shares it."""
+    destination_macs: tuple[str, str] | None = None
+    """Of frames sent from port 0 and port 1; None: the address of the port that they are for."""
     drain_ns: int = 50_000_000
     start_timeout_s: float = 30.0
     """Opening virtio-user ports waits for the other side; hugepages have to be cleared."""
@@ -154,8 +157,10 @@ class NfvgenClient(Generator):
             GeneratorError: it ended, refused, a port failed, or the trial did not end in time.
         """
         self._check_limits(request)
-        message = start_message(request, self._options.drain_ns)
-        self._result(self._ask("start", **message.model_dump()), "start", request)
+        message = start_message(request, self._options.drain_ns).model_dump()
+        if self._options.destination_macs is not None:
+            message["destination_macs"] = list(self._options.destination_macs)
+        self._result(self._ask("start", **message), "start", request)
         return result_of(self._wait_for_end(request))
 
     def close(self) -> None:

@@ -16,6 +16,8 @@ from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 
 IDLE_PORT = "idle_port"
 """In a deployment's `control`: what nfvgen opens at an end at which there is nothing for it."""
+DESTINATION_MACS = "destination_macs"
+"""In a VNF's `control`: the addresses that frames into its port 0 and port 1 must have (a router's own), with a comma."""
 _MEMORY_MIB = 256
 """Enough for the generator's own buffers; the site's figure is what is set aside, this is what is taken at once."""
 
@@ -61,6 +63,8 @@ class GeneratorStarter:
             socket_path=self._workspace.directory / f"{name}.sock",
             memory_mib=min(_MEMORY_MIB, self._hugepages_mib),
             file_prefix=f"nfvbed-{self._workspace.id}-{name}",
+            yield_when_idle=engine == "dpdk" and self._shares_core(deployment),
+            destination_macs=destination_macs(deployment),
         )
         # Its helper threads (DPDK's control threads) go where nfvbed itself is, not onto the switch's core.
         cores = sorted({self._arrangement.generator_core, *self._arrangement.control_cores})
@@ -70,6 +74,21 @@ class GeneratorStarter:
             return self._workspace.spawn(name, argv, cores=cores, netns=netns)
 
         return NfvgenClient(options, spawn)
+
+
+    def _shares_core(self, deployment: Deployment) -> bool:
+        """Whether a VNF polls on the generator's core: then both must yield."""
+        return bool(deployment.vnf_ports) and self._arrangement.generator_core in self._arrangement.vnf_cores
+
+
+def destination_macs(deployment: Deployment) -> tuple[str, str] | None:
+    """Give the destinations of frames from port 0 and port 1 where a VNF at an end takes only what is addressed to it."""
+    if not deployment.vnfs:
+        return None
+    first, last = deployment.vnfs[0].control, deployment.vnfs[-1].control
+    if DESTINATION_MACS not in first or DESTINATION_MACS not in last:
+        return None
+    return first[DESTINATION_MACS].split(",")[0], last[DESTINATION_MACS].split(",")[-1]
 
 
 def both_ports(deployment: Deployment) -> tuple[GeneratorPort, GeneratorPort]:
