@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+from nfvbed.deploy.dataplanes import veth_ports, vhost_user_ports
+from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS
 from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.topology import read_topology
 from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.onboard.numa import GuestPlacement, Host, place_guest
 from nfvbed.onboard.vnf import SINK, SOURCE, VnfPlacement
-from nfvbed.records import Deployment
+from nfvbed.records import Deployment, PortKind, VnfKind
 from nfvbed.spec.layout import EndKind, Layout
 from nfvbed.spec.vnf import VnfChoice
 
@@ -20,10 +24,14 @@ def placements(
         plan: its topology.
         choice: the VNF; all places run the same.
         host: the workspace it starts in, the arrangement of cores, the root of the project.
+
+    Raises:
+        UnsupportedError: the host cannot give virtual machines what their flavor wants.
     """
     workspace, arrangement, root = host
     cores = arrangement.vnf_cores
     used = [cores[index % len(cores)] for index in range(len(deployment.vnf_ports))]
+    guests = _guests(choice, arrangement, used)
     return tuple(
         VnfPlacement(
             index=index,
@@ -35,9 +43,34 @@ def placements(
             control_cores=arrangement.control_cores,
             shares_core=used[index] == arrangement.generator_core or used.count(used[index]) > 1,
             root=root,
+            guest=guests[index],
+            beyond=_beyond(deployment, index),
         )
         for index, ports in enumerate(deployment.vnf_ports)
     )
+
+
+def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> list[GuestPlacement | None]:
+    """Place virtual machines one after another: a core that one has to itself is not there for the next."""
+    if choice.kind is not VnfKind.VM:
+        return [None for _ in used]
+    topology, taken, placed = read_topology(), frozenset[int](), list[GuestPlacement | None]()
+    for core in used:
+        guest = place_guest(choice.flavor, Host(topology, arrangement, taken=taken), (core,))
+        if choice.flavor.cpu_policy == "dedicated":
+            taken |= {own for cores in guest.vcpu_cores for own in cores}
+        placed.append(guest)
+    return placed
+
+
+def _beyond(deployment: Deployment, index: int) -> tuple[str, str]:
+    """Give what a VNF's ports lead to along a chain: its neighbours, and the generator at the ends."""
+    vnfs = deployment.vnf_ports
+    kernel = deployment.vnf_ports[index][0].kind is not PortKind.VHOST_USER
+    generator = tuple(veth_ports.MACS[name] for name in GENERATOR_LINKS) if kernel else vhost_user_ports.MACS
+    before = vnfs[index - 1][-1].mac if index > 0 else generator[0]
+    after = vnfs[index + 1][0].mac if index + 1 < len(vnfs) else generator[1]
+    return before, after
 
 
 def _does(plan: Layout, index: int, choice: VnfChoice) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.onboard.numa import GuestPlacement
 from nfvbed.records import Hop, Support, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 
@@ -34,6 +35,10 @@ class VnfPlacement:
     """Of the project."""
     frame_size: int = 64
     """What a source sends, in bytes, FCS included."""
+    beyond: tuple[str, str] = ("", "")
+    """The MAC addresses that port 0 and port 1 lead to: the next VNF's port's, or the generator's."""
+    guest: GuestPlacement | None = None
+    """Who of a virtual machine runs where, as its flavor wants it; None for every other kind."""
 
     @property
     def name(self) -> str:

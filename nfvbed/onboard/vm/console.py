@@ -1,0 +1,62 @@
+"""The guest's console: what it printed, and the wait for its mark."""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import OnboardError
+
+_LOOK_S = 0.05
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f]")
+"""What a loader or a login sends to a terminal: colours, cursor, carriage returns."""
+
+
+@dataclass(frozen=True)
+class Console:
+    """The log that QEMU keeps of the first serial port."""
+
+    log: Path
+
+    def text(self) -> str:
+        """All of it, without what only a terminal understands."""
+        try:
+            return _CONTROL.sub("", self.log.read_text(errors="replace"))
+        except FileNotFoundError:
+            return ""
+
+    def tail(self, lines: int = 8) -> str:
+        """Give the last lines that are not empty."""
+        told = [line.rstrip() for line in self.text().splitlines() if line.strip()]
+        return "\n".join(told[-lines:])
+
+    def wait_for(self, marker: str, failed: str, timeout_s: float, alive: Callable[[], None]) -> str:
+        """Wait until it printed a line with the mark, and give that line.
+
+        Args:
+            marker: printed when the guest is up.
+            failed: printed when it gives up; empty: it says nothing then.
+            timeout_s: how long to wait.
+            alive: raises when QEMU has ended.
+
+        Raises:
+            OnboardError: it did not in time, or it gave up; with its last lines.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            for line in self.text().splitlines():
+                if marker in line:
+                    return line.strip()
+                if failed and failed in line:
+                    raise OnboardError("the guest gave up", where=str(self.log), observed=line.strip())
+            alive()
+            if time.monotonic() > deadline:
+                said = self.tail()
+                raise OnboardError(
+                    f"the guest did not boot within {timeout_s:g} s",
+                    where=str(self.log),
+                    observed=f"its last lines:\n{said}" if said else "not a byte on its console",
+                    fix=f"it must print {marker!r} on its first serial port; raise readiness.timeout_s if slow",
+                )
+            time.sleep(_LOOK_S)
