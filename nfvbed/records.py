@@ -225,11 +225,15 @@ class CellRecord(Record):
     """One square of the matrix: what is measured, repeated over the rounds."""
 
     id: str
-    """Readable and unique within a run: `ovs-dpdk/p2p/64`, `loopback:vhost-user/p2p/64`."""
+    """Readable and unique within a run: `ovs-dpdk/p2p/64`, `ovs-dpdk/pvp+process-io/64`, `loopback:veth/p2p/64`."""
     run: str
     variant: str
     role: CellRole = CellRole.SUBJECT
     topology: str
+    vnf: str = ""
+    """Label of its VNFs (`process-io`, `native`); empty without VNFs."""
+    vnf_resolved: str = ""
+    """What the label stands for on this variant: `process-bridge` where it is `native`."""
     frame_size: FrameSize
     flows: int
     bidirectional: bool = True

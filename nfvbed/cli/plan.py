@@ -28,7 +28,7 @@ def command(experiment: str, root: Path | None, as_json: bool, **overrides: Any)
 
 def show_plan(study: Study, as_json: bool) -> None:
     """Print the plan of a study."""
-    plan = expand(study.experiment, study.variants)
+    plan = expand(study.experiment, study.variants, study.choices)
     overheads = SIMULATED if study.simulated else Overheads()
     least_s = length_s(plan, shortest(plan), overheads)
     most_s = min(length_s(plan, plan.trials, overheads), study.experiment.repetitions.time_limit_s)

@@ -154,7 +154,7 @@ def progress_on(console: Console) -> PlainProgress | BarProgress:
 def named(key: DeploymentKey) -> str:
     """Name a deployment."""
     role = "" if key.role is CellRole.SUBJECT else f" ({key.role.value})"
-    return f"{key.variant}{role} {key.topology}"
+    return f"{key.variant}{role} {key.topology}{' with ' + key.vnf if key.vnf else ''}"
 
 
 def outcome(record: TrialRecord) -> str:

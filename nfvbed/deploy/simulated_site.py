@@ -14,13 +14,16 @@ from nfvbed.records import (
     Readiness,
     Support,
     SwitchCounters,
+    VnfHandle,
+    VnfKind,
     WorkThread,
 )
+from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import SimulatedOptions, Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.simulated import SimulatedGenerator
-from nfvbed.traffic.simulated_system import SimulatedSystem
+from nfvbed.traffic.simulated_system import SimulatedPath, SimulatedSystem
 from nfvbed.traffic.simulated_world import HiddenState, VirtualClock
 
 DEPLOY_NS = 1_000_000_000
@@ -44,15 +47,17 @@ class SimulatedSite(Site):
         self._states: dict[tuple[float, int], HiddenState] = {}
         self._systems: dict[str, tuple[SimulatedSystem, HiddenState]] = {}
         self._count = 0
+        self._vnf: dict[str, str] | None = None
 
     def facts(self) -> dict[str, Any]:
         """Describe the simulated host; it is the same everywhere."""
         return {"simulated": True, "cpu": "none", "version": __version__}
 
     def rig(self, port_kind: PortKind) -> dict[str, Any]:
-        """Describe what surrounds the variant: a generator that sends nothing."""
+        """Describe what surrounds the variant: a generator that sends nothing, and the VNFs set up last."""
         engine = {"name": "simulated", "version": __version__}
-        return {"simulated": True, "site": self.name, "port_kind": port_kind.value, "engine": engine}
+        rig = {"simulated": True, "site": self.name, "port_kind": port_kind.value, "engine": engine}
+        return rig | {"vnf": self._vnf} if self._vnf else rig
 
     def probe(self, variant: Variant) -> Support:
         """Accept simulated variants only."""
@@ -72,10 +77,10 @@ class SimulatedSite(Site):
         role: CellRole = CellRole.SUBJECT,
         vnf: VnfChoice | None = None,
     ) -> Deployment:
-        """Set up a simulated system; it has no VNFs.
+        """Set up a simulated system, with VNFs that are part of the simulation.
 
         Raises:
-            UnsupportedError: it is a real variant.
+            UnsupportedError: it is a real variant, or a topology or VNF that is not simulated.
         """
         if not isinstance(variant.options, SimulatedOptions):
             raise UnsupportedError(
@@ -84,12 +89,15 @@ class SimulatedSite(Site):
                 observed=f"data plane {variant.options.dataplane}",
                 fix="choose another site",
             )
+        _refuse_unsimulated(topology, vnf)
         options = variant.options
         state = self._state(options)
         self._count += 1
         self._clock.advance(DEPLOY_NS)
         identity = f"simulated-{self._offset}-{self._count}"
-        system = SimulatedSystem(options, role, state, f"{options.seed} {variant.name} {role.value} {identity}")
+        seed = f"{options.seed} {variant.name} {role.value} {identity}"
+        system = SimulatedSystem(options, role, state, seed, SimulatedPath.of(topology))
+        self._vnf = {"name": vnf.vnf.name, "kind": vnf.kind.value, "forwarding": vnf.forwarding} if vnf else None
         self._systems[identity] = (system, state)
         port = GeneratorPort(engine="simulated", spec="simulated", kind=PortKind.SIMULATED)
         return Deployment(
@@ -99,6 +107,7 @@ class SimulatedSite(Site):
             topology=topology,
             role=role,
             ports=(port, port),
+            vnfs=_simulated_vnfs(topology, vnf),
             versions={"simulated": __version__},
             simulated=True,
         )
@@ -114,7 +123,7 @@ class SimulatedSite(Site):
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Give what the simulated system forwarded and spent; a loop-back has no switch."""
-        if deployment.role is CellRole.LOOPBACK:
+        if deployment.role in (CellRole.LOOPBACK, CellRole.VNF):
             return None
         system = self._standing(deployment)[0]
         return SwitchCounters(packets=system.packets, busy_cycles=system.busy_cycles, source="simulated")
@@ -148,3 +157,27 @@ class SimulatedSite(Site):
         if deployment.id not in self._systems:
             raise InternalError(f"the simulated deployment {deployment.id} does not stand in this process")
         return self._systems[deployment.id]
+
+
+def _refuse_unsimulated(topology: str, vnf: VnfChoice | None) -> None:
+    """Refuse what has no known answer here.
+
+    Raises:
+        UnsupportedError: a path that begins or ends at a VNF, or a guest.
+    """
+    if layout(topology).one_way or (vnf is not None and vnf.kind is VnfKind.VM):
+        raise UnsupportedError(
+            "this is not simulated",
+            where=f"topology {topology}",
+            observed=f"VNF of kind {vnf.kind.value}" if vnf else "no VNF",
+            fix="simulate pvp, pvvp, chains or pvpv with process VNFs",
+        )
+
+
+def _simulated_vnfs(topology: str, vnf: VnfChoice | None) -> tuple[VnfHandle, ...]:
+    if vnf is None:
+        return ()
+    return tuple(
+        VnfHandle(name=f"vnf{number}", kind=vnf.kind, forwarding=vnf.forwarding, ports=(), steps=(("start", 0),))
+        for number in range(1, layout(topology).vnfs + 1)
+    )

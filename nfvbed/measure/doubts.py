@@ -1,6 +1,6 @@
 """The doubts that a trial raises about itself: a closed list, stored with the result."""
 
-from nfvbed.records import GeneratorPort, PortKind, QualityWarning
+from nfvbed.records import Accelerator, Deployment, GeneratorPort, PortKind, QualityWarning
 from nfvbed.traffic.generator import GeneratorInfo, TrafficResult
 from nfvbed.units import NS_PER_S, FrameSize, layer1_bits_per_s
 
@@ -47,10 +47,10 @@ def is_generator_limited(result: TrafficResult) -> bool:
 
 
 def is_wire_limited(
-    result: TrafficResult, size: FrameSize, info: GeneratorInfo, ports: tuple[GeneratorPort, GeneratorPort]
+    result: TrafficResult, size: FrameSize, info: GeneratorInfo, ports: tuple[GeneratorPort, ...]
 ) -> bool:
     """Tell whether a direction ran at line rate. Virtual ports name a speed that bounds nothing: they have none."""
-    if any(port.kind not in (PortKind.PCI, PortKind.VF) for port in ports) or not result.duration_ns:
+    if not ports or any(port.kind not in (PortKind.PCI, PortKind.VF) for port in ports) or not result.duration_ns:
         return False
     speeds = _speeds_mbps(info)
     rates = (d.sent * NS_PER_S / result.duration_ns for d in result.directions)
@@ -58,6 +58,12 @@ def is_wire_limited(
         speed is not None and layer1_bits_per_s(rate, size) >= WIRE_FULL * speed * 1_000_000
         for rate, speed in zip(rates, speeds, strict=False)
     )
+
+
+def vnf_doubts(deployment: Deployment) -> tuple[QualityWarning, ...]:
+    """Name what the VNFs cast doubt on: a guest whose instructions are emulated shows frames, and no rates."""
+    emulated = any(handle.accelerator is Accelerator.TCG for handle in deployment.vnfs)
+    return (QualityWarning.EMULATED_ACCELERATOR,) if emulated else ()
 
 
 def _speeds_mbps(info: GeneratorInfo) -> list[int | None]:

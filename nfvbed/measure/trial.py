@@ -8,7 +8,7 @@ from typing import Any
 from nfvbed.deploy.site import Site
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.cpu import CpuReport, account
-from nfvbed.measure.doubts import is_wire_limited, traffic_doubts
+from nfvbed.measure.doubts import is_wire_limited, traffic_doubts, vnf_doubts
 from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.task import TrialTask
 from nfvbed.records import (
@@ -29,6 +29,10 @@ from nfvbed.units import NS_PER_S
 
 LINK_TIMEOUT_S = 10.0
 """A switch that is the client of a vhost-user socket tries again once a second."""
+
+
+SWITCHLESS = (CellRole.LOOPBACK, CellRole.VNF)
+"""Ceilings in which no switch stands."""
 
 
 class Measurement:
@@ -59,7 +63,7 @@ class Measurement:
         """Run one trial and describe it completely.
 
         Raises:
-            SwitchDiedError: the switch ended; this is told before a generator's trouble that it may have caused.
+            SwitchDiedError, VnfDiedError: it ended; this is told before a generator's trouble that it may have caused.
             GeneratorError: the generator failed.
         """
         site, deployment = self._site, self._deployment
@@ -74,7 +78,7 @@ class Measurement:
         counters_after = site.counters(deployment)
         distance_after = site.core_distance_ns(deployment)
         cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
-        cpu = CpuReport(cpu.times + self._switch_without_thread(threads), cpu.warnings)
+        cpu = CpuReport(cpu.times + self._without_thread(threads), cpu.warnings)
         counters = difference(counters_before, counters_after)
         return TrialRecord(
             run=task.run,
@@ -110,35 +114,43 @@ class Measurement:
         if self._deployment.simulated:
             return ()
         info = self._info
+        if not info.pid:
+            return self._site.work_threads(self._deployment)  # A VNF sends: its threads are among those.
         generator = WorkThread(
             role=Role.GENERATOR, pid=info.pid, tid=info.thread_id, core=info.core, name="generator", polling=True
         )
         return (*self._site.work_threads(self._deployment), generator)
 
-    def _switch_without_thread(self, threads: Sequence[WorkThread]) -> tuple[CpuTime, ...]:
-        expected = self._deployment.role is not CellRole.LOOPBACK and not self._deployment.simulated
-        if not expected or any(t.role is Role.SWITCH for t in threads):
+    def _without_thread(self, threads: Sequence[WorkThread]) -> tuple[CpuTime, ...]:
+        """Say of the roles that work and have no thread that their time cannot be told apart: it is not zero."""
+        deployment = self._deployment
+        if deployment.simulated:
             return ()
-        return (
-            CpuTime(
-                role=Role.SWITCH,
-                core=None,
-                user_ns=NOT_SEPARABLE,
-                system_ns=NOT_SEPARABLE,
-                softirq_ns=NOT_SEPARABLE,
-                guest_ns=NOT_SEPARABLE,
-                busy_ns=NOT_SEPARABLE,
-                source="no thread of its own: it works in the sender's softirq",
-            ),
-        )
+        expected = [] if deployment.role in SWITCHLESS else [Role.SWITCH]
+        expected += [Role.VNF] if deployment.vnfs else []
+        seen = {thread.role for thread in threads}
+        return tuple(_untold(role) for role in expected if role not in seen)
 
     def _warnings(self, task: TrialTask, result: TrafficResult, cpu: CpuReport) -> tuple[QualityWarning, ...]:
-        found = [*traffic_doubts(result), *cpu.warnings]
+        found = [*traffic_doubts(result), *vnf_doubts(self._deployment), *cpu.warnings]
         if is_wire_limited(result, task.request.frame_size, self._info, self._generator.ports):
             found.append(QualityWarning.WIRE_LIMITED)
         if self._deployment.simulated:
             found.append(QualityWarning.SIMULATED)
         return tuple(found)
+
+
+def _untold(role: Role) -> CpuTime:
+    return CpuTime(
+        role=role,
+        core=None,
+        user_ns=NOT_SEPARABLE,
+        system_ns=NOT_SEPARABLE,
+        softirq_ns=NOT_SEPARABLE,
+        guest_ns=NOT_SEPARABLE,
+        busy_ns=NOT_SEPARABLE,
+        source="no thread of its own: it works in the sender's softirq",
+    )
 
 
 def wait_for_links(generator: Generator) -> GeneratorInfo:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from nfvbed.records import CellRole, PortKind, Preset, Record
+from nfvbed.spec.layout import EndKind, layout
 from nfvbed.units import FrameSize
 
 MRR_ONLY = (Preset.MRR,)
@@ -11,11 +12,13 @@ MRR_THEN_PACED = (Preset.MRR, Preset.PACED)
 
 @dataclass(frozen=True)
 class DeploymentKey:
-    """What one deployment serves: all cells of a variant (or ceiling) in one topology."""
+    """What one deployment serves: all cells of a variant (or ceiling) in one topology with one VNF."""
 
     variant: str
     role: CellRole
     topology: str
+    vnf: str = ""
+    """Label of the VNFs; empty without."""
 
 
 class CellPlan(Record):
@@ -25,6 +28,9 @@ class CellPlan(Record):
     variant: str
     role: CellRole
     topology: str
+    vnf: str = ""
+    vnf_resolved: str = ""
+    """What the label stands for on this variant."""
     frame_size: FrameSize
     flows: int
     bidirectional: bool
@@ -33,22 +39,27 @@ class CellPlan(Record):
     @property
     def deployment(self) -> DeploymentKey:
         """What must stand to measure it."""
-        return DeploymentKey(self.variant, self.role, self.topology)
+        return DeploymentKey(self.variant, self.role, self.topology, self.vnf)
 
     @property
     def presets(self) -> tuple[Preset, ...]:
-        """The trials of one repetition; a ceiling is only asked for its maximum."""
-        return MRR_THEN_PACED if self.role is CellRole.SUBJECT else MRR_ONLY
+        """The trials of one repetition.
+
+        A ceiling is only asked for its maximum; a VNF that is the source of the path sends at its own pace.
+        """
+        source_is_vnf = layout(self.topology).ends[0] is EndKind.SOURCE
+        return MRR_ONLY if self.role is not CellRole.SUBJECT or source_is_vnf else MRR_THEN_PACED
 
 
-def cell_id(role: CellRole, of: str, topology: str, frame_size: FrameSize) -> str:
-    """Name a cell: `ovs-dpdk/p2p/64`, `loopback:vhost-user/p2p/64`.
+def cell_id(role: CellRole, of: str, path: tuple[str, str], frame_size: FrameSize) -> str:
+    """Name a cell: `ovs-dpdk/p2p/64`, `ovs-dpdk/pvp+process-io/64`, `loopback:vhost-user/p2p/64`.
 
     Args:
         role: subject or ceiling.
         of: the variant's name; for a ceiling its port kind.
-        topology: as declared.
+        path: the topology, and the VNF's label (empty: none).
         frame_size: in bytes, or `imix`.
     """
     prefix = "" if role is CellRole.SUBJECT else f"{role.value}:"
-    return f"{prefix}{of}/{topology}/{frame_size}"
+    topology, vnf = path
+    return f"{prefix}{of}/{topology}{'+' + vnf if vnf else ''}/{frame_size}"

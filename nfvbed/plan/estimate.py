@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nfvbed.plan.plan import Plan, PlannedTrial
-from nfvbed.records import Preset
+from nfvbed.records import Preset, VnfKind
 
 
 @dataclass(frozen=True)
@@ -13,11 +13,13 @@ class Overheads:
 
     deployment_s: float = 4.0
     """Setting a data plane and the generator up and down again."""
+    boot_s: float = 60.0
+    """Starting the guests of a deployment; they boot side by side."""
     trial_s: float = 0.25
     """Draining, core distance and counters around one trial."""
 
 
-SIMULATED = Overheads(deployment_s=0.0, trial_s=0.0)
+SIMULATED = Overheads(deployment_s=0.0, boot_s=0.0, trial_s=0.0)
 
 
 def traffic_s(plan: Plan, trials: Iterable[PlannedTrial]) -> float:
@@ -30,8 +32,11 @@ def traffic_s(plan: Plan, trials: Iterable[PlannedTrial]) -> float:
 def length_s(plan: Plan, trials: Iterable[PlannedTrial], overheads: Overheads) -> float:
     """Estimate how long trials take with their deployments, in s."""
     listed = list(trials)
-    deployments = len(plan.by_deployment(listed))
-    return traffic_s(plan, listed) + deployments * overheads.deployment_s + len(listed) * overheads.trial_s
+    deployments = [key for key, _ in plan.by_deployment(listed)]
+    choices = [plan.choice(key) for key in deployments]
+    boots = sum(choice is not None and choice.kind is VnfKind.VM for choice in choices)
+    setting_up = len(deployments) * overheads.deployment_s + boots * overheads.boot_s
+    return traffic_s(plan, listed) + setting_up + len(listed) * overheads.trial_s
 
 
 def shortest(plan: Plan) -> tuple[PlannedTrial, ...]:

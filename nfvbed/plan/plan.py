@@ -1,18 +1,20 @@
 """Expands an experiment into the ordered list of trials of all its rounds."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
+from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings
 from nfvbed.plan.cells import CellPlan, DeploymentKey, cell_id
 from nfvbed.plan.order import rotated
 from nfvbed.records import CellRole, Preset
+from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.layout import EndKind, layout, offers
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FrameSize
-
-CEILINGS = (CellRole.LOOPBACK, CellRole.REFERENCE)
 
 TrialKey = tuple[int, str, Preset]
 """(round, cell, preset): what identifies a trial, also after a crash."""
@@ -44,6 +46,12 @@ class Plan:
     absent: tuple[tuple[CellPlan, str], ...]
     """Cells that the matrix has and a variant has not, each with the reason."""
     trials: tuple[PlannedTrial, ...]
+    choices: Choices = field(default_factory=dict)
+    """The VNFs by (variant, label)."""
+
+    def choice(self, key: DeploymentKey) -> VnfChoice | None:
+        """Give the VNF of a deployment; None where it has none."""
+        return choice_of(self.choices, key)
 
     @cached_property
     def cell_by_id(self) -> dict[str, CellPlan]:
@@ -71,7 +79,7 @@ class Plan:
         return [(key, tuple(group)) for (_, key), group in grouped]
 
 
-def expand(experiment: Experiment, variants: Sequence[Variant]) -> Plan:
+def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices | None = None) -> Plan:
     """Expand an experiment.
 
     Within a round cells are grouped by deployment, ceilings stand first, and the variants rotate.
@@ -79,19 +87,23 @@ def expand(experiment: Experiment, variants: Sequence[Variant]) -> Plan:
     Args:
         experiment: what is asked.
         variants: the experiment's variants, in its order.
+        choices: the VNFs by (variant, label); a variant without one of them lacks its cells.
     """
+    choices = choices or {}
     subjects = [
-        _cell(experiment, variant, CellRole.SUBJECT, (topology, size))
+        _subject(experiment, variant, (topology, label), size, choices)
         for variant in variants
-        for topology in experiment.topologies
+        for topology in experiment.laid_out
+        for label in [use.label for use in experiment.uses_in(topology)] or [""]
         for size in experiment.frame_sizes
     ]
-    topologies = {variant.name: variant.topologies for variant in variants}
-    present = [cell for cell in subjects if cell.topology in topologies[cell.variant]]
-    absent = [(cell, _absence(cell, topologies[cell.variant])) for cell in subjects if cell not in present]
-    ceilings = _ceilings(experiment, variants) if experiment.ceilings else []
+    by_name = {variant.name: variant for variant in variants}
+    reasons = [(cell, _absence(cell, by_name[cell.variant])) for cell in subjects]
+    present = [cell for cell, reason in reasons if not reason]
+    absent = tuple((cell, reason) for cell, reason in reasons if reason)
+    ceilings = planned_ceilings(experiment, variants, present, choices) if experiment.ceilings else []
     trials = _ordered(experiment, ceilings, present)
-    return Plan(experiment, (*ceilings, *present), tuple(absent), trials)
+    return Plan(experiment, (*ceilings, *present), absent, trials, choices)
 
 
 def pending(trials: Iterable[PlannedTrial], done: Iterable[TrialKey]) -> tuple[PlannedTrial, ...]:
@@ -122,34 +134,32 @@ def _grouped(cells: Sequence[CellPlan], round_number: int) -> list[CellPlan]:
     ]
 
 
-def _ceilings(experiment: Experiment, variants: Sequence[Variant]) -> list[CellPlan]:
-    """Plan the ceilings of every port kind, on behalf of the first variant that has it."""
-    first = {variant.port_kind: variant for variant in reversed(variants)}
-    kinds = dict.fromkeys(variant.port_kind for variant in variants)
-    return [
-        _cell(experiment, first[kind], role, (topology, size))
-        for kind in kinds
-        for role in CEILINGS
-        for topology in experiment.topologies
-        if topology in first[kind].topologies
-        for size in experiment.frame_sizes
-    ]
-
-
-def _cell(experiment: Experiment, variant: Variant, role: CellRole, place: tuple[str, FrameSize]) -> CellPlan:
-    topology, size = place
-    of = variant.name if role is CellRole.SUBJECT else variant.port_kind.value
+def _subject(
+    experiment: Experiment, variant: Variant, path: tuple[str, str], size: FrameSize, choices: Choices
+) -> CellPlan:
+    topology, label = path
+    choice = choices.get((variant.name, label))
     return CellPlan(
-        id=cell_id(role, of, topology, size),
+        id=cell_id(CellRole.SUBJECT, variant.name, path, size),
         variant=variant.name,
-        role=role,
+        role=CellRole.SUBJECT,
         topology=topology,
+        vnf=label,
+        vnf_resolved=explicit_label(choice) if choice else "",
         frame_size=size,
         flows=experiment.traffic.flows,
-        bidirectional=experiment.traffic.bidirectional,
+        bidirectional=experiment.traffic.bidirectional and not layout(topology).one_way,
         port_kind=variant.port_kind,
     )
 
 
-def _absence(cell: CellPlan, topologies: Sequence[str]) -> str:
-    return f"variant {cell.variant} has no topology {cell.topology}; it has {', '.join(topologies) or 'none'}"
+def _absence(cell: CellPlan, variant: Variant) -> str:
+    """Say why a variant has not got a cell; empty when it has."""
+    if not offers(variant.topologies, cell.topology):
+        offered = ", ".join(variant.topologies) or "none"
+        return f"variant {cell.variant} has no topology {cell.topology}; it has {offered}"
+    if cell.vnf and not cell.vnf_resolved:
+        return f"variant {cell.variant} has no VNF of its own (native_vnf)"
+    if cell.frame_size == "imix" and layout(cell.topology).ends[0] is EndKind.SOURCE:
+        return "a VNF that is the source sends frames of one size"
+    return ""

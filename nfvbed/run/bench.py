@@ -54,7 +54,7 @@ class Bench:
         """Deploy, measure, take down. What the site cannot do is set aside with its reason.
 
         Raises:
-            PrerequisiteError, DeployError: nothing stands then.
+            PrerequisiteError, DeployError, OnboardError: nothing stands then.
             GeneratorError, SwitchDiedError, VnfDiedError: a trial failed; its row is written, nothing stands.
         """
         number = trials[0].round
@@ -73,7 +73,7 @@ class Bench:
     def _deployed(self, key: DeploymentKey, variant: Variant, number: int) -> Iterator[Deployment]:
         clock = self._tools.clock
         began = clock()
-        deployment = self._site.deploy(variant, key.topology, key.role)
+        deployment = self._site.deploy(variant, key.topology, key.role, vnf=self._plan.choice(key))
         try:
             self._ledger.add_deployment(key, number, deployment, clock() - began)
             yield deployment

@@ -15,7 +15,9 @@ from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 from nfvbed.units import NS_PER_S
 
-PLAN_FORMAT = 1
+PLAN_FORMAT = 2
+ONBOARD = "onboard."
+"""What the steps of VNFs are named by, as `deploy.` those of data planes."""
 NO_RIG = ""
 """A cell that was never deployed has no rig."""
 
@@ -34,6 +36,7 @@ def begin(store: Store, study: Study, runnable: tuple[str, ...], hashes: Mapping
         "experiment": study.experiment,
         "variants": study.variants,
         "site": study.site,
+        "choices": [{"variant": variant, "choice": choice} for (variant, _), choice in study.choices.items()],
         "runnable": runnable,
     }
     run = RunRecord(
@@ -47,6 +50,10 @@ def begin(store: Store, study: Study, runnable: tuple[str, ...], hashes: Mapping
     )
     store.start_run(run)
     return run
+
+
+def _detail(key: DeploymentKey) -> dict[str, Any]:
+    return {"variant": key.variant, "role": key.role.value, "topology": key.topology, "vnf": key.vnf}
 
 
 class RunLedger:
@@ -156,15 +163,21 @@ class RunLedger:
 
     def add_fact(self, key: DeploymentKey, round_number: int, step: str, duration_s: float) -> None:
         """Write how long a step of a deployment took."""
-        detail = {"variant": key.variant, "role": key.role.value, "topology": key.topology}
-        self._write_fact(round_number, step, round(duration_s * NS_PER_S), detail)
+        self._write_fact(round_number, step, round(duration_s * NS_PER_S), _detail(key))
 
     def add_deployment(self, key: DeploymentKey, round_number: int, deployment: Deployment, duration_s: float) -> None:
-        """Write how long a deployment and each of its steps took."""
+        """Write how long a deployment and each of its steps took, those of its VNFs included."""
         self.add_fact(key, round_number, "deploy", duration_s)
-        detail = {"variant": key.variant, "role": key.role.value, "topology": key.topology, "id": deployment.id}
+        detail = _detail(key) | {"id": deployment.id}
+        of_vnfs = {step for handle in deployment.vnfs for step in handle.steps}
         for step, duration_ns in deployment.steps:
-            self._write_fact(round_number, f"deploy.{step}", duration_ns, detail)
+            if (step, duration_ns) not in of_vnfs:
+                name = step if step.startswith(ONBOARD) else f"deploy.{step}"
+                self._write_fact(round_number, name, duration_ns, detail)
+        for handle in deployment.vnfs:
+            about = detail | {"name": handle.name, "accelerator": handle.accelerator.value}
+            for step, duration_ns in handle.steps:
+                self._write_fact(round_number, ONBOARD + step.removeprefix(ONBOARD), duration_ns, about)
 
     def fail_cell(self, cell: str, reason: str) -> None:
         """Write that a cell failed; a resumed run may mend it."""

@@ -18,6 +18,7 @@ from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
 
 SiteFactory = Callable[[Study, int], Site]
@@ -169,7 +170,8 @@ class _Execution:
     def __init__(self, study: Study, runnable: Sequence[str], ledger: RunLedger, tools: Tools) -> None:
         self.ledger = ledger
         self.variants: dict[str, Variant] = {variant.name: variant for variant in study.variants}
-        self.plan: Plan = expand(study.experiment, [self.variants[name] for name in runnable])
+        runs = [self.variants[name] for name in runnable]
+        self.plan: Plan = expand(study.experiment, runs, study.choices)
         self._study = study
         self._tools = tools
 
@@ -178,7 +180,7 @@ class _Execution:
         reasons = {s.variant: f"{s.reason} ({s.fix})" if s.fix else s.reason for s in supports}
         unsupported = {s.variant for s in supports if s.readiness is Readiness.UNSUPPORTED}
         without_ceilings = self._study.experiment.model_copy(update={"ceilings": False})
-        whole = expand(without_ceilings, self._study.variants)
+        whole = expand(without_ceilings, self._study.variants, self._study.choices)
         lost = [(cell, Status.NOT_APPLICABLE, reason) for cell, reason in whole.absent]
         lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c in whole.cells if c.variant in unsupported]
         for cell, status, reason in lost:
@@ -248,6 +250,10 @@ def _stored_study(plan: Mapping[str, Any]) -> tuple[Study, tuple[str, ...]]:
     """Rebuild what a run was begun with; the files may have changed since."""
     experiment = Experiment.model_validate(plan["experiment"])
     variants = tuple(Variant.model_validate(variant) for variant in plan["variants"])
-    return Study(experiment, variants, SiteSpec.model_validate(plan["site"])), tuple(plan["runnable"])
+    choices = {
+        (entry["variant"], entry["choice"]["label"]): VnfChoice.model_validate(entry["choice"])
+        for entry in plan.get("choices", ())
+    }
+    return Study(experiment, variants, SiteSpec.model_validate(plan["site"]), choices), tuple(plan["runnable"])
 
 

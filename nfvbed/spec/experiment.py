@@ -66,7 +66,8 @@ class Experiment(SpecModel):
     vnfs: tuple[VnfUse, ...] = ()
     """The VNFs of the topologies that have any, one cell for each; none: one, each variant's native one."""
     endpoints: Literal["generator", "process", "vm"] = "generator"
-    """What stands outside the switch in `p2p`: the traffic generator, or VNFs that send and receive (then it is `v2v`)."""
+    """What stands outside the switch in `p2p`: the traffic generator, or a VNF that sends and one that receives (which
+    makes it `v2v`)."""
     frame_sizes: tuple[SizeSpec, ...] = (64, 1518)
     traffic: TrafficSpec = TrafficSpec()
     trials: TrialsSpec = TrialsSpec()

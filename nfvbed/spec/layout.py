@@ -112,6 +112,12 @@ def _chain(name: str, length: int) -> Layout:
     return Layout(name, length, cables)
 
 
+def chain_length(name: str) -> int | None:
+    """Give the VNFs that follow each other between two generator ports (`pvp`: 1); None for what is no chain."""
+    chain = _CHAIN.fullmatch(name)
+    return int(chain[1]) if chain else {"pvp": 1, "pvvp": 2}.get(name)
+
+
 def offers(topologies: tuple[str, ...], name: str) -> bool:
     """Whether a variant that lists these topologies has that one; `pvNp` stands for chains of every length."""
     return name in topologies or (CHAINS in topologies and _CHAIN.fullmatch(name) is not None)

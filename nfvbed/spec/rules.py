@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.spec.document import Document
 from nfvbed.spec.experiment import Experiment
-from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.layout import offers
+from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import SimulatedOptions, Variant
 from nfvbed.spec.vnf import NATIVE, VnfChoice

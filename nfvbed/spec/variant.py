@@ -35,7 +35,9 @@ class OvsDpdkOptions(SpecModel):
     smc: bool = False
     socket_memory_mib: int = Field(256, ge=64, le=65536)
     flows: Literal["port-to-port", "normal"] = "port-to-port"
-    """`port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch."""
+    """`port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch (p2p alone)."""
+    steering: Literal["static", "controller", "onos"] = "static"
+    """Who writes the rules of the cables: nfvbed, its OpenFlow controller, or the site's ONOS."""
 
 
 class SimulatedOptions(SpecModel):

@@ -10,7 +10,7 @@ from nfvbed.errors import StoreError
 if TYPE_CHECKING:
     from alembic.config import Config
 
-FORMATS = ("0001",)
+FORMATS = ("0001", "0002")
 """All formats, oldest first; the last one is written."""
 
 
@@ -38,6 +38,15 @@ def prepare(connection: Connection, where: str, *, read_only: bool) -> None:
             fix="measure something first: nfvbed run <experiment>",
         )
     _upgrade(connection)
+
+
+def is_outdated(connection: Connection, where: str) -> bool:
+    """Whether it holds results of an older format that this nfvbed can migrate.
+
+    Raises:
+        StoreError: it is another program's database.
+    """
+    return _format(connection, where) in FORMATS[:-1]
 
 
 def postgresql_script(output: TextIO) -> None:

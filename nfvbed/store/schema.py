@@ -66,6 +66,8 @@ CELL = Table(
     Column("simulated", Boolean, nullable=False),
     Column("status", String(20)),
     Column("reason", Text, nullable=False),
+    Column("vnf", String(64), nullable=False, server_default=""),
+    Column("vnf_resolved", String(64), nullable=False, server_default=""),
 )
 
 TRIAL = Table(

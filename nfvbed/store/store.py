@@ -16,7 +16,7 @@ from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
 from nfvbed.store.connect import Location, connect, faults, locate
 from nfvbed.store.lock import Holder, WriterLock, holder_of
-from nfvbed.store.migrate import prepare
+from nfvbed.store.migrate import is_outdated, prepare
 from nfvbed.store.rows import cell_row, histogram_rows, trial_row
 from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RUN, TRIAL
 
@@ -35,7 +35,7 @@ class Store:
 
     @classmethod
     def open(cls, url_or_path: str | Path, read_only: bool = False) -> "Store":
-        """Open a store, create or migrate it where needed.
+        """Open a store, create it where needed; one of an older format is migrated first, also to be read.
 
         Raises:
             StoreError: no results yet (read_only), a newer format, no database, no space, not writable.
@@ -48,6 +48,10 @@ class Store:
         try:
             if not read_only:
                 store._become_writer()
+            with store._transaction("the results cannot be opened") as connection:
+                outdated = read_only and is_outdated(connection, str(location))
+            if outdated:
+                cls.open(url_or_path).close()
             with store._transaction("the results cannot be opened") as connection:
                 prepare(connection, str(location), read_only=read_only)
         except BaseException:

@@ -15,7 +15,7 @@ MAX_FLOWS = 1_000_000
 class SimulatedGenerator(Generator):
     """Deterministic: the same system asked the same gives the same."""
 
-    def __init__(self, ports: tuple[GeneratorPort, GeneratorPort], system: SimulatedSystem) -> None:
+    def __init__(self, ports: tuple[GeneratorPort, ...], system: SimulatedSystem) -> None:
         self.ports = ports
         self._system = system
         self._open = True

@@ -5,6 +5,7 @@ import random
 from dataclasses import dataclass
 
 from nfvbed.records import CellRole
+from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import SimulatedOptions
 from nfvbed.traffic.simulated_world import HiddenState
 from nfvbed.units import NS_PER_S, FrameSize, mean_frame_size_bytes
@@ -31,6 +32,24 @@ class Passage:
     latencies_ns: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class SimulatedPath:
+    """What frames pass: the switch once more than there are VNFs behind each other."""
+
+    crossings: int = 1
+    vnfs: int = 0
+    """Behind each other on a frame's way."""
+    ways: int = 1
+    """Side by side, each with VNFs of its own."""
+
+    @classmethod
+    def of(cls, topology: str) -> "SimulatedPath":
+        """Give the path of a topology between two generator ports."""
+        plan = layout(topology)
+        ways = max((cable.share[1] for cable in plan.cables if cable.share), default=1)
+        return cls(crossings=plan.vnfs // ways + 1, vnfs=plan.vnfs // ways, ways=ways)
+
+
 class SimulatedSystem:
     """One deployed simulated variant (or a ceiling of it).
 
@@ -39,10 +58,19 @@ class SimulatedSystem:
         role: subject or ceiling.
         state: the host's hidden state.
         seed: of this deployment; equal seeds give equal trials.
+        path: what its frames pass.
     """
 
-    def __init__(self, options: SimulatedOptions, role: CellRole, state: HiddenState, seed: str) -> None:
+    def __init__(
+        self,
+        options: SimulatedOptions,
+        role: CellRole,
+        state: HiddenState,
+        seed: str,
+        path: SimulatedPath = SimulatedPath(),
+    ) -> None:
         self._options = options
+        self._path = path
         self._role = role
         self._state = state
         self._random = random.Random(f"system {seed}")
@@ -54,7 +82,12 @@ class SimulatedSystem:
         options = self._options
         base = options.far_capacity_pps if far and options.far_capacity_pps else options.capacity_pps
         extra = mean_frame_size_bytes(frame_size) - 64
-        return base * max(MIN_CAPACITY_FACTOR, 1 - options.byte_cost * extra) * CEILING_FACTOR[self._role]
+        by_size = max(MIN_CAPACITY_FACTOR, 1 - options.byte_cost * extra)
+        vnfs = options.vnf_capacity_pps * self._path.ways * by_size
+        if self._role is CellRole.VNF:
+            return vnfs
+        switch = base * by_size * CEILING_FACTOR[self._role] / self._path.crossings
+        return min(switch, vnfs) if self._path.vnfs else switch
 
     def carry(self, duration_ns: int, frame_size: FrameSize, offered: int | None) -> Passage:
         """Let frames through for a time.

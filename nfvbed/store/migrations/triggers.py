@@ -6,6 +6,8 @@ REOPENABLE = "('failed', 'interrupted', 'blocked')"
 RUN_FIXED = ("id", "experiment", "site", "host_hash", "plan_hash", "doctor_hash", "started_at")
 CELL_FIXED = ("run", "id", "position", "variant", "role", "topology", "frame_size", "flows", "bidirectional")
 CELL_HASHES = ("port_kind", "config_hash", "rig_hash", "simulated")
+CELL_VNF = ("vnf", "vnf_resolved")
+"""Since format 2."""
 
 
 def append_only(dialect: str, table: str) -> list[str]:
@@ -17,12 +19,29 @@ def append_only(dialect: str, table: str) -> list[str]:
     ]
 
 
+def cell_fixed(dialect: str, further: tuple[str, ...] = ()) -> list[str]:
+    """Let a cell get its status; refuse any other change.
+
+    Args:
+        dialect: of the database.
+        further: columns that formats after the first one have added.
+    """
+    changed = _changed((*CELL_FIXED, *CELL_HASHES, *further))
+    settled = f"(OLD.status IS NOT NULL AND OLD.status NOT IN {REOPENABLE})"
+    return _refuse(dialect, "cell_no_update", "UPDATE ON cell", f"{changed} OR {settled}", "a cell is settled once")
+
+
+def cell_free(dialect: str) -> list[str]:
+    """Take that refusal away, for a migration that writes it anew."""
+    if dialect == "sqlite":
+        return ["DROP TRIGGER cell_no_update"]
+    return ["DROP TRIGGER cell_no_update ON cell", "DROP FUNCTION cell_no_update_refusal()"]
+
+
 def settled_once(dialect: str) -> list[str]:
     """Let a cell get its status; refuse a deletion and any other change."""
-    changed = _changed((*CELL_FIXED, *CELL_HASHES))
-    settled = f"(OLD.status IS NOT NULL AND OLD.status NOT IN {REOPENABLE})"
     return [
-        *_refuse(dialect, "cell_no_update", "UPDATE ON cell", f"{changed} OR {settled}", "a cell is settled once"),
+        *cell_fixed(dialect),
         *_refuse(dialect, "cell_no_delete", "DELETE ON cell", None, "cell is append-only"),
     ]
 

@@ -17,12 +17,17 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 
 PORTS = (
     GeneratorPort(engine="dpdk", spec="a", kind=PortKind.VHOST_USER),
     GeneratorPort(engine="dpdk", spec="b", kind=PortKind.VHOST_USER),
 )
+
+
+NOBODY = 2**22 + 1
+"""Above the highest process id that Linux gives: a generator that is gone."""
 
 
 def counts(**changes: int) -> DirectionCounts:
@@ -39,7 +44,8 @@ def result(*directions: DirectionCounts, busy_ns: int = 1, duration_ns: int = 10
 def info(**changes: Any) -> GeneratorInfo:
     """Give what the fake generator says of itself."""
     usual: dict[str, Any] = {
-        "engine": Engine(name="fake", version="1"), "pid": 0, "thread_id": 0, "core": 1, "tsc_hz": 2_000_000_000,
+        "engine": Engine(name="fake", version="1"), "pid": NOBODY, "thread_id": NOBODY, "core": 1,
+        "tsc_hz": 2_000_000_000,
         "min_frame_size_bytes": 64, "max_frame_size_bytes": 1518, "max_flows": 10, "link_up": (True, True),
     }  # fmt: skip
     return GeneratorInfo(**(usual | changes))
@@ -94,7 +100,13 @@ class FakeSite(Site):
     def probe(self, variant: Variant) -> Support:
         raise NotImplementedError
 
-    def deploy(self, variant: Variant, topology: str, role: CellRole = CellRole.SUBJECT) -> Deployment:
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+    ) -> Deployment:
         return self.deployment
 
     def open_generator(self, deployment: Deployment) -> Generator:

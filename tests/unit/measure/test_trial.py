@@ -18,6 +18,7 @@ from nfvbed.records import (
     Role,
     SwitchCounters,
     TrialRecord,
+    VnfHandle,
     WorkThread,
 )
 from nfvbed.traffic.generator import TrafficRequest
@@ -139,3 +140,44 @@ def test_warm_up_waits_for_the_links(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GeneratorError, match="no link") as caught:
         Measurement(site, site.deployment, generator).warm_up(REQUEST)
     assert caught.value.where == "b"
+
+
+def vnf(**changes: object) -> VnfHandle:
+    values = {"name": "vnf1", "kind": "process", "forwarding": "io", "ports": ()}
+    return VnfHandle.model_validate({**values, **changes})
+
+
+def test_a_vnf_without_a_thread_is_not_separable() -> None:
+    site = FakeSite(simulated=False)
+    site.deployment = site.deployment.model_copy(update={"vnfs": (vnf(forwarding="bridge"),)})
+    busy = {time.role: time.busy_ns for time in measured(site).cpu}
+    assert (busy[Role.SWITCH], busy[Role.VNF]) == (NOT_SEPARABLE, NOT_SEPARABLE)
+
+
+def test_a_vnf_looped_back_alone_has_no_switch_to_account_for() -> None:
+    site = FakeSite(role=CellRole.VNF, simulated=False)
+    thread = WorkThread(role=Role.VNF, pid=os.getpid(), tid=os.getpid(), core=None, name="vnf1", polling=True)
+    site.threads = (thread,)
+    site.deployment = site.deployment.model_copy(update={"vnfs": (vnf(),)})
+    assert {time.role for time in measured(site).cpu} == {Role.GENERATOR, Role.VNF}
+
+
+def test_a_vnf_that_sends_is_not_accounted_as_a_generator() -> None:
+    site = FakeSite(simulated=False)
+    record = measured(site, FakeGenerator(pid=0, thread_id=0))
+    assert Role.GENERATOR not in {time.role for time in record.cpu}
+
+
+def test_a_path_of_one_direction_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = FakeGenerator(result(counts()))
+    monkeypatch.setattr(generator, "ports", ())
+    record = measured(FakeSite(), generator)
+    assert len(record.directions) == 1
+    assert QualityWarning.WIRE_LIMITED not in record.warnings
+
+
+@pytest.mark.parametrize(("accelerator", "doubtful"), [("tcg", True), ("kvm", False), ("none", False)])
+def test_rates_of_an_emulated_guest_are_doubtful(accelerator: str, doubtful: bool) -> None:
+    site = FakeSite()
+    site.deployment = site.deployment.model_copy(update={"vnfs": (vnf(kind="vm", accelerator=accelerator),)})
+    assert (QualityWarning.EMULATED_ACCELERATOR in measured(site).warnings) == doubtful

@@ -17,6 +17,7 @@ from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
 
 
@@ -50,8 +51,14 @@ class WatchedSite(SimulatedSite):
         self.standing: set[str] = set()
         self.deployed: list[tuple[str, CellRole]] = []
 
-    def deploy(self, variant: Variant, topology: str, role: CellRole = CellRole.SUBJECT) -> Deployment:
-        deployment = super().deploy(variant, topology, role)
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+    ) -> Deployment:
+        deployment = super().deploy(variant, topology, role, vnf)
         self.standing.add(deployment.id)
         self.deployed.append((variant.name, role))
         return deployment

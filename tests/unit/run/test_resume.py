@@ -123,8 +123,8 @@ def test_another_host_is_refused(empty: Path, tmp_path: Path) -> None:
 
 def test_another_version_under_test_is_refused(empty: Path, tmp_path: Path) -> None:
     class Upgraded(WatchedSite):
-        def deploy(self, *arguments: object) -> object:  # type: ignore[override]
-            deployment = super().deploy(*arguments)  # type: ignore[arg-type]
+        def deploy(self, *arguments: object, **named: object) -> object:  # type: ignore[override]
+            deployment = super().deploy(*arguments, **named)  # type: ignore[arg-type]
             return deployment.model_copy(update={"versions": {"switch": "2"}})
 
     path = copy_of(empty, tmp_path / "x.sqlite")

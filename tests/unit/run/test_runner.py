@@ -32,6 +32,7 @@ from nfvbed.records import (
 )
 from nfvbed.run.tools import Tools
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
 
 
@@ -187,7 +188,7 @@ def test_a_full_disk_ends_the_run_and_leaves_nothing(store: Store, monkeypatch: 
 @pytest.mark.parametrize(("error", "code"), [(DeployError("no bridge"), 20), (PrerequisiteError("hugepages"), 12)])
 def test_a_deployment_that_fails_fails_the_run(store: Store, error: NfvbedError, code: int) -> None:
     class Broken(WatchedSite):
-        def deploy(self, *_: object) -> Deployment:  # type: ignore[override]
+        def deploy(self, *_: object, **__: object) -> Deployment:  # type: ignore[override]
             raise error
 
     with pytest.raises(type(error)) as caught:
@@ -204,10 +205,16 @@ class Picky(WatchedSite):
             return Support(variant="sim-b", readiness=Readiness.UNSUPPORTED, reason="no module", fix="modprobe it")
         return super().probe(variant)
 
-    def deploy(self, variant: Variant, topology: str, role: CellRole = CellRole.SUBJECT) -> Deployment:
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+    ) -> Deployment:
         if variant.name == "sim-c":
             raise UnsupportedError("sim-c cannot run here", observed="no device")
-        return super().deploy(variant, topology, role)
+        return super().deploy(variant, topology, role, vnf)
 
 
 def test_unsupported_variants_are_cells_with_a_reason_and_others_go_on(store: Store) -> None:

@@ -4,12 +4,17 @@ import io
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, inspect
+from sqlalchemy import Connection, create_engine, inspect, text
+from sqlalchemy.exc import IntegrityError
+from store_records import RUN_ID, cell_record, run_record, trial_record
 
+from nfvbed.records import Status
 from nfvbed.store import Store, migrate
+from nfvbed.store.rows import cell_row
 from nfvbed.store.schema import METADATA
 
 
@@ -24,6 +29,58 @@ def test_the_migrations_lead_to_the_schema(tmp_path: Path) -> None:
     with create_engine(f"sqlite:///{path}").connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
+def old_store(path: Path) -> None:
+    """Make a store of the first format, with a run in it, as the first nfvbed wrote it."""
+    engine = create_engine(f"sqlite:///{path}")
+    config = migrate._config()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        insert_run(connection)
+    engine.dispose()
+
+
+def insert_run(connection: Connection) -> None:
+    """Write the columns that format 1 has."""
+    run = run_record(status=Status.BLOCKED, reason="placement", ended_at="later").model_dump(mode="json")
+    cell = cell_row(cell_record(status=Status.BLOCKED), 0)
+    cell = {key: value for key, value in cell.items() if not key.startswith("vnf")}
+    for table, row in (("experiment", {"name": "demo"}), ("run", run), ("cell", cell)):
+        names = ", ".join(row)
+        values = ", ".join(f":{name}" for name in row)
+        connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({values})"), row)
+
+
+def test_an_old_store_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    old_store(path)
+    with Store.open(path, read_only=True) as store:
+        assert store.run(RUN_ID).reason == "placement"
+        assert store.writer() is None
+    with Store.open(path) as store:
+        (cell,) = store.cells(RUN_ID)
+        assert (cell.vnf, cell.vnf_resolved) == ("", "")
+        assert cell == cell_record(status=Status.BLOCKED)
+        store.add_cell(cell_record(id="ovs-dpdk/pvp+native/64", vnf="native", vnf_resolved="process-io"))
+        store.add_trial(trial_record())
+        store.set_cell_status(RUN_ID, cell.id, Status.OK, "")
+    with Store.open(path, read_only=True) as store:
+        assert [cell.vnf_resolved for cell in store.cells(RUN_ID)] == ["", "process-io"]
+        assert store.trials(RUN_ID) == [trial_record()]
+
+
+@pytest.mark.parametrize("column", ["vnf", "vnf_resolved", "topology"])
+def test_the_columns_of_a_migrated_cell_are_kept_from_change(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "x.sqlite"
+    old_store(path)
+    Store.open(path).close()
+    with (
+        create_engine(f"sqlite:///{path}").connect() as connection,
+        pytest.raises(IntegrityError, match="settled once"),
+    ):
+        connection.execute(text(f"UPDATE cell SET {column} = 'x'"))
 
 
 def test_a_migration_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,9 +98,11 @@ def test_a_migration_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pyte
 def test_the_postgresql_script_has_all_tables_and_triggers() -> None:
     output = io.StringIO()
     migrate.postgresql_script(output)
-    text = output.getvalue()
+    script = output.getvalue()
     for table in METADATA.tables:
-        assert f"CREATE TABLE {table} (" in text
+        assert f"CREATE TABLE {table} (" in script
     for table in ("trial", "blob", "fact", "histogram"):
-        assert f"CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table} FOR EACH ROW" in text
-    assert "RAISE(ABORT" not in text
+        assert f"CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table} FOR EACH ROW" in script
+    assert "RAISE(ABORT" not in script
+    assert "ALTER TABLE cell ADD COLUMN vnf " in script
+    assert script.index("DROP TRIGGER cell_no_update ON cell") < script.rindex("CREATE TRIGGER cell_no_update")

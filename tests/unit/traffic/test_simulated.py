@@ -9,6 +9,7 @@ from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.errors import GeneratorError, InternalError, UnsupportedError
 from nfvbed.records import CellRole, PortKind, Readiness
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S
 
@@ -144,3 +145,40 @@ def test_a_real_variant_is_refused() -> None:
     assert SimulatedSite().probe(real).readiness is Readiness.UNSUPPORTED
     with pytest.raises(UnsupportedError):
         SimulatedSite().deploy(real, "p2p")
+
+
+@pytest.mark.parametrize(
+    ("topology", "role", "capacity"),
+    [
+        ("p2p", CellRole.SUBJECT, 6e6),
+        ("pvp", CellRole.SUBJECT, 3e6),
+        ("pvvp", CellRole.SUBJECT, 2e6),
+        ("pv5p", CellRole.SUBJECT, 1e6),
+        ("pvpv", CellRole.SUBJECT, 3e6),
+        ("pvp", CellRole.VNF, 2.5e6),
+    ],
+)
+def test_a_path_is_as_fast_as_its_slowest_part(topology: str, role: CellRole, capacity: float) -> None:
+    of = variant(capacity_pps=6e6, vnf_capacity_pps=2.5e6, noise=0.0)
+    of = of.model_copy(update={"topologies": (topology,)})
+    site = SimulatedSite()
+    vnf = None if topology == "p2p" else choice()
+    deployment = site.deploy(of, topology, role, vnf=vnf)
+    result = site.open_generator(deployment).run(TrafficRequest(NS_PER_S, 64, stamp=False))
+    bound = 2.5e6 * (2 if topology == "pvpv" else 1) if vnf else float("inf")
+    assert sum(d.received for d in result.directions) == pytest.approx(min(capacity, bound), rel=1e-6)
+
+
+def choice(kind: str = "process") -> VnfChoice:
+    flavor = {"name": "default", "title": "d"}
+    ports = ({"name": "in", "role": "in"}, {"name": "out", "role": "out"})
+    spec = {"name": "vloop", "title": "v", "kinds": ("process",), "ports": ports, "forwarding": ("io",)}
+    return VnfChoice.model_validate(
+        {"label": f"{kind}-io", "vnf": spec, "kind": kind, "forwarding": "io", "flavor": flavor}
+    )
+
+
+def test_guests_and_vnfs_at_the_ends_are_not_simulated() -> None:
+    for topology, kind in (("pvp", "vm"), ("v2v", "process")):
+        with pytest.raises(UnsupportedError, match="not simulated"):
+            SimulatedSite().deploy(variant(), topology, vnf=choice(kind))

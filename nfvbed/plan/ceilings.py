@@ -1,0 +1,98 @@
+"""The ceilings of a plan: generator, ports and VNFs on their own, each measured once for all cells that it bounds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from nfvbed.errors import InternalError
+from nfvbed.plan.cells import CellPlan, DeploymentKey, cell_id
+from nfvbed.records import CellRole, PortKind, VnfKind
+from nfvbed.spec.choices import explicit_label
+from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.layout import layout, offers
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.units import FrameSize
+
+Choices = Mapping[tuple[str, str], VnfChoice]
+"""(variant, label) -> the VNF as it will run."""
+
+OF_THE_PORTS = (CellRole.LOOPBACK, CellRole.REFERENCE)
+PORT_TO_PORT = "p2p"
+"""The layout of a ceiling of the ports: generator, ports, nothing between them, whatever the cells' topologies are."""
+ONE_VNF = "pvp"
+LOOPED_KINDS = (VnfKind.PROCESS, VnfKind.CONTAINER)
+"""Kinds whose ceiling is measured; a guest's would be that of its emulation where there is no accelerator."""
+
+
+def planned_ceilings(
+    experiment: Experiment, variants: Sequence[Variant], subjects: Sequence[CellPlan], choices: Choices
+) -> list[CellPlan]:
+    """Plan the ceilings: of every port kind, on behalf of the first variant that has it, and of every VNF on each."""
+    first = {variant.port_kind: variant for variant in reversed(variants)}
+    used = _used_kinds(subjects)
+    kinds = [kind for kind in dict.fromkeys(variant.port_kind for variant in variants) if kind in used]
+    ports = [
+        _ceiling(experiment, role, first[kind], (PORT_TO_PORT, ""), size)
+        for kind in kinds
+        if offers(first[kind].topologies, PORT_TO_PORT)
+        for role in OF_THE_PORTS
+        for size in experiment.frame_sizes
+    ]
+    by_name = {variant.name: variant for variant in variants}
+    vnfs = {
+        (cell.port_kind, cell.vnf_resolved): by_name[cell.variant]
+        for cell in reversed(subjects)
+        if is_bounded_by_its_vnf(cell, choices) and offers(by_name[cell.variant].topologies, ONE_VNF)
+    }
+    alone = [
+        _ceiling(experiment, CellRole.VNF, variant, (ONE_VNF, label), size)
+        for (_, label), variant in reversed(vnfs.items())
+        for size in experiment.frame_sizes
+    ]
+    return ports + alone
+
+
+def is_bounded_by_its_vnf(cell: CellPlan, choices: Choices) -> bool:
+    """Whether the VNF of a cell passes frames on and can be measured alone."""
+    choice = choices.get((cell.variant, cell.vnf))
+    return choice is not None and not layout(cell.topology).one_way and choice.kind in LOOPED_KINDS
+
+
+def choice_of(choices: Choices, key: DeploymentKey) -> VnfChoice | None:
+    """Give the VNF of a deployment; None where it has none.
+
+    A ceiling is named by what runs, also where only a `native` cell asked for it.
+
+    Raises:
+        InternalError: the plan has a cell whose VNF was not resolved.
+    """
+    if not key.vnf:
+        return None
+    if key.role is CellRole.SUBJECT and (key.variant, key.vnf) in choices:
+        return choices[key.variant, key.vnf]
+    for (variant, _), choice in choices.items():
+        if key.role is CellRole.VNF and variant == key.variant and explicit_label(choice) == key.vnf:
+            return choice.model_copy(update={"label": key.vnf, "native": False})
+    raise InternalError(f"variant {key.variant} has no VNF {key.vnf!r}", where="the plan")
+
+
+def _used_kinds(subjects: Iterable[CellPlan]) -> set[PortKind]:
+    """Give the port kinds of cells between two ports of the generator: the others have no such ceilings."""
+    return {cell.port_kind for cell in subjects if not layout(cell.topology).one_way}
+
+
+def _ceiling(
+    experiment: Experiment, role: CellRole, variant: Variant, path: tuple[str, str], size: FrameSize
+) -> CellPlan:
+    topology, label = path
+    return CellPlan(
+        id=cell_id(role, variant.port_kind.value, path, size),
+        variant=variant.name,
+        role=role,
+        topology=topology,
+        vnf=label,
+        vnf_resolved=label,
+        frame_size=size,
+        flows=experiment.traffic.flows,
+        bidirectional=experiment.traffic.bidirectional,
+        port_kind=variant.port_kind,
+    )

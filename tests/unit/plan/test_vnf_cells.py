@@ -1,0 +1,115 @@
+"""Cells with VNFs: their names, their ceilings, what a variant lacks, and what a path of one direction is asked for."""
+
+from pathlib import Path
+
+import pytest
+
+from nfvbed.plan.cells import DeploymentKey
+from nfvbed.plan.estimate import Overheads, length_s
+from nfvbed.plan.plan import Plan, expand
+from nfvbed.records import CellRole, Preset
+from nfvbed.spec.loader import Project
+
+PROJECT = Project(Path(__file__).parents[3])
+
+
+def plan_of(tmp_path: Path, text: str) -> Plan:
+    path = tmp_path / "trial.yml"
+    path.write_text(f"name: trial\ntitle: A trial\nvariants: [linux-bridge, ovs-dpdk]\nframe_sizes: [64]\n{text}\n")
+    study = PROJECT.load_study(path)
+    return expand(study.experiment, study.variants, study.choices)
+
+
+BOTH = "topologies: [p2p, pvp]\nvnfs: [{forwarding: native}, {kind: process, forwarding: io}]"
+
+
+def test_a_cell_is_named_by_its_vnf_and_cells_without_keep_their_names(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, BOTH)
+    assert [cell.id for cell in plan.cells if cell.role is CellRole.SUBJECT] == [
+        "linux-bridge/p2p/64",
+        "linux-bridge/pvp+native/64",
+        "linux-bridge/pvp+process-io/64",
+        "ovs-dpdk/p2p/64",
+        "ovs-dpdk/pvp+native/64",
+        "ovs-dpdk/pvp+process-io/64",
+    ]
+    resolved = {cell.id: cell.vnf_resolved for cell in plan.cells}
+    assert resolved["linux-bridge/pvp+native/64"] == "process-bridge"
+    assert resolved["ovs-dpdk/pvp+native/64"] == "process-io"
+
+
+def test_the_ports_have_one_ceiling_each_and_every_vnf_one_on_each_port_kind(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, BOTH)
+    ceilings = [cell.id for cell in plan.cells if cell.role is not CellRole.SUBJECT]
+    assert ceilings[:4] == [
+        "loopback:veth/p2p/64",
+        "reference:veth/p2p/64",
+        "loopback:vhost-user/p2p/64",
+        "reference:vhost-user/p2p/64",
+    ]
+    assert sorted(ceilings[4:]) == [
+        "vnf:veth/pvp+process-bridge/64",
+        "vnf:veth/pvp+process-io/64",
+        "vnf:vhost-user/pvp+process-io/64",
+    ]
+
+
+def test_each_deployment_gets_its_vnf(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, BOTH)
+    groups = dict(plan.by_deployment(plan.round(1)))
+    assert len(groups) == 4 + 3 + 6
+    native = plan.choice(DeploymentKey("linux-bridge", CellRole.SUBJECT, "pvp", "native"))
+    alone = plan.choice(DeploymentKey("linux-bridge", CellRole.VNF, "pvp", "process-bridge"))
+    assert native is not None and native.native and native.forwarding == "bridge"
+    assert alone is not None and not alone.native and alone.label == "process-bridge"
+    assert plan.choice(DeploymentKey("linux-bridge", CellRole.SUBJECT, "p2p")) is None
+    for key in groups:
+        assert (plan.choice(key) is None) == (key.topology == "p2p")
+
+
+def test_a_guest_has_no_ceiling_of_its_own(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "topologies: [pvp]\nvnfs: [{kind: vm, forwarding: io}]")
+    assert {cell.role for cell in plan.cells} == {CellRole.SUBJECT, CellRole.LOOPBACK, CellRole.REFERENCE}
+
+
+def test_chains_share_the_ceiling_of_their_vnf(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "topologies: [pv1p, pv2p, pv3p]\nvnfs: [{forwarding: io}]")
+    assert [cell.id for cell in plan.cells if cell.role is CellRole.VNF] == [
+        "vnf:veth/pvp+process-io/64",
+        "vnf:vhost-user/pvp+process-io/64",
+    ]
+
+
+@pytest.mark.parametrize(("topology", "paced"), [("v2v", False), ("v2p", False), ("p2v", True), ("pvp", True)])
+def test_a_vnf_as_source_cannot_be_paced(tmp_path: Path, topology: str, paced: bool) -> None:
+    plan = plan_of(tmp_path, f"topologies: [{topology}]\nvnfs: [{{forwarding: io}}]\nceilings: false")
+    assert {cell.presets for cell in plan.cells} == {(Preset.MRR, Preset.PACED) if paced else (Preset.MRR,)}
+    assert {cell.bidirectional for cell in plan.cells} == {topology == "pvp"}
+
+
+def test_paths_without_two_ports_of_the_generator_have_no_ceilings(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "topologies: [v2v, p2v, v2p]")
+    assert {cell.role for cell in plan.cells} == {CellRole.SUBJECT}
+
+
+def test_vnfs_as_endpoints_are_planned_as_v2v(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "topologies: [p2p]\nendpoints: vm")
+    assert [cell.id for cell in plan.cells] == ["linux-bridge/v2v+vm-io/64", "ovs-dpdk/v2v+vm-io/64"]
+
+
+def test_what_a_variant_lacks_is_not_applicable(tmp_path: Path) -> None:
+    study = PROJECT.load_study("demo", {"topologies": ["pvp"], "frame_sizes": [64, "imix"], "ceilings": False})
+    without = {key: choice for key, choice in study.choices.items() if key != ("linux-bridge", "native")}
+    plan = expand(study.experiment, study.variants, without)
+    assert {reason for _, reason in plan.absent} == {"variant linux-bridge has no VNF of its own (native_vnf)"}
+    one_size = plan_of(tmp_path, "topologies: [v2p]\nvnfs: [{forwarding: io}]")
+    mixed = one_size.experiment.model_copy(update={"frame_sizes": ("imix",)})
+    plan = expand(mixed, study.variants, one_size.choices)
+    assert {reason for _, reason in plan.absent} == {"a VNF that is the source sends frames of one size"}
+
+
+def test_guests_take_time_to_boot(tmp_path: Path) -> None:
+    rest = "topologies: [pvp]\nceilings: false\nvnfs: [{kind: %s, forwarding: io}]"
+    vm, process = (plan_of(tmp_path, rest % kind) for kind in ("vm", "process"))
+    overheads = Overheads(boot_s=100)
+    assert length_s(vm, vm.round(1), overheads) == length_s(process, process.round(1), overheads) + 2 * 100
