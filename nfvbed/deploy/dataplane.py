@@ -8,6 +8,7 @@ from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
 from nfvbed.spec.layout import Layout
+from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
@@ -22,6 +23,8 @@ class DeployRequest:
     arrangement: Arrangement
     vnf: VnfChoice | None = None
     """What the VNFs of the layout will be; they are started by others, on the ports that are made for them."""
+    onos: OnosSpec | None = None
+    """The site's, for variants that are steered by it."""
 
 
 class DataPlane(ABC):
@@ -59,6 +62,9 @@ class DataPlane(ABC):
     @abstractmethod
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """Read the packet counters along the path from port 0 to port 1; a VNF's port is named `v1a`, `v1b`, ..."""
+
+    def release(self, deployment: Deployment) -> None:  # noqa: B027  most have nothing outside of the host
+        """Take away what a deployment put where its workspace does not reach, before that is undone; idempotent."""
 
     @abstractmethod
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:

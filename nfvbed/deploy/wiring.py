@@ -4,9 +4,12 @@ Pure: nothing here touches the host. The names are the same on every switch: `p0
 lead outside, `v1a` and `v1b` to the first VNF's port 0 and 1.
 """
 
-from nfvbed.errors import UnsupportedError
-from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.layout import End
+from collections.abc import Callable
+
+from nfvbed.deploy.steering.path import SteeringPath, SwitchCable
+from nfvbed.errors import InternalError, UnsupportedError
+from nfvbed.records import PortKind, VnfKind, VnfPort
+from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice, Vnic
 
@@ -15,6 +18,43 @@ KERNEL_FORWARDING = frozenset({"bridge", "router", "xdp", "raw"})
 
 _BRIDGE_VM_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
 """What QEMU connects to a tap; virtio-net but for the emulated cards."""
+
+
+def switch_ends(plan: Layout) -> tuple[End, ...]:
+    """Give the ends of the cables in the order of the path: outside end 0, the VNFs', outside end 1."""
+    ends = {end for cable in plan.cables for end in (cable.first, cable.second)}
+    last = End(None, 1)
+    return tuple(sorted(ends, key=lambda end: (end == last, end.vnf is not None, end.vnf or 0, end.port)))
+
+
+def port_numbers(plan: Layout) -> dict[str, int]:
+    """Give the OpenFlow numbers of the ports by name, in the order of the path; 1 and 2 lead outside."""
+    return {end_name(end): end.port + 1 if end.vnf is None else 3 + 2 * end.vnf + end.port for end in switch_ends(plan)}
+
+
+def steering_path(plan: Layout) -> SteeringPath:
+    """Give a layout as the path that a steering brings into a bridge."""
+    cables = tuple(SwitchCable(end_name(c.first), end_name(c.second), c.share) for c in plan.cables)
+    return SteeringPath(port_numbers(plan), cables)
+
+
+def vnf_ports(plan: Layout, make: Callable[[End], VnfPort]) -> tuple[tuple[VnfPort, ...], ...]:
+    """Make the ports of every VNF, in the order of the path."""
+    return tuple(tuple(make(End(vnf, port)) for port in plan.ports_of(vnf)) for vnf in range(plan.vnfs))
+
+
+def require_vnf(plan: Layout, choice: VnfChoice | None, variant: Variant) -> PortKind | None:
+    """Give the kind of the VNFs' ports; None where the layout has no VNFs.
+
+    Raises:
+        InternalError: it has some, and nobody said which.
+        UnsupportedError: they cannot be attached to this switch.
+    """
+    if not plan.vnfs:
+        return None
+    if choice is None:
+        raise InternalError(f"topology {plan.name} needs a VNF, and none was chosen", where=variant.name)
+    return vnf_port_kind(variant, choice)
 
 
 def end_name(end: End) -> str:

@@ -29,9 +29,7 @@ from nfvbed.traffic.generator import TrafficRequest
 
 PROJECT = Project()
 FRAMES = 2000
-REQUEST = TrafficRequest(
-    duration_ns=1_000_000_000, frame_size=64, rate_pps=10_000, frames=FRAMES, learning_frames=1
-)
+REQUEST = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=10_000, frames=FRAMES, learning_frames=1)
 SYSTEM_PLACES = ("/run/openvswitch", "/etc/openvswitch", "/var/log/openvswitch", "/var/lib/openvswitch")
 
 

@@ -1,21 +1,24 @@
-"""The kernel's bridge between two veth pairs, its work on a core of its own."""
+"""The kernel's bridge between veth pairs and taps, its work on a core of its own."""
 
 import os
 import platform
-from collections.abc import Callable
 from pathlib import Path
 
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
-from nfvbed.deploy.dataplanes import veth_ports
-from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS, SWITCH_LINKS
+from nfvbed.deploy.dataplanes import bridge_ports, veth_ports
+from nfvbed.deploy.dataplanes.bridge_cores import place
+from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan, BridgeSpaces
+from nfvbed.deploy.dataplanes.veth_ports import MACS
 from nfvbed.deploy.lab import coredistance, links, napi
 from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.deploy.lab.generator import IDLE_PORT
 from nfvbed.deploy.lab.liveframes import try_live_frames
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.wiring import require_vnf
 from nfvbed.errors import ConfigurationError, SwitchDiedError, UnsupportedError
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -27,6 +30,7 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import LinuxBridgeOptions, Variant
 
 BRIDGE = "br0"
@@ -47,12 +51,9 @@ def bridge_options(variant: Variant) -> LinuxBridgeOptions:
 
 
 class LinuxBridge(DataPlane):
-    """`br0` with the ports s0 and s1 in one namespace; their other ends g0 and g1 in the generator's.
+    """One bridge for every cable, in one namespace; the other ends of their ports in the generator's and the VNFs'.
 
-    Core use: `threaded-napi` puts the receive work of s0 and s1, and with it the bridge, into kernel threads on the
-    switch's core, that of g0 and g1 on the generator's, before the sender's. `rps` hands the frames of s0 and s1 to
-    the switch's core after their receive work on the sender's; g0 and g1 as before. `inline` leaves all of it to the
-    sender's softirq, on the generator's core.
+    Core use: `bridge_cores.py`.
     """
 
     kind = "linux-bridge"
@@ -91,47 +92,41 @@ class LinuxBridge(DataPlane):
             napi.steer(netns, ["s0"], 0)
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Make namespaces, links and bridge, and put their work onto its cores."""
-        variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
+        """Make namespaces, links and bridges, and put their work onto its cores."""
+        variant, arrangement = request.variant, request.arrangement
         options = bridge_options(variant)
+        bridge_ports.refuse_shares(request.layout)
+        plan = BridgePlan(request.layout, require_vnf(request.layout, request.vnf, variant))
         steps = Steps()
         with steps.timed("deploy.namespaces"):
-            switch = workspace.network_namespace("switch")
-            generator = workspace.network_namespace("generator")
+            spaces = bridge_ports.make_spaces(request, plan)
         with steps.timed("deploy.links"):
-            inside(switch, lambda: _make_links(generator))
-            inside(switch, lambda: _make_bridge(options))
-            veth_ports.prepare(generator, GENERATOR_LINKS, options.offloads)
-            veth_ports.prepare(switch, SWITCH_LINKS, options.offloads)
-            veth_ports.wait_until_up(switch, (BRIDGE, *SWITCH_LINKS))
+            inside(spaces.switch, lambda: bridge_ports.make_links(plan, spaces))
+            inside(spaces.switch, lambda: _make_bridges(plan, options))
+            bridge_ports.prepare(plan, spaces, options.offloads, request.vnf is None or request.vnf.offloads)
+            if spaces.generator is not None:
+                bridge_ports.make_idle(plan, spaces.generator)
         with steps.timed("deploy.cores"):
-            threads = _place(options, (switch, generator), arrangement)
-        cores = (arrangement.switch_cores[0], arrangement.generator_core)
+            threads = place(plan, spaces, options, arrangement)
         return Deployment(
-            id=workspace.id,
+            id=request.workspace.id,
             variant=variant.name,
             site="lab",
             topology=request.layout.name,
-            ports=veth_ports.generator_ports(generator),
+            ports=bridge_ports.generator_ports(plan, spaces),
+            vnf_ports=bridge_ports.ports_of_vnfs(plan, spaces),
             threads=threads,
-            run_directory=str(workspace.directory),
-            control={
-                "switch_netns": switch,
-                "generator_netns": generator,
-                "bridge": BRIDGE,
-                "core_use": options.core_use,
-                "switch_core": str(cores[0]),
-                "tsc_hz": str(coredistance.measure(cores).tsc_hz),
-            },
+            run_directory=str(request.workspace.directory),
+            control=_control(plan, spaces, options, arrangement),
             versions={"linux": platform.release()},
             steps=steps.done,
         )
 
     def verify(self, deployment: Deployment) -> None:
-        """Check that bridge and links are there and up, and that their threads live."""
-        names = (BRIDGE, *SWITCH_LINKS)
-        found = veth_ports.read(deployment.control["switch_netns"], names)
-        down = [name for name, counted in found.items() if not counted.up]
+        """Check that bridges and links are there and up, and that their threads live."""
+        plan = _plan_of(deployment)
+        found = veth_ports.read(deployment.control["switch_netns"], (*plan.bridges, *plan.ports))
+        down = [name for name in plan.always_up if not found[name].up]
         if down:
             raise SwitchDiedError("links of the bridge are down", where=str(down), fix="see who set them down")
         lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
@@ -140,13 +135,15 @@ class LinuxBridge(DataPlane):
             raise SwitchDiedError("NAPI threads of the bridge are gone", where=str(names_lost), fix="deploy again")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that the bridge's ports received, and the cycles of their NAPI threads."""
-        found = veth_ports.read(deployment.control["switch_netns"], SWITCH_LINKS)
+        """Frames that the bridges' ports received, and the cycles of their NAPI threads."""
+        plan = _plan_of(deployment)
+        found = veth_ports.read(deployment.control["switch_netns"], plan.ports)
         packets = sum(counted.rx_packets for counted in found.values())
         raw = {name: counted.model_dump() for name, counted in found.items()}
         times = [napi.run_time_ns(t.tid) for t in deployment.threads if t.role is Role.SWITCH]
-        if not times or None in times:
-            source = f"the bridge's work is part of the sender's softirq ({deployment.control['core_use']})"
+        if plan.taps or not times or None in times:
+            work = "a guest's writes to its tap" if plan.taps else "the sender's softirq"
+            source = f"the bridge's work is part of {work} ({deployment.control['core_use']})"
             return SwitchCounters(packets=packets, busy_cycles=NOT_SEPARABLE, source=source, raw=raw)
         busy_ns = sum(t for t in times if t is not None)
         return SwitchCounters(
@@ -157,30 +154,38 @@ class LinuxBridge(DataPlane):
         )
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """g0, s0, br0, s1, g1."""
-        outside = veth_ports.read(deployment.control["generator_netns"], GENERATOR_LINKS)
-        within = veth_ports.read(deployment.control["switch_netns"], (*SWITCH_LINKS, BRIDGE))
-        bridge = within[BRIDGE]
-        return (
-            veth_ports.hop("generator port 0 (g0)", outside["g0"]),
-            veth_ports.hop("br0 port s0", within["s0"]),
+        """g0, s0, br0, s1, g1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
+        plan = _plan_of(deployment)
+        within = veth_ports.read(deployment.control["switch_netns"], (*plan.ports, *plan.bridges))
+        outside: dict[str, Hop] = {}
+        if plan.outside:
+            found = veth_ports.read(deployment.control["generator_netns"], plan.generator_links)
+            outside = {
+                f"s{name[1:]}": veth_ports.hop(f"generator port {name[1:]} ({name})", counted)
+                for name, counted in found.items()
+            }
+        path: list[Hop] = []
+        for bridge, (first, second) in bridge_ports.bridge_names(plan):
+            drops = {"rx_dropped": within[bridge].rx_dropped, "tx_dropped": within[bridge].tx_dropped}
+            path += [outside[first]] if first in outside else []
+            path.append(veth_ports.hop(f"{bridge} port {first}", within[first]))
             # A bridge counts as its own only what is for the host itself: what it forwards shows at its ports.
-            Hop(name="br0", drops={"rx_dropped": bridge.rx_dropped, "tx_dropped": bridge.tx_dropped}),
-            veth_ports.hop("br0 port s1", within["s1"]),
-            veth_ports.hop("generator port 1 (g1)", outside["g1"]),
-        )
+            path.append(Hop(name=bridge, drops=drops))
+            path.append(veth_ports.hop(f"{bridge} port {second}", within[second]))
+            path += [outside[second]] if second in outside else []
+        return tuple(path)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The NAPI threads: of s0 and s1 for the switch, of g0 and g1 for the generator."""
+        """The NAPI threads: of the bridges' ports, of the generator's, of the VNFs'."""
         return napi.still_there(deployment.threads)
 
 
-def _make_links(generator: str) -> None:
-    for inner, outer in zip(SWITCH_LINKS, GENERATOR_LINKS, strict=True):
-        links.add_veth(inner, outer, (MACS[inner], MACS[outer]), generator)
+def _plan_of(deployment: Deployment) -> BridgePlan:
+    kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
+    return BridgePlan(layout(deployment.topology), next(iter(kinds), None))
 
 
-def _make_bridge(options: LinuxBridgeOptions) -> None:
+def _make_bridges(plan: BridgePlan, options: LinuxBridgeOptions) -> None:
     links.silence_ipv6()
     calls = int(options.netfilter)
     if _NETFILTER_SETTINGS.is_dir():
@@ -192,41 +197,24 @@ def _make_bridge(options: LinuxBridgeOptions) -> None:
         "br_ageing_time": _AGEING_CENTISECONDS,
         "br_mcast_snooping": 0,
     }
-    links.add_bridge(BRIDGE, SWITCH_LINKS, attributes, options.learning)
+    for bridge, ports in bridge_ports.bridge_names(plan):
+        links.add_bridge(bridge, ports, attributes, options.learning)
 
 
-def _place(
-    options: LinuxBridgeOptions, namespaces: tuple[str, str], arrangement: Arrangement
-) -> tuple[WorkThread, ...]:
-    switch, generator = namespaces
-    switch_core, generator_core = arrangement.switch_cores[0], arrangement.generator_core
-    before = list(napi.napi_threads())
-    threads: list[WorkThread] = []
-
-    def pin(names: tuple[str, ...], core: int, role: Role) -> None:
-        for name in names:
-            found = napi.pin_threads(name, before, core, role)
-            if role is Role.GENERATOR:
-                napi.put_first(found)
-            threads.extend(found)
-
-    actions: dict[str, list[Callable[[], None]]] = {
-        "threaded-napi": [
-            lambda: napi.make_threaded(switch, SWITCH_LINKS),
-            lambda: napi.make_threaded(generator, GENERATOR_LINKS),
-            lambda: pin(SWITCH_LINKS, switch_core, Role.SWITCH),
-            lambda: pin(GENERATOR_LINKS, generator_core, Role.GENERATOR),
-        ],
-        "rps": [
-            lambda: napi.steer(switch, SWITCH_LINKS, switch_core),
-            lambda: napi.make_threaded(generator, GENERATOR_LINKS),
-            lambda: pin(GENERATOR_LINKS, generator_core, Role.GENERATOR),
-        ],
-        "inline": [],
+def _control(
+    plan: BridgePlan, spaces: BridgeSpaces, options: LinuxBridgeOptions, arrangement: Arrangement
+) -> dict[str, str]:
+    cores = (arrangement.switch_cores[0], arrangement.generator_core)
+    control = {
+        "switch_netns": spaces.switch,
+        "bridge": ",".join(plan.bridges),
+        "core_use": options.core_use,
+        "switch_core": str(cores[0]),
+        "tsc_hz": str(coredistance.measure(cores).tsc_hz),
     }
-    for action in actions[options.core_use]:
-        action()
-    return tuple(threads)
+    if spaces.generator is not None:
+        control["generator_netns"] = spaces.generator
+    return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})
 
 
 def _unsupported(variant: Variant, reason: str, fix: str) -> Support:

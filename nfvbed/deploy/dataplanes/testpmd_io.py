@@ -66,7 +66,7 @@ class TestpmdIo(DataPlane):
         variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
         ovs = ovs_options(variant)
         vhost_user_ports.check_queue_size(ovs.rx_queue_size)
-        sockets = vhost_user_ports.sockets(workspace.directory)
+        sockets = tuple(vhost_user_ports.sockets(workspace.directory).values())
         prefix = f"nfvbed-{workspace.id}-io"
         path = telemetry.socket_path(workspace.directory, prefix)
         steps = Steps()

@@ -75,7 +75,6 @@ class GeneratorStarter:
 
         return NfvgenClient(options, spawn)
 
-
     def _shares_core(self, deployment: Deployment) -> bool:
         """Whether a VNF polls on the generator's core: then both must yield."""
         return bool(deployment.vnf_ports) and self._arrangement.generator_core in self._arrangement.vnf_cores

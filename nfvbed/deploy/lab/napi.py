@@ -114,19 +114,23 @@ def pin_threads(link: str, before: Iterable[int], core: int, role: Role) -> tupl
     return tuple(WorkThread(role=role, pid=tid, tid=tid, core=core, name=thread_name(tid)) for tid in tids)
 
 
-def put_first(threads: Iterable[WorkThread]) -> None:
+def put_first(threads: Iterable[WorkThread], *, before_others: bool = False) -> None:
     """Let NAPI threads that share a core with the generator's sender run when they have work, as an interrupt would.
 
     As an equal of a sender that never sleeps, a sink waits for whole scheduler slices; the ring before it (256 frames)
     overflows, and 40 % of what the switch forwarded is lost at the generator's own door. The lowest real-time priority
     is enough; a sink sleeps when its ring is empty, so the sender is not starved.
 
+    Args:
+        threads: what is put first.
+        before_others: also before others that were put first.
+
     Raises:
         DeployError: real-time priorities are not allowed here.
     """
     for thread in threads:
         try:
-            os.sched_setscheduler(thread.tid, os.SCHED_FIFO, os.sched_param(1))
+            os.sched_setscheduler(thread.tid, os.SCHED_FIFO, os.sched_param(2 if before_others else 1))
         except OSError as failure:
             raise DeployError(
                 "a sink's NAPI thread cannot be given priority over the sender",

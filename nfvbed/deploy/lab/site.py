@@ -194,7 +194,8 @@ class LabSite(Site):
         os.sched_setaffinity(0, arrangement.control_cores)
         workspace = Workspace.create(persistent=persistent)
         try:
-            deployment = _deploy(plane, DeployRequest(variant, plan, workspace, arrangement, wanted.vnf))
+            request = DeployRequest(variant, plan, workspace, arrangement, wanted.vnf, self._spec.onos)
+            deployment = _deploy(plane, request)
         except BaseException:
             # Ctrl-C as well: close() itself cannot be interrupted.
             workspace.close()
@@ -270,7 +271,11 @@ class LabSite(Site):
             DeployError: something could not be removed; the next nfvbed tries again.
         """
         live = self._live.pop(deployment.id, None)
-        problems = live.workspace.close() if live else []
+        try:
+            if live and live.workspace.id == deployment.id:
+                live.plane.release(deployment)
+        finally:
+            problems = live.workspace.close() if live else []
         if problems:
             raise DeployError(
                 f"{deployment.variant} is not completely gone",

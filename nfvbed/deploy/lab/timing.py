@@ -1,7 +1,7 @@
 """How long the steps of a deployment take."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -15,6 +15,10 @@ class Steps:
     def done(self) -> tuple[tuple[str, int], ...]:
         """(step, duration in ns)."""
         return tuple(self._done)
+
+    def add(self, steps: Iterable[tuple[str, int]]) -> None:
+        """Append steps that somebody else has timed."""
+        self._done += steps
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

@@ -52,15 +52,20 @@ def version(control_socket: Path) -> str:
 
 
 def hops(control: Mapping[str, str], ports: Mapping[str, int]) -> tuple[Hop, ...]:
-    """Read the counters along the path: first port, datapath, second port."""
+    """Read the counters along the path: the first port, the datapath, the other ports.
+
+    Args:
+        control: the deployment's management sockets (`unixctl`, `openflow`) and `bridge`.
+        ports: names and OpenFlow numbers, in the order of the path.
+    """
     socket = Path(control["unixctl"])
     with BridgeController(Path(control["openflow"])) as bridge:
         counted = bridge.ports()
     threads = pmd.parse_statistics(unixctl.command(socket, "dpif-netdev/pmd-stats-show"))
     drops = {name: int(unixctl.command(socket, "coverage/read-counter", name)) for name in DATAPATH_DROPS}
     drops["failed_upcalls"] = sum(thread.failed_upcalls for thread in threads)
-    first, second = (port_hop(f"{control['bridge']} port {name}", counted[number]) for name, number in ports.items())
-    return first, Hop(name=f"{control['bridge']} datapath", drops=drops), second
+    first, *others = (port_hop(f"{control['bridge']} port {name}", counted[number]) for name, number in ports.items())
+    return first, Hop(name=f"{control['bridge']} datapath", drops=drops), *others
 
 
 def pmd_threads(pid: int) -> tuple[WorkThread, ...]:

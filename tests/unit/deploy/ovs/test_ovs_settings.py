@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.deploy.dataplanes import vhost_user_ports
-from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options, rules
-from nfvbed.deploy.ovs import openflow
+from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.deploy.ovs.instance import DpdkSettings, core_mask, private_environment, settings
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
@@ -35,13 +34,6 @@ def test_nothing_is_written_outside_the_run_directory():
     environment = private_environment(Path("/run/x"), OvsBinaries(Path("/opt/ovs")))
     outside = {name for name, value in environment.items() if value != "/run/x"}
     assert outside == {"OVS_PKGDATADIR"}, "the schema is read there"
-
-
-def test_rules_of_both_kinds():
-    plain = rules(OvsDpdkOptions(dataplane="ovs-dpdk"))
-    assert [(rule.in_port, rule.output) for rule in plain] == [(1, 2), (2, 1)]
-    (learning,) = rules(OvsDpdkOptions(dataplane="ovs-dpdk", flows="normal"))
-    assert (learning.in_port, learning.output) == (None, openflow.PORT_NORMAL)
 
 
 def test_options_of_another_data_plane():

@@ -1,0 +1,70 @@
+"""Which core does the work of bridges, and of the generator's and the VNFs' ends of their ports.
+
+`threaded-napi` puts the receive work of the bridges' ports, and with it the bridges, into kernel threads on the switch's
+core, that of the generator's ports into threads on the generator's, that of a VNF's ports into threads on the VNF's.
+`rps` hands the frames of the bridges' ports to the switch's core after their receive work on the sender's; the other
+ends as before. `inline` leaves all of it to the sender's softirq.
+
+A tap has no receive work: a guest's frames enter the bridge in the system call with which QEMU writes them. RPS hands
+them to the switch's core, unless it is `inline`.
+"""
+
+from collections.abc import Iterable
+
+from nfvbed.deploy.dataplanes.bridge_ports import BridgePlan, BridgeSpaces
+from nfvbed.deploy.lab import napi
+from nfvbed.deploy.lab.arrangement import Arrangement
+from nfvbed.records import Role, WorkThread
+from nfvbed.spec.variant import LinuxBridgeOptions
+
+
+def place(
+    plan: BridgePlan, spaces: BridgeSpaces, options: LinuxBridgeOptions, arrangement: Arrangement
+) -> tuple[WorkThread, ...]:
+    """Put the work where it belongs, and give the kernel threads that do it.
+
+    Raises:
+        UnsupportedError: the kernel has no threaded NAPI or no RPS.
+        DeployError: a thread does not appear, or may not be pinned or put first.
+    """
+    if options.core_use == "inline":
+        return ()
+    switch_core = arrangement.switch_cores[0]
+    steered = plan.taps if options.core_use == "threaded-napi" else plan.ports
+    if steered:
+        napi.steer(spaces.switch, steered, switch_core)
+    threads: tuple[WorkThread, ...] = ()
+    if options.core_use == "threaded-napi" and plan.veths:
+        threads = place_links(spaces.switch, plan.veths, switch_core, Role.SWITCH)
+    return threads + place_far_ends(plan, spaces, arrangement)
+
+
+def place_far_ends(plan: BridgePlan, spaces: BridgeSpaces, arrangement: Arrangement) -> tuple[WorkThread, ...]:
+    """Thread the receive work of the generator's and the VNFs' ends, on their cores.
+
+    On the generator's core a sender never sleeps, so what drains rings there must come before it (`put_first`): the
+    sinks, and the VNFs that have no core of their own. Frames move from the sender through the VNFs to the sinks, and
+    whoever is nearer to the end comes first, so that no ring before it overflows: the sinks before the VNFs, the VNFs
+    before the sender, which then sends as much as they let it. A VNF on a core of its own needs no precedence.
+    """
+    of_vnfs: list[WorkThread] = []
+    for vnf, netns in enumerate(spaces.vnfs):
+        core = arrangement.vnf_cores[vnf]
+        found = place_links(netns, plan.vnf_links(vnf), core, Role.VNF)
+        if core == arrangement.generator_core:
+            napi.put_first(found)
+        of_vnfs += found
+    if spaces.generator is None:
+        return tuple(of_vnfs)
+    sinks = place_links(spaces.generator, plan.generator_links, arrangement.generator_core, Role.GENERATOR)
+    shares = any(thread.core == arrangement.generator_core for thread in of_vnfs)
+    napi.put_first(sinks, before_others=shares)
+    return (*sinks, *of_vnfs)
+
+
+def place_links(netns: str, names: Iterable[str], core: int, role: Role) -> tuple[WorkThread, ...]:
+    """Thread the receive work of some links onto a core."""
+    before = list(napi.napi_threads())
+    wanted = tuple(names)
+    napi.make_threaded(netns, wanted)
+    return tuple(thread for name in wanted for thread in napi.pin_threads(name, before, core, role))

@@ -1,0 +1,196 @@
+"""The links of a topology on kernel bridges: every cable is a bridge of its own, as every Neutron network is.
+
+At an outside end n the bridge has the port `s<n>`, whose peer `g<n>` is the generator's. At a VNF's end it has the port
+`v1a`, `v1b`, `v2a`, ...: a veth pair whose peer `eth1a`, ... lies in a namespace of that VNF, or a tap device that a
+virtual machine opens.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from nfvbed.deploy.dataplane import DeployRequest
+from nfvbed.deploy.dataplanes import veth_ports
+from nfvbed.deploy.dataplanes.veth_ports import MACS
+from nfvbed.deploy.lab import links
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.wiring import end_mac, end_name, switch_ends, vnf_ports
+from nfvbed.errors import InternalError, UnsupportedError
+from nfvbed.records import GeneratorPort, PortKind, VnfPort
+from nfvbed.spec.layout import End, Layout
+
+IDLE_LINKS = ("n0", "n1")
+"""A pair in the generator's namespace that leads nowhere, for the generator's port at an end where there is a VNF."""
+
+
+@dataclass(frozen=True)
+class BridgePlan:
+    """Bridges and ports of a layout, by name."""
+
+    layout: Layout
+    vnf_kind: PortKind | None = None
+    """veth or tap; None where the layout has no VNFs."""
+
+    @cached_property
+    def bridges(self) -> dict[str, tuple[End, End]]:
+        """The bridges and the two ends that each joins, in the order of the path."""
+        return {f"br{place}": (cable.first, cable.second) for place, cable in enumerate(self.layout.cables)}
+
+    @cached_property
+    def ends(self) -> tuple[End, ...]:
+        """All ends, in the order of the path."""
+        return switch_ends(self.layout)
+
+    @property
+    def outside(self) -> tuple[End, ...]:
+        """Those at the generator."""
+        return tuple(end for end in self.ends if end.vnf is None)
+
+    @property
+    def taps(self) -> tuple[str, ...]:
+        """Bridge ports that are tap devices."""
+        return tuple(self.port(end) for end in self.ends if self.is_tap(end))
+
+    @property
+    def veths(self) -> tuple[str, ...]:
+        """Bridge ports that are ends of veth pairs."""
+        return tuple(self.port(end) for end in self.ends if not self.is_tap(end))
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """All bridge ports, in the order of the path."""
+        return tuple(self.port(end) for end in self.ends)
+
+    @property
+    def generator_links(self) -> tuple[str, ...]:
+        """The generator's ends."""
+        return tuple(self.peer(end) for end in self.outside)
+
+    @property
+    def always_up(self) -> tuple[str, ...]:
+        """Links that have a carrier whether VNFs run or not: a tap has one only while its guest lives."""
+        bridges = [name for name, ends in self.bridges.items() if not all(self.is_tap(end) for end in ends)]
+        return (*bridges, *self.veths)
+
+    def vnf_links(self, vnf: int) -> tuple[str, ...]:
+        """Give the VNF's ends of its veth pairs; none where they are taps."""
+        return tuple(self.peer(end) for end in self.ends if end.vnf == vnf and not self.is_tap(end))
+
+    def is_tap(self, end: End) -> bool:
+        """Tell whether the port at an end is a tap device."""
+        return end.vnf is not None and self.vnf_kind is PortKind.TAP
+
+    def port(self, end: End) -> str:
+        """Name the bridge's port at an end."""
+        return f"s{end.port}" if end.vnf is None else end_name(end)
+
+    def peer(self, end: End) -> str:
+        """Name the other side of a veth pair: the generator's or the VNF's."""
+        return f"g{end.port}" if end.vnf is None else f"eth{end.vnf + 1}{'ab'[end.port]}"
+
+
+@dataclass(frozen=True)
+class BridgeSpaces:
+    """The network namespaces, by path."""
+
+    switch: str
+    generator: str | None
+    """None where VNFs are both ends."""
+    vnfs: tuple[str, ...]
+    """One for each VNF; none for those with taps."""
+
+
+def make_spaces(request: DeployRequest, plan: BridgePlan) -> BridgeSpaces:
+    """Make the namespaces."""
+    workspace = request.workspace
+    return BridgeSpaces(
+        switch=workspace.network_namespace("switch"),
+        generator=workspace.network_namespace("generator") if plan.outside else None,
+        vnfs=tuple(
+            workspace.network_namespace(f"vnf{vnf + 1}") for vnf in range(plan.layout.vnfs) if plan.vnf_links(vnf)
+        ),
+    )
+
+
+def make_links(plan: BridgePlan, spaces: BridgeSpaces) -> None:
+    """Make pairs and taps; called in the switch's namespace. All are down."""
+    for end in plan.ends:
+        if plan.is_tap(end):
+            links.add_tap(plan.port(end))
+            continue
+        far = spaces.generator if end.vnf is None else spaces.vnfs[end.vnf]
+        links.add_veth(plan.port(end), plan.peer(end), _macs(end), far)
+
+
+def make_idle(plan: BridgePlan, generator: str) -> None:
+    """Make the pair that leads nowhere, where the generator has one real port."""
+    if len(plan.outside) == 1:
+        inside(generator, lambda: links.add_veth(*IDLE_LINKS, ("02:4e:46:56:02:00", "02:4e:46:56:02:01")))
+        veth_ports.prepare(generator, IDLE_LINKS)
+
+
+def prepare(plan: BridgePlan, spaces: BridgeSpaces, switch_offloads: bool, vnf_offloads: bool) -> None:
+    """Bring all links up and set their offloads, the far ends first."""
+    if spaces.generator is not None:
+        veth_ports.prepare(spaces.generator, plan.generator_links, switch_offloads)
+    for vnf, netns in enumerate(spaces.vnfs):
+        veth_ports.prepare(netns, plan.vnf_links(vnf), vnf_offloads)
+    veth_ports.prepare(spaces.switch, plan.ports, switch_offloads)
+    veth_ports.wait_until_up(spaces.switch, plan.always_up)
+
+
+def generator_ports(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[GeneratorPort, ...]:
+    """Give the generator's ports."""
+    return tuple(
+        GeneratorPort(engine="xdp", spec=name, kind=PortKind.VETH, netns=spaces.generator)
+        for name in plan.generator_links
+    )
+
+
+def ports_of_vnfs(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[tuple[VnfPort, ...], ...]:
+    """Give the ports of every VNF."""
+
+    def make(end: End) -> VnfPort:
+        if end.vnf is None or plan.vnf_kind is None:
+            raise InternalError("an outside end is no VNF's port")
+        tap = plan.is_tap(end)
+        return VnfPort(
+            name=plan.port(end),
+            vnf=end.vnf,
+            port=end.port,
+            kind=plan.vnf_kind,
+            address=plan.port(end) if tap else plan.peer(end),
+            netns=spaces.switch if tap else spaces.vnfs[end.vnf],
+            mac=end_mac(end),
+        )
+
+    return vnf_ports(plan.layout, make)
+
+
+def refuse_shares(plan: Layout) -> None:
+    """Refuse layouts in which a port has several cables.
+
+    Raises:
+        UnsupportedError: this is one.
+    """
+    shared = [cable for cable in plan.cables if cable.share is not None]
+    if shared:
+        raise UnsupportedError(
+            "a bridge cannot share flows out among VNFs",
+            where=f"linux-bridge, topology {plan.name}",
+            observed="it forwards by destination address and floods what it does not know, so that VNFs side by side "
+            "would each get every frame and close a loop; the generator's flows differ in source address and UDP port",
+            fix="variant ovs-dpdk, whose rules match flows",
+        )
+
+
+def _macs(end: End) -> tuple[str, str]:
+    """Give the addresses of a pair: the bridge's side, the other one."""
+    if end.vnf is None:
+        return MACS[f"s{end.port}"], MACS[f"g{end.port}"]
+    return f"02:4e:46:56:{0x30 + end.vnf:02x}:{end.port:02x}", end_mac(end)
+
+
+def bridge_names(plan: BridgePlan) -> Iterable[tuple[str, tuple[str, str]]]:
+    """Give each bridge with its two ports' names."""
+    return [(name, (plan.port(first), plan.port(second))) for name, (first, second) in plan.bridges.items()]

@@ -1,0 +1,307 @@
+"""The switch side of topologies with VNFs, on the real switches: ports, cables, counters, and nothing left. As root.
+
+No VNF runs here. On the bridge the test itself carries frames from a VNF's one port to its other; on Open vSwitch the
+generator stands at both ends of every cable in turn.
+"""
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from lab_host import MARK, assert_back_to, snapshot
+
+from nfvbed.deploy.dataplanes import veth_ports, vhost_user_ports
+from nfvbed.deploy.lab.generator import GeneratorStarter
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.sites import open_site
+from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
+from nfvbed.measure.trial import wait_for_links
+from nfvbed.records import NOT_SEPARABLE, CellRole, PortKind, Role, VnfKind
+from nfvbed.spec.loader import Project
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import TrafficRequest
+
+PROJECT = Project()
+ETHERTYPE = 0x88B5
+FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(46)
+"""From g0 to g1, of the EtherType for experiments."""
+BACK = FRAME[6:12] + FRAME[:6] + FRAME[12:]
+COUNT = 20
+TRICKLE = TrafficRequest(
+    duration_ns=2_000_000_000, frame_size=64, rate_pps=5_000, frames=1000, flows=2, learning_frames=0
+)
+
+
+@pytest.fixture
+def site(monkeypatch):
+    mark = f"topologies-{os.getpid()}"
+    monkeypatch.setenv(MARK, mark)
+    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
+    # With the host lock held, what appears and disappears is ours.
+    opened.begin()
+    before = snapshot(mark)
+    try:
+        yield opened
+        assert_back_to(before, mark)
+    finally:
+        opened.close()
+
+
+def vnf(kind=VnfKind.PROCESS, forwarding="io", **more):
+    spec = PROJECT.load_vnf("vloop")
+    flavor = PROJECT.load_flavor(spec.flavor)
+    return VnfChoice(label="test", vnf=spec, kind=kind, forwarding=forwarding, flavor=flavor, **more)
+
+
+def variant(name, **options):
+    loaded = PROJECT.load_variant(name)
+    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
+
+
+def listen(netns, link):
+    """Open a packet socket on a link."""
+
+    def work():
+        opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
+        opened.bind((link, ETHERTYPE))
+        opened.settimeout(2)
+        return opened
+
+    return inside(netns, work)
+
+
+def carry(stations, frame, count=COUNT):
+    """Send frames into the first link, take each out of every second one and put it into the next; give what arrives.
+
+    Args:
+        stations: (namespace, link) in the order of the path.
+        frame: what is sent.
+        count: how many.
+    """
+    sockets = [listen(*station) for station in stations]
+    try:
+        arrived = 0
+        for _ in range(count):
+            for into, out in zip(sockets[::2], sockets[1::2], strict=True):
+                into.send(frame)
+                received = out.recv(2048)
+            arrived += received[: len(frame)] == frame
+        return arrived
+    finally:
+        for opened in sockets:
+            opened.close()
+
+
+def stations(deployment):
+    """Give the far ends of the bridges' ports, in the order of the path."""
+    inner = [(port.netns, port.address) for ports in deployment.vnf_ports for port in ports]
+    outer = [(port.netns, port.spec) for port in deployment.ports]
+    if not outer or deployment.topology == "v2p":
+        return [*inner, *outer]
+    return [outer[0], *inner, *outer[1:]]
+
+
+@pytest.mark.parametrize("core_use", ["threaded-napi", "rps", "inline"])
+@pytest.mark.parametrize("topology", ["pvp", "pv3p", "p2v", "v2p", "v2v"])
+def test_frames_cross_every_bridge_and_are_counted_there(site, topology, core_use):
+    deployment = site.deploy(variant("linux-bridge", core_use=core_use), topology, vnf=vnf(forwarding="bridge"))
+    site.verify(deployment)
+    assert all(port.kind is PortKind.VETH for ports in deployment.vnf_ports for port in ports)
+    path = stations(deployment)
+    assert carry(path, FRAME) == carry(path[::-1], BACK) == COUNT
+    within = [hop for hop in site.hops(deployment) if " port s" in hop.name or " port v" in hop.name]
+    assert [hop.name.split()[0] for hop in within] == [f"br{n}" for n in range(len(path) // 2) for _ in "ab"]
+    assert all((hop.rx_packets, hop.tx_packets) == (COUNT, COUNT) for hop in within), within
+    assert site.counters(deployment).packets == COUNT * len(path)
+    site.destroy(deployment)
+
+
+def test_path_on_the_bridge_is_named_in_order(site):
+    deployment = site.deploy(variant("linux-bridge"), "pvvp", vnf=vnf(forwarding="bridge"))
+    assert [hop.name for hop in site.hops(deployment)] == [
+        *("generator port 0 (g0)", "br0 port s0", "br0", "br0 port v1a"),
+        *("br1 port v1b", "br1", "br1 port v2a", "br2 port v2b", "br2", "br2 port s1", "generator port 1 (g1)"),
+    ]
+    spaces = {port.netns for ports in deployment.vnf_ports for port in ports}
+    assert len(spaces) == 2, "a namespace for each VNF"
+    site.destroy(deployment)
+
+
+def test_receive_work_of_vnfs_is_on_their_core_and_before_the_sender(site):
+    deployment = site.deploy(variant("linux-bridge"), "pvp", vnf=vnf(forwarding="bridge"))
+    placed = site.arrangement(deployment)
+    threads = {thread.name.split("-")[0]: thread for thread in site.work_threads(deployment)}
+    assert {name: thread.role for name, thread in threads.items()} == {
+        **dict.fromkeys(("napi/s0", "napi/s1", "napi/v1a", "napi/v1b"), Role.SWITCH),
+        **dict.fromkeys(("napi/g0", "napi/g1"), Role.GENERATOR),
+        **dict.fromkeys(("napi/eth1a", "napi/eth1b"), Role.VNF),
+    }
+    wanted = {Role.SWITCH: placed.switch_cores[0], Role.GENERATOR: placed.generator_core, Role.VNF: placed.vnf_cores[0]}
+    for thread in threads.values():
+        assert os.sched_getaffinity(thread.tid) == {wanted[thread.role]}, thread.name
+    priorities = {name: os.sched_getparam(thread.tid).sched_priority for name, thread in threads.items()}
+    shares = placed.vnf_cores[0] == placed.generator_core
+    assert (priorities["napi/v1a"], priorities["napi/eth1a"], priorities["napi/g0"]) == (0, int(shares), 1 + shares)
+    site.destroy(deployment)
+
+
+def test_bridge_makes_taps_for_virtual_machines(site):
+    deployment = site.deploy(variant("linux-bridge"), "pvp", vnf=vnf(VnfKind.VM))
+    ports = deployment.vnf_ports[0]
+    switch = deployment.control["switch_netns"]
+    assert [(port.kind, port.address, port.netns) for port in ports] == [
+        (PortKind.TAP, "v1a", switch),
+        (PortKind.TAP, "v1b", switch),
+    ]
+    site.verify(deployment)  # though the taps have no carrier before the guest opens them
+    assert not any(found.up for found in veth_ports.read(switch, ("v1a", "v1b")).values())
+    counted = site.counters(deployment)
+    assert counted.busy_cycles == NOT_SEPARABLE
+    assert "tap" in counted.source
+    site.destroy(deployment)
+
+
+def test_link_that_somebody_removed_from_the_middle_of_a_chain(site):
+    from pyroute2 import IPRoute
+
+    deployment = site.deploy(variant("linux-bridge"), "pvvp", vnf=vnf(forwarding="bridge"))
+
+    def remove():
+        with IPRoute() as route:
+            route.link("del", index=route.link_lookup(ifname="v2a")[0])
+
+    inside(deployment.control["switch_netns"], remove)
+    with pytest.raises(SwitchDiedError, match="links under test are gone"):
+        site.verify(deployment)
+    site.destroy(deployment)
+
+
+@pytest.mark.parametrize(
+    ("name", "topology", "choice", "words"),
+    [
+        ("linux-bridge", "pvpv", {}, "cannot share flows out"),
+        ("linux-bridge", "pvp", {"kind": VnfKind.VM, "vnic": "macvtap"}, "cannot be attached to a bridge"),
+        ("ovs-dpdk", "pvp", {"forwarding": "bridge"}, "needs kernel ports"),
+        ("ovs-dpdk", "pvp", {"kind": VnfKind.VM, "vnic": "e1000"}, "needs a kernel port"),
+    ],
+)
+def test_what_a_switch_cannot_do_is_refused_with_the_reason(site, name, topology, choice, words):
+    with pytest.raises(UnsupportedError, match=words) as caught:
+        site.deploy(PROJECT.load_variant(name), topology, vnf=vnf(**choice))
+    assert caught.value.observed
+    assert caught.value.fix
+
+
+def test_topology_with_vnfs_needs_one(site):
+    with pytest.raises(InternalError, match="needs a VNF"):
+        site.deploy(PROJECT.load_variant("linux-bridge"), "pvp")
+
+
+def generator_between(site, deployment, sockets):
+    """Start the generator at two of the switch's ports, as the virtio side of both; give its result and the hops.
+
+    A vhost-user port's counters go with its peer, so they are read while the generator stands.
+    """
+    ports = tuple(vhost_user_ports.server_port(index, Path(path), 1024) for index, path in enumerate(sockets))
+    starter = GeneratorStarter(site.workspace(deployment), site.arrangement(deployment), 256, PROJECT.root)
+    generator = starter.start(deployment.model_copy(update={"ports": ports, "topology": "p2p"}))
+    try:
+        wait_for_links(generator)
+        generator.run(TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=1_000))
+        return generator.run(TRICKLE), site.hops(deployment)
+    finally:
+        generator.close()
+
+
+def socket_of(deployment, name):
+    found = {port.name: port.address for ports in deployment.vnf_ports for port in ports}
+    return found.get(name) or f"{deployment.run_directory}/{name}.sock"
+
+
+def test_frames_cross_every_cable_of_open_vswitch(site):
+    deployment = site.deploy(PROJECT.load_variant("ovs-dpdk"), "pvvp", vnf=vnf())
+    kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
+    assert kinds == {PortKind.VHOST_USER}
+    for first, second in (("p0", "v1a"), ("v1b", "v2a"), ("v2b", "p1")):
+        ends = [socket_of(deployment, first), socket_of(deployment, second)]
+        result, hops = generator_between(site, deployment, ends)
+        sent = [d.sent for d in result.directions]
+        assert [d.received for d in result.directions] == sent, (first, second)
+        counted = {hop.name: hop for hop in hops}
+        assert counted[f"br0 port {first}"].rx_packets >= sent[0] > 0
+        assert counted[f"br0 port {second}"].tx_packets >= sent[0]
+    assert [hop.name for hop in hops] == [
+        *("br0 port p0", "br0 datapath", "br0 port v1a", "br0 port v1b", "br0 port v2a", "br0 port v2b", "br0 port p1")
+    ]
+    cables = site.counters(deployment).raw["cables"]
+    assert list(cables) == ["br0 p0 - v1a", "br0 v1b - v2a", "br0 v2b - p1"]
+    assert all(min(counted) >= TRICKLE.frames / 2 for counted in cables.values())
+    site.destroy(deployment)
+
+
+def test_open_vswitch_shares_flows_out_among_parallel_vnfs(site):
+    deployment = site.deploy(PROJECT.load_variant("ovs-dpdk"), "pvpv", vnf=vnf())
+    into, _ = generator_between(site, deployment, [socket_of(deployment, "p0"), socket_of(deployment, "v2a")])
+    assert into.directions[0].received == into.directions[0].sent // 2 > 0, "the other half goes to the other VNF"
+    assert into.directions[1].received == into.directions[1].sent > 0
+    site.destroy(deployment)
+
+
+@pytest.mark.parametrize(("name", "topology"), [("ovs-dpdk", "p2v"), ("ovs-dpdk", "v2p"), ("linux-bridge", "p2v")])
+def test_generator_with_one_port_has_another_that_leads_nowhere(site, name, topology):
+    deployment = site.deploy(PROJECT.load_variant(name), topology, vnf=vnf())
+    assert len(deployment.ports) == 1
+    generator = site.open_generator(deployment)
+    try:
+        deadline = time.monotonic() + 5
+        real = 0 if topology == "p2v" else 1
+        if name == "linux-bridge":
+            while not generator.hello().link_up[real] and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert generator.hello().link_up[real]
+        result = generator.run(
+            TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=1000, bidirectional=False)
+        )
+    finally:
+        generator.close()
+    (counts,) = result.directions
+    assert counts.received == 0
+    if topology == "v2p" or name == "linux-bridge":
+        assert counts.sent > 0
+    site.destroy(deployment)
+
+
+def test_no_generator_where_both_ends_are_vnfs(site):
+    deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "v2v", vnf=vnf())
+    assert deployment.ports == ()
+    with pytest.raises(InternalError, match="leaves no port"):
+        site.open_generator(deployment)
+    site.destroy(deployment)
+
+
+def test_vnf_ports_of_a_standing_deployment(site):
+    loaded = PROJECT.load_variant("linux-bridge")
+    deployment, stood = site.deploy_to_stay(loaded, "pvp", vnf=vnf(forwarding="bridge"))
+    try:
+        assert not stood
+        again, stood = site.deploy_to_stay(loaded, "pvp", vnf=vnf(forwarding="bridge"))
+        assert stood
+        assert again == deployment
+        attached = site.deploy(loaded, "pvp", vnf=vnf(forwarding="bridge"))
+        path = stations(attached)
+        assert carry(path, FRAME) == COUNT
+        assert site.workspace(attached).id != attached.id, "what a user of it starts ends with him"
+        site.destroy(attached)
+        assert carry(path, FRAME) == COUNT
+    finally:
+        from nfvbed.deploy.lab.workspace import Workspace
+
+        assert Workspace.attach(Path(deployment.run_directory)).close() == []
+
+
+def test_roles_without_vnfs_take_the_same_topology(site):
+    deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "p2p", CellRole.LOOPBACK)
+    assert deployment.vnf_ports == ()
+    site.destroy(deployment)
