@@ -1,0 +1,135 @@
+"""`python -m builder NAME`: builds `images/NAME.qcow2`, or finds that it is built already."""
+
+import json
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from builder.cpio import archive
+from builder.disk import Disk
+from builder.packages import Package, PackageSource
+from builder.recipe import Recipe, load
+from builder.rootfs import RootFs, uncompressed
+from builder.sidecar import Sidecar
+from builder.tool import Tool
+from nfvbed.deploy.qemu.binaries import QemuBinaries, locate
+from nfvbed.errors import ConfigurationError, NfvbedError, PrerequisiteError
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = ROOT / ".nfvbed" / "images"
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds one recipe."""
+
+    recipe: Recipe
+    tool: Tool
+    qemu: QemuBinaries
+    source: PackageSource
+    output: Path
+
+    def make(self) -> bool:
+        """Build the image unless what is there was built from the same input; say whether it was built."""
+        packages = self.source.resolve(self.recipe.packages)
+        sidecar = Sidecar(self.output / f"{self.recipe.name}.json")
+        if sidecar.is_of(self.key(packages)):
+            return False
+        try:
+            self.build(packages, sidecar)
+        except PrerequisiteError as error:
+            if error.what.startswith("mmdebstrap"):
+                # The mirror may have replaced a version that the kept indexes name.
+                self.source.refresh()
+                newer = self.source.resolve(self.recipe.packages)
+                if newer != packages:
+                    self.build(newer, sidecar)
+                    return True
+            raise
+        return True
+
+    def key(self, packages: tuple[Package, ...]) -> str:
+        """Give the hash of all that decides the image: recipe, builder, package contents, QEMU's version."""
+        extra = tuple(sorted((ROOT / "images" / "builder").glob("*.py")))
+        lines = [f"{package.name} {package.version}\n" for package in packages]
+        return Sidecar.hash("".join([self.recipe.digest(extra), "\n", *lines, self.qemu.version]))
+
+    def build(self, packages: tuple[Package, ...], sidecar: Sidecar) -> None:
+        """Build in a folder of its own and put the files in place, the sidecar last."""
+        work = CACHE / f"{self.recipe.name}.work"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        key = self.key(packages)
+        version = f"{self.recipe.version}-{key[:12]}"
+        _say(f"{self.recipe.name}: unpacking {len(packages)} packages")
+        root, ramdisk, kernel = RootFs(work / "root", self.recipe, self.tool), work / "ramdisk", work / "vmlinuz"
+        acquire = work / "apt.conf"
+        acquire.write_text(self.source.acquire_options())
+        root.unpack(packages, self.source.sources(), acquire)
+        root.finish(kernel, ramdisk)
+        root.describe(version, packages)
+        _say(f"{self.recipe.name}: making the disk")
+        initrd = work / "initrd"
+        initrd.write_bytes(archive(ramdisk))
+        (work / "kernel").write_bytes(uncompressed(kernel))
+        disk = Disk(work, self.recipe, self.tool)
+        image = disk.assemble(disk.boot(kernel, initrd), disk.root(root.folder), self.qemu)
+        self._check_size(image)
+        sidecar.remove()
+        files = {"qcow2": image, "kernel": work / "kernel", "initrd": initrd}
+        placed = {}
+        for ending, path in files.items():
+            placed[ending] = self.output / f"{self.recipe.name}.{ending}"
+            path.replace(placed[ending])
+        facts = {"name": self.recipe.name, "version": version, "cmdline": self.recipe.cmdline}
+        sidecar.write(key, facts, placed, {package.name: package.version for package in packages})
+        shutil.rmtree(work)
+
+    def _check_size(self, image: Path) -> None:
+        size_mib = image.stat().st_size / 1024 / 1024
+        if size_mib > self.recipe.size_limit_mib:
+            raise ConfigurationError(
+                f"the image {self.recipe.name} is too large",
+                observed=f"{size_mib:.0f} MiB of {self.recipe.size_limit_mib}",
+                fix="take packages out, or add to prune.txt",
+            )
+
+
+def main(names: list[str]) -> int:
+    """Build the named images."""
+    if not names:
+        print("usage: python -m builder NAME...", file=sys.stderr)
+        return 2
+    CACHE.mkdir(parents=True, exist_ok=True)
+    try:
+        for name in names:
+            _make(name)
+    except NfvbedError as error:
+        print(f"images: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _make(name: str) -> None:
+    started = time.monotonic()
+    recipe = load(ROOT / "images" / name)
+    log = CACHE / f"{name}.log"
+    log.unlink(missing_ok=True)
+    tool = Tool(recipe.epoch, log)
+    builder = Builder(recipe, tool, locate(ROOT), PackageSource(CACHE / "apt", tool), ROOT / "images")
+    built = builder.make()
+    seconds = time.monotonic() - started
+    document = json.loads((builder.output / f"{name}.json").read_text())
+    size_mib = document["files"]["qcow2"]["size_bytes"] / 1024 / 1024
+    state = f"built in {seconds:.0f} s" if built else "there"
+    _say(f"{name} {document['version']}: {state}, {size_mib:.0f} MiB, sha256 {document['files']['qcow2']['sha256'][:16]}")
+
+
+def _say(text: str) -> None:
+    print(f"images: {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

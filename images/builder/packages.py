@@ -1,0 +1,99 @@
+"""Which packages, in which versions: apt resolves them in a place of its own, from the machine's own sources.
+
+The machine's sources say where its mirror is; nothing here does. The machine's installed packages play no part.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from builder.tool import Tool
+from nfvbed.errors import PrerequisiteError
+
+COMPONENTS = "main non-free"
+"""netperf is in non-free."""
+_TARGET = "$(REPO_URI)|$(RELEASE)|$(CODENAME)"
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+
+@dataclass(frozen=True, order=True)
+class Package:
+    """One package as the mirror has it; in Debian its version stands for its content."""
+
+    name: str
+    version: str
+
+
+class PackageSource:
+    """apt with its own state in `folder`; the indexes there are read once and kept."""
+
+    def __init__(self, folder: Path, tool: Tool, suite: str = "bookworm") -> None:
+        self.folder = folder
+        self.suite = suite
+        self._tool = tool
+        self._list = folder / "sources.list"
+
+    def resolve(self, names: tuple[str, ...]) -> tuple[Package, ...]:
+        """Give the packages and all that they depend on, sorted; the indexes are fetched where there are none.
+
+        Raises:
+            PrerequisiteError: apt finds no mirror, or not all packages.
+        """
+        if not self._list.exists():
+            self.refresh()
+        lines = self._apt("-qq", "-y", "--print-uris", "install", *names).splitlines()
+        return tuple(sorted(_package(line) for line in lines if line.startswith("'")))
+
+    def refresh(self) -> None:
+        """Fetch the indexes anew."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for name in ("state/lists/partial", "cache/archives/partial"):
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "status").touch()
+        new = self.folder / "sources.new"
+        new.write_text(self.sources())
+        self._apt("-q", "update", sources=new)
+        new.rename(self._list)
+
+    def sources(self) -> str:
+        """Give apt's entries for the suite with the components that are needed, mirrors as the machine has them."""
+        targets = self._tool.run(["apt-get", "indextargets", "--format", _TARGET, "Created-By: Packages"])
+        rows = [line.split("|") for line in targets.splitlines()]
+        wanted = sorted({(uri, release) for uri, release, name in rows if (name or release).startswith(self.suite)})
+        wanted = [(uri, release) for uri, release in wanted if "backports" not in release]
+        if not any(release == self.suite for _, release in wanted):
+            raise PrerequisiteError(
+                f"apt knows no mirror of {self.suite}",
+                observed=f"suites: {', '.join(sorted({row[1] for row in rows})) or 'none'}",
+                fix=f"add {self.suite} to apt's sources and run apt-get update",
+            )
+        signed = f"[signed-by={_KEYRING}] " if _KEYRING.exists() else ""
+        return "".join(f"deb {signed}{uri} {release} {COMPONENTS}\n" for uri, release in wanted)
+
+    def acquire_options(self) -> str:
+        """Give the machine's settings for fetching (proxy, validity), as a configuration file of apt."""
+        return self._tool.run(["apt-config", "dump", "--no-empty", "Acquire"])
+
+    def _apt(self, *words: str, sources: Path | None = None) -> str:
+        options = {
+            "Dir::Etc::SourceList": sources or self._list,
+            "Dir::Etc::SourceParts": "/dev/null",
+            "Dir::Etc::Preferences": "/dev/null",
+            "Dir::Etc::PreferencesParts": "/dev/null",
+            "Dir::State": self.folder / "state",
+            "Dir::State::Status": self.folder / "status",
+            "Dir::Cache": self.folder / "cache",
+            "APT::Install-Recommends": "false",
+            "APT::Architecture": "amd64",
+            "APT::Architectures": "amd64",
+            "APT::Sandbox::User": "root",
+        }
+        chosen = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
+        return self._tool.run(["apt-get", *chosen, *words])
+
+
+def _package(line: str) -> Package:
+    """Read a line of `--print-uris`: 'address' name_version_arch.deb size digest."""
+    name, version, _ = line.split(" ")[1].removesuffix(".deb").split("_")
+    return Package(name, unquote(version))

@@ -1,0 +1,86 @@
+"""`python3 -m agent PORT CONSOLE`: says on the console that the guest is ready, and answers on the serial port."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import termios
+import traceback
+import tty
+
+from agent import SCHEMA, cpus, guest
+from agent.ports import discover
+from agent.refusal import Refusal
+from agent.service import Service
+
+_MAX_LINE = 65536
+
+
+def main(port: str, console: str) -> int:
+    """Answer until the guest is powered off."""
+    cpus.stay_off_forwarding()
+    service = Service(discover())
+    line = _open(port)
+    with open(console, "w") as out:
+        # A line of its own, whatever the kernel has written before.
+        out.write(f"\nvloop: ready {guest.version()}\n")
+    if line is None:
+        # Nobody can ask; the guest stays as it is.
+        while True:
+            signal.pause()
+    _serve(line, service)
+    subprocess.run(["poweroff", "-f"], check=False)
+    return 0
+
+
+def _open(port: str) -> int | None:
+    """Open the serial port as a plain channel for bytes; None where the machine has none."""
+    try:
+        line = os.open(port, os.O_RDWR | os.O_NOCTTY)
+        tty.setraw(line)
+        attributes = termios.tcgetattr(line)
+        attributes[4] = attributes[5] = termios.B115200
+        termios.tcsetattr(line, termios.TCSANOW, attributes)
+    except (OSError, termios.error):
+        return None
+    return line
+
+
+def _serve(line: int, service: Service) -> None:
+    waiting = b""
+    while not service.powers_off:
+        waiting += os.read(line, 4096)
+        *requests, waiting = waiting.split(b"\n")
+        if len(waiting) > _MAX_LINE:
+            waiting = b""
+        for text in filter(bytes.strip, requests):
+            data = json.dumps(reply(text, service)).encode() + b"\n"
+            while data:
+                data = data[os.write(line, data) :]
+            termios.tcdrain(line)
+
+
+def reply(text: bytes, service: Service) -> dict:
+    """Give the whole answer to a line."""
+    identifier = None
+    try:
+        document = json.loads(text)
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+            raise Refusal(f"a request is an object with schema {SCHEMA}", observed=text[:120].decode("utf-8", "replace"))
+        identifier = document.get("id")
+        result = service.answer(document)
+        return {"schema": SCHEMA, "id": identifier, "ok": True, "result": result}
+    except Refusal as refusal:
+        error = refusal.document
+    except ValueError as fault:
+        error = {"what": "the line is not JSON", "where": "", "observed": str(fault), "fix": ""}
+    except Exception as fault:  # noqa: BLE001 - the agent is all there is: it says what happened and goes on
+        last = traceback.extract_tb(fault.__traceback__)[-1]
+        where = f"{last.filename}:{last.lineno}"
+        error = {"what": "the agent failed", "where": where, "observed": f"{type(fault).__name__}: {fault}", "fix": ""}
+    return {"schema": SCHEMA, "id": identifier, "ok": False, "error": error}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,100 @@
+"""ethtool's requests to the kernel: channels and offloads of a network device (linux/ethtool.h)."""
+
+import array
+import fcntl
+import socket
+import struct
+
+from agent.refusal import Refusal
+
+_SIOCETHTOOL = 0x8946
+_GET_CHANNELS, _SET_CHANNELS = 0x3C, 0x3D
+_SWITCHES = {
+    # name: (get, set); "gro" is not given by a device but by the kernel's stack
+    "rx": (0x14, 0x15),
+    "tx": (0x16, 0x17),
+    "sg": (0x18, 0x19),
+    "tso": (0x1E, 0x1F),
+    "gso": (0x23, 0x24),
+    "gro": (0x2B, 0x2C),
+}
+OFFLOADS = tuple(_SWITCHES)
+
+
+def offloads(name: str) -> dict:
+    """Give which offloads are on; None where the device does not say."""
+    return {key: _get(name, get) for key, (get, _) in _SWITCHES.items()}
+
+
+def switch(name: str, key: str, on: bool) -> None:
+    """Switch an offload; a device that cannot is refused."""
+    _, setter = _SWITCHES[key]
+    if _get(name, _SWITCHES[key][0]) == on:
+        return
+    try:
+        _ask(name, array.array("B", struct.pack("II", setter, int(on))))
+    except OSError as error:
+        raise Refusal(
+            f"the offload {key} cannot be switched {'on' if on else 'off'}", where=name, observed=error.strerror or ""
+        ) from error
+
+
+def switch_all(name: str, on: bool) -> dict:
+    """Switch all offloads that the device lets be switched; give what they are then."""
+    # Segmentation needs checksums: these go off last and on first.
+    order = ("rx", "tx", "sg", "tso", "gso", "gro") if on else ("gro", "gso", "tso", "tx", "rx")
+    for key in order:
+        try:
+            switch(name, key, on)
+        except Refusal:
+            if key in ("rx", "tx") and not on:
+                raise
+    return offloads(name)
+
+
+def channels(name: str) -> dict | None:
+    """Give the channels (queue pairs) in use and at most; None where the device has no such setting."""
+    request = array.array("B", struct.pack("9I", _GET_CHANNELS, *[0] * 8))
+    try:
+        _ask(name, request)
+    except OSError:
+        return None
+    values = struct.unpack("9I", request.tobytes())
+    return {"combined": values[8], "max_combined": values[4]}
+
+
+def set_channels(name: str, combined: int) -> None:
+    """Set the number of combined channels."""
+    now = channels(name)
+    if now is None:
+        if combined == 1:
+            return
+        raise Refusal("the device has one channel", where=name, observed=f"{combined} asked for")
+    if now["combined"] == combined:
+        return
+    if combined > now["max_combined"]:
+        raise Refusal(
+            "the device has not as many channels",
+            where=name,
+            observed=f"{combined} asked for, {now['max_combined']} at most",
+            fix="give the device more queues, and vectors for them",
+        )
+    try:
+        _ask(name, array.array("B", struct.pack("9I", _SET_CHANNELS, *[0] * 7, combined)))
+    except OSError as error:
+        raise Refusal("the channels cannot be set", where=name, observed=error.strerror or "") from error
+
+
+def _get(name: str, command: int) -> bool | None:
+    request = array.array("B", struct.pack("II", command, 0))
+    try:
+        _ask(name, request)
+    except OSError:
+        return None
+    return bool(struct.unpack("II", request.tobytes())[1])
+
+
+def _ask(name: str, request: array.array) -> None:
+    address, _ = request.buffer_info()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        fcntl.ioctl(handle, _SIOCETHTOOL, struct.pack("16sP16x", name.encode(), address))

@@ -1,0 +1,122 @@
+"""What the agent can do, by the request's `do`."""
+
+from collections.abc import Callable
+
+from agent import ethtool, guest
+from agent import request as requests
+from agent.kernel import KernelForwarder, give_addresses
+from agent.ports import Port, choose
+from agent.refusal import Refusal
+from agent.servers import Servers
+from agent.testpmd import Testpmd
+
+MOST_PORTS = 2
+
+
+class Service:
+    """The guest's state: its ports, one forwarder, its servers."""
+
+    def __init__(self, ports: list[Port]) -> None:
+        self.ports = ports
+        self.powers_off = False
+        self._forwarder: Testpmd | KernelForwarder | None = None
+        self._servers = Servers()
+        self._does: dict[str, Callable[[dict], dict]] = {
+            "info": self._info,
+            "links": self._links,
+            "forward": self._forward,
+            "stats": self._stats,
+            "offloads": self._offloads,
+            "channels": self._channels,
+            "serve": self._serve,
+            "stop": self._stop,
+            "poweroff": self._poweroff,
+        }
+
+    def answer(self, document: dict) -> dict:
+        """Do what a request asks and give the result.
+
+        Raises:
+            Refusal: it cannot be done.
+        """
+        action = self._does.get(str(document.get("do")))
+        if action is None:
+            raise Refusal("the agent cannot do this", observed=repr(document.get("do")), fix=f"one of {', '.join(self._does)}")
+        return action(document)
+
+    def _info(self, document: dict) -> dict:
+        requests.keys(document, {})
+        return guest.describe()
+
+    def _links(self, document: dict) -> dict:
+        requests.keys(document, {})
+        return {"ports": [port.describe() for port in self.ports]}
+
+    def _forward(self, document: dict) -> dict:
+        request = requests.forward(document)
+        one = request["mode"] in ("source", "sink")
+        self._end_forwarding()
+        ports = choose(self.ports, request["ports"], 1 if one and request["ports"] is None else MOST_PORTS)
+        if len(ports) < 2 and request["mode"] in ("bridge", "router"):
+            raise Refusal(f"a {request['mode']} needs two ports", observed=f"{len(ports)}")
+        kind = Testpmd if request["mode"] in requests.TESTPMD_MODES else KernelForwarder
+        forwarder = kind(ports, request)
+        try:
+            started = forwarder.start()
+        except BaseException:
+            forwarder.stop()
+            raise
+        self._forwarder = forwarder
+        return started
+
+    def _stats(self, document: dict) -> dict:
+        requests.keys(document, {})
+        if self._forwarder is None:
+            raise Refusal("nothing forwards", fix="forward first")
+        return {"mode": self._forwarder.request["mode"], "ports": self._forwarder.stats()}
+
+    def _offloads(self, document: dict) -> dict:
+        found = requests.keys(document, {"rx": bool, "tx": bool, "ports": list})
+        for port in self._of_kernel(found):
+            for key in ("rx", "tx"):
+                if key in found:
+                    ethtool.switch(port.name, key, found[key])
+        return {"ports": [port.describe() for port in self.ports]}
+
+    def _channels(self, document: dict) -> dict:
+        found = requests.keys(document, {"combined": int, "ports": list})
+        if found.get("combined", 0) < 1:
+            raise Refusal("channels needs combined, at least 1", observed=repr(found.get("combined")))
+        for port in self._of_kernel(found):
+            ethtool.set_channels(port.name, found["combined"])
+        return {"ports": [port.describe() for port in self.ports]}
+
+    def _of_kernel(self, found: dict) -> list[Port]:
+        """Give the chosen ports; those that DPDK has taken have no such settings."""
+        ports = choose(self.ports, found.get("ports"), len(self.ports))
+        for port in ports:
+            if not port.name:
+                raise Refusal("the kernel does not drive this port", where=port.mac, observed=port.driver, fix="stop first")
+        return ports
+
+    def _serve(self, document: dict) -> dict:
+        found = requests.keys(document, {"tool": str, "port": int, "addresses": list, "ports": list})
+        if found.get("addresses"):
+            give_addresses(self._of_kernel(found), found["addresses"])
+        return self._servers.start(found.get("tool", ""), found.get("port"))
+
+    def _stop(self, document: dict) -> dict:
+        requests.keys(document, {})
+        self._servers.stop()
+        self._end_forwarding()
+        return {}
+
+    def _poweroff(self, document: dict) -> dict:
+        requests.keys(document, {})
+        self.powers_off = True
+        return {}
+
+    def _end_forwarding(self) -> None:
+        forwarder, self._forwarder = self._forwarder, None
+        if forwarder is not None:
+            forwarder.stop()

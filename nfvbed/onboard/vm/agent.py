@@ -1,0 +1,170 @@
+"""The client of a guest's agent: JSON lines over the Unix socket behind the guest's second serial port.
+
+The protocol is `vloop/1`; images/README.md has its requests and answers.
+"""
+
+import json
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from nfvbed.errors import OnboardError
+
+SCHEMA = "vloop/1"
+ANSWER_S = 90.0
+"""A guest without KVM is slow: starting testpmd takes it up to ten seconds, on a busy host several times that."""
+
+_REBUILD = "make images, if the image is of another version of nfvbed"
+_MAX_LINE_BYTES = 1024 * 1024
+
+
+class AgentRefused(OnboardError):
+    """The agent understood the request and could not do it; the guest goes on."""
+
+
+class Fault(BaseModel):
+    """Why it refused: the four parts of nfvbed's own errors."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    what: str
+    where: str = ""
+    observed: str = ""
+    fix: str = ""
+
+
+class Reply(BaseModel):
+    """One line of the agent. A newer one may say more than is known here."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: int | None
+    ok: bool
+    result: dict[str, Any] | None = None
+    error: Fault | None = None
+
+
+class Agent:
+    """A guest's agent; use it when the guest's console has said that it is ready.
+
+    Each request is a connection of its own, as QEMU serves one client at a time and another process may be the next.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def ask(self, do: str, keys: Mapping[str, Any] | None = None, *, timeout_s: float = ANSWER_S) -> dict[str, Any]:
+        """Send a request and give its result.
+
+        Args:
+            do: what the agent is to do.
+            keys: of the request.
+            timeout_s: for the whole.
+
+        Raises:
+            AgentRefused: the agent answered that it cannot, and why.
+            OnboardError: it cannot be reached, does not answer in time, or answers what the protocol does not allow.
+        """
+        # A serial line keeps what a former client did not read; its requests had other numbers.
+        identifier = time.monotonic_ns()
+        document = {"schema": SCHEMA, "id": identifier, "do": do, **(keys or {})}
+        deadline = time.monotonic() + timeout_s
+        with _Line(self.path, do, deadline) as line:
+            line.send(json.dumps(document).encode())
+            while (reply := self._reply(do, line.read())).id != identifier:
+                pass
+        if reply.ok and reply.result is not None:
+            return reply.result
+        fault = reply.error
+        if reply.ok or fault is None:
+            raise self._wrong(do, "neither a result nor an error")
+        where = f"{self.path}: {fault.where}" if fault.where else str(self.path)
+        raise AgentRefused(f"the guest refused {do}: {fault.what}", where=where, observed=fault.observed, fix=fault.fix)
+
+    def _reply(self, do: str, line: bytes) -> Reply:
+        try:
+            document = json.loads(line)
+        except ValueError as error:
+            raise self._wrong(do, f"not JSON: {line[:120]!r}") from error
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+            raise self._wrong(do, f"not of schema {SCHEMA}: {line[:120]!r}")
+        try:
+            return Reply.model_validate(document)
+        except ValidationError as error:
+            faults = "; ".join(f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in error.errors()[:3])
+            raise self._wrong(do, faults) from error
+
+    def _wrong(self, do: str, observed: str) -> OnboardError:
+        what = f"the guest's agent answered {do} with something else than {SCHEMA}"
+        return OnboardError(what, where=str(self.path), observed=observed, fix=_REBUILD)
+
+
+class _Line:
+    """One connection: lines out and in, every wait bounded by one deadline."""
+
+    def __init__(self, path: Path, do: str, deadline: float) -> None:
+        self._path = path
+        self._do = do
+        self._deadline = deadline
+        self._buffer = bytearray()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+
+    def __enter__(self) -> "_Line":
+        try:
+            self._socket.settimeout(self._left_s())
+            self._socket.connect(str(self._path))
+        except OSError as error:
+            self._socket.close()
+            what = "the guest's agent cannot be reached"
+            raise OnboardError(what, where=str(self._path), observed=str(error), fix="does its QEMU run?") from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def send(self, line: bytes) -> None:
+        """Send a line; the newline before it ends what a former client may have left half written."""
+        try:
+            self._socket.settimeout(self._left_s())
+            self._socket.sendall(b"\n" + line + b"\n")
+        except OSError as error:
+            raise self._gone(str(error)) from error
+
+    def read(self) -> bytes:
+        """Give the next line that is not empty."""
+        while True:
+            line, found, rest = bytes(self._buffer).partition(b"\n")
+            if not found:
+                self._receive()
+                continue
+            self._buffer = bytearray(rest)
+            if line.strip():
+                return line
+
+    def _receive(self) -> None:
+        if len(self._buffer) > _MAX_LINE_BYTES:
+            raise self._gone("a line without an end")
+        try:
+            self._socket.settimeout(self._left_s())
+            chunk = self._socket.recv(65536)
+        except TimeoutError as error:
+            raise OnboardError(
+                f"the guest's agent did not answer {self._do} in time",
+                where=str(self._path),
+                fix="read the guest's console; without KVM it is slow, and a busy host makes it slower",
+            ) from error
+        except OSError as error:
+            raise self._gone(str(error)) from error
+        if not chunk:
+            raise self._gone("end of file")
+        self._buffer += chunk
+
+    def _left_s(self) -> float:
+        return max(self._deadline - time.monotonic(), 0.001)
+
+    def _gone(self, observed: str) -> OnboardError:
+        return OnboardError(f"the guest went away while asked to {self._do}", where=str(self._path), observed=observed)
