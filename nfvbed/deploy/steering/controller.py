@@ -16,7 +16,7 @@ from nfvbed.deploy.ovs.database import SwitchDatabase
 from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.steering.path import SteeringPath, path_rules
 from nfvbed.deploy.steering.path_file import write_path
-from nfvbed.deploy.steering.steering import SteeredBridge, Steering, SteeringReport, check_forwarding
+from nfvbed.deploy.steering.steering import SteeredBridge, Steering, SteeringReport, check_forwarding, forget_cached
 from nfvbed.errors import DeployError
 
 PROCESS = "openflow-controller"
@@ -45,6 +45,7 @@ class ControllerSteering(Steering):
             with _database(bridge) as database:
                 database.set_controller(bridge.name, f"tcp:127.0.0.1:{PORT}")
             _wait(bridge, process, lambda status: status["rules"] == wanted)
+            forget_cached(bridge)
         return SteeringReport(steps.done, check_forwarding(bridge, path))
 
     def verify(self, bridge: SteeredBridge) -> None:

@@ -15,7 +15,14 @@ from nfvbed.deploy.ovs.database import SwitchDatabase
 from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.steering.onos_client import OnosClient, OnosPort
 from nfvbed.deploy.steering.path import SteeringPath, path_rules
-from nfvbed.deploy.steering.steering import SteeredBridge, Steering, SteeringReport, check_forwarding, installed
+from nfvbed.deploy.steering.steering import (
+    SteeredBridge,
+    Steering,
+    SteeringReport,
+    check_forwarding,
+    forget_cached,
+    installed,
+)
 from nfvbed.errors import ConfigurationError, DeployError
 from nfvbed.spec.onos import OnosSpec
 
@@ -58,6 +65,7 @@ class OnosSteering(Steering):
             self._client.add_flows(device, rules)
             wanted = {rule.forwarding for rule in rules}
             self._wait(bridge, lambda: wanted <= set(installed(bridge)), "ONOS's rules did not come")
+            forget_cached(bridge)
         return SteeringReport(steps.done, check_forwarding(bridge, path))
 
     def verify(self, bridge: SteeredBridge) -> None:

@@ -3,7 +3,7 @@
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.ovs.controller import BridgeController
 from nfvbed.deploy.steering.path import SteeringPath, path_rules
-from nfvbed.deploy.steering.steering import SteeredBridge, Steering, SteeringReport
+from nfvbed.deploy.steering.steering import SteeredBridge, Steering, SteeringReport, forget_cached
 
 
 class StaticSteering(Steering):
@@ -15,8 +15,10 @@ class StaticSteering(Steering):
         """Write the rules and wait for the barrier."""
         rules = list(path_rules(path))
         steps = Steps()
-        with steps.timed("deploy.rules"), BridgeController(bridge.management) as connection:
-            connection.add_rules(rules)
+        with steps.timed("deploy.rules"):
+            with BridgeController(bridge.management) as connection:
+                connection.add_rules(rules)
+            forget_cached(bridge)
         return SteeringReport(steps.done, len(rules))
 
     def tear_down(self, bridge: SteeredBridge) -> None:

@@ -99,17 +99,20 @@ class Steering(ABC):
         names = [name for cable in path.cables for name in (cable.port_a, cable.port_b)]
         return tuple(reading.port_hop(f"{bridge.name} port {name}", counted[path.ports[name]]) for name in names)
 
-    def cables(self, bridge: SteeredBridge, path: SteeringPath) -> tuple[CableCounters, ...]:
+    def cables(self, bridge: SteeredBridge, path: SteeringPath, *, current: bool = True) -> tuple[CableCounters, ...]:
         """Read what the rules of each cable have matched, in the order of the path.
 
-        It takes up to a second: Open vSwitch brings the counters of its rules up to date every half second, and this
-        waits until it has. The ports' counters (`hops`) are always current.
+        Args:
+            bridge: where.
+            path: that was set up there.
+            current: wait until Open vSwitch has brought the counters of its rules up to date, which it does every half
+                second: this takes up to a second. Without it they may be as old. The ports' (`hops`) never are.
 
         Raises:
             DeployError: the switch does not answer, or lacks a rule of the path.
         """
         # Twice: the first wait may end with a round that began before the last frame.
-        for _ in range(2):
+        for _ in range(2 if current else 0):
             unixctl.command(bridge.unixctl, "revalidator/wait")
         present = installed(bridge)
         return tuple(
@@ -131,6 +134,18 @@ def installed(bridge: SteeredBridge) -> dict[Forwarding, InstalledRule]:
     """
     with BridgeController(bridge.management) as connection:
         return {rule.forwarding: rule for rule in connection.installed_rules()}
+
+
+def forget_cached(bridge: SteeredBridge) -> None:
+    """Let the datapath forget what it has cached of earlier rules.
+
+    After the barrier the rules are in force for what is looked up anew; what a port has had frames of before (dropped,
+    for want of a rule) would stay as it was until Open vSwitch revalidates it, some milliseconds later.
+
+    Raises:
+        DeployError: the switch does not answer.
+    """
+    unixctl.command(bridge.unixctl, "revalidator/purge")
 
 
 def check_forwarding(bridge: SteeredBridge, path: SteeringPath) -> int:
