@@ -11,8 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from email.message import Message
-from typing import IO, Any
+from typing import Any
 from urllib.parse import quote
 
 from nfvbed.deploy.ovs.openflow import Rule
@@ -24,6 +23,13 @@ _ETH_TYPES = {4: "0x800", 6: "0x86dd"}
 _IP_PROTO_UDP = 17
 _SAFE = ":"
 """Part of every device's name, and allowed in a path (RFC 3986, section 3.3)."""
+
+_HANDLERS = (
+    urllib.request.HTTPHandler,
+    urllib.request.HTTPSHandler,
+    urllib.request.HTTPErrorProcessor,
+    urllib.request.HTTPDefaultErrorHandler,
+)
 
 
 @dataclass(frozen=True)
@@ -46,22 +52,16 @@ class OnosPort:
     sent: int
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The password goes to the address in the site's file and to no other."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
-    ) -> None:
-        return None
-
-
 class OnosClient:
     """Asks one ONOS. The password is read at each request and kept nowhere."""
 
     def __init__(self, spec: OnosSpec, environment: Mapping[str, str] = os.environ) -> None:
         self._spec = spec
         self._environment = environment
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect())
+        # Neither redirects nor proxies: the password goes to the address in the site's file and to no other.
+        self._opener = urllib.request.OpenerDirector()
+        for handler in _HANDLERS:
+            self._opener.add_handler(handler())
 
     def devices(self) -> dict[str, bool]:
         """Give the switches it knows, and whether each is available."""
