@@ -6,6 +6,7 @@ from typing import Any
 
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.onboard.process.kernel import GENERATOR_ADDRESSES
 from nfvbed.onboard.vm.agent import Agent
 from nfvbed.onboard.vnf import SINK, SOURCE, VnfPlacement
 from nfvbed.records import Hop, VnfHandle
@@ -16,6 +17,9 @@ _MODES = ("io", "mac", "macswap", "5tswap", "bridge", "router", "raw", SOURCE, S
 
 _RETRIES = 64
 """How often the guest's testpmd tries again where the VNF retries."""
+_ROUTER_ADDRESSES = ("198.18.255.254", "198.19.255.254")
+"""The guest's own, at the other end of the networks that the generator's addresses are in (RFC 2544's range)."""
+_PREFIX = 16
 _DROPS = ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
 
 
@@ -59,7 +63,7 @@ def forward(placement: VnfPlacement, socket: Path, steps: Steps, timeout_s: floa
         OnboardError: it refuses, it does not answer, or a port is not in the guest.
     """
     agent = Agent(socket)
-    with steps.timed("onboard.vm.agent"):
+    with steps.timed(f"onboard.{placement.name}.agent"):
         info = agent.ask("info", timeout_s=timeout_s)
         links = agent.ask("links", timeout_s=timeout_s)["ports"]
         _check_ports(placement, links)
@@ -68,7 +72,7 @@ def forward(placement: VnfPlacement, socket: Path, steps: Steps, timeout_s: floa
     told.facts = {"guest": info}
     if placement.does == AS_THE_IMAGE:
         return told
-    with steps.timed("onboard.vm.forward"):
+    with steps.timed(f"onboard.{placement.name}.forward"):
         told.facts["forward"] = agent.ask("forward", request(placement), timeout_s=timeout_s)
     return told
 
@@ -87,7 +91,22 @@ def request(placement: VnfPlacement) -> dict[str, Any]:
     }
     if placement.does == SOURCE:
         keys["frame_size_bytes"] = placement.frame_size
+    if placement.does == "mac" and all(placement.beyond):
+        keys["peers"] = list(placement.beyond)
+    if placement.does == "router":
+        keys |= _routed(placement)
     return keys
+
+
+def _routed(placement: VnfPlacement) -> dict[str, Any]:
+    """Give networks on both sides and fixed neighbours, so that no ARP is among the frames."""
+    return {
+        "addresses": [[f"{address}/{_PREFIX}"] for address in _ROUTER_ADDRESSES],
+        "neighbours": [
+            [number, address, beyond]
+            for number, (address, beyond) in enumerate(zip(GENERATOR_ADDRESSES, placement.beyond, strict=True))
+        ],
+    }
 
 
 def _check_ports(placement: VnfPlacement, links: list[dict[str, Any]]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.deploy.lab import links
+from nfvbed.deploy.lab.generator import DESTINATION_MACS
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.processes import ManagedProcess
 from nfvbed.deploy.lab.timing import Steps
@@ -84,6 +85,8 @@ class VmVnf(VnfDriver):
             "started_ns": str(time.monotonic_ns()),
         }
         control |= {"agent": str(guest.agent)} if _image(choice).agent else {}
+        if placement.does == "router":
+            control[DESTINATION_MACS] = ",".join(port.mac for port in placement.ports)
         return VnfHandle(
             name=placement.name,
             kind=VnfKind.VM,
@@ -108,7 +111,7 @@ class VmVnf(VnfDriver):
         def alive() -> None:
             self.verify(handle)
 
-        with steps.timed("onboard.vm.monitor"), Monitor(Path(handle.control["monitor"])) as monitor:
+        with steps.timed(f"onboard.{handle.name}.monitor"), Monitor(Path(handle.control["monitor"])) as monitor:
             monitor.connect(wait.left_s, alive)
             vcpus = pinning.vcpu_threads(monitor.execute("query-cpus-fast"))
         realtime = placement.choice.flavor.realtime
@@ -123,11 +126,11 @@ class VmVnf(VnfDriver):
             told = agentwork.forward(placement, Path(handle.control["agent"]), steps, wait.left_s)
             versions |= told.versions
             facts |= told.facts
-        with steps.timed("onboard.vm.links"):
+        with steps.timed(f"onboard.{handle.name}.links"):
             self._wait_for_links(placement, handle, wait)
         control = handle.control | {"vcpus": json.dumps(vcpus)}
         known = handle.model_copy(update={"control": control, "versions": versions, "facts": facts})
-        boot = (("onboard.vm.boot", booted),) if marker else ()
+        boot = ((f"onboard.{handle.name}.boot", booted),) if marker else ()
         return known.model_copy(update={"threads": self.threads(known), "steps": (*boot, *steps.done)})
 
     def _wait_for_links(self, placement: VnfPlacement, handle: VnfHandle, wait: _Wait) -> None:

@@ -24,7 +24,8 @@ class SidecarFile(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    digest: str
+    name: str
+    sha256: str
     size_bytes: int
 
 
@@ -36,6 +37,11 @@ class Sidecar(BaseModel):
     version: str
     cmdline: str
     files: dict[str, SidecarFile]
+    """By suffix."""
+
+    def sha256_of(self, name: str) -> str | None:
+        """Give the digest that a file had when it was built."""
+        return next((file.sha256 for file in self.files.values() if file.name == name), None)
 
 
 @dataclass(frozen=True)
@@ -75,8 +81,7 @@ def find(spec: ImageSpec, root: Path) -> Image:
         own = f"make images builds it; its path is below {root}" if spec.sha256 is None else "put the file there"
         raise PrerequisiteError("the VNF's image is not there", where=str(path), observed="no such file", fix=own)
     sidecar = _sidecar(path)
-    built = sidecar.files.get(path.name) if sidecar else None
-    expected = spec.sha256 or (built.digest.removeprefix("sha256:") if built else None)
+    expected = spec.sha256 or (sidecar.sha256_of(path.name) if sidecar else None)
     digest = _digest(path)
     if expected is not None and digest != expected:
         raise OnboardError(
