@@ -57,6 +57,20 @@ def require_vnf(plan: Layout, choice: VnfChoice | None, variant: Variant) -> Por
     return vnf_port_kind(variant, choice)
 
 
+def refuse_many_vnfs(plan: Layout) -> None:
+    """Refuse to loop back anything but one VNF with two ports.
+
+    Raises:
+        UnsupportedError: it is something else; a chain is bounded by its one VNF.
+    """
+    if plan.vnfs != 1 or plan.one_way:
+        raise UnsupportedError(
+            f"topology {plan.name} cannot be looped back alone",
+            observed=f"{plan.vnfs} VNFs, the generator at {len(plan.outside)} ends",
+            fix="topology pvp",
+        )
+
+
 def end_name(end: End) -> str:
     """Name the switch's port at a VNF's end of a cable, or, by its number, at an outside end: `v2a`, `p0`."""
     return f"p{end.port}" if end.vnf is None else f"v{end.vnf + 1}{'ab'[end.port]}"

@@ -1,9 +1,9 @@
-"""Which core does the work of bridges, and of the generator's and the VNFs' ends of their ports.
+"""Which core does the work of bridges, and of the generator's ends of their ports.
 
-`threaded-napi` puts the receive work of the bridges' ports, and with it the bridges, into kernel threads on the switch's
-core, that of the generator's ports into threads on the generator's, that of a VNF's ports into threads on the VNF's.
-`rps` hands the frames of the bridges' ports to the switch's core after their receive work on the sender's; the other
-ends as before. `inline` leaves all of it to the sender's softirq.
+`threaded-napi` puts the receive work of the bridges' ports, and with it the bridges, into kernel threads on the
+switch's core, that of the generator's ports into threads on the generator's. `rps` hands the frames of the bridges'
+ports to the switch's core after their receive work on the sender's; the generator's ends as before. `inline` leaves all
+of it to the sender's softirq. The VNFs' ends are their drivers' business, whatever the core use.
 
 A tap has no receive work: a guest's frames enter the bridge in the system call with which QEMU writes them. RPS hands
 them to the switch's core, unless it is `inline`.
@@ -36,30 +36,22 @@ def place(
     threads: tuple[WorkThread, ...] = ()
     if options.core_use == "threaded-napi" and plan.veths:
         threads = place_links(spaces.switch, plan.veths, switch_core, Role.SWITCH)
-    return threads + place_far_ends(plan, spaces, arrangement)
+    return threads + place_generator(plan.generator_links, spaces.generator, arrangement)
 
 
-def place_far_ends(plan: BridgePlan, spaces: BridgeSpaces, arrangement: Arrangement) -> tuple[WorkThread, ...]:
-    """Thread the receive work of the generator's and the VNFs' ends, on their cores.
+def place_generator(names: Iterable[str], netns: str | None, arrangement: Arrangement) -> tuple[WorkThread, ...]:
+    """Thread the receive work of the generator's ends onto its core, before its sender.
 
-    On the generator's core a sender never sleeps, so what drains rings there must come before it (`put_first`): the
-    sinks, and the VNFs that have no core of their own. Frames move from the sender through the VNFs to the sinks, and
-    whoever is nearer to the end comes first, so that no ring before it overflows: the sinks before the VNFs, the VNFs
-    before the sender, which then sends as much as they let it. A VNF on a core of its own needs no precedence.
+    A sender never sleeps, so what drains rings on its core must come before it (`put_first`): the sinks, and, as their
+    drivers see to, the VNFs that have no core of their own. Frames move from the sender through the VNFs to the sinks,
+    and whoever is nearer to the end comes first, so that no ring before it overflows: the sinks before the VNFs, the
+    VNFs before the sender, which then sends as much as they let it.
     """
-    of_vnfs: list[WorkThread] = []
-    for vnf, netns in enumerate(spaces.vnfs):
-        core = arrangement.vnf_cores[vnf]
-        found = place_links(netns, plan.vnf_links(vnf), core, Role.VNF)
-        if core == arrangement.generator_core:
-            napi.put_first(found)
-        of_vnfs += found
-    if spaces.generator is None:
-        return tuple(of_vnfs)
-    sinks = place_links(spaces.generator, plan.generator_links, arrangement.generator_core, Role.GENERATOR)
-    shares = any(thread.core == arrangement.generator_core for thread in of_vnfs)
-    napi.put_first(sinks, before_others=shares)
-    return (*sinks, *of_vnfs)
+    if netns is None:
+        return ()
+    sinks = place_links(netns, names, arrangement.generator_core, Role.GENERATOR)
+    napi.put_first(sinks, before_others=arrangement.generator_core in arrangement.vnf_cores)
+    return sinks
 
 
 def place_links(netns: str, names: Iterable[str], core: int, role: Role) -> tuple[WorkThread, ...]:

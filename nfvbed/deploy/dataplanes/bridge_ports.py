@@ -136,7 +136,6 @@ def prepare(plan: BridgePlan, spaces: BridgeSpaces, switch_offloads: bool, vnf_o
     for vnf, netns in enumerate(spaces.vnfs):
         veth_ports.prepare(netns, plan.vnf_links(vnf), vnf_offloads)
     veth_ports.prepare(spaces.switch, plan.ports, switch_offloads)
-    veth_ports.wait_until_up(spaces.switch, plan.always_up)
 
 
 def generator_ports(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[GeneratorPort, ...]:

@@ -104,6 +104,7 @@ class LinuxBridge(DataPlane):
             inside(spaces.switch, lambda: bridge_ports.make_links(plan, spaces))
             inside(spaces.switch, lambda: _make_bridges(plan, options))
             bridge_ports.prepare(plan, spaces, options.offloads, request.vnf is None or request.vnf.offloads)
+            veth_ports.wait_until_up(spaces.switch, plan.always_up)
             if spaces.generator is not None:
                 bridge_ports.make_idle(plan, spaces.generator)
         with steps.timed("deploy.cores"):

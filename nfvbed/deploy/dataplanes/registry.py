@@ -19,6 +19,8 @@ _SUBJECTS = {
 _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.deploy.dataplanes.loopback_veth:LoopbackVeth",
     (CellRole.LOOPBACK, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.loopback_vhost:LoopbackVhost",
+    (CellRole.VNF, PortKind.VETH): "nfvbed.deploy.dataplanes.bare_veth:BareVeth",
+    (CellRole.VNF, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.bare_vhost:BareVhost",
     (CellRole.REFERENCE, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.testpmd_io:TestpmdIo",
 }
 

@@ -1,0 +1,69 @@
+"""A VNF looped back alone on vhost-user ports: the generator is the vhost side of its sockets, and there is no switch.
+
+The generator's thread also does what is the switch's part in a real trial: it copies every frame into and out of the
+rings. Where the VNF shares the generator's core, what it reaches is a lower bound of what it could pass on beside a
+switch that copies on a core of its own.
+"""
+
+from pathlib import Path
+
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest
+from nfvbed.deploy.dataplanes import vhost_user_ports
+from nfvbed.deploy.dataplanes.loopback_vhost import LoopbackVhost
+from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
+from nfvbed.deploy.lab.timing import Steps
+from nfvbed.deploy.wiring import end_name, refuse_many_vnfs, vnf_ports
+from nfvbed.errors import SwitchDiedError
+from nfvbed.records import CellRole, Deployment, GeneratorPort, Hop, PortKind, Support, SwitchCounters, WorkThread
+from nfvbed.spec.variant import Variant
+
+
+class BareVhost(DataPlane):
+    """Nothing but places for the VNF's two sockets."""
+
+    kind = "bare-vhost"
+
+    def probe(self, variant: Variant) -> Support:
+        """It needs the generator alone; whether the VNF runs is the VNF's business."""
+        return LoopbackVhost().probe(variant)
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Name the sockets; the VNF makes them."""
+        plan, directory = request.layout, request.workspace.directory
+        refuse_many_vnfs(plan)
+        options = ovs_options(request.variant)
+        vhost_user_ports.check_queue_size(options.rx_queue_size)
+        steps = Steps()
+        with steps.timed("deploy.ports"):
+            sockets = vhost_user_ports.sockets(directory, ("v1a", "v1b"))
+        specs = [f"net_vhost{index},iface={path},client=1,queues=1" for index, path in enumerate(sockets.values())]
+        return Deployment(
+            id=request.workspace.id,
+            variant=request.variant.name,
+            site="lab",
+            topology=plan.name,
+            role=CellRole.VNF,
+            ports=tuple(GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER) for spec in specs),
+            vnf_ports=vnf_ports(
+                plan, lambda end: vhost_user_ports.vnf_port(end, sockets[end_name(end)], options.rx_queue_size)
+            ),
+            run_directory=str(directory),
+            steps=steps.done,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that the run directory is still there; nothing else of the deployment itself stands."""
+        if not Path(deployment.run_directory).is_dir():
+            raise SwitchDiedError("the run directory is gone", where=deployment.run_directory, fix="deploy again")
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """There is no switch."""
+        return None
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """There is nothing between generator and VNF."""
+        return ()
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """There is no switch."""
+        return ()
