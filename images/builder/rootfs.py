@@ -16,6 +16,8 @@ from builder.tool import Tool
 from nfvbed.errors import ConfigurationError, InternalError
 
 _HOOKS = Path("/usr/share/mmdebstrap/hooks/merged-usr")
+_PROGRAMS = ("dpdk-testpmd", "iperf3", "netserver", "sockperf", "python3", "ip", "bridge", "ethtool", "kmod")
+"""Those that the agent runs: each must find its libraries in what is left."""
 _XZ = b"\xfd7zXZ\x00"
 _COMPILE = """
 import py_compile, sys
@@ -60,8 +62,10 @@ class RootFs:
         (self.folder / "etc" / "vloop.json").write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
 
     def _prune(self) -> None:
-        for pattern in self.recipe.prune:
-            for path in sorted(self.folder.glob(pattern)):
+        patterns = self.recipe.prune
+        stays = {path for line in patterns if line.startswith("!") for path in self.folder.glob(line[1:])}
+        for pattern in (line for line in patterns if not line.startswith("!")):
+            for path in sorted(set(self.folder.glob(pattern)) - stays):
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path)
                 else:
@@ -78,9 +82,8 @@ class RootFs:
 
     def _overlay(self) -> None:
         root = self.folder
-        shutil.copytree(
-            self.recipe.folder / "root", root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
-        )
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(self.recipe.folder / "root", root, symlinks=True, dirs_exist_ok=True, ignore=ignored)
         for name in ("proc", "sys", "run", "dev", "tmp", "root", "var/log", "mnt"):
             (root / name).mkdir(parents=True, exist_ok=True)
         shutil.rmtree(root / "dev")
@@ -92,9 +95,18 @@ class RootFs:
         if not (root / "sbin/init").is_symlink():
             raise InternalError("busybox gave no init", where=str(root / "sbin/init"))
         self._tool.run(["ldconfig", "-X", "-r", root])
+        for program in _PROGRAMS:
+            self._tool.run(["chroot", root, "/lib64/ld-linux-x86-64.so.2", "--list", self._found(program)])
         for name in ("var/cache/ldconfig", "etc/resolv.conf"):
             _remove(root / name)
         self._tool.run(["chroot", root, "/usr/bin/python3", "-E", "-s", "-S", "-c", _COMPILE])
+
+    def _found(self, program: str) -> str:
+        """Give where the root has a program."""
+        for folder in ("usr/bin", "usr/sbin"):
+            if (self.folder / folder / program).exists():
+                return f"/{folder}/{program}"
+        raise ConfigurationError(f"no package brings {program}", where=str(self.recipe.folder / "packages.txt"))
 
     def _complete_ramdisk(self, ramdisk: Path) -> None:
         for name in ("bin", "proc", "sys", "dev", "lower", "upper", "root"):

@@ -82,7 +82,9 @@ class Testpmd:
         argv += ["--", "-i", f"--cmdline-file={_COMMANDS}", f"--nb-cores={len(self.workers)}", "--no-lsc-interrupt"]
         argv += [f"--burst={request['burst']}", f"--rxq={request['queues']}", f"--txq={request['queues']}"]
         argv += [f"--rxd={request['descriptors']}", f"--txd={request['descriptors']}", f"--mbcache={_MBUF_CACHE}"]
-        argv += [f"--total-num-mbufs={self._mbufs()}", "--max-pkt-len=1522", "--disable-link-check"]
+        argv += [f"--total-num-mbufs={self._mbufs()}", "--disable-link-check"]
+        # Room for a VLAN tag; the driver over AF_PACKET takes the kernel's own size and no other.
+        argv += [] if self.over_kernel else ["--max-pkt-len=1522"]
         if request["mode"] == "source":
             argv += [f"--txpkts={request['frame_size_bytes'] - _FCS}", f"--flowgen-flows={request['flows']}"]
         if len(self.ports) == 1:
