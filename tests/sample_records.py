@@ -1,5 +1,6 @@
 """Realistic records for tests: a host with two states, two variants and their ceilings. All numbers are made up."""
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +48,20 @@ class System:
     latency_ns: float = 9_000
     simulated: bool = False
     config: str = "1"
+    topology: str = "p2p"
+    vnf: str = ""
+    vnf_resolved: str = ""
+    emulated: bool = False
+
+    @property
+    def path(self) -> str:
+        """Give the middle of a cell's name."""
+        return f"{self.topology}+{self.vnf}" if self.vnf else self.topology
+
+    @property
+    def accelerator(self) -> str | None:
+        """Give the guest's."""
+        return "tcg" if self.emulated else None
 
 
 BRIDGE = System(
@@ -70,6 +85,30 @@ CEILINGS = (
         DPDK,
     ),
 )
+
+
+def with_vnf(system: System, label: str, resolved: str, capacity: tuple[float, float], topology: str = "pvp") -> System:
+    """Give a system with VNFs on its path, measured at 64 B."""
+    name = f"vnf:{system.port_kind.value}" if system.role is CellRole.VNF else system.name
+    return dataclasses.replace(
+        system, name=name, vnf=label, vnf_resolved=resolved, capacity={64: capacity}, topology=topology
+    )
+
+
+PVP = (
+    with_vnf(BRIDGE, "native", "process-bridge", (0.70e6, 0.66e6)),
+    with_vnf(OVS, "native", "process-io", (4.3e6, 2.5e6)),
+    with_vnf(BRIDGE, "process-io", "process-io", (0.41e6, 0.37e6)),
+    with_vnf(OVS, "process-io", "process-io", (4.3e6, 2.5e6)),
+    with_vnf(dataclasses.replace(BRIDGE, role=CellRole.VNF), "process-io", "process-io", (0.42e6, 0.38e6)),
+    with_vnf(dataclasses.replace(OVS, role=CellRole.VNF), "process-io", "process-io", (6.5e6, 6.5e6)),
+)
+"""pvp native (system) and through the same testpmd (controlled); on veth the VNF is the limit."""
+CHAIN = tuple(
+    with_vnf(OVS, "process-io", "process-io", rates, f"pv{length}p")
+    for length, rates in enumerate(((4.3e6, 2.5e6), (2.9e6, 1.8e6), (2.16e6, 1.35e6), (1.7e6, 1.1e6)), start=1)
+)
+"""The third holds about half of the first near."""
 SIMULATED = System(
     "simulated",
     PortKind.SIMULATED,
@@ -111,7 +150,7 @@ def build(scenario: Scenario | None = None) -> RunData:
     for number in range(scenario.rounds):
         for system in scenario.systems:
             for size in system.capacity:
-                cell = by_id[f"{system.name}/p2p/{size}"]
+                cell = by_id[f"{system.name}/{system.path}/{size}"]
                 if cell.id not in stopped:
                     trials += _repetition(scenario, system, cell, number, len(trials), rng)
     run = RunRecord(
@@ -131,6 +170,7 @@ def build(scenario: Scenario | None = None) -> RunData:
             "generator": {"engine": system.engine.name, "version": system.engine.version},
             "arrangement": {"switch_core": 0, "generator_core": 1},
         }
+        | ({"vnf": {"digest": system.vnf_resolved}, "accelerator": system.accelerator} if system.vnf else {})
         for system in scenario.systems
     }
     host = {
@@ -145,18 +185,21 @@ def build(scenario: Scenario | None = None) -> RunData:
 
 
 def _rig_hash(scenario: Scenario, system: System) -> str:
-    return (f"{scenario.rig}{system.port_kind.value}".encode().hex() + "0" * 64)[:64]
+    text = f"{scenario.rig}{system.port_kind.value}{system.vnf_resolved}{system.accelerator or ''}"
+    return (text.encode().hex() + "0" * 64)[:64]
 
 
 def _cell(scenario: Scenario, system: System, size: int, stopped: dict[str, tuple[Status, str]]) -> CellRecord:
-    name = f"{system.name}/p2p/{size}"
+    name = f"{system.name}/{system.path}/{size}"
     status, reason = stopped.get(name, (Status.OK, ""))
     return CellRecord(
         id=name,
         run=scenario.run,
         variant=system.name if system.role is CellRole.SUBJECT else "ovs-dpdk",
         role=system.role,
-        topology="p2p",
+        topology=system.topology,
+        vnf=system.vnf,
+        vnf_resolved=system.vnf_resolved,
         frame_size=size,
         flows=1,
         port_kind=system.port_kind,
@@ -219,6 +262,7 @@ def _trial(  # noqa: PLR0913 - a test's builder
         _cpu(Role.SWITCH, 0, busy, "scheduler and softirq"),
         _cpu(Role.GENERATOR, 1, duration, "schedstat"),
     )
+    cpu += (_cpu(Role.VNF, 1, duration // 4, "schedstat"),) if system.vnf else ()
     cost = None
     if system.role is CellRole.SUBJECT:
         cycles = NOT_SEPARABLE if kernel else int(system.cycles * 2 * received * (1 + rng.normal(0, 0.01)))
@@ -242,7 +286,8 @@ def _trial(  # noqa: PLR0913 - a test's builder
         core_distance_ns=distance,
         engine=system.engine,
         simulated=system.simulated,
-        warnings=(QualityWarning.SIMULATED,) if system.simulated else (),
+        warnings=(QualityWarning.SIMULATED,) * system.simulated
+        + (QualityWarning.EMULATED_ACCELERATOR,) * system.emulated,
     )
 
 

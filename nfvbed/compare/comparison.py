@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
+from nfvbed.compare.chains import Chain, find_chains
 from nfvbed.compare.choice import ClassChoice, choose_class
 from nfvbed.compare.limits import with_limits
 from nfvbed.compare.placement import PLACEMENT_RULE, Placement, analyse
@@ -13,7 +14,8 @@ from nfvbed.compare.verdict import Judgement, Rules, Samples, Verdict, judge, no
 from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import CellRole, Record, Scope, Status
 
-COMPARISON_FORMAT: Final = 1
+COMPARISON_FORMAT: Final = 2
+"""2: rows and differences have VNFs, and there are chains."""
 
 
 class Options(Record):
@@ -33,6 +35,7 @@ class Difference(Record):
     cell: str
     variant: str
     topology: str
+    vnf: str = ""
     frame_size: int | Literal["imix"]
     baseline_run: str
     baseline_cell: str
@@ -74,7 +77,10 @@ class Comparison(Record):
     rows: tuple[CellSummary, ...]
     ceilings: tuple[CellSummary, ...]
     differences: tuple[Difference, ...]
+    chains: tuple[Chain, ...] = ()
     distances: tuple[DistancePoint, ...]
+    rigs: dict[str, dict[str, Any]] = {}
+    """What the rig hashes of the rows stand for, where it is stored."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -131,7 +137,9 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rows=rows,
         ceilings=ceilings,
         differences=differences,
+        chains=find_chains(rows),
         distances=tuple(_points(data, labels)),
+        rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences)),
     )
 
@@ -207,16 +215,12 @@ def _baseline(rows: Sequence[CellSummary], wanted: str | None) -> str:
     return wanted or (variants[0] if variants else "")
 
 
-def _key(row: CellSummary) -> tuple[object, ...]:
-    return row.topology, row.frame_size, row.flows, row.bidirectional
-
-
 def _baseline_row(row: CellSummary, rows: Sequence[CellSummary], baseline: str) -> CellSummary | None:
     """Find the row to judge against: of the same run where it has one, else of the first run that does.
 
     The baseline's own row in a later run is judged against its row in the first one (A/A, or a trend).
     """
-    fitting = [other for other in rows if other.variant == baseline and _key(other) == _key(row)]
+    fitting = [other for other in rows if other.variant == baseline and other.point == row.point]
     if not fitting or row == fitting[0]:
         return None
     own = [other for other in fitting if other.run == row.run]
@@ -236,6 +240,7 @@ def _differences(
             cell=row.cell,
             variant=row.variant,
             topology=row.topology,
+            vnf=row.vnf,
             frame_size=row.frame_size,
             baseline_run=other.run,
             baseline_cell=other.cell,

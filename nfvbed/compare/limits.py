@@ -14,6 +14,7 @@ from typing import Final
 from nfvbed.compare.statistics import ratio_interval
 from nfvbed.compare.summary import CellSummary, ExceededCeiling, Limit, Price
 from nfvbed.records import CellRole, Preset, QualityWarning
+from nfvbed.spec.layout import layout
 
 WITHIN: Final = 0.05
 """A result this near its ceiling, below or above, is the ceiling's, not the switch's."""
@@ -22,10 +23,12 @@ AT_LINE_RATE: Final = 0.99
 CEILING_NAMES: Final = {
     CellRole.LOOPBACK: "the generator looped back on these ports",
     CellRole.REFERENCE: "testpmd io in the switch's place on these ports",
+    CellRole.VNF: "the VNF looped back alone on these ports",
 }
 WHY_EXCEEDED: Final = {
     CellRole.LOOPBACK: "exceeded: one core serves both ends",
     CellRole.REFERENCE: "exceeded",
+    CellRole.VNF: "exceeded: alone it shares its core with the generator as well",
 }
 
 LIMITING: Final = (
@@ -38,7 +41,7 @@ LIMITING: Final = (
 
 
 def with_limits(row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per_s: float | None = None) -> CellSummary:
-    """Give the row with its limits, its loop-back ceiling and its price filled in.
+    """Give the row with its limits, its ceilings and its price filled in.
 
     Args:
         row: a subject.
@@ -49,25 +52,31 @@ def with_limits(row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per
         return row
     loopback = _matching(row, ceilings, CellRole.LOOPBACK)
     reference = _matching(row, ceilings, CellRole.REFERENCE)
+    alone = _matching(row, ceilings, CellRole.VNF)
     found = [
         *_stored(row),
         *_at_ceiling(row, loopback, QualityWarning.GENERATOR_LIMITED),
         *_at_ceiling(row, reference, QualityWarning.PORT_LIMITED),
+        *_at_ceiling(row, alone, QualityWarning.VNF_LIMITED),
         *_wire(row, link_bits_per_s),
     ]
     unique = {limit.kind: limit for limit in reversed(found)}
-    exceeded = tuple(entry for ceiling in (loopback, reference) for entry in _exceeded(row, ceiling))
+    exceeded = tuple(entry for ceiling in (loopback, reference, alone) for entry in _exceeded(row, ceiling))
     unusable = {entry.role for entry in exceeded}
-    usable = loopback.mrr if loopback and CellRole.LOOPBACK not in unusable else None
     return row.model_copy(
         update={
             "limits": tuple(unique[kind] for kind in LIMITING if kind in unique),
-            "loopback_pps": usable.median_pps if usable else None,
+            "loopback_pps": _usable(loopback, unusable),
+            "vnf_pps": _usable(alone, unusable),
             "exceeded": exceeded,
-            "price": _price(row, reference),
+            "price": _price(row, reference) if not row.vnf else None,
             "notes": (*row.notes, *(entry.detail for entry in exceeded)),
         }
     )
+
+
+def _usable(ceiling: CellSummary | None, unusable: set[CellRole]) -> float | None:
+    return ceiling.mrr.median_pps if ceiling and ceiling.mrr and ceiling.role not in unusable else None
 
 
 def _share_of(row: CellSummary, ceiling: CellSummary | None) -> float | None:
@@ -99,10 +108,16 @@ def _at_ceiling(row: CellSummary, ceiling: CellSummary | None, kind: QualityWarn
 
 
 def _matching(row: CellSummary, ceilings: Sequence[CellSummary], role: CellRole) -> CellSummary | None:
-    """Find the measured ceiling of the same run, class, ports and traffic; the same topology is preferred."""
+    """Find the measured ceiling of the same run, class, ports and traffic; the same topology is preferred.
+
+    That of a VNF is one of the same VNF. A path that begins or ends at a VNF has no ceiling.
+    """
+    if layout(row.topology).one_way:
+        return None
 
     def key(cell: CellSummary) -> tuple[object, ...]:
-        return cell.run, cell.placement_class, cell.port_kind, cell.frame_size, cell.flows, cell.bidirectional
+        vnf = cell.vnf_resolved if role is CellRole.VNF else ""
+        return cell.run, cell.placement_class, cell.port_kind, vnf, cell.frame_size, cell.flows, cell.bidirectional
 
     fitting = [cell for cell in ceilings if cell.role is role and cell.mrr is not None and key(cell) == key(row)]
     fitting.sort(key=lambda cell: (cell.topology != row.topology, cell.cell))

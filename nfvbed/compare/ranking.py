@@ -17,12 +17,17 @@ class Leader(Record):
     """The highest rate at one traffic point."""
 
     topology: str
+    vnf: str = ""
     frame_size: int | Literal["imix"]
     row: CellSummary
     runner_up: CellSummary | None
     """The next variant that it can be compared with; None when it stands alone."""
     judgement: Judgement | None
     scope: Scope | None
+    differences: tuple[str, ...] = ()
+    """What differs beside the variant, as the scope lists it."""
+    alone: bool = False
+    """Whether no other variant was measured there: there is nothing to be ahead of."""
     clear: bool
     """Whether it is judged higher than every other variant."""
 
@@ -30,11 +35,11 @@ class Leader(Record):
 def leaders(
     rows: Sequence[CellSummary], rules: Rules, rigs: dict[str, dict[str, Any]] | None = None
 ) -> tuple[Leader, ...]:
-    """Find the leader of each traffic point, in the order of the rows."""
+    """Find the leader of each traffic point, in the order of the rows; a rate of an emulated guest is none."""
     points: dict[tuple[object, ...], list[CellSummary]] = {}
     for row in rows:
-        if row.mrr is not None:
-            points.setdefault((row.topology, row.frame_size, row.flows, row.bidirectional), []).append(row)
+        if row.mrr is not None and not row.emulated:
+            points.setdefault(row.point, []).append(row)
     return tuple(_leader(group, rules, rigs or {}) for group in points.values())
 
 
@@ -45,13 +50,17 @@ def _leader(group: list[CellSummary], rules: Rules, rigs: dict[str, dict[str, An
     comparable = [row for row in others if find_scope(best, row, rigs).scope is not Scope.NOT_COMPARABLE]
     judged = [_judge(best, row, rules) for row in comparable]
     next_best = comparable[0] if comparable else None
+    scope = find_scope(best, next_best, rigs) if next_best else None
     return Leader(
         topology=best.topology,
+        vnf=best.vnf,
         frame_size=best.frame_size,
         row=best,
         runner_up=next_best,
         judgement=judged[0] if judged else None,
-        scope=find_scope(best, next_best, rigs).scope if next_best else None,
+        scope=scope.scope if scope else None,
+        differences=scope.differences if scope else (),
+        alone=not others,
         clear=bool(judged)
         and len(comparable) == len(others)
         and all(entry.verdict is Verdict.HIGHER for entry in judged),

@@ -1,12 +1,19 @@
 """What a comparison of two cells may claim: only the variant differs, whole systems differ, or nothing.
 
-Scopes are defined by the hashes of host, rig and configuration (docs: "Three hashes").
+Scopes are defined by the hashes of host, rig and configuration (docs: "Three hashes"). A path through the same VNF on
+both sides is `controlled` also where the ports differ in kind: a switch brings its own kind of ports, so the port (and
+the generator's engine that fits it) is part of what is compared, and is listed. Without a VNF there is nothing but
+ports and engine on both sides of the switch, so `p2p` over ports of different kinds compares systems (ADR 0007).
 """
 
-from typing import Any
+from typing import Any, Final
 
 from nfvbed.compare.summary import CellSummary
-from nfvbed.records import QualityWarning, Record, Scope, Status
+from nfvbed.records import Record, Scope, Status
+from nfvbed.spec.vnf import NATIVE
+
+OF_THE_PORTS: Final = ("port_kind", "generator", "engine", "link_bits_per_s", "vnf.port_kind", "vnf.ports")
+"""Keys of a rig's description that follow from the kind of ports that a switch has."""
 
 
 class ScopeFinding(Record):
@@ -15,7 +22,7 @@ class ScopeFinding(Record):
     scope: Scope
     reason: str
     differences: tuple[str, ...] = ()
-    """What differs between the rigs, `key: baseline -> candidate`; empty when controlled."""
+    """What differs between the rigs, `key: baseline -> candidate`; empty when nothing but the variant does."""
     trend: bool = False
     """One variant, and only its configuration or versions differ."""
 
@@ -33,13 +40,26 @@ def find_scope(
     obstacle = _obstacle(candidate, baseline)
     if obstacle:
         return ScopeFinding(scope=Scope.NOT_COMPARABLE, reason=obstacle)
+    if candidate.vnf == NATIVE and candidate.variant != baseline.variant:
+        return _system(candidate, baseline, rigs or {}, "whole native stacks: each variant with its own VNF")
     if candidate.rig_hash == baseline.rig_hash and candidate.port_kind == baseline.port_kind:
         return _controlled(candidate, baseline)
-    return ScopeFinding(
-        scope=Scope.SYSTEM,
-        reason="whole native stacks: the rigs differ",
-        differences=_rig_differences(candidate, baseline, rigs or {}),
-    )
+    if not candidate.vnf or candidate.vnf == NATIVE:
+        return _system(candidate, baseline, rigs or {}, "whole native stacks: the rigs differ")
+    if _beyond_the_ports(candidate, baseline, rigs or {}):
+        return _system(candidate, baseline, rigs or {}, "the rigs differ in more than the switch's ports")
+    reason = "the same VNF; the variant differs, and with it the kind of ports"
+    differences = _rig_differences(candidate, baseline, rigs or {})
+    return ScopeFinding(scope=Scope.CONTROLLED, reason=reason, differences=differences)
+
+
+def _system(
+    candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]], reason: str
+) -> ScopeFinding:
+    differences = list(_rig_differences(candidate, baseline, rigs))
+    if candidate.vnf_resolved != baseline.vnf_resolved:
+        differences.insert(0, f"VNF: {baseline.vnf_resolved} -> {candidate.vnf_resolved}")
+    return ScopeFinding(scope=Scope.SYSTEM, reason=reason, differences=tuple(differences))
 
 
 def _obstacle(candidate: CellSummary, baseline: CellSummary) -> str:
@@ -48,10 +68,12 @@ def _obstacle(candidate: CellSummary, baseline: CellSummary) -> str:
         return "measured on different hosts (or the host was changed in between)"
     if candidate.simulated != baseline.simulated:
         return "one is simulated, the other measured"
+    if candidate.vnf != baseline.vnf:
+        return f"through different VNFs: {candidate.vnf or 'none'} and {baseline.vnf or 'none'}"
     for name, side in ((candidate.cell, candidate), (baseline.cell, baseline)):
         if side.status is not Status.OK or side.mrr is None:
             return f"{name} is {side.status.value}: {side.reason}" if side.reason else f"{name} is {side.status.value}"
-        if any(limit.kind is QualityWarning.EMULATED_ACCELERATOR for limit in side.limits):
+        if side.emulated:
             return f"{name} ran in an emulated guest: its rates mean nothing"
     if candidate.placement_class != baseline.placement_class:
         return f"placement classes differ: {candidate.placement_class} and {baseline.placement_class}"
@@ -74,11 +96,30 @@ def _rig_differences(candidate: CellSummary, baseline: CellSummary, rigs: dict[s
     left, right = (_flat(rigs.get(side.rig_hash, {})) for side in (baseline, candidate))
     if not left or not right:
         found.append("rig descriptions are not stored; only their hashes differ")
-    else:
-        for key in sorted(left.keys() | right.keys()):
-            if key != "port_kind" and left.get(key) != right.get(key):
-                found.append(f"{key}: {left.get(key, 'absent')} -> {right.get(key, 'absent')}")
+    found += [
+        f"{key}: {left.get(key, 'absent')} -> {right.get(key, 'absent')}"
+        for key in _differing(left, right)
+        if key != "port_kind"
+    ]
     return tuple(found)
+
+
+def _differing(left: dict[str, str], right: dict[str, str]) -> list[str]:
+    """Give the keys of which two descriptions differ; none where one of them is not known."""
+    if not left or not right:
+        return []
+    return [key for key in sorted(left.keys() | right.keys()) if left.get(key) != right.get(key)]
+
+
+def _beyond_the_ports(candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]]) -> bool:
+    """Whether the rigs differ in more than what follows from the ports; a rig that is not known may."""
+    left, right = (_flat(rigs.get(side.rig_hash, {})) for side in (baseline, candidate))
+    if not left or not right:
+        return True
+    return any(
+        not any(key == allowed or key.startswith(f"{allowed}.") for allowed in OF_THE_PORTS)
+        for key in _differing(left, right)
+    )
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, str]:

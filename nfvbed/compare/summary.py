@@ -21,7 +21,11 @@ from nfvbed.records import (
     Status,
     TrialRecord,
 )
+from nfvbed.spec.layout import EndKind, layout
 from nfvbed.units import FrameSize, layer1_bits_per_s, layer2_bits_per_s
+
+Point = tuple[str, str, FrameSize, int, bool]
+"""Topology, label of the VNFs, frame size, flows, both directions or one."""
 
 Share = float | Literal["not-separable"] | None
 """A fraction of cores; None where nothing was recorded."""
@@ -128,6 +132,10 @@ class CellSummary(Record):
     variant: str
     role: CellRole
     topology: str
+    vnf: str = ""
+    """Label of its VNFs; empty without."""
+    vnf_resolved: str = ""
+    """What the label stands for on this variant."""
     frame_size: FrameSize
     flows: int
     bidirectional: bool
@@ -150,6 +158,8 @@ class CellSummary(Record):
     limits: tuple[Limit, ...] = ()
     loopback_pps: float | None = None
     """The generator's own ceiling on this port kind, same run and class; None also where it is exceeded."""
+    vnf_pps: float | None = None
+    """The VNF looped back alone, same run and class; None also where it is exceeded or was not measured."""
     exceeded: tuple[ExceededCeiling, ...] = ()
     price: Price | None = None
     notes: tuple[str, ...] = ()
@@ -159,11 +169,23 @@ class CellSummary(Record):
         """Whether the rate is a lower bound only."""
         return bool(self.limits)
 
+    @property
+    def emulated(self) -> bool:
+        """Whether a guest was emulated: frame counts hold, and the rate means nothing, not even as a bound."""
+        return any(limit.kind is QualityWarning.EMULATED_ACCELERATOR for limit in self.limits)
+
+    @property
+    def point(self) -> Point:
+        """What rows must share to be compared: path, VNFs and traffic."""
+        return self.topology, self.vnf, self.frame_size, self.flows, self.bidirectional
+
 
 _OF_THE_CELL: Final = (
     "variant",
     "role",
     "topology",
+    "vnf",
+    "vnf_resolved",
     "frame_size",
     "flows",
     "bidirectional",
@@ -212,7 +234,7 @@ def summarise(
         engine=", ".join(sorted({f"{trial.engine.name} {trial.engine.version}" for trial in used})),
         census=census,
         warnings=_warnings(maximum, paced, needed if cell.role is CellRole.SUBJECT else 1),
-        notes=_notes(pace),
+        notes=_notes(cell, pace),
         simulated=cell.simulated or any(entry.trial.simulated for entry in trials),
     )
 
@@ -333,10 +355,15 @@ def _warnings(maximum: Sequence[TrialRecord], paced: Sequence[TrialRecord], need
     return tuple(found)
 
 
-def _notes(paced: PacedSummary | None) -> tuple[str, ...]:
-    if paced is None or paced.load_fraction is None:
-        return ()
-    low, high = paced.load_fraction
-    if high > LOAD_SPREAD * low or high > 1:
-        return (f"paced trials ran at {low:.0%} to {high:.0%} of this class's maximum, not at one load",)
-    return ()
+def _notes(cell: CellRecord, paced: PacedSummary | None) -> tuple[str, ...]:
+    found = []
+    plan = layout(cell.topology)
+    if plan.ends[0] is EndKind.SOURCE:
+        found.append("one direction, at maximum load only: a VNF sends, at its own pace")
+    elif plan.one_way:
+        found.append("one direction, without latency: a VNF receives, and only counts")
+    if paced is not None and paced.load_fraction is not None:
+        low, high = paced.load_fraction
+        if high > LOAD_SPREAD * low or high > 1:
+            found.append(f"paced trials ran at {low:.0%} to {high:.0%} of this class's maximum, not at one load")
+    return tuple(found)

@@ -1,12 +1,15 @@
 """The answer in sentences: which data plane, by how much, and how sure that is."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.ranking import Leader, leaders
 from nfvbed.compare.verdict import Bound, Verdict
 from nfvbed.records import Record, Scope
 from nfvbed.report import wording
+
+EMULATED: Final = "No rate can be given: the guests were emulated; only their frame counts hold."
 
 
 class Answer(Record):
@@ -20,16 +23,19 @@ class Answer(Record):
 
 def answer(comparison: Comparison) -> Answer:
     """Put the comparison in words; nothing is claimed that was not judged."""
-    points = leaders(comparison.rows, comparison.rules)
+    points = leaders(comparison.rows, comparison.rules, comparison.rigs)
     measured = len({row.variant for row in comparison.rows if row.mrr is not None})
+    emulated = any(row.emulated for row in comparison.rows)
+    headline = _headline(points, measured) if points or not emulated else EMULATED
     return Answer(
-        headline=_headline(points, measured), points=points, sentences=tuple(sentence(point) for point in points)
+        headline=headline, points=points, sentences=tuple(sentence(point) for point in points)
     )
 
 
 def _headline(points: Sequence[Leader], measured: int) -> str:
     if not points:
         return "Nothing was measured."
+    points = [point for point in points if not point.alone] or points
     variants = {point.row.variant for point in points}
     if all(point.runner_up is None for point in points):
         what = "one data plane" if measured == 1 else "no two data planes that can be compared"
@@ -40,7 +46,15 @@ def _headline(points: Sequence[Leader], measured: int) -> str:
     clear = [point for point in points if point.clear]
     if not clear:
         return "No data plane is clearly ahead."
-    parts = [f"{point.row.variant} at {wording.frame_size(point.frame_size)}" for point in clear]
+    several = len({(point.topology, point.vnf) for point in points}) > 1
+    places = [
+        f"{wording.path(point.topology, point.vnf) + ' ' if several else ''}{wording.frame_size(point.frame_size)}"
+        for point in clear
+    ]
+    winners = [point.row.variant for point in clear]
+    if len(set(winners)) == 1:
+        return f"{winners[0]} is clearly ahead at {', '.join(places)}; {_rest(points, clear)}."
+    parts = [f"{winner} at {place}" for winner, place in zip(winners, places, strict=True)]
     return f"No single winner: {', '.join(parts)} clearly ahead; {_rest(points, clear)}."
 
 
@@ -55,14 +69,29 @@ def _rest(points: Sequence[Leader], clear: Sequence[Leader]) -> str:
 
 
 def _span(points: Sequence[Leader]) -> str:
-    """Give the range of ratios to the next best."""
+    """Give the range of ratios to the next best, for each path on its own: their scopes differ."""
+    paths = dict.fromkeys((point.topology, point.vnf) for point in points)
+    if len(paths) == 1:
+        return f"{_ratios(points)} the rate of {_runner_up(points)}"
+    spans = [
+        f"{_ratios([point for point in points if (point.topology, point.vnf) == path])} in {wording.path(*path)}"
+        for path in paths
+    ]
+    return f"against {_runner_up(points)} {', '.join(spans)}"
+
+
+def _runner_up(points: Sequence[Leader]) -> str:
+    runners = {point.runner_up.variant for point in points if point.runner_up}
+    return runners.pop() if len(runners) == 1 else "the next best"
+
+
+def _ratios(points: Sequence[Leader]) -> str:
     judged = [point.judgement for point in points if point.judgement and point.judgement.ratio]
     ratios = sorted(entry.ratio for entry in judged if entry.ratio)
     least = "at least " if any(entry.bound is Bound.AT_LEAST for entry in judged) else ""
     low, high = _times(ratios[0]), _times(ratios[-1])
     size = low if low == high else f"{low.removesuffix(' times')} to {high}"
-    runners = {point.runner_up.variant for point in points if point.runner_up}
-    return f"{least}{size} the rate of {runners.pop() if len(runners) == 1 else 'the next best'}"
+    return f"{least}{size}"
 
 
 def _times(ratio: float) -> str:
@@ -71,7 +100,7 @@ def _times(ratio: float) -> str:
 
 def sentence(point: Leader) -> str:
     """Say who leads at one traffic point and how sure it is."""
-    where = f"{point.topology}, {wording.frame_size(point.frame_size)}"
+    where = wording.row_point(point.row)
     if point.row.mrr is None:
         return f"{where}: not measured."
     rate = f"{wording.mpps(point.row.mrr.median_pps)} Mpps"
@@ -94,6 +123,9 @@ def _against(point: Leader) -> str:
     least = "at least " if judged.bound is Bound.AT_LEAST else ""
     interval = judged.interval
     sure = f"; {interval.level:.0%} interval {interval.low:.2f}–{interval.high:.2f}" if interval else ""
-    kind = {Scope.CONTROLLED: "only the variant differs", Scope.SYSTEM: "whole systems compared"}
-    ground = kind.get(point.scope, "") if point.scope else ""
+    ground = {Scope.CONTROLLED: "only the variant differs", Scope.SYSTEM: "whole systems compared", None: ""}.get(
+        point.scope, ""
+    )
+    if point.scope is Scope.CONTROLLED and point.differences:
+        ground = "through the same VNF"
     return f"{least}{_times(judged.ratio)} that of {other.variant} ({ground}{sure})"

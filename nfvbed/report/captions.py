@@ -1,6 +1,9 @@
 """The captions under tables and figures: placement class, scope, and what is not a measurement."""
 
+from collections.abc import Sequence
+
 from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 
 
@@ -24,12 +27,26 @@ def placement_lines(comparison: Comparison) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def short_caption(comparison: Comparison) -> str:
-    """Give the one-line caption of a figure: class, scope, and the mark of a simulation."""
+def short_caption(comparison: Comparison, rows: Sequence[CellSummary] | None = None) -> str:
+    """Give the one-line caption of a figure: class, scope, and the mark of a simulation.
+
+    Args:
+        comparison: what is shown.
+        rows: of these only; None: of all.
+    """
     classes = ", ".join(dict.fromkeys(host.choice.name for host in comparison.placement))
-    scopes = {entry.scope.scope for entry in comparison.differences}
-    text = f"Placement class: {classes}. Scope: {wording.scope_sentence(scopes)}."
+    text = f"Placement class: {classes}. Scope: {scope_of(comparison, rows)}."
     return f"{wording.SIMULATED_MARK}. {text}" if comparison.simulated else text
+
+
+def scope_of(comparison: Comparison, rows: Sequence[CellSummary] | None = None) -> str:
+    """Say what the differences of rows allow to claim."""
+    shown = None if rows is None else {(row.run, row.cell) for row in rows}
+    return wording.scope_sentence(
+        entry.scope
+        for entry in comparison.differences
+        if shown is None or (entry.run, entry.cell) in shown
+    )
 
 
 def method_line(comparison: Comparison) -> str:

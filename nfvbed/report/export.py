@@ -8,13 +8,14 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 
 COLUMNS = (
-    "run", "cell", "role", "variant", "topology", "frame_size_bytes", "flows", "bidirectional", "port_kind",
-    "simulated", "placement_class", "status", "reason", "trials", "mrr_pps", "mrr_low_pps", "mrr_high_pps",
+    "run", "cell", "role", "variant", "topology", "vnf", "vnf_resolved", "frame_size_bytes", "flows",
+    "bidirectional", "port_kind", "simulated", "placement_class", "status", "reason", "trials",
+    "mrr_pps", "mrr_low_pps", "mrr_high_pps",
     "mrr_iqr_pps", "layer1_bits_per_s", "layer2_bits_per_s", "mrr_loss_ratio", "paced_trials", "paced_load_pps",
     "paced_loss_ratio", "latency_p50_ns", "latency_p99_ns", "cpu_switch", "cpu_vnf", "cpu_generator",
-    "cycles_per_packet", "cycles_source", "loopback_pps", "price_ratio", "limits", "warnings", "baseline_cell",
-    "baseline_run", "verdict", "bound", "ratio", "ratio_low", "ratio_high", "p_value", "detectable", "scope",
-    "scope_reason", "engine", "host_hash", "rig_hash", "config_hash",
+    "cycles_per_packet", "cycles_source", "loopback_pps", "vnf_alone_pps", "price_ratio", "limits", "warnings",
+    "baseline_cell", "baseline_run", "verdict", "bound", "ratio", "ratio_low", "ratio_high", "p_value", "detectable",
+    "scope", "scope_reason", "engine", "host_hash", "rig_hash", "config_hash",
 )  # fmt: skip
 
 Value = str | float | int | None
@@ -48,6 +49,8 @@ def _row(row: CellSummary) -> dict[str, Value]:
         "role": row.role.value,
         "variant": row.variant,
         "topology": row.topology,
+        "vnf": row.vnf,
+        "vnf_resolved": row.vnf_resolved,
         "frame_size_bytes": row.frame_size,
         "flows": row.flows,
         "bidirectional": int(row.bidirectional),
@@ -62,6 +65,7 @@ def _row(row: CellSummary) -> dict[str, Value]:
         "cycles_per_packet": row.cycles_per_packet,
         "cycles_source": row.cycles_source,
         "loopback_pps": row.loopback_pps,
+        "vnf_alone_pps": row.vnf_pps,
         "price_ratio": row.price.ratio if row.price else None,
         "limits": " ".join(limit.kind.value for limit in row.limits),
         "warnings": " ".join(warning.kind.value for warning in row.warnings),

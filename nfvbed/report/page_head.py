@@ -70,33 +70,27 @@ def answer_section(comparison: Comparison, said: Answer) -> Markup:
     cards = joined(_card(comparison, point) for point in said.points)
     doubts = wording.doubts(comparison.rows)
     named = f" Limits and doubts: {', '.join(kind.value for kind in doubts)}." if doubts else " No doubts were raised."
-    return Markup('<p class="headline">{}</p>\n<ul class="cards">{}</ul>\n<p class="confidence">{} {}{}</p>').format(
-        said.headline, cards, " ".join(placement_lines(comparison)), method_line(comparison), named
+    chains = joined(Markup("<p>{}</p>").format(wording.chain(chain)) for chain in comparison.chains)
+    return Markup('<p class="headline">{}</p>\n<ul class="cards">{}</ul>\n{}<p class="confidence">{} {}{}</p>').format(
+        said.headline, cards, chains, " ".join(placement_lines(comparison)), method_line(comparison), named
     )
 
 
 def _card(comparison: Comparison, point: Leader) -> Markup:
     """Write all rates of a traffic point, measured or not, and the sentence on its leader."""
     best = point.row
-    rows = [
-        row
-        for row in comparison.rows
-        if (row.topology, row.frame_size, row.flows, row.bidirectional)
-        == (best.topology, best.frame_size, best.flows, best.bidirectional)
-    ]
+    rows = [row for row in comparison.rows if row.point == best.point]
     mark = Markup('<p class="doubt"><strong>SIMULATED</strong></p>') if best.simulated else ""
-    single = len({row.variant for row in comparison.rows}) == 1
-    who = f"{best.variant} ahead" if point.clear else best.variant if single else "no clear leader"
+    who = f"{best.variant} ahead" if point.clear else best.variant if point.alone else "no clear leader"
     return Markup(
-        '<li class="card">{}<div class="where">{}, {}: <strong>{}</strong></div>'
+        '<li class="card">{}<div class="where">{}: <strong>{}</strong></div>'
         '<table class="rates"><caption class="unseen">Rates in million frames/s, {}</caption><tbody>{}</tbody></table>'
         "<p>{}</p></li>"
     ).format(
         mark,
-        point.topology,
-        wording.frame_size(point.frame_size),
+        wording.row_point(best),
         who,
-        wording.frame_size(point.frame_size),
+        wording.row_point(best),
         _rates(comparison, rows),
         sentence(point).split(": ", 1)[1],
     )
@@ -125,6 +119,6 @@ def _rates(comparison: Comparison, rows: Sequence[CellSummary]) -> Markup:
             Markup(
                 '<tr><th scope="row">{}</th><td class="track">{}</td>'
                 '<td class="n rate">{}{} <small>Mpps</small></td></tr>'
-            ).format(name, bar, "≥ " if row.limited else "", wording.mpps(row.mrr.median_pps))
+            ).format(name, bar, wording.bound(row), wording.mpps(row.mrr.median_pps))
         )
     return joined(lines)

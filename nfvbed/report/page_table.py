@@ -10,7 +10,7 @@ from nfvbed.compare.limits import WHY_EXCEEDED
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole, FactRecord, QualityWarning, Role
 from nfvbed.report import wording
-from nfvbed.report.captions import short_caption
+from nfvbed.report.captions import scope_of, short_caption
 from nfvbed.report.page_notes import TableNotes
 
 HEADINGS = (
@@ -49,13 +49,16 @@ def comparison_table(comparison: Comparison) -> Markup:
         for text, number in HEADINGS
     )
     body: list[Markup] = []
-    for point in dict.fromkeys((row.topology, row.frame_size) for row in comparison.rows):
-        rows = [row for row in comparison.rows if (row.topology, row.frame_size) == point]
+    for point in dict.fromkeys(row.point for row in comparison.rows):
+        rows = [row for row in comparison.rows if row.point == point]
         rows.sort(key=lambda row: row.variant != comparison.baseline)
-        label = f"{point[0]}, {wording.frame_size(point[1])}"
+        judged = any(comparison.difference(row) for row in rows)
+        scope = Markup(" <small>Scope: {}</small>").format(scope_of(comparison, rows)) if judged else ""
         body.append(
-            Markup('<tbody><tr class="point"><th scope="rowgroup" colspan="{}">{}</th></tr>{}</tbody>').format(
-                len(HEADINGS), label, joined(_row(comparison, row, notes) for row in rows)
+            Markup(
+                '<tbody><tr class="point"><th scope="rowgroup" colspan="{}">{}{}</th></tr>{}</tbody>'
+            ).format(
+                len(HEADINGS), wording.row_point(rows[0]), scope, joined(_row(comparison, row, notes) for row in rows)
             )
         )
     table = Markup('<table id="comparison"><caption>{}</caption><thead><tr>{}</tr></thead>{}</table>')
@@ -65,8 +68,9 @@ def comparison_table(comparison: Comparison) -> Markup:
 
 def _row(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Markup:
     run = Markup("<small>run {}</small>").format(wording.short_run(row.run)) if len(comparison.runs) > 1 else ""
-    cells = (_rate(row), _verdict(comparison, row, notes), _details(row, notes), _doubts(row, notes))
-    return Markup('<tr class="row"><th scope="row">{}{}</th>{}</tr>').format(row.variant, run, joined(cells))
+    own = Markup("<small>VNF {}</small>").format(wording.own_vnf(row)) if wording.own_vnf(row) else ""
+    cells = (_rate(row), _verdict(comparison, row, notes), _details(row, notes), _doubts(comparison, row, notes))
+    return Markup('<tr class="row"><th scope="row">{}{}{}</th>{}</tr>').format(row.variant, own, run, joined(cells))
 
 
 def _number(text: str, below: str = "", note: Markup | None = None) -> Markup:
@@ -77,8 +81,7 @@ def _number(text: str, below: str = "", note: Markup | None = None) -> Markup:
 def _rate(row: CellSummary) -> Markup:
     if row.mrr is None:
         return Markup('<td colspan="2"><span class="doubt">{}</span></td>').format(wording.status(row))
-    bound = "≥ " if row.limited else ""
-    rate = _number(bound + wording.mpps(row.mrr.median_pps), wording.mpps_interval(row.mrr.interval))
+    rate = _number(wording.bound(row) + wording.mpps(row.mrr.median_pps), wording.mpps_interval(row.mrr.interval))
     return joined((rate, _number(str(row.mrr.trials))))
 
 
@@ -118,7 +121,13 @@ def _verdict(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Mar
     )
 
 
-def _doubts(row: CellSummary, notes: TableNotes) -> Markup:
+def _place(comparison: Comparison, row: CellSummary) -> str:
+    """Name what tells a row from the variant's others: its size, and its path where there are several."""
+    several = len({(other.topology, other.vnf) for other in comparison.rows}) > 1
+    return wording.row_point(row) if several else wording.frame_size(row.frame_size)
+
+
+def _doubts(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Markup:
     """Name what bounds the row and what casts doubt on it; how is said in the notes."""
     parts = [
         Markup('<span class="doubt">{}</span>{}').format(limit.kind.value, notes.mark(_said(limit.kind, limit.detail)))
@@ -131,7 +140,7 @@ def _doubts(row: CellSummary, notes: TableNotes) -> Markup:
     details = {entry.detail: f"{entry.role.value} exceeded" for entry in row.exceeded}
     parts += [
         Markup('<span class="count">{}</span>{}').format(
-            details.get(note, "note"), notes.mark(f"{row.variant}, {wording.frame_size(row.frame_size)}: {note}.")
+            details.get(note, "note"), notes.mark(f"{row.variant}, {_place(comparison, row)}: {note}.")
         )
         for note in row.notes
     ]
@@ -144,16 +153,19 @@ def _said(kind: QualityWarning, detail: str) -> str:
 
 def ceiling_table(comparison: Comparison) -> Markup:
     """Write the ceilings of the same placement class, and by which rows they are exceeded."""
-    names = {CellRole.LOOPBACK: "generator looped back", CellRole.REFERENCE: "testpmd io in the switch's place"}
+    names = {
+        CellRole.LOOPBACK: "generator looped back",
+        CellRole.REFERENCE: "testpmd io in the switch's place",
+        CellRole.VNF: "VNF looped back alone",
+    }
     rows = joined(
         Markup(
-            '<tr><th scope="row">{}</th><td>{}</td><td class="whole">{}, {}</td>'
+            '<tr><th scope="row">{}</th><td>{}</td><td class="whole">{}</td>'
             '<td class="n">{}</td><td class="n">{}</td><td>{}</td></tr>'
         ).format(
             row.port_kind.value,
             names.get(row.role, row.role.value),
-            row.topology,
-            wording.frame_size(row.frame_size),
+            wording.row_point(row),
             wording.mpps(row.mrr.median_pps) if row.mrr else wording.NOTHING,
             str(row.mrr.trials) if row.mrr else "0",
             _standing(comparison, row),
@@ -166,7 +178,7 @@ def ceiling_table(comparison: Comparison) -> Markup:
         '<th scope="col">Use</th></tr></thead>'
     )
     table = Markup(
-        "<table><caption>What the generator and the ports allow at most.</caption>{}<tbody>{}</tbody></table>"
+        "<table><caption>What the generator, the ports and the VNFs allow at most.</caption>{}<tbody>{}</tbody></table>"
     )
     return scrolling(table.format(head, rows), "Ceilings")
 
@@ -176,7 +188,7 @@ def _standing(comparison: Comparison, ceiling: CellSummary) -> str:
     if ceiling.mrr is None:
         return wording.status(ceiling)
     above = [
-        f"{row.variant} ({entry.ratio:.0%})"
+        f"{row.variant}{' ' + wording.path(row.topology, row.vnf) if row.vnf else ''} ({entry.ratio:.0%})"
         for row in comparison.rows
         for entry in row.exceeded
         if (row.run, entry.cell) == (ceiling.run, ceiling.cell)

@@ -56,6 +56,7 @@ def render(comparison: Comparison, width: int) -> RenderableType:
     if width >= WIDE:
         cpu = " CPU: cores kept busy at maximum load." if width >= FULL else ""
         parts.append(Text(f"n/s: cannot be separated.{cpu}", style="dim"))
+    parts += [Text(wording.chain(chain)) for chain in comparison.chains]
     parts += [Text(f"Note: {note}.", style="dim") for note in comparison.notes]
     if width < WIDE:
         limited = ((row, wording.limits(row)) for row in comparison.rows)
@@ -86,7 +87,7 @@ def _table(comparison: Comparison, width: int) -> Table:
         )
     previous: object = None
     for row in sorted(comparison.rows, key=_order(comparison)):
-        point = row.topology, row.frame_size
+        point = row.point
         if previous is not None and point != previous:
             table.add_section()
         previous = point
@@ -96,12 +97,12 @@ def _table(comparison: Comparison, width: int) -> Table:
 
 def _order(comparison: Comparison) -> Callable[[CellSummary], tuple[int, ...]]:
     """Sort by traffic point, the baseline first, else as measured."""
-    points = list(dict.fromkeys((row.topology, row.frame_size) for row in comparison.rows))
+    points = list(dict.fromkeys(row.point for row in comparison.rows))
     places = {(row.run, row.cell): place for place, row in enumerate(comparison.rows)}
 
     def key(row: CellSummary) -> tuple[int, ...]:
         baseline = int(row.variant != comparison.baseline)
-        return points.index((row.topology, row.frame_size)), baseline, places[row.run, row.cell]
+        return points.index(row.point), baseline, places[row.run, row.cell]
 
     return key
 
@@ -110,9 +111,9 @@ def _columns(comparison: Comparison) -> list[Column]:
     run: list[Column] = [("run", 0, lambda _, row: Text(wording.short_run(row.run)))]
     doubts: list[Column] = [(DOUBTS, WIDE, lambda _, row: Text(wording.limits(row), style="yellow"))]
     return [
-        ("variant", 0, lambda _, row: Text(row.variant, style="bold")),
+        ("variant", 0, _variant),
         *(run if len(comparison.runs) > 1 else []),
-        (TRAFFIC, 0, lambda _, row: Text(f"{row.topology}\n{wording.frame_size(row.frame_size)}")),
+        (TRAFFIC, 0, _traffic),
         ("MRR Mpps\n95 % interval", 0, _rate),
         ("n", 0, lambda _, row: Text(str(row.mrr.trials) if row.mrr else "0")),
         ("Mbit/s\nL1, L2", FULL, _bits),
@@ -125,10 +126,19 @@ def _columns(comparison: Comparison) -> list[Column]:
     ]
 
 
+def _variant(_: Comparison, row: CellSummary) -> Text:
+    own = wording.own_vnf(row)
+    return Text.assemble((row.variant, "bold"), (f"\n{own}" if own else "", "dim"))
+
+
+def _traffic(_: Comparison, row: CellSummary) -> Text:
+    return Text("\n".join(part for part in (row.topology, row.vnf, wording.frame_size(row.frame_size)) if part))
+
+
 def _rate(_: Comparison, row: CellSummary) -> Text:
     if row.mrr is None:
         return Text(row.status.value, style="magenta")
-    rate = ("≥ " if row.limited else "") + wording.mpps(row.mrr.median_pps)
+    rate = wording.bound(row) + wording.mpps(row.mrr.median_pps)
     return Text.assemble((rate, "bold"), "\n", (wording.mpps_interval(row.mrr.interval), "dim"))
 
 

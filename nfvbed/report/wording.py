@@ -1,8 +1,10 @@
 """Numbers and verdicts in words, the same in the terminal, in figures and on the page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Difference
+from nfvbed.compare.scope import ScopeFinding
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.summary import CellSummary, Share, WarningCount
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
@@ -27,6 +29,31 @@ SYMBOLS = {
 def frame_size(size: FrameSize) -> str:
     """Write a frame size."""
     return "IMIX" if size == "imix" else f"{size} B"
+
+
+def point(topology: str, vnf: str, size: FrameSize) -> str:
+    """Name a traffic point: path, VNFs, frame size."""
+    return f"{path(topology, vnf)}, {frame_size(size)}"
+
+
+def path(topology: str, vnf: str) -> str:
+    """Name a path: `p2p`, `pvp process-io`, `pvp native`."""
+    return f"{topology} {vnf}" if vnf else topology
+
+
+def row_point(row: CellSummary) -> str:
+    """Name the traffic point of a row."""
+    return point(row.topology, row.vnf, row.frame_size)
+
+
+def own_vnf(row: CellSummary) -> str:
+    """Say which VNF a variant's own one is; nothing where the label says it already."""
+    return row.vnf_resolved if row.vnf != row.vnf_resolved else ""
+
+
+def bound(row: CellSummary) -> str:
+    """Give the sign before a limited rate; the rate of an emulated guest is no bound of anything."""
+    return "≥ " if row.limited and not row.emulated else ""
 
 
 def mpps(rate_pps: float) -> str:
@@ -102,14 +129,23 @@ def scope(difference: Difference | None) -> str:
     return "trend" if difference.scope.trend else difference.scope.scope.value
 
 
-def scope_sentence(scopes: set[Scope]) -> str:
+SCOPES = {
+    (Scope.CONTROLLED, False): "controlled (only the variant differs)",
+    (Scope.CONTROLLED, True): "controlled (the same VNF; the variant brings its own kind of ports)",
+    (Scope.SYSTEM, False): "system (whole native stacks differ: ports, generator engine)",
+    (Scope.SYSTEM, True): "system (whole native stacks differ: ports, generator engine, VNF)",
+    (Scope.NOT_COMPARABLE, False): "not comparable",
+}
+"""By the scope; and whether, when controlled, anything beside the variant is listed, in a system, a VNF."""
+
+
+def scope_sentence(found: Iterable[ScopeFinding]) -> str:
     """Say what the scopes of a comparison allow to claim."""
-    said = {
-        Scope.CONTROLLED: "controlled (only the variant differs)",
-        Scope.SYSTEM: "system (whole native stacks differ: ports, generator engine)",
-        Scope.NOT_COMPARABLE: "not comparable",
+    seen = {
+        (entry.scope, any(entry.scope is Scope.CONTROLLED or text.startswith("VNF: ") for text in entry.differences))
+        for entry in found
     }
-    return "; ".join(text for kind, text in said.items() if kind in scopes) or "nothing is compared"
+    return "; ".join(text for kind, text in SCOPES.items() if kind in seen) or "nothing is compared"
 
 
 def limits(row: CellSummary) -> str:
@@ -149,6 +185,20 @@ def doubts(rows: Sequence[CellSummary]) -> list[QualityWarning]:
 def status(row: CellSummary) -> str:
     """Write why a row has no number."""
     return "" if row.status is Status.OK else f"{row.status.value}: {row.reason}" if row.reason else row.status.value
+
+
+def chain(found: Chain) -> str:
+    """Write how a chain's rate falls with its length, and how long it may get."""
+    rates = ", ".join(f"{link.length}: {'≥ ' if link.limited else ''}{mpps(link.rate_pps)}" for link in found.links)
+    if found.undecided:
+        open_lengths = ", ".join(str(length) for length in found.undecided)
+        rest = f"; of {open_lengths} it is not decided"
+    else:
+        rest = "" if found.exhausted else ", and a longer one was not measured"
+    return (
+        f"{found.variant}, chain of {found.vnf}, {frame_size(found.frame_size)}: Mpps by number of VNFs {rates}. "
+        f"The longest that holds half of the one-VNF rate has {found.longest}{rest}."
+    )
 
 
 def short_run(run: str) -> str:

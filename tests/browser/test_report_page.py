@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
-from sample_records import SIMULATED, Scenario, build
+from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import Status
@@ -23,7 +23,10 @@ SCENARIOS = {
         blocked=(("linux-bridge/p2p/1518", Status.FAILED, "<img src=x onerror=alert(1)>"),),
     ),
     "simulated": Scenario(systems=(SIMULATED,)),
+    "vnfs": Scenario(systems=(BRIDGE, OVS, *CEILINGS, *PVP, *CHAIN), far_rounds=(), changing=()),
 }
+FIGURES = {"measured": 4, "simulated": 3, "vnfs": 5}
+ROWS = {"measured": 4, "simulated": 2, "vnfs": 12}
 
 
 @pytest.fixture(scope="module", name="browser")
@@ -68,11 +71,11 @@ def test_the_page_is_sound(opened: tuple[str, Page, list[str], list[str]]):
     assert len([url for url in requests if url.startswith("file:")]) == 1
     assert errors == []
     figures = page.locator("figure .chart")
-    assert figures.count() == (4 if name == "measured" else 3)
+    assert figures.count() == FIGURES[name]
     for index in range(figures.count()):
         assert figures.nth(index).locator("svg path").count() > 5
         assert figures.nth(index).get_attribute("aria-label")
-    assert page.locator("#comparison tr.row").count() == (4 if name == "measured" else 2)
+    assert page.locator("#comparison tr.row").count() == ROWS[name]
     assert page.locator("img").count() == 0
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert overflow <= 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from sample_records import SIMULATED, Scenario, build
+from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.records import Status
@@ -28,6 +28,12 @@ def _comparison() -> Comparison:
         blocked=(("linux-bridge/p2p/1518", Status.FAILED, "the switch ended [bold]early[/bold]"),),
     )
     return compare([build(scenario)], Options(baseline="linux-bridge"))
+
+
+@pytest.fixture(scope="module", name="with_vnfs")
+def _with_vnfs() -> Comparison:
+    systems = (BRIDGE, OVS, *CEILINGS, *PVP, *CHAIN)
+    return compare([build(Scenario(systems=systems, rounds=6, far_rounds=(), changing=()))])
 
 
 def check(name: str, text: str) -> None:
@@ -55,6 +61,23 @@ def test_table_of_a_simulation():
     text = table(compare([build(Scenario(systems=(SIMULATED,), rounds=6, far_rounds=()))]), 120)
     assert text.count("SIMULATED - NOT A MEASUREMENT") == 2
     check("table-simulated.txt", text)
+
+
+def test_table_with_vnfs(with_vnfs: Comparison):
+    for width in (80, 120):
+        text = table(with_vnfs, width)
+        assert max(len(line) for line in text.splitlines()) <= width
+        check(f"table-vnf-{width}.txt", text)
+
+
+@pytest.mark.parametrize("name", ["rate", "chain"])
+def test_figure_with_vnfs(with_vnfs: Comparison, name: str):
+    text = json.dumps(figures(with_vnfs)[name], indent=1, ensure_ascii=False, sort_keys=True)
+    check(f"vnf-{name}.vl.json", text + "\n")
+
+
+def test_csv_with_vnfs(with_vnfs: Comparison):
+    check("comparison-vnf.csv", to_csv(with_vnfs))
 
 
 def test_csv(comparison: Comparison):

@@ -5,6 +5,7 @@ from typing import Final
 import vl_convert
 
 from nfvbed.compare.comparison import Comparison
+from nfvbed.report.figures.chain import chain_figure
 from nfvbed.report.figures.distance import distance_figure
 from nfvbed.report.figures.latency import latency_figure
 from nfvbed.report.figures.price import price_figure
@@ -14,6 +15,7 @@ from nfvbed.report.figures.theme import Spec
 PNG_SCALE: Final = 2
 FIGURES: Final = {
     "rate": rate_figure,
+    "chain": chain_figure,
     "latency": latency_figure,
     "price": price_figure,
     "core-distance": distance_figure,

@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, point_label, run_label
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, run_label
 
 PANEL: Final = 440
 MARGIN: Final = 90
@@ -27,7 +27,7 @@ def latency_figure(comparison: Comparison) -> Spec | None:
     if not rows:
         return None
     records = [record for row in rows for record in _curve(row, several)]
-    points = list(dict.fromkeys(point_label(row.topology, row.frame_size) for row in rows))
+    points = list(dict.fromkeys(wording.row_point(row) for row in rows))
     columns = min(2, len(points))
     chart = (
         alt.Chart(alt.InlineData(values=records))
@@ -71,7 +71,7 @@ def _curve(row: CellSummary, several: bool) -> list[dict[str, Any]]:
     return [
         {
             "variant": run_label(row.variant, row.run, several=several),
-            "point": point_label(row.topology, row.frame_size),
+            "point": wording.row_point(row),
             "percentile": percentile,
             "one_in": min(100 / (100 - percentile) if percentile < 100 else float(found.frames), float(found.frames)),
             "latency_us": max(value_ns, 1) / 1e3,
@@ -91,7 +91,7 @@ def _loads(rows: list[CellSummary]) -> str:
 
 def _description(rows: list[CellSummary]) -> str:
     said = [
-        f"{row.variant} at {point_label(row.topology, row.frame_size)}: "
+        f"{row.variant} at {wording.row_point(row)}: "
         f"median {wording.microseconds(row.paced.latency.p50_ns)}, "
         f"99th percentile {wording.microseconds(row.paced.latency.p99_ns)} microseconds"
         for row in rows

@@ -5,8 +5,9 @@ from typing import Any, Final
 import altair as alt
 
 from nfvbed.compare.comparison import Comparison
+from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, point_label, run_label
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, run_label
 
 LABEL_WIDTH: Final = 50
 
@@ -18,7 +19,7 @@ def price_figure(comparison: Comparison) -> Spec | None:
     records: list[dict[str, Any]] = [
         {
             "variant": run_label(row.variant, row.run, several=several),
-            "point": point_label(row.topology, row.frame_size),
+            "point": wording.row_point(row),
             "ratio": row.price.ratio,
             "low": row.price.interval.low if row.price.interval else row.price.ratio,
             "high": row.price.interval.high if row.price.interval else row.price.ratio,

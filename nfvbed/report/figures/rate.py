@@ -9,13 +9,18 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, point_label, run_label
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, run_label
 
 STRIPES: Final = 48
 BAND: Final = 34
 LABEL_WIDTH: Final = 75
 """The column of numbers to the right of the bars, in pixels: there no bar, dot or ceiling can cover them."""
-CEILING_NAMES: Final = {CellRole.LOOPBACK: "generator looped back", CellRole.REFERENCE: "testpmd io in its place"}
+CEILING_NAMES: Final = {
+    CellRole.LOOPBACK: "generator looped back",
+    CellRole.REFERENCE: "testpmd io in its place",
+    CellRole.VNF: "VNF alone",
+}
+SHAPES: Final = ("triangle-left", "diamond", "square")
 
 
 def rate_figure(comparison: Comparison) -> Spec | None:
@@ -36,7 +41,7 @@ def rate_figure(comparison: Comparison) -> Spec | None:
         row=alt.Row(
             "point:N",
             title=None,
-            sort=list(dict.fromkeys(point_label(row.topology, row.frame_size) for row in rows)),
+            sort=list(dict.fromkeys(wording.row_point(row) for row in rows)),
             header=alt.Header(labelAngle=0, labelAlign="left", labelAnchor="start", labelOrient="top", labelPadding=2),
         ),
         spacing=18,
@@ -52,11 +57,11 @@ def _records(row: CellSummary, several: bool) -> list[dict[str, Any]]:
         return []
     base = {
         "variant": run_label(row.variant, row.run, several=several),
-        "point": point_label(row.topology, row.frame_size),
+        "point": wording.row_point(row),
     }
     rate = row.mrr
     bar = base | {"kind": "median", "mpps": rate.median_pps / 1e6, "limited": row.limited}
-    bar["label"] = ("≥ " if row.limited else "") + wording.mpps(rate.median_pps)
+    bar["label"] = wording.bound(row) + wording.mpps(rate.median_pps)
     if rate.interval:
         bar |= {"low": rate.interval.low / 1e6, "high": rate.interval.high / 1e6}
     return [bar, *(base | {"kind": "trial", "mpps": sample / 1e6} for sample in rate.samples_pps)]
@@ -65,7 +70,7 @@ def _records(row: CellSummary, several: bool) -> list[dict[str, Any]]:
 def _ceilings(row: CellSummary, several: bool) -> list[dict[str, Any]]:
     base = {
         "variant": run_label(row.variant, row.run, several=several),
-        "point": point_label(row.topology, row.frame_size),
+        "point": wording.row_point(row),
         "kind": "ceiling",
     }
     found = []
@@ -73,6 +78,8 @@ def _ceilings(row: CellSummary, several: bool) -> list[dict[str, Any]]:
         found.append(base | {"mpps": row.loopback_pps / 1e6, "ceiling": CEILING_NAMES[CellRole.LOOPBACK]})
     if row.price:
         found.append(base | {"mpps": row.price.ceiling_pps / 1e6, "ceiling": CEILING_NAMES[CellRole.REFERENCE]})
+    if row.vnf_pps:
+        found.append(base | {"mpps": row.vnf_pps / 1e6, "ceiling": CEILING_NAMES[CellRole.VNF]})
     return found
 
 
@@ -88,7 +95,7 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
         shape=alt.Shape(
             "ceiling:N",
             title="ceilings of the same ports",
-            scale=alt.Scale(domain=list(CEILING_NAMES.values()), range=["triangle-left", "diamond"]),
+            scale=_shapes({record["ceiling"] for record in records if record["kind"] == "ceiling"}),
         ),
         tooltip=["ceiling:N", alt.Tooltip("mpps:Q", format=".3f")],
     )
@@ -105,6 +112,12 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
     ]
 
 
+def _shapes(shown: set[str]) -> alt.Scale:
+    """Give each kind of ceiling its shape, and the legend only those that there are."""
+    kinds = [(name, shape) for name, shape in zip(CEILING_NAMES.values(), SHAPES, strict=True) if name in shown]
+    return alt.Scale(domain=[name for name, _ in kinds], range=[shape for _, shape in kinds])
+
+
 def _stripes() -> dict[str, Any]:
     """Give a hatching: a gradient of hard stops, since Vega-Lite has no patterns."""
     stops = []
@@ -116,7 +129,7 @@ def _stripes() -> dict[str, Any]:
 
 def _description(rows: list[CellSummary]) -> str:
     said = [
-        f"{row.variant} at {point_label(row.topology, row.frame_size)}: "
+        f"{row.variant} at {wording.row_point(row)}: "
         f"{'at least ' if row.limited else ''}{wording.mpps(row.mrr.median_pps)} Mpps"
         for row in rows
         if row.mrr

@@ -87,11 +87,6 @@ def _wrapped(text: str, width: int = 135) -> list[str]:
     return [*lines, line]
 
 
-def point_label(topology: str, frame_size: Any) -> str:
-    """Name a traffic point."""
-    return f"{topology}, {wording.frame_size(frame_size)}"
-
-
 def run_label(variant: str, run: str, *, several: bool) -> str:
     """Name a row; the run is added where there are several."""
     return f"{variant} ({wording.short_run(run)})" if several else variant

@@ -1,8 +1,9 @@
 """The answer claims only what was judged."""
 
 import dataclasses
+import re
 
-from sample_records import BRIDGE, CEILINGS, OVS, SIMULATED, Scenario, build
+from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build, with_vnf
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import Status
@@ -32,10 +33,38 @@ def test_twins_have_no_winner():
     assert all("the same as" in text for text in found.sentences)
 
 
-def test_leaders_that_change_with_the_size_are_no_single_winner():
+def test_a_leader_at_some_points_is_named_with_them():
     other = dataclasses.replace(OVS, name="other", capacity={64: (9e6, 6e6), 1518: (5.7e6, 3.1e6)})
     found = said(other, OVS)
-    assert found.headline.startswith("No single winner: ovs-dpdk at 64 B clearly ahead; 1 of 2 ")
+    assert found.headline.startswith("ovs-dpdk is clearly ahead at 64 B; 1 of 2 ")
+
+
+def test_leaders_that_change_with_the_size_are_no_single_winner():
+    other = dataclasses.replace(OVS, name="other", capacity={64: (9e6, 6e6), 1518: (9.7e6, 8.1e6)})
+    found = said(other, OVS)
+    assert found.headline.startswith("No single winner: ovs-dpdk at 64 B, other at 1518 B clearly ahead; it depends")
+
+
+def test_paths_are_told_apart_and_their_ratios_never_joined():
+    found = said(BRIDGE, OVS, *PVP[:4], far_rounds=(), changing=())
+    assert found.headline.startswith("ovs-dpdk forwards most, at every traffic point measured: against linux-bridge ")
+    spans = r" \d\.\d to 1\d\.\d times in p2p, 6\.\d times in pvp native, 10\.\d times in pvp process-io\.$"
+    assert re.search(spans, found.headline)
+    native, same = found.sentences[2:]
+    assert native.startswith("pvp native, 64 B: ") and "whole systems compared" in native
+    assert same.startswith("pvp process-io, 64 B: ") and "through the same VNF" in same
+
+
+def test_paths_of_one_variant_alone_do_not_blur_the_answer():
+    assert "every traffic point measured" in said(BRIDGE, OVS, *CHAIN, far_rounds=(), changing=()).headline
+
+
+def test_rates_of_emulated_guests_are_no_answer():
+    guests = (
+        dataclasses.replace(with_vnf(system, "vm-io", "vm-io", (3e4, 3e4)), emulated=True) for system in (BRIDGE, OVS)
+    )
+    found = said(*guests)
+    assert found.headline.startswith("No rate can be given") and found.points == ()
 
 
 def test_one_data_plane_is_no_comparison():

@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from sample_records import BRIDGE, CEILINGS, OVS, SIMULATED, Scenario, build
+from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import FactRecord, Status
@@ -210,3 +210,32 @@ def test_descriptions_become_readable_facts():
         "e[0].f": "1",
         "g": "none",
     }
+
+
+def vnf_page() -> str:
+    data = build(Scenario(systems=(BRIDGE, OVS, *CEILINGS, *PVP, *CHAIN), far_rounds=(), changing=()))
+    comparison = compare([data], Options(baseline="linux-bridge"))
+    return render_page(ReportContext(comparison, (data.run,), {data.run.host_hash: data.host}, data.rigs))
+
+
+def test_rows_through_vnfs_stand_in_groups_with_their_scope():
+    page = vnf_page()
+    groups = re.findall(r'<tr class="point"><th[^>]*>(.*?) <small>Scope: (.*?)</small>', page)
+    assert [name for name, _ in groups[2:4]] == ["pvp native, 64 B", "pvp process-io, 64 B"]
+    assert groups[2][1].startswith("system (") and "VNF" in groups[2][1]
+    assert groups[3][1].startswith("controlled (the same VNF")
+    assert all(not ("system" in scope and "controlled" in scope) for _, scope in groups)
+
+
+def test_the_page_says_what_a_native_vnf_is_and_what_a_vnf_can_do_alone():
+    page = vnf_page()
+    assert "<small>VNF process-bridge</small>" in page
+    assert "VNF looped back alone" in page
+    assert "vnf-limited" in page
+
+
+def test_the_longest_chain_is_said_above_the_table_and_at_its_figure():
+    page = vnf_page()
+    said = "The longest that holds half of the one-VNF rate has "
+    assert said in page[: page.index('id="comparison"')]
+    assert said in page[page.index('id="figure-chain"') :]
