@@ -1,0 +1,179 @@
+"""VNFs in virtual machines on the real host: ports, queues, memory, readiness and ends. As root."""
+
+import hashlib
+import os
+import shutil
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lab_host import MARK, assert_back_to, snapshot
+from vm_guests import PROJECT, VLOOP, choice, kernel_ports, own_image, placement
+
+from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.qemu.accelerator import boot, find_accelerator
+from nfvbed.deploy.qemu.binaries import QemuBinaries, locate
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
+from nfvbed.onboard.vm import devices
+from nfvbed.onboard.vm.agent import Agent
+from nfvbed.onboard.vm.driver import VmVnf
+from nfvbed.records import Accelerator, PortKind, Readiness, Role
+
+
+@pytest.fixture(name="workspace")
+def _workspace(monkeypatch):
+    mark = f"vm-{os.getpid()}"
+    monkeypatch.setenv(MARK, mark)
+    lock = HostLock()
+    lock.acquire()
+    before = snapshot(mark)
+    made = Workspace.create()
+    try:
+        yield made
+        assert made.close() == []
+        assert_back_to(before, mark)
+    finally:
+        made.close()
+        lock.release()
+
+
+def started(workspace, ports, chosen):
+    place, driver = placement(workspace, ports, chosen), VmVnf()
+    return driver, driver.ready(place, driver.start(place))
+
+
+def guest_links(handle):
+    ports = Agent(Path(handle.control["agent"])).ask("links")["ports"]
+    by_mac = {port["mac"]: port for port in ports}
+    return [by_mac[port.mac] for port in handle.ports]
+
+
+def test_accelerator_boots_a_guest_and_is_not_guessed():
+    found = find_accelerator(PROJECT.root, locate(PROJECT.root))
+    assert found.accelerator in (Accelerator.KVM, Accelerator.TCG)
+    assert found.attempts[-1].booted
+    assert (found.accelerator is Accelerator.KVM) == (found.reason == "")
+
+
+def test_kernel_that_does_not_boot_is_seen(tmp_path):
+    real = locate(PROJECT.root)
+    shutil.copytree(real.root / "usr", tmp_path / "qemu/usr", symlinks=True, copy_function=os.link)
+    shutil.copytree(real.root / "lib", tmp_path / "qemu/lib", symlinks=True, copy_function=os.link)
+    broken = QemuBinaries(tmp_path / "qemu")
+    broken.kernel.parent.mkdir()
+    shutil.copy(real.busybox, broken.busybox)
+    broken.kernel.write_bytes(b"no kernel" * 1000)
+    folder = tmp_path / "boot"
+    folder.mkdir()
+    attempt = boot(Accelerator.TCG, folder, PROJECT.root, broken)
+    assert not attempt.booted
+    assert "kernel" in attempt.observed
+
+
+@pytest.mark.parametrize(("vnic", "driver"), [("e1000", "e1000"), ("rtl8139", "8139cp")])
+def test_emulated_cards_are_up_in_the_guest(workspace, vnic, driver):
+    vnf, handle = started(workspace, kernel_ports(workspace, PortKind.TAP), choice("bridge", vnic=vnic))
+    found = guest_links(handle)
+    assert [link["driver"] for link in found] == [driver, driver]
+    assert all(link["up"] for link in found)
+    vnf.stop(handle)
+
+
+def test_macvtap_reaches_the_guest_with_all_of_its_queues(workspace):
+    ports = kernel_ports(workspace, PortKind.MACVTAP, queues=2)
+    vnf, handle = started(workspace, ports, choice("bridge"))
+    found = guest_links(handle)
+    assert [link["channels"] for link in found] == [2, 2]
+    assert all(link["up"] for link in found)
+    assert [hop.name for hop in vnf.hops(handle)] == ["vnf1 port 0", "vnf1 port 1"]
+    vnf.stop(handle)
+
+
+def test_multiqueue_flavor_on_shared_hugepages(workspace):
+    ports = kernel_ports(workspace, PortKind.TAP, queues=4)
+    vnf, handle = started(workspace, ports, choice("bridge", flavor="multiqueue"))
+    assert [link["max_channels"] for link in guest_links(handle)] == [4, 4]
+    (pid,) = handle.pids
+    maps = [line for line in Path(f"/proc/{pid}/maps").read_text().splitlines() if "hugepages-" in line]
+    assert maps, "the guest's memory is on the workspace's hugepages"
+    assert all(line.split()[1].endswith("s") for line in maps), "shared"
+    vcpus = [thread for thread in vnf.threads(handle) if thread.tid != pid]
+    assert len(vcpus) == 4
+    assert all(os.sched_getaffinity(thread.tid) == {1} for thread in vcpus)
+    assert os.sched_getaffinity(pid) == {0, 1}
+    assert {thread.role for thread in vnf.threads(handle)} == {Role.VNF}
+    vnf.stop(handle)
+
+
+def test_users_own_image_boots_by_itself_and_is_not_written_to(workspace, tmp_path):
+    own = tmp_path / "own.qcow2"
+    shutil.copy(VLOOP, own)
+    before = hashlib.sha256(own.read_bytes()).hexdigest()
+    chosen = choice("image", image=own_image(own, "vloop: ready"))
+    vnf, handle = started(workspace, kernel_ports(workspace, PortKind.TAP), chosen)
+    assert "agent" not in handle.control
+    assert handle.facts["console"].startswith("vloop: ready")
+    assert handle.versions["image"] == before
+    vnf.verify(handle)
+    assert all(hop.rx_packets is not None for hop in vnf.hops(handle)), "counted on the taps"
+    vnf.stop(handle)
+    assert hashlib.sha256(own.read_bytes()).hexdigest() == before
+
+
+def test_guest_that_never_boots_is_told_in_time(workspace, tmp_path):
+    empty = tmp_path / "empty.raw"
+    empty.write_bytes(bytes(1024 * 1024))
+    place = placement(workspace, kernel_ports(workspace, PortKind.TAP), choice(image=own_image(empty, "up"), ready_s=4))
+    driver = VmVnf()
+    handle = driver.start(place)
+    with pytest.raises(OnboardError, match="did not boot within") as caught:
+        driver.ready(place, handle)
+    assert caught.value.exit_code == 21
+    driver.verify(handle)  # QEMU itself lives: it is the guest that did not
+
+
+def test_image_with_a_wrong_checksum_starts_nothing(workspace):
+    image = choice().vnf.image.model_copy(update={"sha256": "0" * 64})
+    place = placement(workspace, kernel_ports(workspace, PortKind.TAP), choice(image=image))
+    with pytest.raises(OnboardError, match="not the one that was declared"):
+        VmVnf().start(place)
+
+
+def test_more_hugepages_than_the_host_has(workspace):
+    flavor = choice(flavor="hugepages").flavor.model_copy(update={"memory_mib": 1_048_576})
+    place = placement(workspace, kernel_ports(workspace, PortKind.TAP), choice(flavor=flavor))
+    with pytest.raises(PrerequisiteError, match="too few hugepages"):
+        VmVnf().start(place)
+
+
+def test_qemu_that_dies_is_told_with_its_signal(workspace):
+    vnf, handle = started(workspace, kernel_ports(workspace, PortKind.TAP), choice("bridge"))
+    os.kill(handle.pids[0], signal.SIGKILL)
+    workspace.process("vnf1").wait(5)
+    with pytest.raises(VnfDiedError) as caught:
+        vnf.verify(handle)
+    assert "signal 9" in caught.value.observed
+    assert "vloop: ready" in caught.value.observed, "its last words"
+    with pytest.raises(OnboardError):
+        vnf.hops(handle)
+    vnf.stop(handle)
+
+
+def test_virtual_function_is_unsupported_with_the_reason_or_works():
+    support = VmVnf().probe(choice(vnic="vf"))
+    reason = devices.vfio_reason()
+    assert (support.readiness is Readiness.UNSUPPORTED) == bool(reason)
+    assert support.reason == reason or not reason
+
+
+def test_emulated_card_on_a_vhost_user_port_is_refused(workspace):
+    ports = kernel_ports(workspace, PortKind.TAP)
+    sockets = tuple(
+        port.model_copy(update={"kind": PortKind.VHOST_USER, "address": str(workspace.directory / port.name)})
+        for port in ports
+    )
+    place = replace(placement(workspace, ports, choice(vnic="e1000")), ports=sockets)
+    with pytest.raises(UnsupportedError, match="does not fit"):
+        VmVnf().start(place)

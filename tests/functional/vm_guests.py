@@ -1,0 +1,78 @@
+"""Guests for the tests of virtual machines: choices, and places for them without a data plane. As root."""
+
+from nfvbed.deploy.lab import links
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.onboard.vnf import VnfPlacement
+from nfvbed.records import PortKind, VnfKind, VnfPort
+from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.loader import Project
+from nfvbed.spec.vnf import ImageSpec, ReadinessSpec, VnfChoice
+
+PROJECT = Project()
+VLOOP = PROJECT.root / "images/vloop.qcow2"
+READY_S = 120
+
+
+def choice(forwarding="io", *, flavor="default", vnic="any", image=None, ready_s=READY_S):
+    """A VNF in a virtual machine; `flavor` is a name or a flavor, `image` None for the project's own."""
+    chosen = flavor if isinstance(flavor, Flavor) else PROJECT.load_flavor(flavor)
+    spec = PROJECT.load_vnf("vloop").model_copy(update={"readiness": ReadinessSpec(timeout_s=ready_s)})
+    return VnfChoice(
+        label="vm", vnf=spec, kind=VnfKind.VM, forwarding=forwarding, flavor=chosen, vnic=vnic, image=image
+    )
+
+
+def own_image(path, marker):
+    """A user's image: no agent, no file beside it."""
+    return ImageSpec(file=str(path), agent=False, console_marker=marker)
+
+
+def mac(number):
+    """The address of a guest's port."""
+    return f"02:4e:46:56:11:{number:02x}"
+
+
+def kernel_ports(workspace, kind, queues=1):
+    """Two devices of the kernel in a namespace, each leading to a veth pair's end that is up."""
+    netns = workspace.network_namespace("switch")
+
+    def make():
+        links.silence_ipv6()
+        for number in range(2):
+            ends = (f"02:4e:46:56:20:{number:02x}", f"02:4e:46:56:21:{number:02x}")
+            links.add_veth(f"p{number}", f"g{number}", ends)
+            if kind is PortKind.MACVTAP:
+                links.add_macvtap(f"t{number}", f"p{number}", mac(number), queues)
+            else:
+                links.add_tap(f"t{number}", queues)
+            links.set_up([f"p{number}", f"g{number}", f"t{number}"])
+
+    inside(netns, make)
+    return tuple(
+        VnfPort(
+            name=f"v1{'ab'[number]}",
+            vnf=0,
+            port=number,
+            kind=kind,
+            address=f"t{number}",
+            netns=netns,
+            mac=mac(number),
+            queues=queues,
+        )
+        for number in range(2)
+    )
+
+
+def placement(workspace, ports, chosen):
+    """A place on core 1."""
+    return VnfPlacement(
+        index=0,
+        choice=chosen,
+        does=chosen.forwarding,
+        ports=ports,
+        workspace=workspace,
+        cores=(1,),
+        control_cores=(0,),
+        shares_core=False,
+        root=PROJECT.root,
+    )
