@@ -94,9 +94,7 @@ def _chain(rows: Sequence[CellSummary]) -> Chain | None:
         placement_class=one.placement_class,
         links=links,
         longest=longest,
-        undecided=tuple(
-            link.length for link in links if link.length > longest and link.holding is Holding.UNDECIDED
-        ),
+        undecided=tuple(link.length for link in links if link.length > longest and link.holding is Holding.UNDECIDED),
     )
 
 

@@ -27,7 +27,7 @@ class Leader(Record):
     differences: tuple[str, ...] = ()
     """What differs beside the variant, as the scope lists it."""
     alone: bool = False
-    """Whether no other variant was measured there: there is nothing to be ahead of."""
+    """Whether no other variant was meant to be measured there: there is nothing to be ahead of."""
     clear: bool
     """Whether it is judged higher than every other variant."""
 
@@ -40,7 +40,13 @@ def leaders(
     for row in rows:
         if row.mrr is not None and not row.emulated:
             points.setdefault(row.point, []).append(row)
-    return tuple(_leader(group, rules, rigs or {}) for group in points.values())
+    found = (_leader(group, rules, rigs or {}) for group in points.values())
+    return tuple(leader.model_copy(update={"alone": _is_alone(leader.row, rows)}) for leader in found)
+
+
+def _is_alone(row: CellSummary, rows: Sequence[CellSummary]) -> bool:
+    # A row that failed is a hole in the answer, not a variant that was never asked.
+    return all(other.variant == row.variant for other in rows if other.point == row.point)
 
 
 def _leader(group: list[CellSummary], rules: Rules, rigs: dict[str, dict[str, Any]]) -> Leader:
@@ -60,7 +66,6 @@ def _leader(group: list[CellSummary], rules: Rules, rigs: dict[str, dict[str, An
         judgement=judged[0] if judged else None,
         scope=scope.scope if scope else None,
         differences=scope.differences if scope else (),
-        alone=not others,
         clear=bool(judged)
         and len(comparable) == len(others)
         and all(entry.verdict is Verdict.HIGHER for entry in judged),

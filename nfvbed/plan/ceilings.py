@@ -28,14 +28,14 @@ def planned_ceilings(
 ) -> list[CellPlan]:
     """Plan the ceilings: of every port kind, on behalf of the first variant that has it, and of every VNF on each."""
     first = {variant.port_kind: variant for variant in reversed(variants)}
-    used = _used_kinds(subjects)
+    used = _used_sizes(cell for cell in subjects if not layout(cell.topology).one_way)
     kinds = [kind for kind in dict.fromkeys(variant.port_kind for variant in variants) if kind in used]
     ports = [
         _ceiling(experiment, role, first[kind], (PORT_TO_PORT, ""), size)
         for kind in kinds
         if offers(first[kind].topologies, PORT_TO_PORT)
         for role in OF_THE_PORTS
-        for size in experiment.frame_sizes
+        for size in used[kind]
     ]
     by_name = {variant.name: variant for variant in variants}
     vnfs = {
@@ -46,7 +46,7 @@ def planned_ceilings(
     alone = [
         _ceiling(experiment, CellRole.VNF, variant, (ONE_VNF, label), size)
         for (_, label), variant in reversed(vnfs.items())
-        for size in experiment.frame_sizes
+        for size in experiment.sizes_in(ONE_VNF)
     ]
     return ports + alone
 
@@ -75,9 +75,14 @@ def choice_of(choices: Choices, key: DeploymentKey) -> VnfChoice | None:
     raise InternalError(f"variant {key.variant} has no VNF {key.vnf!r}", where="the plan")
 
 
-def _used_kinds(subjects: Iterable[CellPlan]) -> set[PortKind]:
-    """Give the port kinds of cells between two ports of the generator: the others have no such ceilings."""
-    return {cell.port_kind for cell in subjects if not layout(cell.topology).one_way}
+def _used_sizes(subjects: Iterable[CellPlan]) -> dict[PortKind, list[FrameSize]]:
+    """Give the sizes of each port kind's cells between two ports of the generator: the others have no such ceilings."""
+    found: dict[PortKind, list[FrameSize]] = {}
+    for cell in subjects:
+        sizes = found.setdefault(cell.port_kind, [])
+        if cell.frame_size not in sizes:
+            sizes.append(cell.frame_size)
+    return found
 
 
 def _ceiling(

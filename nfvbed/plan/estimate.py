@@ -42,6 +42,4 @@ def length_s(plan: Plan, trials: Iterable[PlannedTrial], overheads: Overheads) -
 def shortest(plan: Plan) -> tuple[PlannedTrial, ...]:
     """Give the trials of a run that needs no round more than asked: every ceiling only as often as needed."""
     rounds = range(1, plan.experiment.repetitions.needed + 1)
-    return tuple(
-        trial for number in rounds for trial in plan.round(number) if trial.round <= plan.needed(trial.cell)
-    )
+    return tuple(trial for number in rounds for trial in plan.round(number) if trial.round <= plan.needed(trial.cell))

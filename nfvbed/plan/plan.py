@@ -95,7 +95,7 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
         for variant in variants
         for topology in experiment.laid_out
         for label in [use.label for use in experiment.uses_in(topology)] or [""]
-        for size in experiment.frame_sizes
+        for size in experiment.sizes_in(topology)
     ]
     by_name = {variant.name: variant for variant in variants}
     reasons = [(cell, _absence(cell, by_name[cell.variant])) for cell in subjects]

@@ -69,6 +69,8 @@ class Experiment(SpecModel):
     """What stands outside the switch in `p2p`: the traffic generator, or a VNF that sends and one that receives (which
     makes it `v2v`)."""
     frame_sizes: tuple[SizeSpec, ...] = (64, 1518)
+    vnf_frame_sizes: tuple[SizeSpec, ...] | None = None
+    """Those of topologies with VNFs, where they are to be fewer; None: the same."""
     traffic: TrafficSpec = TrafficSpec()
     trials: TrialsSpec = TrialsSpec()
     repetitions: RepetitionsSpec = RepetitionsSpec()
@@ -90,6 +92,11 @@ class Experiment(SpecModel):
         kind = VnfKind.PROCESS if self.endpoints == "generator" else VnfKind(self.endpoints)
         return (_NATIVE_USE if self.endpoints == "generator" else VnfUse(kind=kind),)
 
+    def sizes_in(self, topology: str) -> tuple[SizeSpec, ...]:
+        """The frame sizes of one topology."""
+        with_vnfs = layout(topology).vnfs > 0
+        return self.vnf_frame_sizes if with_vnfs and self.vnf_frame_sizes is not None else self.frame_sizes
+
     def uses_in(self, topology: str) -> tuple[VnfUse, ...]:
         """The VNFs of one topology: those that fit it; none where it has no VNF."""
         if not layout(topology).vnfs:
@@ -105,6 +112,7 @@ class Experiment(SpecModel):
     @model_validator(mode="after")
     def nothing_is_named_twice(self) -> "Experiment":
         lists = {key: list(getattr(self, key)) for key in ("variants", "topologies", "frame_sizes")}
+        lists["vnf_frame_sizes"] = list(self.vnf_frame_sizes or ())
         lists["vnfs"] = [use.label for use in self.vnfs]
         for key, values in lists.items():
             if len(set(values)) != len(values):

@@ -125,11 +125,14 @@ def frames_hold_their_headers(document: Document, experiment: Experiment) -> Non
     smallest = MIN_FRAME_SIZE_BYTES
     smallest += IPV6_EXTRA_BYTES if traffic.ip == 6 else 0
     smallest += VLAN_TAG_BYTES if traffic.vlan is not None else 0
-    for index, size in enumerate(experiment.frame_sizes):
+    of_vnfs = experiment.vnf_frame_sizes or ()
+    places = [("frame_sizes", index, size) for index, size in enumerate(experiment.frame_sizes)]
+    places += [("vnf_frame_sizes", index, size) for index, size in enumerate(of_vnfs)]
+    for key, index, size in places:
         if min(length for length, _ in frame_mix(size)) < smallest:
             raise ConfigurationError(
                 f"frame size {size} of {document.path.name} is too small for its headers",
-                where=document.where(("frame_sizes", index)),
+                where=document.where((key, index)),
                 observed=f"{size}, with IPv{traffic.ip}{' and a VLAN tag' if traffic.vlan is not None else ''}",
                 fix=f"give frames of at least {smallest} bytes, or plainer traffic",
             )

@@ -16,8 +16,10 @@ CHANGED = CoreDistance(before=30, after=150)
 
 
 def classify(distances: Sequence[CoreDistance | None]) -> list[str]:
-    return ["only" if d is None else {30.0: "near", 150.0: "far"}[d.before] if d.before == d.after else "mixed"
-            for d in distances]
+    return [
+        "only" if d is None else {30.0: "near", 150.0: "far"}[d.before] if d.before == d.after else "mixed"
+        for d in distances
+    ]
 
 
 def done(plan: Plan, rounds: Sequence[tuple[int, CoreDistance | None]], only: str = "") -> list[DoneTrial]:
