@@ -52,6 +52,10 @@ setup-test:
 build: setup ## build the native programs
 	@setup/native
 
+.PHONY: images
+images: setup ## build the image of the VNF vloop from Debian packages; cached
+	@setup/images
+
 .PHONY: requirements
 requirements: ## pin the Python packages anew: requirements.in -> requirements.txt
 	@setup/requirements

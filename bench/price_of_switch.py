@@ -173,9 +173,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=10, help="pairs in each class (default: 10)")
     parser.add_argument("--frame-size", type=int, default=64, help="bytes with FCS (default: 64)")
     parser.add_argument("--duration", type=float, default=0.5, help="seconds of a trial (default: 0.5)")
-    parser.add_argument(
-        "--time-limit", type=float, default=120, help="seconds to wait in (default: 120)"
-    )
+    parser.add_argument("--time-limit", type=float, default=120, help="seconds to wait in (default: 120)")
     parser.add_argument("--json", type=Path, default=ROOT / "results/bench/price_of_switch.json", help="raw figures")
     arguments = parser.parse_args()
     variant = Project(ROOT).load_variant("ovs-dpdk")

@@ -103,12 +103,12 @@ def page_files() -> str:
     return "\n".join(parts)
 
 
-def _model_tables(module: object) -> list[str]:
+def _model_tables(module: object, without: tuple[type, ...] = ()) -> list[str]:
     source = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]
     tables = []
     for node in source.body:
         model = getattr(module, node.name) if isinstance(node, ast.ClassDef) else None
-        if not isinstance(node, ast.ClassDef) or not issubclass(model, SpecModel):
+        if not isinstance(node, ast.ClassDef) or not issubclass(model, SpecModel) or model in without:
             continue
         texts = _field_texts(node)
         rows = []

@@ -231,7 +231,6 @@ class CellRecord(Record):
     role: CellRole = CellRole.SUBJECT
     topology: str
     vnf: str = ""
-    """Label of its VNFs (`process-io`, `native`); empty without VNFs."""
     vnf_resolved: str = ""
     """What the label stands for on this variant: `process-bridge` where it is `native`."""
     frame_size: FrameSize
@@ -320,13 +319,11 @@ class VnfHandle(Record):
     name: str
     kind: VnfKind
     forwarding: str
-    """As declared; `source` or `sink` where it is an end of the path."""
     ports: tuple[VnfPort, ...]
     pids: tuple[int, ...] = ()
     cgroup: str = ""
     cores: tuple[int, ...] = ()
     shares_core: bool = False
-    """Its core is also the generator's or another VNF's."""
     accelerator: Accelerator = Accelerator.NONE
     threads: tuple[WorkThread, ...] = ()
     control: dict[str, str] = Field(default_factory=dict)
@@ -346,7 +343,6 @@ class Deployment(Record):
     ports: tuple[GeneratorPort, ...]
     """The generator's, in the order of the path: two, or one or none where VNFs are its ends."""
     vnf_ports: tuple[tuple[VnfPort, ...], ...] = ()
-    """For every VNF in the order of the path: where its ports attach."""
     vnfs: tuple[VnfHandle, ...] = ()
     threads: tuple[WorkThread, ...] = ()
     run_directory: str = ""
@@ -370,7 +366,7 @@ class Hop(Record):
 
 
 class SwitchCounters(Record):
-    """The switch's own view, cumulative since its start."""
+    """The switch's own view, cumulative."""
 
     packets: int
     """Frames received on the measured ports."""

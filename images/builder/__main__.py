@@ -1,4 +1,8 @@
-"""`python -m builder NAME`: builds `images/NAME.qcow2`, or finds that it is built already."""
+"""`python -m builder NAME`: builds `images/NAME.qcow2`, or finds that it is built already.
+
+`python -m builder --again NAME` builds it a second time, elsewhere, and compares: the same input must give the
+same bytes.
+"""
 
 import json
 import shutil
@@ -15,7 +19,7 @@ from builder.rootfs import RootFs, uncompressed
 from builder.sidecar import Sidecar
 from builder.tool import Tool
 from nfvbed.deploy.qemu.binaries import QemuBinaries, locate
-from nfvbed.errors import ConfigurationError, NfvbedError, PrerequisiteError
+from nfvbed.errors import ConfigurationError, InternalError, NfvbedError, PrerequisiteError
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".nfvbed" / "images"
@@ -30,6 +34,7 @@ class Builder:
     qemu: QemuBinaries
     source: PackageSource
     output: Path
+    work: Path
 
     def make(self) -> bool:
         """Build the image unless what is there was built from the same input; say whether it was built."""
@@ -58,7 +63,7 @@ class Builder:
 
     def build(self, packages: tuple[Package, ...], sidecar: Sidecar) -> None:
         """Build in a folder of its own and put the files in place, the sidecar last."""
-        work = CACHE / f"{self.recipe.name}.work"
+        work = self.work
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         key = self.key(packages)
@@ -97,34 +102,60 @@ class Builder:
             )
 
 
-def main(names: list[str]) -> int:
-    """Build the named images."""
-    if not names:
-        print("usage: python -m builder NAME...", file=sys.stderr)
+def main(words: list[str]) -> int:
+    """Build the named images, or check that they come out the same again."""
+    action = _again if words[:1] == ["--again"] else _make
+    names = words[1:] if action is _again else words
+    if not names or any(name.startswith("-") for name in names):
+        print("usage: python -m builder [--again] NAME...", file=sys.stderr)
         return 2
     CACHE.mkdir(parents=True, exist_ok=True)
     try:
         for name in names:
-            _make(name)
+            action(name)
     except NfvbedError as error:
         print(f"images: {error}", file=sys.stderr)
         return error.exit_code
     return 0
 
 
-def _make(name: str) -> None:
-    started = time.monotonic()
+def _builder(name: str, output: Path, work: Path) -> Builder:
     recipe = load(ROOT / "images" / name)
-    log = CACHE / f"{name}.log"
+    log = work.with_suffix(".log")
     log.unlink(missing_ok=True)
     tool = Tool(recipe.epoch, log)
-    builder = Builder(recipe, tool, locate(ROOT), PackageSource(CACHE / "apt", tool), ROOT / "images")
-    built = builder.make()
+    return Builder(recipe, tool, locate(ROOT), PackageSource(CACHE / "apt", tool), output, work)
+
+
+def _make(name: str) -> None:
+    started = time.monotonic()
+    built = _builder(name, ROOT / "images", CACHE / f"{name}.work").make()
     seconds = time.monotonic() - started
-    document = json.loads((builder.output / f"{name}.json").read_text())
+    document = json.loads((ROOT / "images" / f"{name}.json").read_text())
     size_mib = document["files"]["qcow2"]["size_bytes"] / 1024 / 1024
     state = f"built in {seconds:.0f} s" if built else "there"
-    _say(f"{name} {document['version']}: {state}, {size_mib:.0f} MiB, sha256 {document['files']['qcow2']['sha256'][:16]}")
+    _say(
+        f"{name} {document['version']}: {state}, {size_mib:.0f} MiB, sha256 {document['files']['qcow2']['sha256'][:16]}"
+    )
+
+
+def _again(name: str) -> None:
+    first = json.loads((ROOT / "images" / f"{name}.json").read_text())
+    # Another folder, so that no path of the build can be in the image unnoticed.
+    output = CACHE / f"{name}-again"
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir()
+    try:
+        _builder(name, output, output / "work").make()
+        second = json.loads((output / f"{name}.json").read_text())
+    finally:
+        shutil.rmtree(output)
+    if second["key"] != first["key"]:
+        raise ConfigurationError(f"{name} was built from another input", observed="the keys differ", fix="make images")
+    different = [kind for kind, file in first["files"].items() if second["files"][kind]["sha256"] != file["sha256"]]
+    if different:
+        raise InternalError(f"{name} does not come out the same twice", observed=f"different: {', '.join(different)}")
+    _say(f"{name} {first['version']}: the same again")
 
 
 def _say(text: str) -> None:

@@ -16,7 +16,10 @@ _ALIGNED = MIB
 _MBR = Path("/usr/lib/syslinux/mbr/mbr.bin")
 _MBR_CODE = 440
 _FAT, _LINUX = 0x0E, 0x83
-_LOADER = "DEFAULT vloop\nPROMPT 0\nTIMEOUT 0\nSERIAL 0 115200\nLABEL vloop\n  KERNEL /vmlinuz\n  INITRD /initrd\n  APPEND {}\n"
+_LOADER = (
+    "DEFAULT vloop\nPROMPT 0\nTIMEOUT 0\nSERIAL 0 115200\n"
+    "LABEL vloop\n  KERNEL /vmlinuz\n  INITRD /initrd\n  APPEND {}\n"
+)
 
 
 class Disk:

@@ -3,6 +3,8 @@
 The machine's sources say where its mirror is; nothing here does. The machine's installed packages play no part.
 """
 
+import hashlib
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +44,15 @@ class PackageSource:
         """
         if not self._list.exists():
             self.refresh()
-        lines = self._apt("-qq", "-y", "--print-uris", "install", *names).splitlines()
-        return tuple(sorted(_package(line) for line in lines if line.startswith("'")))
+        # The indexes change by refresh alone, which removes what was resolved from them.
+        known = self.folder / f"resolved-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:16]}.json"
+        if not known.exists():
+            lines = self._apt("-qq", "-y", "--print-uris", "install", *names).splitlines()
+            found = sorted(_package(line) for line in lines if line.startswith("'"))
+            new = known.with_suffix(".new")
+            new.write_text(json.dumps([[package.name, package.version] for package in found]))
+            new.rename(known)
+        return tuple(Package(name, version) for name, version in json.loads(known.read_text()))
 
     def refresh(self) -> None:
         """Fetch the indexes anew."""

@@ -65,7 +65,9 @@ def load(folder: Path) -> Recipe:
     try:
         return Recipe(folder=folder, **json.loads(path.read_text()))
     except (OSError, ValueError, TypeError) as error:
-        raise ConfigurationError("the recipe of an image cannot be read", where=str(path), observed=str(error)) from error
+        raise ConfigurationError(
+            "the recipe of an image cannot be read", where=str(path), observed=str(error)
+        ) from error
 
 
 def _lines(path: Path) -> Iterator[str]:

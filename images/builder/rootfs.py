@@ -43,7 +43,14 @@ class RootFs:
         """Download and unpack exactly these versions."""
         chosen = ",".join(f"{package.name}={package.version}" for package in packages)
         argv = ["mmdebstrap", "--mode=root", "--variant=extract", "--format=directory", f"--hook-dir={_HOOKS}"]
-        argv += [f"--aptopt={acquire}", "--architectures=amd64", f"--include={chosen}", "bookworm", str(self.folder), "-"]
+        argv += [
+            f"--aptopt={acquire}",
+            "--architectures=amd64",
+            f"--include={chosen}",
+            "bookworm",
+            str(self.folder),
+            "-",
+        ]
         self._tool.run(argv, given=sources)
 
     def finish(self, kernel: Path, ramdisk: Path) -> None:

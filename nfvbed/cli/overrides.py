@@ -31,7 +31,10 @@ def override_options(function: Function) -> Function:
         click.option("--time-limit", type=float, metavar="S", help="No new round starts after so many seconds."),
         click.option("--flows", type=int, help="Flows per direction."),
         click.option(
-            "--set", "settings", multiple=True, metavar="KEY=VALUE",
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="KEY=VALUE",
             help="Any key of the experiment, dotted: trials.mrr_duration_s=1; repeatable.",
         ),
     )

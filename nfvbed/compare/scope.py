@@ -3,7 +3,7 @@
 Scopes are defined by the hashes of host, rig and configuration (docs: "Three hashes"). A path through the same VNF on
 both sides is `controlled` also where the ports differ in kind: a switch brings its own kind of ports, so the port (and
 the generator's engine that fits it) is part of what is compared, and is listed. Without a VNF there is nothing but
-ports and engine on both sides of the switch, so `p2p` over ports of different kinds compares systems (ADR 0007).
+ports and engine on both sides of the switch, so `p2p` over ports of different kinds compares systems (ADR 0008).
 """
 
 from typing import Any, Final

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.ranking import Leader, leaders
 from nfvbed.compare.verdict import Bound, Verdict
@@ -27,9 +28,9 @@ def answer(comparison: Comparison) -> Answer:
     measured = len({row.variant for row in comparison.rows if row.mrr is not None})
     emulated = any(row.emulated for row in comparison.rows)
     headline = _headline(points, measured) if points or not emulated else EMULATED
-    return Answer(
-        headline=headline, points=points, sentences=tuple(sentence(point) for point in points)
-    )
+    if measured == 1 and comparison.chains:
+        headline = _chains(comparison.chains)
+    return Answer(headline=headline, points=points, sentences=tuple(sentence(point) for point in points))
 
 
 def _headline(points: Sequence[Leader], measured: int) -> str:
@@ -56,6 +57,15 @@ def _headline(points: Sequence[Leader], measured: int) -> str:
         return f"{winners[0]} is clearly ahead at {', '.join(places)}; {_rest(points, clear)}."
     parts = [f"{winner} at {place}" for winner, place in zip(winners, places, strict=True)]
     return f"No single winner: {', '.join(parts)} clearly ahead; {_rest(points, clear)}."
+
+
+def _chains(chains: Sequence[Chain]) -> str:
+    """Answer with the longest chains, where nothing is compared."""
+    parts = [
+        f"{chain.longest} VNF{'s' if chain.longest > 1 else ''} ({chain.vnf}, {wording.frame_size(chain.frame_size)})"
+        for chain in chains
+    ]
+    return f"{chains[0].variant} holds half of its one-VNF rate through a chain of {', of '.join(parts)}."
 
 
 def _rest(points: Sequence[Leader], clear: Sequence[Leader]) -> str:

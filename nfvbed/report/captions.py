@@ -43,9 +43,7 @@ def scope_of(comparison: Comparison, rows: Sequence[CellSummary] | None = None) 
     """Say what the differences of rows allow to claim."""
     shown = None if rows is None else {(row.run, row.cell) for row in rows}
     return wording.scope_sentence(
-        entry.scope
-        for entry in comparison.differences
-        if shown is None or (entry.run, entry.cell) in shown
+        entry.scope for entry in comparison.differences if shown is None or (entry.run, entry.cell) in shown
     )
 
 

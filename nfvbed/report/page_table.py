@@ -55,9 +55,7 @@ def comparison_table(comparison: Comparison) -> Markup:
         judged = any(comparison.difference(row) for row in rows)
         scope = Markup(" <small>Scope: {}</small>").format(scope_of(comparison, rows)) if judged else ""
         body.append(
-            Markup(
-                '<tbody><tr class="point"><th scope="rowgroup" colspan="{}">{}{}</th></tr>{}</tbody>'
-            ).format(
+            Markup('<tbody><tr class="point"><th scope="rowgroup" colspan="{}">{}{}</th></tr>{}</tbody>').format(
                 len(HEADINGS), wording.row_point(rows[0]), scope, joined(_row(comparison, row, notes) for row in rows)
             )
         )

@@ -92,9 +92,7 @@ class Bench:
         finally:
             generator.close()
 
-    def _measure_cell(
-        self, cell: CellPlan, variant: Variant, setup: Setup, trials: Sequence[PlannedTrial]
-    ) -> None:
+    def _measure_cell(self, cell: CellPlan, variant: Variant, setup: Setup, trials: Sequence[PlannedTrial]) -> None:
         reason = requests.misfit(cell, setup.info)
         if reason:
             self._set_aside(cell, variant, reason)

@@ -24,9 +24,7 @@ def maximum(experiment: Experiment, cell: CellPlan) -> TrafficRequest:
     return _request(experiment, cell, experiment.trials.mrr_duration_s)
 
 
-def paced(
-    experiment: Experiment, cell: CellPlan, trials: Sequence[TrialRecord], classify: Classify
-) -> TrafficRequest:
+def paced(experiment: Experiment, cell: CellPlan, trials: Sequence[TrialRecord], classify: Classify) -> TrafficRequest:
     """Give the traffic of a paced trial: a fraction of the median MRR of this cell so far.
 
     Only MRR trials in the placement class of the newest one count; all of them when that one is mixed.

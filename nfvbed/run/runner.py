@@ -255,5 +255,3 @@ def _stored_study(plan: Mapping[str, Any]) -> tuple[Study, tuple[str, ...]]:
         for entry in plan.get("choices", ())
     }
     return Study(experiment, variants, SiteSpec.model_validate(plan["site"]), choices), tuple(plan["runnable"])
-
-

@@ -192,5 +192,3 @@ def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
         # Whoever picks some of the variants should not have to know the file's baseline.
         data.pop("baseline", None)
     return replace(document, data=data, overridden=frozenset(tuple(key.split(".")) for key in overrides))
-
-

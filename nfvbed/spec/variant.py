@@ -63,9 +63,7 @@ class SimulatedOptions(SpecModel):
     seed: int = 1
 
 
-VariantOptions = Annotated[
-    LinuxBridgeOptions | OvsDpdkOptions | SimulatedOptions, Field(discriminator="dataplane")
-]
+VariantOptions = Annotated[LinuxBridgeOptions | OvsDpdkOptions | SimulatedOptions, Field(discriminator="dataplane")]
 
 
 class Variant(SpecModel):

@@ -154,4 +154,3 @@ def _bad_url(text: str, observed: str) -> ConfigurationError:
         observed=observed,
         fix="give the path of a file, or postgresql+psycopg://user@host/database",
     )
-

@@ -12,6 +12,7 @@ TOP_LEVEL = {
     "deploy",
     "docs",
     "flavors",
+    "images",
     "kolla",
     "native",
     "nfvbed",

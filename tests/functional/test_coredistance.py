@@ -9,15 +9,11 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COREDISTANCE = os.environ.get(
-    "NFVBED_COREDISTANCE", str(ROOT / "native/build/coredistance/nfvbed-coredistance")
-)
+COREDISTANCE = os.environ.get("NFVBED_COREDISTANCE", str(ROOT / "native/build/coredistance/nfvbed-coredistance"))
 
 
 def _run(*arguments):
-    return subprocess.run(
-        [COREDISTANCE, *arguments], capture_output=True, text=True, timeout=10, check=False
-    )
+    return subprocess.run([COREDISTANCE, *arguments], capture_output=True, text=True, timeout=10, check=False)
 
 
 @pytest.fixture(name="cores")

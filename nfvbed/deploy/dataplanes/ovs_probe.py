@@ -32,9 +32,7 @@ def try_open_vswitch(variant: Variant) -> Support:
 
 def _run_version(program: str) -> None:
     try:
-        done = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-        )
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as failure:
         raise PrerequisiteError(
             "Open vSwitch does not run", where=program, observed=str(failure), fix="make setup"

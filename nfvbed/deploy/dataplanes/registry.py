@@ -21,6 +21,7 @@ _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.loopback_vhost:LoopbackVhost",
     (CellRole.VNF, PortKind.VETH): "nfvbed.deploy.dataplanes.bare_veth:BareVeth",
     (CellRole.VNF, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.bare_vhost:BareVhost",
+    (CellRole.REFERENCE, PortKind.VETH): "nfvbed.deploy.dataplanes.testpmd_veth:TestpmdVeth",
     (CellRole.REFERENCE, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.testpmd_io:TestpmdIo",
 }
 

@@ -6,6 +6,7 @@ switch needs beyond it is the price of switching.
 
 import os
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
@@ -17,11 +18,13 @@ from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.testpmd import command, telemetry
+from nfvbed.deploy.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
     Deployment,
+    GeneratorPort,
     Hop,
     Readiness,
     Role,
@@ -36,8 +39,23 @@ START_S = 15.0
 _PORTS = (0, 1)
 POLLING_LOOKS = 3
 """How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""
-_FORWARDING_THREADS = ("rte-worker-1", "lcore-worker-1", "dpdk-worker1")
-"""DPDK names a thread after its lcore (22.11: the first; before and after: the others)."""
+
+
+@dataclass(frozen=True)
+class ReferencePorts:
+    """What testpmd's two ports are, and what it is given."""
+
+    vdevs: tuple[str, str]
+    ports: tuple[GeneratorPort, ...]
+    netns: str
+    """Path of the network namespace that testpmd runs in."""
+    hugepages_mib: int
+    memory_mib: int
+    descriptors: int
+    threads: tuple[WorkThread, ...] = ()
+    """Of the kernel, that move frames to and from it."""
+    control: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
 
 
 class TestpmdIo(DataPlane):
@@ -63,30 +81,29 @@ class TestpmdIo(DataPlane):
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Start testpmd; it connects by itself when the generator listens, and forwards from then on."""
-        variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
-        ovs = ovs_options(variant)
-        vhost_user_ports.check_queue_size(ovs.rx_queue_size)
-        sockets = tuple(vhost_user_ports.sockets(workspace.directory).values())
+        variant, workspace, core = request.variant, request.workspace, request.arrangement.switch_cores[0]
         prefix = f"nfvbed-{workspace.id}-io"
         path = telemetry.socket_path(workspace.directory, prefix)
         steps = Steps()
+        with steps.timed("deploy.ports"):
+            wiring = self._wire(request)
         with steps.timed("deploy.hugepages"):
-            hugepages = workspace.hugepages(max(variant.hugepages_mib, ovs.socket_memory_mib))
-            netns = workspace.network_namespace("switch")
+            hugepages = workspace.hugepages(wiring.hugepages_mib)
         with steps.timed("deploy.switch"):
             options = command.TestpmdOptions(
-                vdevs=(vdev(0, sockets[0]), vdev(1, sockets[1])),
-                main_core=arrangement.control_cores[0],
-                forwarding_core=arrangement.switch_cores[0],
+                vdevs=wiring.vdevs,
+                main_core=request.arrangement.control_cores[0],
+                forwarding_core=core,
                 hugepages=hugepages,
-                memory_mib=ovs.socket_memory_mib,
+                memory_mib=wiring.memory_mib,
                 file_prefix=prefix,
-                descriptors=ovs.rx_queue_size,
+                descriptors=wiring.descriptors,
             )
-            cores = sorted({arrangement.switch_cores[0], *arrangement.control_cores})
+            cores = sorted({core, *request.arrangement.control_cores})
             environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
-            process = workspace.spawn(PROCESS, command.argv(options), cores=cores, netns=netns, environment=environment)
-            _wait_until_forwarding(process, path, arrangement.switch_cores[0])
+            argv = command.argv(options)
+            process = workspace.spawn(PROCESS, argv, cores=cores, netns=wiring.netns, environment=environment)
+            _wait_until_forwarding(process, path, core)
         self._workspaces[workspace.id] = workspace
         return Deployment(
             id=workspace.id,
@@ -94,12 +111,27 @@ class TestpmdIo(DataPlane):
             site="lab",
             topology=request.layout.name,
             role=CellRole.REFERENCE,
-            ports=vhost_user_ports.server_ports(sockets, ovs.rx_queue_size),
-            threads=_threads(process.pid, arrangement.switch_cores[0]),
+            ports=wiring.ports,
+            threads=(*wiring.threads, *forwarding_threads(process.pid, (core,), Role.SWITCH)),
             run_directory=str(workspace.directory),
-            control={"telemetry": str(path), "netns": netns, "switch_core": str(arrangement.switch_cores[0])},
-            versions={"testpmd": str(telemetry.ask(path, "/info")["version"])},
+            control={"telemetry": str(path), "netns": wiring.netns, "switch_core": str(core)} | wiring.control,
+            versions={"testpmd": str(telemetry.ask(path, "/info")["version"])} | wiring.versions,
             steps=steps.done,
+        )
+
+    def _wire(self, request: DeployRequest) -> ReferencePorts:
+        """Make what is on both sides of testpmd's ports."""
+        variant, workspace = request.variant, request.workspace
+        ovs = ovs_options(variant)
+        vhost_user_ports.check_queue_size(ovs.rx_queue_size)
+        sockets = tuple(vhost_user_ports.sockets(workspace.directory).values())
+        return ReferencePorts(
+            vdevs=(vdev(0, sockets[0]), vdev(1, sockets[1])),
+            ports=vhost_user_ports.server_ports(sockets, ovs.rx_queue_size),
+            netns=workspace.network_namespace("switch"),
+            hugepages_mib=max(variant.hugepages_mib, ovs.socket_memory_mib),
+            memory_mib=ovs.socket_memory_mib,
+            descriptors=ovs.rx_queue_size,
         )
 
     def verify(self, deployment: Deployment) -> None:
@@ -122,7 +154,8 @@ class TestpmdIo(DataPlane):
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """Its forwarding thread."""
-        return _threads(self._process(deployment).pid, int(deployment.control["switch_core"]))
+        core = int(deployment.control["switch_core"])
+        return forwarding_threads(self._process(deployment).pid, (core,), Role.SWITCH)
 
     def _process(self, deployment: Deployment) -> ManagedProcess:
         if deployment.id not in self._workspaces:
@@ -160,30 +193,9 @@ def _wait_until_forwarding(process: ManagedProcess, path: Path, core: int) -> No
             raise DeployError(
                 f"testpmd was not ready within {START_S:g} s", where=str(process.log), observed=process.log_tail(5)
             )
-        threads = _threads(process.pid, core)
-        seen = seen + 1 if path.is_socket() and any(_is_runnable(thread) for thread in threads) else 0
+        threads = forwarding_threads(process.pid, (core,), Role.SWITCH)
+        seen = seen + 1 if path.is_socket() and any(is_runnable(thread) for thread in threads) else 0
         time.sleep(0.005)
-
-
-def _is_runnable(thread: WorkThread) -> bool:
-    try:
-        text = Path(f"/proc/{thread.pid}/task/{thread.tid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return text.rpartition(")")[2].split()[0] == "R"
-
-
-def _threads(pid: int, core: int) -> tuple[WorkThread, ...]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*"):
-        try:
-            name = (task / "comm").read_text().strip()
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # it ended meanwhile
-        if name in _FORWARDING_THREADS:
-            tid = int(task.name)
-            found.append(WorkThread(role=Role.SWITCH, pid=pid, tid=tid, core=core, name=name, polling=True))
-    return tuple(found)
 
 
 def _hop(number: int, port: dict[str, object]) -> Hop:

@@ -17,7 +17,12 @@ from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 IDLE_PORT = "idle_port"
 """In a deployment's `control`: what nfvgen opens at an end at which there is nothing for it."""
 DESTINATION_MACS = "destination_macs"
-"""In a VNF's `control`: the addresses that frames into its port 0 and port 1 must have (a router's own), with a comma."""
+"""In a VNF's `control`: the addresses that frames into its port 0 and port 1 must have (a router's own), with a comma.
+
+In a deployment's `control`: the destinations of frames from the generator's port 0 and port 1.
+"""
+DESTINATION_MAC_COUNT = "destination_mac_count"
+"""In a deployment's `control`: to how many addresses, one after the other, flows go in turn; without it: one."""
 _MEMORY_MIB = 256
 """Enough for the generator's own buffers; the site's figure is what is set aside, this is what is taken at once."""
 
@@ -65,6 +70,7 @@ class GeneratorStarter:
             file_prefix=f"nfvbed-{self._workspace.id}-{name}",
             yield_when_idle=engine == "dpdk" and self._shares_core(deployment),
             destination_macs=destination_macs(deployment),
+            destination_mac_count=int(deployment.control.get(DESTINATION_MAC_COUNT, "1")),
         )
         # Its helper threads (DPDK's control threads) go where nfvbed itself is, not onto the switch's core.
         cores = sorted({self._arrangement.generator_core, *self._arrangement.control_cores})
@@ -81,7 +87,10 @@ class GeneratorStarter:
 
 
 def destination_macs(deployment: Deployment) -> tuple[str, str] | None:
-    """Give the destinations of frames from port 0 and port 1 where a VNF at an end takes only what is addressed to it."""
+    """Give the destinations of frames from port 0 and port 1 where a switch or a VNF at an end asks for some."""
+    if DESTINATION_MACS in deployment.control:
+        first_mac, last_mac = deployment.control[DESTINATION_MACS].split(",")
+        return first_mac, last_mac
     if not deployment.vnfs:
         return None
     first, last = deployment.vnfs[0].control, deployment.vnfs[-1].control

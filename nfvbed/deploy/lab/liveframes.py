@@ -31,7 +31,9 @@ def _load_drop() -> int:
     program = ctypes.create_string_buffer(_DROP, len(_DROP))
     licence = ctypes.create_string_buffer(b"GPL")
     # union bpf_attr: type, count, program, licence; then log level, log size, log buffer, kernel version, flags.
-    return _bpf(_PROG_LOAD, struct.pack("<IIQQ", _PROG_TYPE_XDP, 2, ctypes.addressof(program), ctypes.addressof(licence)))
+    return _bpf(
+        _PROG_LOAD, struct.pack("<IIQQ", _PROG_TYPE_XDP, 2, ctypes.addressof(program), ctypes.addressof(licence))
+    )
 
 
 def try_xdp() -> str:

@@ -17,6 +17,10 @@ _NAME_CHARACTERS = 15
 """A thread's name is cut to this length by the kernel (TASK_COMM_LEN)."""
 
 _APPEAR_WAIT_S = 1.0
+_DEFERRALS = 2
+_POLLER_PATIENCE_NS = 100_000_000
+"""Longer than a poller that has a full ring to empty stays away; with DPDK's 200 us the sender's softirq took the work
+over under overload, and the poller, whose ring then never was empty, never took it back."""
 
 
 def napi_threads() -> dict[int, str]:
@@ -66,6 +70,34 @@ def make_threaded(netns: str, links: Iterable[str]) -> None:
             where=f"/sys/class/net/{names[0]}/threaded",
             observed=str(failure),
             fix="kernel 5.12 or later; or core_use: rps, core_use: inline in the variant",
+        ) from failure
+
+
+def leave_to_poller(netns: str, links: Iterable[str]) -> None:
+    """Let whoever busy-polls a link's sockets do its receive work, in his own system calls.
+
+    A socket that prefers busy polling keeps the kernel from scheduling that work elsewhere; should the poller end, the
+    kernel takes it up again after the time set here.
+
+    Raises:
+        UnsupportedError: the kernel has no preferred busy polling.
+    """
+    names = list(links)
+
+    def write() -> None:
+        for name in names:
+            device = Path(f"/sys/class/net/{name}")
+            (device / "napi_defer_hard_irqs").write_text(str(_DEFERRALS))
+            (device / "gro_flush_timeout").write_text(str(_POLLER_PATIENCE_NS))
+
+    try:
+        inside_with_sysfs(netns, write)
+    except OSError as failure:
+        raise UnsupportedError(
+            "the receive work of a link cannot be left to a busy-polling socket",
+            where=f"/sys/class/net/{names[0]}/napi_defer_hard_irqs",
+            observed=str(failure),
+            fix="kernel 5.11 or later",
         ) from failure
 
 

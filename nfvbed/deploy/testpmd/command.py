@@ -64,9 +64,9 @@ def retry_commands(mode: str, retries: int = 64, delay_us: int = 1) -> str:
 def argv(options: TestpmdOptions) -> list[str]:
     """Give the command line.
 
-    The lcores are threads placed on their cores, so that the main one, thread 0, may share a core with the generator and
-    never polls. Memory and IOVA mode are those of the switch beside it. Links may come up after the start: its wait for
-    them is switched off, and it forwards as soon as they are there.
+    The lcores are threads placed on their cores, so that the main one, thread 0, may share a core with the generator
+    and never polls. Memory and IOVA mode are those of the switch beside it. Links may come up after the start: its wait
+    for them is switched off, and it forwards as soon as they are there.
     """
     cores = (options.forwarding_core, *options.more_cores)
     lcores = [f"0@{options.main_core}", *(f"{number}@{core}" for number, core in enumerate(cores, 1))]

@@ -22,9 +22,7 @@ def forwarding_threads(pid: int, cores: Sequence[int], role: Role) -> tuple[Work
         except (FileNotFoundError, ProcessLookupError):
             continue  # it ended meanwhile
         if name in wanted:
-            thread = WorkThread(
-                role=role, pid=pid, tid=int(task.name), core=wanted[name], name=name, polling=True
-            )
+            thread = WorkThread(role=role, pid=pid, tid=int(task.name), core=wanted[name], name=name, polling=True)
             found.append(thread)
     return tuple(found)
 

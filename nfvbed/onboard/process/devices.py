@@ -20,9 +20,7 @@ def prepare(placement: VnfPlacement) -> tuple[WorkThread, ...]:
     veth_ports.prepare(netns, names, placement.choice.offloads)
     before = list(napi.napi_threads())
     napi.make_threaded(netns, names)
-    found = tuple(
-        thread for name in names for thread in napi.pin_threads(name, before, placement.cores[0], Role.VNF)
-    )
+    found = tuple(thread for name in names for thread in napi.pin_threads(name, before, placement.cores[0], Role.VNF))
     if placement.shares_core:
         napi.put_first(found)
     return found

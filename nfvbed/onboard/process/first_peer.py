@@ -6,6 +6,7 @@ alone), or only once a second (a switch, for one port after the other). This pee
 offers and leaves when the ports run; the driver then takes the real one.
 """
 
+import contextlib
 import socket
 import struct
 import threading
@@ -43,10 +44,8 @@ def first_peers(paths: Sequence[str]) -> Iterator[None]:
     finally:
         stop.set()
         for connection in connections:
-            try:
+            with contextlib.suppress(OSError):  # It never was connected, or the VNF has ended.
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # It never was connected, or the VNF has ended.
         for thread in threads:
             thread.join()
         for connection in connections:

@@ -141,7 +141,9 @@ class ForwarderVnf(VnfDriver):
                 ports: list[dict[str, Any]] = json.loads(_read_all(connection))["ports"]
         except (OSError, ValueError, KeyError) as failure:
             self.verify(handle)
-            raise OnboardError(f"{handle.name} does not tell its counters", where=path, observed=repr(failure)) from failure
+            raise OnboardError(
+                f"{handle.name} does not tell its counters", where=path, observed=repr(failure)
+            ) from failure
         return ports
 
 

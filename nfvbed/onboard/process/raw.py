@@ -15,7 +15,7 @@ _THREAD = "forward"
 
 
 class RawVnf(ForwarderVnf):
-    """It sleeps when there is nothing to forward, so it may share a core; there it runs before the generator's sender."""
+    """It sleeps when there is nothing to forward, so it may share a core; there it runs before the sender."""
 
     program = "nfvbed-raw-forwarder"
 
@@ -63,7 +63,7 @@ class RawVnf(ForwarderVnf):
 
 
 def _put_first(thread: WorkThread) -> None:
-    """As the kernel's threads that receive for it: an equal of a sender that never sleeps would wait for whole slices."""
+    """As the kernel's threads that receive for it: an equal of a sender that never sleeps would wait whole slices."""
     try:
         os.sched_setscheduler(thread.tid, os.SCHED_FIFO, os.sched_param(1))
     except OSError as failure:

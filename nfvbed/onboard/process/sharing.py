@@ -1,8 +1,8 @@
 """VNFs that poll on a core which is not theirs alone: the plug-in that makes them yield, and what it reports.
 
-Two programs that poll on one core each run for whole scheduler slices while the rings of the other overflow. The plug-in
-(`native/yield`) makes an unmodified DPDK program give the core away when its queues are empty; generator and VNF then
-have equal priority, and short slices.
+Two programs that poll on one core each run for whole scheduler slices while the rings of the other overflow. The
+plug-in (`native/yield`) makes an unmodified DPDK program give the core away when its queues are empty; generator
+and VNF then have equal priority, and short slices.
 """
 
 import struct

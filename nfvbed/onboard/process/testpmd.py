@@ -66,7 +66,8 @@ class TestpmdVnf(VnfDriver):
     def start(self, placement: VnfPlacement) -> VnfHandle:
         """Start testpmd; it forwards when its ports have been taken."""
         spec, workspace, name = placement.choice.vnf, placement.workspace, placement.name
-        steps, napi_threads, netns = Steps(), (), None
+        steps, netns = Steps(), None
+        napi_threads: tuple[WorkThread, ...] = ()
         on_devices = placement.ports[0].kind is not PortKind.VHOST_USER
         with steps.timed(f"onboard.{name}.start"):
             if on_devices:

@@ -26,6 +26,16 @@ class Console:
         except FileNotFoundError:
             return ""
 
+    def last_written_ns(self) -> int:
+        """When it last printed, in ns since the epoch: the mark is the last line of a boot.
+
+        A guest may have been up for a while before anybody looks, as those of a chain are waited for in turn.
+        """
+        try:
+            return self.log.stat().st_mtime_ns
+        except FileNotFoundError:
+            return time.time_ns()
+
     def tail(self, lines: int = 8) -> str:
         """Give the last lines that are not empty."""
         told = [line.rstrip() for line in self.text().splitlines() if line.strip()]

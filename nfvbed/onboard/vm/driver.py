@@ -61,32 +61,12 @@ class VmVnf(VnfDriver):
         if accelerator.accelerator is Accelerator.NONE:
             raise UnsupportedError("no guest boots on this host", observed=accelerator.reason)
         placed = sizing.resolved(placement)
-        guest = Guest(
-            name=placement.name,
-            folder=workspace.directory,
-            accelerator=accelerator.accelerator,
-            vcpus=choice.flavor.vcpus,
-            memory=sizing.memory(placement, placed),
-            nics=sizing.nics(choice, placement.ports, vhost=not devices.vhost_net_reason()),
-            disk=image.disk(found, workspace.directory / f"{placement.name}.qcow2", binaries),
-            direct=image.direct_boot(found, sizing.kernel_parameters(choice.flavor)),
-            numa=bool(choice.flavor.numa),
-            locked=choice.flavor.realtime,
-        )
+        guest = _guest(placement, found, accelerator.accelerator, binaries)
+        began = time.time_ns()
         process = _spawn(placement, guest, binaries)
         self._workspaces[str(workspace.directory)] = workspace
         cores = sorted({core for cores in placed.vcpu_cores for core in cores})
-        control = {
-            "run_directory": str(workspace.directory),
-            "process": placement.name,
-            "monitor": str(guest.monitor),
-            "console": str(guest.console),
-            "console_log": str(guest.console_log),
-            "started_ns": str(time.monotonic_ns()),
-        }
-        control |= {"agent": str(guest.agent)} if _image(choice).agent else {}
-        if placement.does == "router":
-            control[DESTINATION_MACS] = ",".join(port.mac for port in placement.ports)
+        control = _control(placement, guest) | {"started_ns": str(began)}
         return VnfHandle(
             name=placement.name,
             kind=VnfKind.VM,
@@ -99,7 +79,11 @@ class VmVnf(VnfDriver):
             accelerator=accelerator.accelerator,
             control=control,
             versions={"qemu": binaries.version, "image": found.digest},
-            facts={"accelerator": accelerator.model_dump(mode="json"), "vhost": any(nic.vhost for nic in guest.nics)},
+            facts={
+                "accelerator": accelerator.model_dump(mode="json"),
+                "placement": placed.model_dump(mode="json"),
+                "vhost": any(nic.vhost for nic in guest.nics),
+            },
         )
 
     def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
@@ -120,7 +104,7 @@ class VmVnf(VnfDriver):
         marker = spec.console_marker
         if marker:
             facts["console"] = console.wait_for(marker, _FAILED if spec.agent else "", wait.left_s, alive)
-        booted = time.monotonic_ns() - int(handle.control["started_ns"])
+        booted = console.last_written_ns() - int(handle.control["started_ns"])
         versions = dict(handle.versions)
         if spec.agent:
             told = agentwork.forward(placement, Path(handle.control["agent"]), steps, wait.left_s)
@@ -217,6 +201,37 @@ def _image(choice: VnfChoice) -> ImageSpec:
             f"VNF {choice.vnf.name} names no image", fix="image: in its vnf.yml, or in the experiment"
         )
     return spec
+
+
+def _guest(placement: VnfPlacement, found: image.Image, accelerator: Accelerator, binaries: QemuBinaries) -> Guest:
+    choice, workspace = placement.choice, placement.workspace
+    return Guest(
+        name=placement.name,
+        folder=workspace.directory,
+        accelerator=accelerator,
+        vcpus=choice.flavor.vcpus,
+        memory=sizing.memory(placement, sizing.resolved(placement)),
+        nics=sizing.nics(choice, placement.ports, vhost=not devices.vhost_net_reason()),
+        disk=image.disk(found, workspace.directory / f"{placement.name}.qcow2", binaries),
+        direct=image.direct_boot(found, sizing.kernel_parameters(choice.flavor)),
+        numa=bool(choice.flavor.numa),
+        locked=choice.flavor.realtime,
+    )
+
+
+def _control(placement: VnfPlacement, guest: Guest) -> dict[str, str]:
+    control = {
+        "run_directory": str(placement.workspace.directory),
+        "process": placement.name,
+        "monitor": str(guest.monitor),
+        "console": str(guest.console),
+        "console_log": str(guest.console_log),
+    }
+    if _image(placement.choice).agent:
+        control["agent"] = str(guest.agent)
+    if placement.does == "router":
+        control[DESTINATION_MACS] = ",".join(port.mac for port in placement.ports)
+    return control
 
 
 def _spawn(placement: VnfPlacement, guest: Guest, binaries: QemuBinaries) -> ManagedProcess:

@@ -35,8 +35,12 @@ def test_both_kinds_tell_the_same(terminal: bool) -> None:
     shown = progress_on(Console(file=output, force_terminal=terminal, width=200))
     assert isinstance(shown, BarProgress if terminal else PlainProgress)
     drive(shown)
-    for text in ("run 0189 of demo begins, about 1 min 30 s", "vpp/p2p/64 is left out: no vpp", "run 0189 ended: ok",
-                 "round 1 is complete; 2 cells need up to 2 more in class near, about 12 s"):
+    for text in (
+        "run 0189 of demo begins, about 1 min 30 s",
+        "vpp/p2p/64 is left out: no vpp",
+        "run 0189 ended: ok",
+        "round 1 is complete; 2 cells need up to 2 more in class near, about 12 s",
+    ):
         assert text in output.getvalue()
 
 

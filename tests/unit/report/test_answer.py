@@ -59,6 +59,13 @@ def test_paths_of_one_variant_alone_do_not_blur_the_answer():
     assert "every traffic point measured" in said(BRIDGE, OVS, *CHAIN, far_rounds=(), changing=()).headline
 
 
+def test_chains_of_one_variant_are_the_answer():
+    found = said(*CHAIN, far_rounds=(), changing=())
+    assert re.fullmatch(
+        r"ovs-dpdk holds half of its one-VNF rate through a chain of [23] VNFs \(.*\)\.", found.headline
+    )
+
+
 def test_rates_of_emulated_guests_are_no_answer():
     guests = (
         dataclasses.replace(with_vnf(system, "vm-io", "vm-io", (3e4, 3e4)), emulated=True) for system in (BRIDGE, OVS)

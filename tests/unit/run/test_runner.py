@@ -223,7 +223,8 @@ def test_unsupported_variants_are_cells_with_a_reason_and_others_go_on(store: St
     assert run.status is Status.OK
     assert cells["sim-a/p2p/64"].status is Status.OK
     assert (cells["sim-b/p2p/64"].status, cells["sim-b/p2p/64"].reason) == (
-        Status.UNSUPPORTED, "no module (modprobe it)"
+        Status.UNSUPPORTED,
+        "no module (modprobe it)",
     )
     assert cells["sim-c/p2p/64"].status is Status.UNSUPPORTED
     assert "no device" in cells["sim-c/p2p/64"].reason

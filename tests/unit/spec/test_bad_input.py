@@ -77,9 +77,7 @@ VARIANT_CASES = [
 
 
 @pytest.mark.parametrize(("old", "new", "where", "observed", "fix"), VARIANT_CASES)
-def test_a_wrong_key_or_value(
-    project: Project, old: str, new: str, where: str, observed: str, fix: str
-) -> None:
+def test_a_wrong_key_or_value(project: Project, old: str, new: str, where: str, observed: str, fix: str) -> None:
     assert old in VARIANT
     error = refused_variant(project, VARIANT.replace(old, new))
     assert error.where == f"{project.variants_folder}/{where}"
@@ -137,9 +135,7 @@ EXPERIMENT_CASES = [
 
 
 @pytest.mark.parametrize(("old", "new", "where", "observed", "fix"), EXPERIMENT_CASES)
-def test_a_wrong_experiment(
-    project: Project, old: str, new: str, where: str, observed: str, fix: str
-) -> None:
+def test_a_wrong_experiment(project: Project, old: str, new: str, where: str, observed: str, fix: str) -> None:
     assert old in EXPERIMENT
     error = refused_experiment(project, EXPERIMENT.replace(old, new))
     assert error.where == f"{project.experiments_folder}/{where}"

@@ -94,9 +94,7 @@ def test_bursts_lose_frames() -> None:
     of = variant(burst_probability_per_s=10.0, burst_max_frames=50)
     lost = [sum(d.lost for d in trial(SimulatedSite(offset=n), of, rate_pps=10_000).directions) for n in range(50)]
     assert 0 < mean(lost) == pytest.approx(10 * 0.5 * 25.5, rel=0.3)
-    assert all(
-        d.received + d.lost == d.sent for d in trial(SimulatedSite(), of, rate_pps=10_000).directions
-    )
+    assert all(d.received + d.lost == d.sent for d in trial(SimulatedSite(), of, rate_pps=10_000).directions)
 
 
 def test_latency_grows_with_the_load() -> None:

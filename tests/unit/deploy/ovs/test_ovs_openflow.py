@@ -22,12 +22,27 @@ def captured(name):
 def test_rule_from_port_to_port():
     body = openflow.add_rule(Rule(in_port=1, output=2, cookie=7))
     assert body.hex() == (
-        "0000000000000007" "0000000000000000"  # cookie, mask
-        "00" "00" "0000" "0000" "8000"  # table, add, time-outs, priority
-        "ffffffff" "ffffffff" "ffffffff" "0000" "0000"  # buffer, out port and group, flags, importance
-        "0001000c" "80000004" "00000001" "00000000"  # match of 12 bytes, padded to 16
+        "0000000000000007"
+        "0000000000000000"  # cookie, mask
+        "00"
+        "00"
+        "0000"
+        "0000"
+        "8000"  # table, add, time-outs, priority
+        "ffffffff"
+        "ffffffff"
+        "ffffffff"
+        "0000"
+        "0000"  # buffer, out port and group, flags, importance
+        "0001000c"
+        "80000004"
+        "00000001"
+        "00000000"  # match of 12 bytes, padded to 16
         "0004001800000000"  # apply actions
-        "00000010" "00000002" "0000" "000000000000"  # output
+        "00000010"
+        "00000002"
+        "0000"
+        "000000000000"  # output
     )
 
 
@@ -126,14 +141,23 @@ def test_nobody_listens(tmp_path):
 
 def test_rule_for_a_share_of_the_flows():
     body = openflow.add_rule(Rule(in_port=1, output=2, udp_source=openflow.UdpSource(4, 1, 1)))
-    assert body[40:].hex().startswith(
-        "0001001f"  # OXM match of 31 bytes
-        "80000004" "00000001"  # in_port
-        "80000a02" "0800"  # eth_type
-        "80001401" "11"  # ip_proto
-        "80001f04" "0001" "0001"  # udp_src, masked
-        "00"  # padding to 32
-        "00040018"
+    assert (
+        body[40:]
+        .hex()
+        .startswith(
+            "0001001f"  # OXM match of 31 bytes
+            "80000004"
+            "00000001"  # in_port
+            "80000a02"
+            "0800"  # eth_type
+            "80001401"
+            "11"  # ip_proto
+            "80001f04"
+            "0001"
+            "0001"  # udp_src, masked
+            "00"  # padding to 32
+            "00040018"
+        )
     )
 
 

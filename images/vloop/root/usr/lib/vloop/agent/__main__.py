@@ -67,7 +67,9 @@ def reply(text: bytes, service: Service) -> dict:
     try:
         document = json.loads(text)
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-            raise Refusal(f"a request is an object with schema {SCHEMA}", observed=text[:120].decode("utf-8", "replace"))
+            raise Refusal(
+                f"a request is an object with schema {SCHEMA}", observed=text[:120].decode("utf-8", "replace")
+            )
         identifier = document.get("id")
         result = service.answer(document)
         return {"schema": SCHEMA, "id": identifier, "ok": True, "result": result}

@@ -128,8 +128,12 @@ def choose(ports: list[Port], macs: list | None, most: int) -> list[Port]:
         known = {port.mac: port for port in ports}
         missing = [mac for mac in macs if str(mac).lower() not in known]
         if missing:
-            raise Refusal("no port has this MAC address", observed=f"{missing[0]}; there are {', '.join(known) or 'none'}")
+            raise Refusal(
+                "no port has this MAC address", observed=f"{missing[0]}; there are {', '.join(known) or 'none'}"
+            )
         chosen = [known[str(mac).lower()] for mac in macs]
     if not 1 <= len(chosen) <= most:
-        raise Refusal(f"one to {most} ports are needed", observed=f"{len(chosen)}", fix="give the guest network devices")
+        raise Refusal(
+            f"one to {most} ports are needed", observed=f"{len(chosen)}", fix="give the guest network devices"
+        )
     return chosen

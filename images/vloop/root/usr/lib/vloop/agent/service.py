@@ -41,7 +41,9 @@ class Service:
         """
         action = self._does.get(str(document.get("do")))
         if action is None:
-            raise Refusal("the agent cannot do this", observed=repr(document.get("do")), fix=f"one of {', '.join(self._does)}")
+            raise Refusal(
+                "the agent cannot do this", observed=repr(document.get("do")), fix=f"one of {', '.join(self._does)}"
+            )
         return action(document)
 
     def _info(self, document: dict) -> dict:
@@ -96,7 +98,9 @@ class Service:
         ports = choose(self.ports, found.get("ports"), len(self.ports))
         for port in ports:
             if not port.name:
-                raise Refusal("the kernel does not drive this port", where=port.mac, observed=port.driver, fix="stop first")
+                raise Refusal(
+                    "the kernel does not drive this port", where=port.mac, observed=port.driver, fix="stop first"
+                )
         return ports
 
     def _serve(self, document: dict) -> dict:

@@ -71,11 +71,19 @@ class Testpmd:
         """Give the command line."""
         request = self.request
         lcores = [f"0@{self.control}"] + [f"{place}@{cpu}" for place, cpu in enumerate(self.workers, 1)]
-        argv = ["dpdk-testpmd", "--in-memory", f"--file-prefix={_PREFIX}", f"--lcores={','.join(lcores)}", "--main-lcore=0"]
+        argv = [
+            "dpdk-testpmd",
+            "--in-memory",
+            f"--file-prefix={_PREFIX}",
+            f"--lcores={','.join(lcores)}",
+            "--main-lcore=0",
+        ]
         if self.over_kernel:
             argv += ["--no-pci"]
             for place, port in enumerate(self.ports):
-                argv += [f"--vdev=net_af_packet{place},iface={port.name},qpairs=1,framesz=2048,blocksz=4096,framecnt=512"]
+                argv += [
+                    f"--vdev=net_af_packet{place},iface={port.name},qpairs=1,framesz=2048,blocksz=4096,framecnt=512"
+                ]
         else:
             for port in self.ports:
                 argv += ["-a", port.pci]

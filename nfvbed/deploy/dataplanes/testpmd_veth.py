@@ -1,0 +1,80 @@
+"""The reference on veth ports: testpmd `io` over AF_XDP sockets in the bridge's place, on its core.
+
+The bridge works inside the kernel; testpmd gets every frame copied out of it and back in. So it is no floor of what the
+ports cost, and a bridge may exceed it: it is what a switch in user space can do on the same ports.
+"""
+
+import platform
+
+from nfvbed.deploy.dataplane import DeployRequest
+from nfvbed.deploy.dataplanes import bridge_ports, veth_ports
+from nfvbed.deploy.dataplanes.bridge_cores import place_generator
+from nfvbed.deploy.dataplanes.bridge_ports import BridgePlan
+from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge, bridge_options
+from nfvbed.deploy.dataplanes.testpmd_io import ReferencePorts, TestpmdIo
+from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, SWITCH_LINKS
+from nfvbed.deploy.lab import napi
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import Deployment, Readiness, Support, WorkThread
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant
+
+MEMORY_MIB = 128
+DESCRIPTORS = 1024
+
+
+class TestpmdVeth(TestpmdIo):
+    """dpdk-testpmd on s0 and s1, in the switch's namespace.
+
+    It does the kernel's receive work of both in its own system calls (preferred busy polling). As kernel threads on its
+    core that work would either starve it (put first) or wait for whole scheduler slices (as its equal).
+    """
+
+    __test__ = False
+    kind = "testpmd-veth"
+
+    def probe(self, variant: Variant) -> Support:
+        """It needs what the bridge needs, and testpmd."""
+        support = LinuxBridge().probe(variant)
+        return support if support.readiness is Readiness.UNSUPPORTED else super().probe(variant)
+
+    def _wire(self, request: DeployRequest) -> ReferencePorts:
+        options = bridge_options(request.variant)
+        if request.layout.vnfs:
+            raise UnsupportedError(
+                "a reference is measured from port to port", observed=f"topology {request.layout.name}", fix="p2p"
+            )
+        if options.core_use == "inline":
+            raise UnsupportedError(
+                "no reference has its work in the sender's softirq",
+                where="core_use: inline",
+                observed="testpmd polls on a core of its own",
+                fix="core_use: threaded-napi",
+            )
+        plan = BridgePlan(layout("p2p"))
+        spaces = bridge_ports.make_spaces(request, plan)
+        inside(spaces.switch, lambda: bridge_ports.make_links(plan, spaces))
+        bridge_ports.prepare(plan, spaces, options.offloads, True)
+        veth_ports.wait_until_up(spaces.switch, SWITCH_LINKS)
+        napi.leave_to_poller(spaces.switch, SWITCH_LINKS)
+        return ReferencePorts(
+            vdevs=(vdev(0, SWITCH_LINKS[0]), vdev(1, SWITCH_LINKS[1])),
+            ports=bridge_ports.generator_ports(plan, spaces),
+            netns=spaces.switch,
+            hugepages_mib=MEMORY_MIB + 64,
+            memory_mib=MEMORY_MIB,
+            descriptors=DESCRIPTORS,
+            threads=place_generator(GENERATOR_LINKS, spaces.generator, request.arrangement),
+            versions={"linux": platform.release()},
+        )
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """Its forwarding thread, and the NAPI threads of both sides."""
+        of_kernel = [thread for thread in deployment.threads if not thread.polling]
+        return (*napi.still_there(of_kernel), *super().work_threads(deployment))
+
+
+def vdev(index: int, link: str) -> str:
+    """Give testpmd's port on a link."""
+    return f"net_af_xdp{index},iface={link}"

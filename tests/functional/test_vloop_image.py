@@ -1,0 +1,196 @@
+"""The image `vloop`: it boots, its agent answers, and frames go through it in every mode. Guests are emulated."""
+
+import json
+import re
+import subprocess
+import sys
+
+import frames_of_ip as ip
+import pytest
+from vloop_guest import IMAGES, MACS, OUTSIDE, ROOT, Guest
+
+from nfvbed.onboard.vm.agent import AgentRefused
+
+FRAMES = 20
+MAC_BYTES = [bytes.fromhex(mac.replace(":", "")) for mac in MACS]
+SIZE_LIMIT_MIB = 400
+
+
+def sidecar():
+    return json.loads((IMAGES / "vloop.json").read_text())
+
+
+def through(guest, port, head=None):
+    """Send frames into a port; give the distinct Ethernet heads of those that come out, and how many came."""
+    head = head or OUTSIDE[1] + OUTSIDE[0] + b"\x88\xb5"
+    found = guest.exchange(port, [head + bytes([number]) * 46 for number in range(FRAMES)], FRAMES)
+    return {frame[:14] for frame in found}, len(found)
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("g")
+    kept = "default_hugepagesz=2M hugepagesz=2M hugepages=64 isolcpus=managed_irq,domain,1"
+    with Guest(folder, parameters=kept) as guest:
+        guest.version, guest.boot_s = guest.wait_ready()
+        yield guest
+
+
+@pytest.fixture
+def idle(guest):
+    guest.ask("stop")
+    guest.settle()
+    yield guest
+    guest.ask("stop")
+
+
+def test_sidecar_describes_the_files():
+    document = sidecar()
+    for file in document["files"].values():
+        assert (IMAGES / file["name"]).stat().st_size == file["size_bytes"]
+    assert document["files"]["qcow2"]["size_bytes"] < SIZE_LIMIT_MIB * 1024**2
+    assert {"dpdk-dev", "iperf3", "netperf", "sockperf"} <= set(document["packages"])
+
+
+def test_built_image_is_not_built_again():
+    done = subprocess.run([ROOT / "setup/images"], capture_output=True, text=True, check=True)
+    assert re.search(r"vloop \S+: there", done.stdout)
+
+
+@pytest.mark.slow
+def test_same_input_gives_the_same_image():
+    done = subprocess.run(
+        [sys.executable, "-m", "builder", "--again", "vloop"],
+        cwd=ROOT / "images",
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "the same again" in done.stdout
+
+
+def test_guest_is_what_it_was_booted_as(guest):
+    info = guest.ask("info")
+    assert info["version"] == guest.version == sidecar()["version"]
+    assert (info["cpus"], info["isolated"]) == ([0, 1], [1])
+    assert info["hugepages"]["total"] == 64
+    assert info["versions"]["dpdk-dev"] == sidecar()["packages"]["dpdk-dev"]
+
+
+def test_ports_are_in_order(idle):
+    links = idle.ask("links")["ports"]
+    assert [(link["mac"], link["driver"]) for link in links] == [(mac, "virtio-pci") for mac in MACS]
+
+
+@pytest.mark.parametrize(
+    ("mode", "heads"),
+    [
+        ("io", [OUTSIDE[1] + OUTSIDE[0]] * 2),
+        ("mac", [OUTSIDE[0] + MAC_BYTES[1], OUTSIDE[1] + MAC_BYTES[0]]),
+        ("macswap", [OUTSIDE[0] + OUTSIDE[1]] * 2),
+        ("5tswap", [OUTSIDE[0] + OUTSIDE[1]] * 2),
+        ("raw", [OUTSIDE[1] + OUTSIDE[0]] * 2),
+    ],
+)
+def test_testpmd_forwards(idle, mode, heads):
+    # For mac the destination is that of the port's peer; the first port's peer is what frames to it are from.
+    peers = {"peers": ["02:00:00:00:00:02", "02:00:00:00:00:01"]} if mode == "mac" else {}
+    started = idle.ask("forward", mode=mode, retry=4 if mode == "io" else 0, **peers)
+    assert (started["engine"], started["cpus"]) == ("testpmd", [1])
+    assert started["driver"] == ("af_packet" if mode == "raw" else "dpdk")
+    for port in (0, 1):
+        assert through(idle, port) == ({heads[port] + b"\x88\xb5"}, FRAMES)
+    counted = idle.ask("stats")["ports"]
+    assert [(port["rx_packets"], port["tx_packets"]) for port in counted] == [(FRAMES, FRAMES)] * 2
+
+
+def test_bridge_forwards(idle):
+    assert idle.ask("forward", mode="bridge")["engine"] == "kernel"
+    there, back = OUTSIDE[1] + OUTSIDE[0] + b"\x88\xb5", OUTSIDE[0] + OUTSIDE[1] + b"\x88\xb5"
+    assert through(idle, 0, there) == ({there}, FRAMES)
+    assert through(idle, 1, back) == ({back}, FRAMES)
+    counted = idle.ask("stats")["ports"]
+    assert [(port["rx_packets"], port["tx_packets"]) for port in counted] == [(FRAMES, FRAMES)] * 2
+
+
+def test_router_forwards(idle):
+    near, far = "198.18.0.1", "198.19.0.1"
+    idle.ask(
+        "forward",
+        mode="router",
+        addresses=[["198.18.255.254/16"], ["198.19.255.254/16"]],
+        neighbours=[[0, near, "02:00:00:00:00:01"], [1, far, "02:00:00:00:00:02"]],
+    )
+    idle.settle()
+    frame = MAC_BYTES[0] + OUTSIDE[0] + ip.ETHERTYPE_IPV4 + ip.udp(near, far, b"x" * 30)
+    found = idle.exchange(0, [frame] * FRAMES, FRAMES)
+    expected = ip.ipv4(near, far, 17, frame[34:], ttl=63)
+    assert set(found) == {OUTSIDE[1] + MAC_BYTES[1] + ip.ETHERTYPE_IPV4 + expected}
+    assert len(found) == FRAMES
+
+
+def test_source_sends_what_was_asked(idle):
+    idle.ask("forward", mode="source", frame_size_bytes=128)
+    sizes = set()
+    for _ in range(FRAMES):
+        idle.wires[0].settimeout(20)
+        sizes.add(len(idle.wires[0].recv(65536)))
+    assert sizes == {124}
+    assert idle.ask("stats")["ports"][0]["tx_packets"] >= FRAMES
+
+
+def test_sink_counts_and_sends_nothing(idle):
+    idle.ask("forward", mode="sink", ports=list(MACS))
+    idle.exchange(0, [OUTSIDE[1] + OUTSIDE[0] + b"\x88\xb5" + bytes(46)] * FRAMES, 0)
+    # A request later the guest has polled its rings many times.
+    counted = next(ports for _ in range(100) if (ports := idle.ask("stats")["ports"])[0]["rx_packets"] == FRAMES)
+    assert [port["tx_packets"] for port in counted] == [0, 0]
+
+
+@pytest.mark.parametrize(("tool", "port"), [("iperf3", 5201), ("netperf", 12865), ("sockperf", 11111)])
+def test_servers_answer(idle, tool, port):
+    mine, its = "192.0.2.1", "192.0.2.2"
+    keys = {"addresses": [[f"{its}/24"]], "ports": [MACS[0]]}
+    assert idle.ask("serve", tool=tool, **keys)["port"] == port
+    idle.wires[0].send(ip.arp_request(OUTSIDE[0], mine, its))
+    idle.wires[0].settimeout(20)
+    assert idle.wires[0].recv(65536)[12:14] == ip.ETHERTYPE_ARP
+    if tool != "sockperf":
+        idle.wires[0].send(MAC_BYTES[0] + OUTSIDE[0] + ip.ETHERTYPE_IPV4 + ip.syn(mine, its, port))
+        assert ip.tcp_flags(idle.wires[0].recv(65536)) == ip.SYN_ACK
+
+
+@pytest.mark.parametrize(
+    ("do", "keys", "words"),
+    [
+        ("dance", {}, "cannot do this"),
+        ("forward", {"mode": "teleport"}, "needs a mode"),
+        ("forward", {"mode": "io", "colour": "red"}, "knows no key colour"),
+        ("forward", {"mode": "io", "burst": 0}, "burst is out of range"),
+        ("forward", {"mode": "io", "ports": ["02:ff:ff:ff:ff:ff"]}, "no port has this MAC"),
+        ("forward", {"mode": "router"}, "needs addresses"),
+        ("forward", {"mode": "bridge", "queues": 8}, "has one channel|not as many channels"),
+        ("stats", {}, "nothing forwards"),
+    ],
+)
+def test_agent_refuses_with_a_reason(idle, do, keys, words):
+    with pytest.raises(AgentRefused, match=words):
+        idle.ask(do, **keys)
+    assert idle.ask("info")["cpus"] == [0, 1]
+
+
+def test_own_loader_old_cards_and_one_cpu(tmp_path):
+    # The kernel drives the second card, for which DPDK has no driver; the only CPU forwards and answers.
+    with Guest(tmp_path, nics=("e1000", "rtl8139"), machine="pc", cpus=1, direct=False) as guest:
+        guest.wait_ready()
+        assert [link["driver"] for link in guest.ask("links")["ports"]] == ["e1000", "8139cp"]
+        ports = guest.ask("offloads", tx=False, ports=[MACS[0]])["ports"]
+        assert [port["offloads"]["tx"] for port in ports] == [False, True]
+        assert guest.ask("forward", mode="io")["driver"] == "af_packet"
+        assert through(guest, 0)[1] == FRAMES
+        assert guest.ask("forward", mode="io", ports=[MACS[0]])["driver"] == "dpdk"
+        assert guest.ask("stop") == {}
+        guest.ask("poweroff")
+        assert guest.wait_ended() == 0
