@@ -19,9 +19,10 @@ def test_bridge_and_its_ceiling():
 
 
 def test_ceiling_that_does_not_exist():
-    assert not has_ceiling(CellRole.REFERENCE, PortKind.VETH)
-    with pytest.raises(UnsupportedError, match="no reference for ports of kind veth"):
-        data_plane(BRIDGE, CellRole.REFERENCE)
+    assert not has_ceiling(CellRole.REFERENCE, PortKind.TAP)
+    on_taps = BRIDGE.model_copy(update={"port_kind": PortKind.TAP})
+    with pytest.raises(UnsupportedError, match="no reference for ports of kind tap"):
+        data_plane(on_taps, CellRole.REFERENCE)
 
 
 def test_data_plane_of_another_site():
