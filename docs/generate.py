@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 from nfvbed import errors  # noqa: E402
 from nfvbed.cli.main import group  # noqa: E402
 from nfvbed.compare.advice import ADVICE  # noqa: E402
-from nfvbed.spec import experiment, onos, site, variant  # noqa: E402
+from nfvbed.spec import experiment, flavor, onos, site, variant, vnf  # noqa: E402
 from nfvbed.spec.loader import Project  # noqa: E402
 from nfvbed.spec.model import SpecModel  # noqa: E402
 
@@ -98,6 +98,8 @@ def page_files() -> str:
     rows = [f"| `{v.name}` | `{v.port_kind}` | {_cell(v.summary)} |" for v in Project(ROOT).list_variants()]
     parts.append("| variant | port kind | what it is |\n|---|---|---|\n" + "\n".join(rows) + "\n")
     parts += _model_tables(variant)
+    parts += ["## VNFs: `vnfd/NAME/vnf.yml`\n", *_model_tables(vnf, without=(vnf.VnfChoice,))]
+    parts += ["## Flavors: `flavors/NAME.yml`\n", *_model_tables(flavor)]
     parts += ["## Sites: `deploy/sites/NAME.yml`\n", *_model_tables(onos), *_model_tables(site)]
     parts += ["## Experiments: `vsperf-conf/experiments/NAME.yml`\n", *_model_tables(experiment)]
     return "\n".join(parts)
