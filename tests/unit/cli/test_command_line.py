@@ -77,7 +77,7 @@ def test_dry_run_and_plan_change_nothing(capsys: Captured, store_path: Path) -> 
     assert "ovs-dpdk/p2p/1518" in text
     assert "loopback:vhost-user/p2p/64" in text
     document = read(capsys, "plan", "demo", "--variant", "ovs-dpdk", "--frame-size", "imix", "--json")
-    assert [cell["id"] for cell in document["cells"]][-1] == "ovs-dpdk/p2p/imix"
+    assert "ovs-dpdk/p2p/imix" in [cell["id"] for cell in document["cells"]]
     assert document["estimate_s"]["at_least"] > 0
     assert not store_path.exists()
 
