@@ -84,6 +84,28 @@ def account(threads: Sequence[WorkThread], before: CpuSample, after: CpuSample, 
     return CpuReport(times, tuple(warnings))
 
 
+def without_hidden_work(times: Sequence[CpuTime], threads: Sequence[WorkThread], frames: int) -> tuple[CpuTime, ...]:
+    """Say of a kernel VNF whose threads did not run, though frames came through it, that its time is not known.
+
+    Its work was then done in the softirq of whoever handed it the frames: so the time of a switch in the kernel is not
+    that of the switch alone either. A switch that polls in a process of its own cannot have done it.
+
+    Args:
+        times: as accounted.
+        threads: those that were accounted.
+        frames: received in the trial.
+    """
+    of_vnf = [time for time in times if time.role is Role.VNF]
+    if not frames or not of_vnf or any(time.busy_ns != 0 for time in of_vnf):
+        return tuple(times)
+    polled = any(thread.polling for thread in threads if thread.role is Role.SWITCH)
+    hidden = (Role.VNF,) if polled else (Role.VNF, Role.SWITCH)
+    why = "the VNF's threads did not run: it works in softirq that is another's as well"
+    return tuple(
+        _unknown(time.role, time.core, NOT_SEPARABLE, why) if time.role in hidden else time for time in times
+    )
+
+
 def _time(role: Role, members: Sequence[WorkThread], window: _Window, owned: bool) -> CpuTime:
     core = members[0].core
     softirq: Separable = window.softirq_ns(core) if owned and core is not None else NOT_SEPARABLE

@@ -7,7 +7,7 @@ from typing import Any
 
 from nfvbed.deploy.site import Site
 from nfvbed.errors import GeneratorError
-from nfvbed.measure.cpu import CpuReport, account
+from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.doubts import is_wire_limited, traffic_doubts, vnf_doubts
 from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.task import TrialTask
@@ -78,7 +78,9 @@ class Measurement:
         counters_after = site.counters(deployment)
         distance_after = site.core_distance_ns(deployment)
         cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
-        cpu = CpuReport(cpu.times + self._without_thread(threads), cpu.warnings)
+        received = sum(d.received for d in result.directions)
+        told = without_hidden_work(cpu.times, threads, received)
+        cpu = CpuReport(told + self._without_thread(threads), cpu.warnings)
         counters = difference(counters_before, counters_after)
         return TrialRecord(
             run=task.run,

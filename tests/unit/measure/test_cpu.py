@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nfvbed.measure.cpu import account
+from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.procfs import CoreSample, CpuSample, ThreadSample, read_sample
 from nfvbed.records import NOT_SEPARABLE, QualityWarning, Role, WorkThread
 
@@ -119,3 +119,22 @@ def test_proc_is_read_as_the_kernel_writes_it(tmp_path: Path) -> None:
     assert (seen.user_ns, seen.system_ns) == (310 * MS, 70 * MS)
     assert (seen.run_ns, seen.wait_ns, seen.guest_ns) == (381_234_567, 4567, 40 * MS)
     assert sample.cores[0] == CoreSample(softirq_ns=700 * MS, steal_ns=800 * MS)
+
+
+def kernel_vnf(vnf_ms: int, polling_switch: bool, frames: int) -> dict[Role, object]:
+    threads = [thread(Role.SWITCH, 1, 0, polling=polling_switch), thread(Role.VNF, 2, 1, "napi/vnf1-0")]
+    report = account(threads, *window({1: used(300, 300), 2: used(vnf_ms, vnf_ms)}), DURATION)
+    return {time.role: time.busy_ns for time in without_hidden_work(report.times, threads, frames)}
+
+
+def test_a_kernel_vnf_that_works_in_the_switchs_softirq_cannot_be_told_from_it() -> None:
+    assert kernel_vnf(0, False, 1000) == {Role.SWITCH: NOT_SEPARABLE, Role.VNF: NOT_SEPARABLE}
+
+
+def test_a_polling_switch_did_not_do_the_work_of_a_kernel_vnf() -> None:
+    assert kernel_vnf(0, True, 1000) == {Role.SWITCH: 300 * MS, Role.VNF: NOT_SEPARABLE}
+
+
+def test_a_vnf_that_ran_or_had_nothing_to_do_is_told_apart() -> None:
+    assert kernel_vnf(50, False, 1000) == {Role.SWITCH: 300 * MS, Role.VNF: 50 * MS}
+    assert kernel_vnf(0, False, 0) == {Role.SWITCH: 300 * MS, Role.VNF: 0}
