@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define IDLE_NS 1000000
 #define WORKER_NICE (-15)
+#define SHARED_SLICE_NS 100000ull
 #define NS_PER_S 1000000000ull
 
 static struct {
@@ -96,11 +98,39 @@ static void prefer_this_thread(void)
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WORKER_NICE);
 }
 
+/* As sched_setattr(2) has it; <linux/sched/types.h> and <sched.h> of this C library exclude each other. */
+struct scheduling {
+	uint32_t size;
+	uint32_t policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime; /* the slice, for ordinary threads: Linux 6.12 */
+	uint64_t deadline;
+	uint64_t period;
+};
+
+/*
+ * Beside another thread that polls: short slices bring both back sooner when somebody else woke up on this core. It is
+ * no failure not to get them.
+ */
+static void shorten_slice(void)
+{
+	struct scheduling wanted = {.size = sizeof(wanted)};
+
+	if (syscall(SYS_sched_getattr, 0, &wanted, sizeof(wanted), 0) < 0)
+		return;
+	wanted.runtime = SHARED_SLICE_NS;
+	(void)syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
+
 static void *worker_main(void *argument)
 {
 	int result = worker.engine->open(&worker.options, &worker.info, &worker.failure);
 
 	prefer_this_thread(); /* now, so that the threads which the engine has started stay as they were */
+	if (worker.options.yield)
+		shorten_slice();
 
 	pthread_mutex_lock(&worker.lock);
 	set_state(result < 0 ? WORKER_BROKEN : WORKER_IDLE);

@@ -9,7 +9,7 @@
  *   thread yields.
  * - DPDK's waiting (rte_delay_us) yields instead: testpmd waits so before it tries again to send what a full ring
  *   refused.
- * - The thread's scheduler slice is made short, so that a yield, which forfeits the slice, costs little time.
+ * - The thread's scheduler slice is made short: it comes back sooner when somebody else woke up on its core.
  *
  * Environment: NFVBED_YIELD_REPORT, a file for struct yield_report; NFVBED_YIELD_SLICE_NS, default 100,000, 0 leaves
  * the slice; NFVBED_YIELD_NICE, the threads' nice value, default: as they are.

@@ -17,6 +17,11 @@
 #define QUIET_NS 2000000ull   /* nothing came for so long: nothing will */
 #define STOP_DRAIN_NS 50000000ull
 #define NS_PER_SECOND 1000000000ull
+/*
+ * After so many frames, sent and received, a shared core is given away. With turns of a scheduler slice, the switch on
+ * its own core fills the ring of whoever waits for this one, and throws the rest away.
+ */
+#define TURN_FRAMES 64
 
 struct dpdk_engine dpdk;
 
@@ -153,6 +158,7 @@ static uint64_t send_and_receive(const struct trial *trial, uint64_t start, uint
 	const bool yield = dpdk.options.yield;
 	const uint64_t last = trial->rate_pps ? end + pacing_ticks(2 * NFVGEN_LATE_NS, dpdk.hz) : end;
 	uint64_t now = start, busy = 0;
+	unsigned turn = 0;
 
 	dpdk.sending = true;
 	while (now < last && !atomic_load_explicit(stop, memory_order_relaxed)) {
@@ -169,8 +175,12 @@ static uint64_t send_and_receive(const struct trial *trial, uint64_t start, uint
 		if (moved) {
 			busy += now - before;
 			dpdk.counts->busy_ns = busy; /* ticks until the trial ends */
-		} else if (yield) {
+		}
+		turn += moved;
+		if (yield && (!moved || turn >= TURN_FRAMES)) {
 			sched_yield();
+			turn = 0;
+			now = rte_rdtsc(); /* others' time is not ours */
 		}
 		if (all_sent() && (now >= end || trial->frames))
 			break;
