@@ -75,6 +75,7 @@ struct trial {
 	struct frame_stack stack;
 	struct frame_endpoint endpoint[NFVGEN_PORTS];
 	uint8_t destination_mac[NFVGEN_PORTS][6];
+	uint8_t destination_mac_count; /* of either port, in turn by flow: a power of two */
 	unsigned learning_frames;
 	bool check;
 	bool stamp;

@@ -18,6 +18,7 @@
 #define NFVGEN_FCS_BYTES 4
 #define NFVGEN_MIN_FRAME_SIZE 64      /* with FCS */
 #define NFVGEN_MAX_FRAME_SIZE 9728    /* with FCS; an engine may stop earlier */
+#define FRAME_DESTINATION 5      /* the byte of the frame that tells several destination addresses apart */
 #define NFVGEN_MIN_UDP_SOURCE 0xc000u /* flows use the dynamic ports, 49152 and up */
 
 /* The payload: all big-endian, no padding; the rest of the payload is frame_pattern(). */
@@ -62,6 +63,7 @@ struct frame_layout {
  */
 struct frame_template {
 	struct frame_layout layout;
+	uint8_t destinations_mask; /* set by who sends to several addresses: their number, a power of two, - 1 */
 	uint16_t address; /* flow 0's low 16 bits, host order */
 	uint16_t ip_sum;
 	uint16_t udp_sum;
@@ -69,10 +71,11 @@ struct frame_template {
 	uint8_t bytes[NFVGEN_MAX_FRAME_SIZE] __attribute__((aligned(64)));
 };
 
-/* What one flow puts into the fields; all in memory (big-endian) order. */
+/* What one flow puts into the fields, in memory (big-endian) order, and its number. */
 struct frame_flow {
 	uint16_t address;
 	uint16_t source_port;
+	uint32_t number;
 };
 
 /* Smallest frame (with FCS) that holds the stack and the payload's header. */
@@ -169,6 +172,7 @@ static inline struct frame_flow frame_flow(const struct frame_template *t, uint3
 	return (struct frame_flow){
 		.address = frame_be16((uint16_t)(t->address + flow)),
 		.source_port = frame_be16((uint16_t)(NFVGEN_MIN_UDP_SOURCE + ((flow + (flow >> 16)) & 0x3fffu))),
+		.number = flow,
 	};
 }
 
@@ -198,6 +202,8 @@ static inline void frame_write_outer(uint8_t *frame, const struct frame_template
 struct frame_writer {
 	const struct frame_template *template;
 	struct frame_layout at;
+	uint8_t destination; /* flow 0's, the last byte */
+	uint8_t destinations_mask;
 	uint16_t ip_sum;
 	uint64_t udp_sum; /* with the time */
 	uint64_t time_be;
@@ -211,6 +217,8 @@ static inline struct frame_writer frame_writer(const struct frame_template *t, u
 	return (struct frame_writer){
 		.template = t,
 		.at = t->layout,
+		.destination = t->bytes[FRAME_DESTINATION],
+		.destinations_mask = t->destinations_mask,
 		.ip_sum = t->ip_sum,
 		.udp_sum = (uint64_t)t->udp_sum + (uint32_t)time_be + (time_be >> 32),
 		.time_be = time_be,
@@ -234,6 +242,8 @@ static inline void frame_write_next(
 
 		memcpy(frame + w->at.ip_checksum, &ip, 2);
 	}
+	if (w->destinations_mask)
+		frame[FRAME_DESTINATION] = (uint8_t)(w->destination + (flow.number & w->destinations_mask));
 	if (w->at.outer_source_port)
 		frame_write_outer(frame, w->template, flow);
 }

@@ -11,8 +11,8 @@
 #define RANGE "out-of-range"
 
 static const char *const keys[] = {"schema", "id", "command", "duration_ns", "frames", "rate_pps", "directions",
-	"frame_sizes", "flows", "stack", "macs", "destination_macs", "ipv4", "ipv6", "learning_frames", "drain_ns",
-	"check", "stamp"};
+	"frame_sizes", "flows", "stack", "macs", "destination_macs", "destination_mac_count", "ipv4", "ipv6",
+	"learning_frames", "drain_ns", "check", "stamp"};
 
 int refuse(struct refusal *why, const char *code, const char *field, const char *format, ...)
 {
@@ -126,6 +126,26 @@ static bool parse_ipv6(const char *text, uint8_t *address)
 	return inet_pton(AF_INET6, text, address) == 1;
 }
 
+/* After the addresses, which decide whether the last byte has room. */
+static int get_destination_count(const json_t *request, struct trial *trial, struct refusal *why)
+{
+	static const char key[] = "destination_mac_count";
+	json_int_t count = 1;
+
+	if (get_integer(request, key, 1, NFVGEN_MAX_DESTINATIONS, &count, why) < 0)
+		return -1;
+	if (count & (count - 1))
+		return refuse(why, BAD, key, "%s is %" JSON_INTEGER_FORMAT "; right is 1, 2, 4 or 8", key, count);
+	for (unsigned i = 0; i < NFVGEN_PORTS; i++) {
+		json_int_t room = 0x100 - trial->destination_mac[i][5];
+
+		if (count > room)
+			return out_of_range(why, key, count, room, "largest");
+	}
+	trial->destination_mac_count = (uint8_t)count;
+	return 0;
+}
+
 static int get_addresses(
 	const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why)
 {
@@ -139,8 +159,10 @@ static int get_addresses(
 		return -1;
 	for (unsigned i = 0; i < NFVGEN_PORTS; i++)
 		memcpy(trial->destination_mac[i], e[!i].mac, sizeof(trial->destination_mac[i]));
-	return get_pair(request, "destination_macs", parse_mac,
-		(uint8_t *[]){trial->destination_mac[0], trial->destination_mac[1]}, "02:00:00:00:00:01", why);
+	if (get_pair(request, "destination_macs", parse_mac,
+		    (uint8_t *[]){trial->destination_mac[0], trial->destination_mac[1]}, "02:00:00:00:00:01", why) < 0)
+		return -1;
+	return get_destination_count(request, trial, why);
 }
 
 static int get_stack(const json_t *request, struct frame_stack *stack, struct refusal *why)

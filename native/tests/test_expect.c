@@ -40,6 +40,7 @@ static void check_many_frames(uint32_t length)
 	for (uint32_t i = 0; i < 300000; i++) {
 		frame_write(frame, &t, i, i * 77777u, time);
 		CHECK(frame_is_expected(frame, length, &e, true));
+		CHECK_EQUAL(frame[FRAME_DESTINATION], 2 + (i & t.destinations_mask));
 		check_other_zero(t.layout.udp_checksum, length, 0);
 		if (t.layout.ip_checksum)
 			check_other_zero(t.layout.ip_checksum, length, 0xffff);
@@ -61,6 +62,9 @@ static void check_stack(const struct frame_stack *stack, uint16_t more)
 	memcpy(frame, t.bytes, sizeof(frame));
 	frame_write(frame, &t, 70000, 12345, 987654321);
 	check_every_bit(t.layout.length);
+	check_many_frames(t.layout.length);
+	t.destinations_mask = 7;
+	CHECK(expectation_build(&e, &t));
 	check_many_frames(t.layout.length);
 }
 

@@ -62,6 +62,13 @@ static const struct refused table[] = {
 	{"{\"frames\": 1, \"directions\": [[0, 1], [0, 1]]}", "bad-request", "directions", -1},
 	{"{\"frames\": 1, \"macs\": [\"02:00:00:00:00:01\"]}", "bad-request", "macs", -1},
 	{"{\"frames\": 1, \"macs\": [\"02:00:00:00:00:01\", \"2:0:0:0:0:2\"]}", "bad-request", "macs", -1},
+	{"{\"frames\": 1, \"destination_mac_count\": 9}", "out-of-range", "destination_mac_count", 8},
+	{"{\"frames\": 1, \"destination_mac_count\": 0}", "out-of-range", "destination_mac_count", 1},
+	{"{\"frames\": 1, \"destination_mac_count\": 3}", "bad-request", "destination_mac_count", -1},
+	{"{\"frames\": 1, \"destination_mac_count\": \"2\"}", "bad-request", "destination_mac_count", -1},
+	{"{\"frames\": 1, \"destination_mac_count\": 4, \"destination_macs\": "
+	 "[\"02:00:00:00:00:01\", \"02:00:00:00:00:fd\"]}",
+		"out-of-range", "destination_mac_count", 3},
 	{"{\"frames\": 1, \"ipv4\": [\"1.2.3.4\", \"1.2.3\"]}", "bad-request", "ipv4", -1},
 	{"{\"frames\": 1, \"ipv6\": [\"::1\", 2]}", "bad-request", "ipv6", -1},
 };
@@ -96,6 +103,7 @@ static void test_defaults(void)
 	CHECK_EQUAL(trial.drain_ns, 50000000);
 	CHECK(trial.check && trial.stamp && !trial.stack.vxlan && trial.stack.ip == 4);
 	CHECK_EQUAL(trial.destination_mac[0][5], 2);
+	CHECK_EQUAL(trial.destination_mac_count, 1);
 	CHECK_EQUAL(trial.endpoint[1].ipv4[1], 19);
 }
 
@@ -120,6 +128,10 @@ static void test_given(void)
 	CHECK_EQUAL(trial.destination_mac[1][4], 0x0b);
 	CHECK_EQUAL(trial.endpoint[1].ipv6[15], 2);
 	CHECK(!trial.stamp && trial.check);
+	CHECK_EQUAL(parse("{\"frames\": 1, \"destination_mac_count\": 4, \"destination_macs\": "
+			  "[\"02:00:00:00:00:01\", \"02:00:00:00:00:fc\"]}"),
+		0);
+	CHECK_EQUAL(trial.destination_mac_count, 4);
 }
 
 int main(void)

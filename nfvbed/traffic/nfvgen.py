@@ -90,6 +90,8 @@ class NfvgenOptions:
     """dpdk only: give the core away regularly, as another program that polls shares it."""
     destination_macs: tuple[str, str] | None = None
     """Of frames sent from port 0 and port 1; None: the address of the port that they are for."""
+    destination_mac_count: int = 1
+    """1, 2, 4 or 8: flows go in turn to so many addresses, which differ in their last byte."""
     drain_ns: int = 50_000_000
     start_timeout_s: float = 30.0
     """Opening virtio-user ports waits for the other side; hugepages have to be cleared."""
@@ -160,6 +162,8 @@ class NfvgenClient(Generator):
         message = start_message(request, self._options.drain_ns).model_dump()
         if self._options.destination_macs is not None:
             message["destination_macs"] = list(self._options.destination_macs)
+        if self._options.destination_mac_count > 1:
+            message["destination_mac_count"] = self._options.destination_mac_count
         self._result(self._ask("start", **message), "start", request)
         return result_of(self._wait_for_end(request))
 

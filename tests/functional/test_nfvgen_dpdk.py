@@ -91,6 +91,13 @@ def test_a_million_flows(loop: Generator) -> None:
     assert_clean(loop.trial(flows=1_000_000, duration_ns=300_000_000), frames=100_000)
 
 
+@pytest.mark.parametrize("stack", [{"ip": 4}, {"vlan": 5, "ip": 6}, {"ip": 4, "vxlan": 7}])
+def test_several_destinations(loop: Generator, stack: dict[str, int]) -> None:
+    keys = {"destination_macs": ["02:00:00:00:00:f8", "02:00:00:00:01:00"], "destination_mac_count": 8, "flows": 1000}
+    for sizes in ([[178, 1]], [[178, 7], [571, 4]]):
+        assert_clean(loop.trial(stack=stack, frame_sizes=sizes, **keys), frames=1000)
+
+
 def test_largest_frame(vhost: Generator) -> None:
     largest = vhost.result("hello")["max_frame_size_bytes"]
     assert largest >= 9018

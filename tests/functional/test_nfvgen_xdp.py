@@ -3,10 +3,11 @@
 
 import json
 import signal
+import sys
 import time
 
 import pytest
-from xdp_driver import assert_nothing_lost
+from xdp_driver import Generator, assert_nothing_lost
 
 
 def test_paced_trial_is_complete(loop):
@@ -70,6 +71,48 @@ def test_stacks_and_flows(loop, stack, flows):
     sizes = [[178, 7], [571, 4], [1514, 1]]
     trial = loop.trial(duration_ns=60_000_000, rate_pps=50_000, stack=stack, flows=flows, frame_sizes=sizes)
     assert_nothing_lost(trial)
+
+
+# Prints destination address and UDP source port, which tells the flow, of so many frames.
+LISTEN = """
+import json, socket, sys
+port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x800))
+port.bind((sys.argv[1], 0x800))
+port.settimeout(20)
+print("ready", flush=True)
+frames = [port.recv(9000) for _ in range(int(sys.argv[2]))]
+print(json.dumps([[frame[:6].hex(":"), int.from_bytes(frame[34:36], "big")] for frame in frames]))
+"""
+
+
+def test_destination_follows_the_flow(namespace, tmp_path):
+    """Flow f has destination f modulo the count."""
+    namespace.pair("nfvta", "nfvtc")
+    namespace.pair("nfvtb", "nfvtd")
+    namespace.receive_offload("on", "nfvtc", "nfvtd")
+    listener = namespace.start(sys.executable, "-c", LISTEN, "nfvtc", "100")
+    assert listener.stdout.readline() == "ready\n"
+    generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
+    try:
+        macs = ["02:00:00:00:00:f8", "02:00:00:00:01:00"]
+        keys = {"flows": 6, "destination_macs": macs, "destination_mac_count": 4, "directions": [[0, 1]]}
+        generator.trial(frames=2000, rate_pps=10_000, duration_ns=10**9, **keys)
+        seen = json.loads(listener.communicate(timeout=30)[0])
+    finally:
+        listener.kill()
+        generator.close()
+    flows = {mac: {port - 0xC000 for other, port in seen if other == mac} for mac, _ in seen}
+    assert flows == {f"02:00:00:00:00:{0xF8 + n:02x}": {n, n + 4} & set(range(6)) for n in range(4)}
+
+
+@pytest.mark.parametrize("stack", [{"ip": 4}, {"vlan": 5, "ip": 6}, {"ip": 4, "vxlan": 7}])
+def test_several_destinations(loop, stack):
+    """Address and checksums have nothing to do with each other, also inside VXLAN; the receiver takes all of them."""
+    keys = {"destination_macs": ["02:00:00:00:00:f8", "02:00:00:00:01:00"], "destination_mac_count": 8, "flows": 1000}
+    sizes = [[178, 7], [571, 4]]
+    trial = loop.trial(duration_ns=60_000_000, rate_pps=50_000, stack=stack, frame_sizes=sizes, **keys)
+    assert_nothing_lost(trial)
+    assert trial["foreign"] == [0, 0]
 
 
 def test_mix_of_sizes(loop):

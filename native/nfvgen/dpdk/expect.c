@@ -26,6 +26,8 @@ bool expectation_build(struct expectation *e, const struct frame_template *t)
 	ignore(e, at->time, 8);
 	if (at->ip_checksum)
 		ignore(e, at->ip_checksum, 2);
+	if (t->destinations_mask)
+		ignore(e, FRAME_DESTINATION, 1);
 	if (at->length < e->head)
 		ignore(e, at->length, e->head - at->length);
 	return true;

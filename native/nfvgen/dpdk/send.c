@@ -227,6 +227,7 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 			failure_set(why, "a frame of %u bytes does not fit its headers", size);
 			return -EINVAL;
 		}
+		dpdk.templates[number][i].destinations_mask = (uint8_t)(trial->destination_mac_count - 1);
 		largest = RTE_MAX(largest, size);
 	}
 	s->header_bytes = dpdk.templates[number][0].layout.payload + FRAME_PAYLOAD_BYTES;

@@ -21,8 +21,9 @@ static void take_words(__u64 words[XDP_EXPECT_WORDS], const uint8_t *bytes, unsi
 		memcpy(&words[head / 8], bytes + head - 8, 8);
 }
 
-static void make_mask(__u64 mask[XDP_EXPECT_WORDS], const struct frame_layout *at, unsigned head)
+static void make_mask(__u64 mask[XDP_EXPECT_WORDS], const struct frame_template *t, unsigned head)
 {
+	const struct frame_layout *at = &t->layout;
 	uint8_t bytes[XDP_EXPECT_WORDS * 8];
 
 	memset(bytes, 0xff, sizeof(bytes));
@@ -34,6 +35,8 @@ static void make_mask(__u64 mask[XDP_EXPECT_WORDS], const struct frame_layout *a
 	/* No more than the parser looks at: it does not verify the checksum of the IP header either. */
 	if (at->ip_checksum)
 		memset(bytes + at->ip_checksum, 0, 2);
+	if (t->destinations_mask)
+		bytes[FRAME_DESTINATION] = 0;
 	take_words(mask, bytes, head);
 }
 
@@ -42,7 +45,7 @@ static void expect(struct sink_expect *to, const struct frame_template *t, unsig
 	uint16_t rest = frame_fold(frame_sum(t->bytes + head, t->layout.length - head));
 
 	take_words(to->words, t->bytes, head);
-	make_mask(to->mask, &t->layout, head);
+	make_mask(to->mask, t, head);
 	to->udp_sum = t->udp_sum;
 	to->rest_sum = rest ? rest : 0xffff;
 }
@@ -66,6 +69,7 @@ void xdp_expect(struct sink_quick *quick, const struct trial *trial, uint16_t tr
 				quick->head = 0;
 				return;
 			}
+			template.destinations_mask = (uint8_t)(trial->destination_mac_count - 1);
 			quick->head = template.layout.payload + FRAME_PAYLOAD_BYTES;
 			quick->size_of[template.layout.length % XDP_LENGTHS] = (uint8_t)(i + 1);
 			expect(&quick->expect[direction->rx][i], &template, quick->head);

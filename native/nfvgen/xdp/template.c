@@ -8,7 +8,7 @@
 #define NS_PER_S 1000000000ull
 
 _Static_assert(XDP_MIX == NFVGEN_MIX && XDP_DIRECTIONS == NFVGEN_DIRECTIONS && XDP_PORTS == NFVGEN_PORTS &&
-		       XDP_SCHEDULE == MIX_SCHEDULE,
+		       XDP_SCHEDULE == MIX_SCHEDULE && XDP_DESTINATION == FRAME_DESTINATION,
 	"the program and the core have the same bounds");
 
 static void set_layout(struct gen_config *config, const struct frame_layout *at)
@@ -92,6 +92,7 @@ int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_nu
 	memset(plan, 0, sizeof(*plan));
 	config->directions = trial->directions;
 	config->flows = trial->flows;
+	config->destinations_mask = trial->destination_mac_count - 1u;
 	config->stamp = trial->stamp;
 	config->sizes = trial->mix.count;
 	config->schedule_length = mix_schedule(plan->schedule, &trial->mix);

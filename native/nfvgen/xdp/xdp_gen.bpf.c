@@ -192,6 +192,9 @@ static __always_inline void write_fields(
 	*(__u64 *)(frame + config.time) = time_be;
 	if (config.ip_checksum)
 		*(__u16 *)(frame + config.ip_checksum) = (__u16)~fold((__u64)t->ip_sum + address);
+	if (config.destinations_mask)
+		*(__u8 *)(frame + XDP_DESTINATION) =
+			(__u8)(t->words[0] >> 8 * XDP_DESTINATION) + (__u8)(flow & config.destinations_mask);
 	if (config.outer_source_port) {
 		sum = (__u64)t->outer_udp_sum + port + (config.ip_checksum ? (__u16)~address : 0);
 		*(__u16 *)(frame + config.outer_source_port) = port;

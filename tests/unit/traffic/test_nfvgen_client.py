@@ -63,6 +63,15 @@ def test_one_direction_is_asked_for_as_one(fake: FakeNfvgen) -> None:
     assert next(r for r in fake.requests if r["command"] == "start")["directions"] == [[0, 1]]
 
 
+def test_destinations_are_named_only_where_the_deployment_asks_for_some(fake: FakeNfvgen) -> None:
+    client(fake).run(REQUEST)
+    client(fake, destination_macs=("02:00:00:00:00:08", "02:00:00:00:01:08"), destination_mac_count=2).run(REQUEST)
+    plain, several = (r for r in fake.requests if r["command"] == "start")
+    assert not {"destination_macs", "destination_mac_count"} & set(plain)
+    assert several["destination_macs"] == ["02:00:00:00:00:08", "02:00:00:00:01:08"]
+    assert several["destination_mac_count"] == 2
+
+
 def test_hello_describes_engine_limits_and_links(fake: FakeNfvgen) -> None:
     info = client(fake).hello()
     assert info.engine.name == "nfvgen-dpdk"
