@@ -18,6 +18,7 @@ from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.sites import open_site
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.measure.trial import wait_for_links
+from nfvbed.onboard.site import OnboardingSite
 from nfvbed.records import NOT_SEPARABLE, CellRole, PortKind, Role, VnfKind
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice
@@ -298,7 +299,49 @@ def test_vnf_ports_of_a_standing_deployment(site):
         assert Workspace.attach(Path(deployment.run_directory)).close() == []
 
 
-def test_roles_without_vnfs_take_the_same_topology(site):
-    deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "p2p", CellRole.LOOPBACK)
-    assert deployment.vnf_ports == ()
+@pytest.mark.parametrize("role", [CellRole.REFERENCE, CellRole.LOOPBACK])
+def test_ceilings_of_veth_ports_pass_every_frame(site, role):
+    deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "p2p", role)
+    assert (deployment.role, deployment.vnf_ports) == (role, ())
+    generator = site.open_generator(deployment)
+    try:
+        # What the kernel has not handed over yet when the first trial ends is none of it.
+        generator.run(TRICKLE)
+        result = generator.run(TRICKLE)
+    finally:
+        generator.close()
+    assert all(d.received == d.sent > 0 for d in result.directions)
+    site.verify(deployment)
+    if role is CellRole.REFERENCE:
+        first, second = site.hops(deployment)
+        assert min(first.rx_packets, second.tx_packets) >= result.directions[0].sent
+        (poller,) = [thread for thread in site.work_threads(deployment) if thread.polling]
+        assert os.sched_getaffinity(poller.tid) == {site.arrangement(deployment).switch_cores[0]}
     site.destroy(deployment)
+
+
+def test_vnf_on_veth_ports_stands_alone(site):
+    deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "pvp", CellRole.VNF, vnf(forwarding="bridge"))
+    site.verify(deployment)
+    assert site.counters(deployment) is None
+    path = stations(deployment)
+    assert carry(path, FRAME) == carry(path[::-1], BACK) == COUNT
+    first, last = site.hops(deployment)
+    assert (first.tx_packets, last.rx_packets) == (COUNT, COUNT)
+    site.destroy(deployment)
+
+
+def test_vnf_on_vhost_user_ports_stands_alone(site):
+    whole = OnboardingSite(site, PROJECT.root)
+    deployment = whole.deploy(PROJECT.load_variant("ovs-dpdk"), "pvp", CellRole.VNF, vnf())
+    assert all(port.spec.startswith("net_vhost") for port in deployment.ports)
+    generator = whole.open_generator(deployment)
+    try:
+        wait_for_links(generator)
+        generator.run(TRICKLE)
+        result = generator.run(TRICKLE)
+    finally:
+        generator.close()
+    assert all(d.received == d.sent > 0 for d in result.directions)
+    assert whole.counters(deployment) is None
+    whole.destroy(deployment)

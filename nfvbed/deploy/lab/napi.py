@@ -18,9 +18,10 @@ _NAME_CHARACTERS = 15
 
 _APPEAR_WAIT_S = 1.0
 _DEFERRALS = 2
-_POLLER_PATIENCE_NS = 100_000_000
-"""Longer than a poller that has a full ring to empty stays away; with DPDK's 200 us the sender's softirq took the work
-over under overload, and the poller, whose ring then never was empty, never took it back."""
+_POLLER_PATIENCE_NS = 500_000
+"""After it the kernel does the work itself, in the sender's softirq. Shorter (200 us, as DPDK's guide has it), and a
+poller that is busy with a full ring loses the work under overload and does not get it back; much longer, and frames of a
+slow trickle wait for it."""
 
 
 def napi_threads() -> dict[int, str]:

@@ -4,12 +4,29 @@ import pytest
 
 from nfvbed.deploy.dataplanes.registry import data_plane, has_ceiling
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import CellRole, PortKind
+from nfvbed.records import CellRole, PortKind, VnfKind
+from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 
 BRIDGE = Variant(
     name="b", title="b", port_kind=PortKind.VETH, topologies=("p2p",), options={"dataplane": "linux-bridge"}
 )
+
+
+OVS = Variant(
+    name="o", title="o", port_kind=PortKind.VHOST_USER, topologies=("p2p",), options={"dataplane": "ovs-dpdk"}
+)
+
+
+@pytest.fixture(scope="module")
+def project():
+    return Project()
+
+
+def choice(project, kind=VnfKind.PROCESS):
+    spec = project.load_vnf("vloop")
+    return VnfChoice(label="", vnf=spec, kind=kind, forwarding="io", flavor=project.load_flavor(spec.flavor))
 
 
 def test_bridge_and_its_ceiling():
@@ -18,11 +35,17 @@ def test_bridge_and_its_ceiling():
     assert has_ceiling(CellRole.LOOPBACK, PortKind.VETH)
 
 
-def test_ceiling_that_does_not_exist():
-    assert not has_ceiling(CellRole.REFERENCE, PortKind.TAP)
-    on_taps = BRIDGE.model_copy(update={"port_kind": PortKind.TAP})
-    with pytest.raises(UnsupportedError, match="no reference for ports of kind tap"):
-        data_plane(on_taps, CellRole.REFERENCE)
+def test_every_port_kind_of_the_lab_has_its_ceilings():
+    assert data_plane(BRIDGE, CellRole.REFERENCE).kind == "testpmd-veth"
+    assert data_plane(OVS, CellRole.REFERENCE).kind == "testpmd-io"
+    assert not has_ceiling(CellRole.REFERENCE, PortKind.MEMIF)
+
+
+def test_ceiling_of_a_vnf_goes_by_its_ports(project):
+    assert data_plane(BRIDGE, CellRole.VNF, choice(project)).kind == "bare-veth"
+    assert data_plane(OVS, CellRole.VNF, choice(project)).kind == "bare-vhost"
+    with pytest.raises(UnsupportedError, match="no vnf for ports of kind tap"):
+        data_plane(BRIDGE, CellRole.VNF, choice(project, kind=VnfKind.VM))
 
 
 def test_data_plane_of_another_site():

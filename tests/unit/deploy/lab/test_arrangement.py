@@ -101,3 +101,50 @@ def test_fewer_named_cores_than_the_variant_wants():
 def test_all_cores_named_for_the_switch_leave_none_for_the_generator():
     with pytest.raises(UnsupportedError):
         resolve(TWO_CORES, ArrangementSpec(switch_cores=(0, 1)), switch_cores=2)
+
+
+def test_a_vnf_shares_the_generators_core_where_there_are_two():
+    found = resolve(TWO_CORES, AUTO, vnfs=3)
+    assert (found.switch_cores, found.generator_core, found.vnf_cores) == ((0,), 1, (1, 1, 1))
+    assert found.control_cores == (1,)
+
+
+def test_without_vnfs_nothing_changes():
+    assert resolve(LAPTOP, AUTO).vnf_cores == ()
+    assert resolve(LAPTOP, AUTO, vnfs=0) == resolve(LAPTOP, AUTO)
+
+
+@pytest.mark.parametrize(
+    ("vnfs", "cores"),
+    [
+        (1, (4,)),
+        (2, (4, 6)),
+        (3, (4, 6, 5)),
+        (4, (4, 6, 5, 7)),
+        (6, (4, 6, 5, 7, 3, 4)),
+    ],
+)
+def test_vnfs_take_whole_cores_first_and_never_the_switchs_second_thread(vnfs, cores):
+    found = resolve(LAPTOP, AUTO, vnfs=vnfs)
+    assert (found.switch_cores, found.generator_core) == ((0,), 2)
+    assert found.vnf_cores == cores
+
+
+def test_control_stays_off_the_vnfs_where_there_is_a_choice():
+    assert resolve(LAPTOP, AUTO, vnfs=1).control_cores == (6, 7)
+    assert set(resolve(LAPTOP, AUTO, vnfs=2).control_cores).isdisjoint({0, 2, 4, 6})
+
+
+def test_vnfs_stay_on_the_switchs_socket_isolated_cores_first():
+    found = resolve(SERVER, AUTO, vnfs=8)
+    assert (found.switch_cores, found.generator_core) == ((5,), 6)
+    assert found.vnf_cores[0] == 7
+    assert all(SERVER.node_of(core) == 1 for core in found.vnf_cores)
+    assert not set(found.vnf_cores) & SERVER.siblings_of(5)
+    assert set(found.control_cores) <= {0, 1, 2, 3, 4, 8, 9, 10, 11, 12}
+
+
+def test_a_socket_without_a_free_core_leaves_vnfs_beside_the_generator():
+    spec = ArrangementSpec(switch_cores=(4, 5, 6, 7), generator_core=0)
+    found = resolve(SERVER, spec, switch_cores=4, vnfs=2)
+    assert found.vnf_cores == (0, 0), "all that is free there are second threads of the switch's cores"
