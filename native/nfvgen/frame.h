@@ -18,7 +18,7 @@
 #define NFVGEN_FCS_BYTES 4
 #define NFVGEN_MIN_FRAME_SIZE 64      /* with FCS */
 #define NFVGEN_MAX_FRAME_SIZE 9728    /* with FCS; an engine may stop earlier */
-#define FRAME_DESTINATION 5      /* the byte of the frame that tells several destination addresses apart */
+#define FRAME_DESTINATION 5           /* the byte of the frame that tells several destination addresses apart */
 #define NFVGEN_MIN_UDP_SOURCE 0xc000u /* flows use the dynamic ports, 49152 and up */
 
 /* The payload: all big-endian, no padding; the rest of the payload is frame_pattern(). */
@@ -64,7 +64,7 @@ struct frame_layout {
 struct frame_template {
 	struct frame_layout layout;
 	uint8_t destinations_mask; /* set by who sends to several addresses: their number, a power of two, - 1 */
-	uint16_t address; /* flow 0's low 16 bits, host order */
+	uint16_t address;          /* flow 0's low 16 bits, host order */
 	uint16_t ip_sum;
 	uint16_t udp_sum;
 	uint16_t outer_udp_sum;

@@ -101,9 +101,7 @@ def without_hidden_work(times: Sequence[CpuTime], threads: Sequence[WorkThread],
     polled = any(thread.polling for thread in threads if thread.role is Role.SWITCH)
     hidden = (Role.VNF,) if polled else (Role.VNF, Role.SWITCH)
     why = "the VNF's threads did not run: it works in softirq that is another's as well"
-    return tuple(
-        _unknown(time.role, time.core, NOT_SEPARABLE, why) if time.role in hidden else time for time in times
-    )
+    return tuple(_unknown(time.role, time.core, NOT_SEPARABLE, why) if time.role in hidden else time for time in times)
 
 
 def _time(role: Role, members: Sequence[WorkThread], window: _Window, owned: bool) -> CpuTime:

@@ -13,7 +13,7 @@ class Overheads:
 
     deployment_s: float = 4.0
     """Setting a data plane and the generator up and down again."""
-    boot_s: float = 60.0
+    boot_s: float = 30.0
     """Starting the guests of a deployment; they boot side by side."""
     trial_s: float = 0.25
     """Draining, core distance and counters around one trial."""

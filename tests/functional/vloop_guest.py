@@ -25,9 +25,9 @@ OUTSIDE = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
 class Guest:
     """One running guest; a context manager."""
 
-    def __init__(
-        self, folder: Path, nics=("virtio-net-pci", "virtio-net-pci"), cpus=2, direct=True, parameters="", options=""
-    ):
+    def __init__(self, folder, nics=("virtio-net-pci", "virtio-net-pci"), **choices):
+        """Choices: `machine`, `cpus`, `direct` (the kernel beside the image, or its own loader), `parameters`."""
+        direct, parameters = choices.get("direct", True), choices.get("parameters", "")
         self.folder = folder
         self.console = folder / "console.log"
         self.agent = Agent(folder / "agent")
@@ -97,33 +97,19 @@ class Guest:
             except BlockingIOError:
                 pass
 
-    def _machine(self, nics, cpus, options):
+    def _machine(self, nics, choices):
         folder = self.folder
-        argv = [
-            "-M",
-            "q35",
-            "-accel",
-            "tcg,thread=multi",
-            "-cpu",
-            "max",
-            "-smp",
-            str(cpus),
-            "-m",
-            "768",
-            "-display",
-            "none",
-        ]
+        argv = ["-M", choices.get("machine", "q35"), "-accel", "tcg,thread=multi", "-cpu", "max"]
+        argv += ["-smp", str(choices.get("cpus", 2)), "-m", "768", "-display", "none"]
         argv += ["-nodefaults", "-no-reboot", "-no-user-config"]
         argv += ["-drive", f"file={IMAGES / 'vloop.qcow2'},format=qcow2,if=none,id=root,readonly=on"]
         argv += ["-device", "virtio-blk-pci,drive=root"]
         argv += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
         argv += ["-chardev", f"socket,id=agent,path={folder / 'agent'},server=on,wait=off", "-serial", "chardev:agent"]
         for place, nic in enumerate(nics):
-            argv += [
-                "-netdev",
-                f"dgram,id=n{place},local.type=unix,local.path={folder / f'q{place}'},"
-                f"remote.type=unix,remote.path={folder / f't{place}'}",
-            ]
+            near, far = folder / f"q{place}", folder / f"t{place}"
+            ends = f"local.type=unix,local.path={near},remote.type=unix,remote.path={far}"
+            argv += ["-netdev", f"dgram,id=n{place},{ends}"]
             argv += ["-device", f"{nic},netdev=n{place},mac={MACS[place]}"]
         return argv
 

@@ -20,8 +20,8 @@ _APPEAR_WAIT_S = 1.0
 _DEFERRALS = 2
 _POLLER_PATIENCE_NS = 500_000
 """After it the kernel does the work itself, in the sender's softirq. Shorter (200 us, as DPDK's guide has it), and a
-poller that is busy with a full ring loses the work under overload and does not get it back; much longer, and frames of a
-slow trickle wait for it."""
+poller that is busy with a full ring loses the work under overload and does not get it back; much longer, and frames of
+a slow trickle wait for it."""
 
 
 def napi_threads() -> dict[int, str]:

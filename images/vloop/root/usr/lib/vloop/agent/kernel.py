@@ -1,16 +1,12 @@
 """Forwarding by the guest's kernel: a bridge or a router."""
 
-import time
-
 from agent import ethtool
-from agent.ports import Port
+from agent.ports import Port, wait_up
 from agent.program import read, run, write
 from agent.refusal import Refusal
 
 ENGINE = "kernel"
 BRIDGE = "br0"
-_BRIDGE_FORWARDS = "3"
-_SETTLE_S = 5.0
 _COUNTERS = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
 
 
@@ -34,7 +30,7 @@ class KernelForwarder:
         else:
             self._route()
         for port in self.ports:
-            _wait_forwarding(port.name)
+            wait_up(port.name)
         self._zero = [_counters(port.name) for port in self.ports]
         return {
             "engine": ENGINE,
@@ -103,17 +99,6 @@ def give_addresses(ports: list[Port], addresses: list) -> None:
                 write(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "0")
             words = ["nodad"] if ":" in address else []
             run("ip", "address", "replace", address, "dev", name, *words)
-
-
-def _wait_forwarding(name: str) -> None:
-    """Wait until the kernel has taken notice that a cable is plugged in; without one the port stays down."""
-    place = f"/sys/class/net/{name}"
-    deadline = time.monotonic() + _SETTLE_S
-    while time.monotonic() < deadline:
-        bridged = read(f"{place}/brport/state")
-        if read(f"{place}/operstate") == "up" and bridged in ("", _BRIDGE_FORWARDS):
-            return
-        time.sleep(0.02)
 
 
 def _counters(name: str) -> dict:

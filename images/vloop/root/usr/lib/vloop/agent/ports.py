@@ -17,6 +17,8 @@ _DPDK = {"0x8086", _VIRTIO, "0x15b3", "0x15ad"}
 _OWN_DRIVER = {"0x15b3"}
 """DPDK uses these beside the kernel's driver, and does not take them from it."""
 _APPEAR_S = 5.0
+_SETTLE_S = 5.0
+_BRIDGE_FORWARDS = "3"
 
 
 @dataclass
@@ -137,3 +139,14 @@ def choose(ports: list[Port], macs: list | None, most: int) -> list[Port]:
             f"one to {most} ports are needed", observed=f"{len(chosen)}", fix="give the guest network devices"
         )
     return chosen
+
+
+def wait_up(name: str) -> None:
+    """Wait until the kernel has taken notice that a cable is plugged in; without one the port stays down."""
+    place = f"/sys/class/net/{name}"
+    deadline = time.monotonic() + _SETTLE_S
+    while time.monotonic() < deadline:
+        bridged = read(f"{place}/brport/state")
+        if read(f"{place}/operstate") == "up" and bridged in ("", _BRIDGE_FORWARDS):
+            return
+        time.sleep(0.02)

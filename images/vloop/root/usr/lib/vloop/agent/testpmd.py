@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from agent import cpus, ethtool, hugepages
-from agent.ports import Port
+from agent.ports import Port, wait_up
 from agent.program import read, run
 from agent.refusal import Refusal
 
@@ -21,7 +21,6 @@ _MBUF_CACHE = 250
 _MBUF_BYTES = 2560
 _BASE_MIB = 32
 """What testpmd takes beside its buffers: rings, tables."""
-_FCS = 4
 
 
 class Testpmd:
@@ -91,10 +90,13 @@ class Testpmd:
         argv += [f"--burst={request['burst']}", f"--rxq={request['queues']}", f"--txq={request['queues']}"]
         argv += [f"--rxd={request['descriptors']}", f"--txd={request['descriptors']}", f"--mbcache={_MBUF_CACHE}"]
         argv += [f"--total-num-mbufs={self._mbufs()}", "--disable-link-check"]
+        # What arrives between the start of the ports and that of forwarding waits in the rings and is not thrown away.
+        argv += ["--no-flush-rx"]
         # Room for a VLAN tag; the driver over AF_PACKET takes the kernel's own size and no other.
         argv += [] if self.over_kernel else ["--max-pkt-len=1522"]
         if request["mode"] == "source":
-            argv += [f"--txpkts={request['frame_size_bytes'] - _FCS}", f"--flowgen-flows={request['flows']}"]
+            # flowgen takes the FCS off the size by itself.
+            argv += [f"--txpkts={request['frame_size_bytes']}", f"--flowgen-flows={request['flows']}"]
         if len(self.ports) == 1:
             argv += ["--port-topology=loop"]
         argv += [f"--eth-peer={place},{mac}" for place, mac in enumerate(request["peers"])]
@@ -159,6 +161,8 @@ class Testpmd:
             port.to_kernel()
             run("ip", "link", "set", port.name, "promisc", "on", "up")
             states.append(ethtool.switch_all(port.name, self.request["offloads"]))
+        for port in self.ports:
+            wait_up(port.name)
         return states
 
     def _mbufs(self) -> int:
