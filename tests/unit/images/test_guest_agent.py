@@ -1,0 +1,169 @@
+"""The guest's agent: requests, CPUs, testpmd's command line. Its work in a guest: tests/functional/test_vloop_image.py."""
+
+import json
+
+import pytest
+from agent import cpus, hugepages, servers
+from agent import request as requests
+from agent.__main__ import reply
+from agent.ports import Port, choose
+from agent.refusal import Refusal
+from agent.testpmd import Testpmd
+
+PORTS = [Port("0000:00:02.0", "52:54:00:00:00:01"), Port("0000:00:03.0", "52:54:00:00:00:02")]
+
+
+class FakeService:
+    def __init__(self, result):
+        self.result = result
+
+    def answer(self, document):
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+def ask(document, result=None):
+    return reply(json.dumps(document).encode(), FakeService(result if result is not None else {}))
+
+
+def test_answer_repeats_the_number():
+    answer = ask({"schema": "vloop/1", "id": 7, "do": "info"}, {"a": 1})
+    assert answer == {"schema": "vloop/1", "id": 7, "ok": True, "result": {"a": 1}}
+
+
+def test_refusal_has_four_parts():
+    answer = ask({"schema": "vloop/1", "id": 7, "do": "x"}, Refusal("no", observed="seen", fix="mend"))
+    assert answer["ok"] is False
+    assert answer["error"] == {"what": "no", "where": "", "observed": "seen", "fix": "mend"}
+
+
+def test_fault_of_the_agent_is_told_with_its_place():
+    error = ask({"schema": "vloop/1", "id": 7, "do": "x"}, KeyError("k"))["error"]
+    assert error["what"] == "the agent failed"
+    assert "test_guest_agent.py:" in error["where"]
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]", b'{"schema": "vloop/2"}', b"\xff\xfe"])
+def test_line_that_is_no_request_is_refused(line):
+    assert reply(line, FakeService({}))["ok"] is False
+
+
+def forward(**keys):
+    return requests.forward({"schema": "vloop/1", "id": 1, "do": "forward", **keys})
+
+
+def test_defaults_are_filled_in():
+    assert forward(mode="io")["burst"] == 32
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"mode": "fly"},
+        {"mode": "io", "burst": True},
+        {"mode": "io", "burst": "32"},
+        {"mode": "io", "queues": 0},
+        {"mode": "io", "speed": 1},
+        {"mode": "io", "driver": "magic"},
+        {"mode": "raw", "driver": "dpdk"},
+    ],
+)
+def test_wrong_request_is_refused(keys):
+    with pytest.raises(Refusal):
+        forward(**keys)
+
+
+@pytest.mark.parametrize(
+    ("every", "apart", "forwarding", "control"),
+    [
+        ([0], [], [0], [0]),
+        ([0, 1], [], [1], [0]),
+        ([0, 1, 2, 3], [2, 3], [2, 3], [0, 1]),
+        ([0, 1], [0, 1], [0, 1], [0, 1]),
+    ],
+)
+def test_cpus_are_divided(every, apart, forwarding, control):
+    assert cpus.split(every, apart) == (forwarding, control)
+
+
+def test_kernels_lists_are_read():
+    assert cpus.listed("0,2-4") == [0, 2, 3, 4]
+    assert cpus.listed("") == []
+
+
+@pytest.fixture
+def two_cpus(monkeypatch):
+    monkeypatch.setattr(cpus, "online", lambda: [0, 1])
+    monkeypatch.setattr(cpus, "isolated", lambda: [])
+    monkeypatch.setattr(Port, "vendor", property(lambda self: "0x1af4"))
+
+
+def test_testpmd_is_told_what_was_asked(two_cpus):
+    testpmd = Testpmd(PORTS, forward(mode="macswap", burst=64, descriptors=512, queues=2, retry=8))
+    argv = testpmd.arguments()
+    assert "--lcores=0@0,1@1" in argv
+    assert argv.count("-a") == 2
+    assert {"--burst=64", "--rxq=2", "--txq=2", "--rxd=512", "--txd=512", "--nb-cores=1"} <= set(argv)
+    assert testpmd.commands() == "set fwd macswap retry\nset burst tx delay 1 retry 8\nstart\n"
+
+
+def test_source_has_size_and_flows(two_cpus):
+    argv = Testpmd(PORTS[:1], forward(mode="source", frame_size_bytes=512, flows=9)).arguments()
+    assert {"--txpkts=512", "--flowgen-flows=9", "--port-topology=loop"} <= set(argv)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "keys", "over_kernel"),
+    [
+        ("0x1af4", {}, False),
+        ("0x10ec", {}, True),
+        ("0x10ec", {"driver": "dpdk"}, False),
+        ("0x1af4", {"driver": "af_packet"}, True),
+        ("0x1af4", {"mode": "raw"}, True),
+    ],
+)
+def test_driver_is_chosen(two_cpus, monkeypatch, vendor, keys, over_kernel):
+    monkeypatch.setattr(Port, "vendor", property(lambda self: vendor))
+    assert Testpmd(PORTS, forward(**({"mode": "io"} | keys))).over_kernel is over_kernel
+
+
+def test_several_queues_over_the_kernel_are_refused(two_cpus):
+    with pytest.raises(Refusal, match="one queue"):
+        Testpmd(PORTS, forward(mode="raw", queues=2)).start()
+
+
+def test_ports_are_chosen_by_mac_in_order():
+    assert choose(PORTS, [PORTS[1].mac.upper(), PORTS[0].mac], 2) == PORTS[::-1]
+    assert choose(PORTS, None, 1) == PORTS[:1]
+
+
+@pytest.mark.parametrize(("macs", "words"), [(["02:00:00:00:00:09"], "no port"), ([], "one to 2")])
+def test_ports_that_are_not_there_are_refused(macs, words):
+    with pytest.raises(Refusal, match=words):
+        choose(PORTS, macs, 2)
+
+
+@pytest.mark.parametrize(("free", "written"), [(40, None), (10, "42")])
+def test_hugepages_are_taken_when_lacking(monkeypatch, free, written):
+    state = {"page_kib": 2048, "total": 20, "free": free}
+    wrote = []
+    monkeypatch.setattr(hugepages, "state", lambda: dict(state))
+    monkeypatch.setattr(hugepages, "write", lambda path, text: (wrote.append(text), state.update(free=32)))
+    hugepages.provide(64)
+    assert wrote == ([written] if written else [])
+
+
+def test_too_few_hugepages_are_refused(monkeypatch):
+    monkeypatch.setattr(hugepages, "state", lambda: {"page_kib": 2048, "total": 0, "free": 0})
+    monkeypatch.setattr(hugepages, "write", lambda path, text: None)
+    with pytest.raises(Refusal, match="too few hugepages"):
+        hugepages.provide(64)
+
+
+def test_listening_is_read_from_procfs(monkeypatch):
+    rows = "head\n 0: 00000000:1451 00000000:0000 0A\n 1: 0100007F:1F90 00000000:0000 01\n"
+    monkeypatch.setattr(servers, "read", lambda path: rows if path == "/proc/net/tcp" else "")
+    assert servers.listens(5201)
+    assert not servers.listens(8080)
