@@ -47,8 +47,9 @@ class Recipe:
     def digest(self, extra: tuple[Path, ...]) -> str:
         """Hash names, modes and contents of the recipe's files and of the extra ones."""
         total = hashlib.sha256()
-        for path in [*_files(self.folder), *sorted(extra)]:
-            name = path.relative_to(self.folder.parent)
+        named = [(str(path.relative_to(self.folder)), path) for path in _files(self.folder)]
+        named += [(f"{path.parent.name}/{path.name}", path) for path in sorted(extra)]
+        for name, path in named:
             executable = bool(path.stat().st_mode & 0o100)
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             total.update(f"{name} {executable} {content}\n".encode())

@@ -10,7 +10,7 @@ from source import python_files, text, tracked, tree
 C_FILES = [path for path in tracked() if path.suffix in (".c", ".h")]
 DATA = ("tests/unit", "tests/golden")
 """Recorded output of real hosts is kept as it was."""
-MACHINE_PATHS = re.compile(r"/(?:work|home/\w+|root|workspace)/")
+MACHINE_PATHS = re.compile(r"(?<!\w)/(?:work|home/\w+|root|workspace)/")
 INDEX_HOSTS = re.compile(
     r"(?:--index-url|--extra-index-url|--find-links|trusted-host|https?://[\w.-]*(?:pypi|mirror)[\w.-]*)"
 )
