@@ -109,11 +109,13 @@ destroy: ## take down whatever nfvbed has standing on this machine
 .PHONY: test
 test: setup-test ## all tiers of tests, in order, with a summary
 	@setup/native
+	@setup/images
 	@$(PYTHON) tests/tiers.py $(TIERS)
 
 .PHONY: $(TESTS)
 $(TESTS): test-%: setup-test ## the tier NAME alone
 	@setup/native
+	$(if $(filter functional,$*),@setup/images)
 	@$(PYTHON) tests/tiers.py $*
 
 .PHONY: lint

@@ -1,4 +1,10 @@
-"""Fixtures of the XDP engine's tests: a network namespace, a generator looped back in it, one beside a relay."""
+"""Fixtures of the XDP engine's tests: a network namespace, a generator looped back in it, one beside a relay.
+
+And the image of virtual machines, built where it is not.
+"""
+
+import subprocess
+from pathlib import Path
 
 import pytest
 from xdp_driver import Generator, Namespace, start_relay
@@ -35,3 +41,16 @@ def _through_relay(namespace, tmp_path):
     for process in started[::-1]:
         process.terminate()
         process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="session", name="vloop_image")
+def _vloop_image():
+    """Build the image of the VNF vloop, or find it built from the same input; what it lacks fails."""
+    done = subprocess.run(
+        [Path(__file__).resolve().parents[2] / "setup/images"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"make images failed ({done.returncode}):\n{done.stdout}{done.stderr}"

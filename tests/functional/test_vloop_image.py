@@ -11,6 +11,9 @@ from vloop_guest import IMAGES, MACS, OUTSIDE, ROOT, Guest
 
 from nfvbed.onboard.vm.agent import AgentRefused
 
+pytestmark = pytest.mark.usefixtures("vloop_image")
+"""`make test` has built it before; whoever runs this file alone builds it here, within the first test."""
+
 FRAMES = 20
 MAC_BYTES = [bytes.fromhex(mac.replace(":", "")) for mac in MACS]
 SIZE_LIMIT_MIB = 400
@@ -28,7 +31,7 @@ def through(guest, port, head=None):
 
 
 @pytest.fixture(scope="module")
-def guest(tmp_path_factory):
+def guest(vloop_image, tmp_path_factory):
     folder = tmp_path_factory.mktemp("g")
     kept = "default_hugepagesz=2M hugepagesz=2M hugepages=64 isolcpus=managed_irq,domain,1"
     with Guest(folder, parameters=kept) as guest:

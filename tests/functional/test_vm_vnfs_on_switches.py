@@ -13,6 +13,8 @@ from nfvbed.records import Accelerator, Role
 from nfvbed.spec.flavor import Flavor
 from nfvbed.traffic.generator import TrafficRequest
 
+pytestmark = pytest.mark.usefixtures("vloop_image")
+
 FRAMES = 200
 REQUEST = TrafficRequest(duration_ns=2_000_000_000, frame_size=64, rate_pps=200, frames=FRAMES, learning_frames=0)
 
