@@ -145,13 +145,13 @@ class OvsDpdk(DataPlane):
         if writer is not None and writer.kind == "onos":
             writer.tear_down(self._bridge(deployment))
 
-    def _cables(self, deployment: Deployment) -> dict[str, tuple[int, int]]:
+    def _cables(self, deployment: Deployment) -> dict[str, dict[str, int]]:
         """Give what the rules of each cable have matched: from the end nearer to outside end 0, and back."""
         writer = self._steering(deployment)
         if writer is None:
             return {}
         counted = writer.cables(self._bridge(deployment), steering_path(layout(deployment.topology)))
-        return {cable.name: (cable.forward_packets, cable.backward_packets) for cable in counted}
+        return {c.name: {"forward": c.forward_packets, "backward": c.backward_packets} for c in counted}
 
     def _steering(self, deployment: Deployment) -> Steering | None:
         """Give the writer of the rules; None where there is none, and of an ONOS that another process knows."""
