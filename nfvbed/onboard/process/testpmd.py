@@ -12,7 +12,7 @@ from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.testpmd import command, telemetry
 from nfvbed.deploy.testpmd.threads import forwarding_threads, is_runnable
-from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError
+from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.onboard.process import devices, sharing
 from nfvbed.onboard.process.first_peer import first_peers
 from nfvbed.onboard.process.life import RUN_DIRECTORY, Processes, check_alive, kernel_ports, port_title
@@ -24,9 +24,13 @@ from nfvbed.units import FCS_BYTES
 MODES = {"io": "io", "mac": "mac", "macswap": "macswap", "5tswap": "5tswap", SOURCE: "flowgen", SINK: "rxonly"}
 """testpmd's own names. Its `txonly` never polls, so it could not be made to yield; `flowgen` also sends many flows."""
 MEMORY_MIB = 64
-MIN_MBUFS, MAX_MBUFS = 4096, 16384
+MIN_MBUFS, MAX_MBUFS = 4096, 20480
 SPARE_MBUFS = 2048
 """Beyond what the rings hold: bursts under way, and the caches of the lcores."""
+XDP_RINGS = 2 * 2048
+"""Of each queue over AF_XDP, whatever the descriptors: the ring of buffers that the kernel fills, of which DPDK fills all
+at the start, and the ring by which it gives sent ones back (XSK_RING_CONS__DEFAULT_NUM_DESCS each). Without buffers
+beyond the first of them testpmd never receives a frame: it takes one out of the ring only when it can put another in."""
 POLLING_LOOKS = 3
 """How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""
 _LOOK_S = 0.005
@@ -196,7 +200,7 @@ class TestpmdVnf(VnfDriver):
             memory_mib=MEMORY_MIB,
             file_prefix=f"nfvbed-{workspace.id}-{placement.name}",
             descriptors=spec.descriptors,
-            mbufs=_mbufs(len(placement.ports) * queues, spec.descriptors),
+            mbufs=_mbufs(len(placement.ports) * queues, self._ring_entries(placement)),
             burst=spec.burst,
             mode=mode,
             queues=queues,
@@ -204,6 +208,13 @@ class TestpmdVnf(VnfDriver):
             packet_bytes=placement.frame_size - FCS_BYTES if placement.does == SOURCE else None,
             commands=commands,
         )
+
+    def _ring_entries(self, placement: VnfPlacement) -> int:
+        """How many frames the rings of one queue can hold, both directions together."""
+        descriptors = placement.choice.vnf.descriptors
+        if placement.ports[0].kind is PortKind.VHOST_USER or self._kernel_ports != "af_xdp":
+            return 2 * descriptors
+        return XDP_RINGS + descriptors
 
     def _vdev(self, index: int, port: VnfPort, descriptors: int) -> str:
         if port.kind is PortKind.VHOST_USER:
@@ -214,9 +225,21 @@ class TestpmdVnf(VnfDriver):
         return _KERNEL_PORTS[self._kernel_ports].format(index=index, device=port.address, queues=port.queues)
 
 
-def _mbufs(queues: int, descriptors: int) -> int:
-    """Enough for full rings in both directions; few, as each VNF of a chain has its own."""
-    return min(max(queues * 2 * descriptors + SPARE_MBUFS, MIN_MBUFS), MAX_MBUFS)
+def _mbufs(queues: int, ring_entries: int) -> int:
+    """Enough for full rings in both directions; few, as each VNF of a chain has its own.
+
+    Raises:
+        UnsupportedError: the rings alone hold more than fits into the VNF's memory.
+    """
+    wanted = queues * ring_entries + SPARE_MBUFS
+    if wanted > MAX_MBUFS:
+        raise UnsupportedError(
+            "testpmd's rings hold more frames than its memory",
+            where=f"{queues} queues with rings for {ring_entries} frames each",
+            observed=f"{wanted} frames with those under way; room for {MAX_MBUFS} in {MEMORY_MIB} MiB",
+            fix="fewer queues, or fewer descriptors in the VNF's file",
+        )
+    return max(wanted, MIN_MBUFS)
 
 
 def _hugepages(placement: VnfPlacement) -> Path:
