@@ -356,10 +356,10 @@ class Deployment(Record):
 
 
 class Hop(Record):
-    """Packet counters of one hop, in the order of the path."""
+    """Packet counters of one hop (`br0 port p0`), in the order of the path; `vnf`: place of the VNF that it is at."""
 
     name: str
-    """`generator port 0 tx`, `br0 port p0 rx`, ..."""
+    vnf: int | None = None
     rx_packets: int | None = None
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)

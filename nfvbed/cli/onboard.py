@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
+from nfvbed.deploy.lab.generator import destination_macs
 from nfvbed.deploy.lab.standing import Standing, find_standing
 from nfvbed.errors import UsageError
 from nfvbed.onboard import offload
@@ -13,6 +14,7 @@ from nfvbed.onboard.price import OffloadPricer
 from nfvbed.onboard.site import OnboardingSite
 from nfvbed.onboard.sites import open_site
 from nfvbed.records import Deployment, PortKind
+from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -41,6 +43,10 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     project = Project()
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
+    if options["offload_price"] and layout(topology).ways > 1:
+        raise UsageError(
+            "the price of offloads is measured through VNFs behind each other", observed=topology, fix="choose pvp"
+        )
     standing = find_standing()
     wanted = project.load_variant(_variant_name(variant, standing))
     choice = choice_of(project, wanted, topology, vnf, options)
@@ -92,7 +98,8 @@ def _checksums(lab: OnboardingSite, deployment: Deployment, choice: VnfChoice) -
     if len(deployment.ports) != 2 or any(port.kind is not PortKind.VETH for port in deployment.ports):
         return None
     lab.close_generators(deployment)
-    return offload.probe_checksums(deployment, _PROBE_MACS)
+    wanted = destination_macs(deployment)
+    return offload.probe_checksums(deployment, (_PROBE_MACS[0], wanted[0] if wanted else _PROBE_MACS[1]))
 
 
 def _print_price(lab: OnboardingSite, wanted: Variant, topology: str, choice: VnfChoice) -> None:

@@ -96,10 +96,16 @@ def _print(report: TraceReport) -> None:
     console = Console()
     for direction in report.directions:
         console.print(_table(report, direction))
+        for share in direction.shares:
+            console.print(
+                f"{share.vnf}: its share is {share.expected} frames; {_count(share.entered)} went in, "
+                f"{_count(share.left)} came out",
+                highlight=False,
+            )
         if direction.complete:
             console.print(f"[green]All {direction.sent} frames arrived.[/]")
         else:
-            lost = direction.frames - direction.received
+            lost = max(direction.frames - direction.received, 0)
             console.print(f"[red]{lost} of {direction.frames} frames are lost; first lack: {direction.lost_at}.[/]")
             console.print(direction.hint, highlight=False)
         console.print(f"{direction.note}\n" if direction.note else "", highlight=False)
@@ -113,7 +119,11 @@ def _table(report: TraceReport, direction: DirectionTrace) -> Table:
     table.add_column("drops that rose")
     for point in direction.points:
         style = "red" if point.name == direction.lost_at else ""
-        packets = "-" if point.packets is None else str(point.packets)
+        packets = _count(point.packets)
         drops = ", ".join(f"{key} {value}" for key, value in point.drops.items())
         table.add_row(point.name, packets, drops, style=style)
     return table
+
+
+def _count(packets: int | None) -> str:
+    return "-" if packets is None else str(packets)

@@ -5,12 +5,14 @@ What was lost is counted by the generator, exactly; the hops tell where.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nfvbed.deploy.site import Site
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Deployment, DirectionCounts, Hop, Record
+from nfvbed.spec.layout import layout
 from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S, FrameSize
 
@@ -36,6 +38,7 @@ class Break(StrEnum):
     TX_RING = "tx-ring"
     INSIDE = "inside"
     GENERATOR_RX = "generator-rx"
+    WRONG_SHARE = "wrong-share"
 
 
 HINTS = {
@@ -47,6 +50,8 @@ HINTS = {
     Break.TX_RING: "the port dropped frames on transmission: its ring is full because nobody empties it fast enough",
     Break.INSIDE: "frames are missing without a drop counter that says so: see the switch's log and its own statistics",
     Break.GENERATOR_RX: "the switch sent the frames and the generator did not get them: see the ring between the two",
+    Break.WRONG_SHARE: "frames took the way of another VNF than theirs: see the rules or addresses by which flows are "
+    "shared out",
 }
 
 
@@ -57,6 +62,20 @@ class TracePoint(Record):
     packets: int | None
     drops: dict[str, int] = {}
     """Those that rose during the trace."""
+    expected: int | None = None
+    """Frames that must have passed here at least, where that is only a share of all."""
+
+
+class ShareTrace(Record):
+    """What a VNF got that is side by side with others."""
+
+    vnf: str
+    expected: int
+    """Frames of its flows."""
+    entered: int | None
+    """What the first counter on the way to it shows; None where nothing counts."""
+    left: int | None
+    """What the last counter on the way from it shows."""
 
 
 class DirectionTrace(Record):
@@ -68,6 +87,8 @@ class DirectionTrace(Record):
     sent: int
     received: int
     points: tuple[TracePoint, ...]
+    shares: tuple[ShareTrace, ...] = ()
+    """One for each VNF where VNFs are side by side."""
     lost_at: str | None = None
     kind: Break | None = None
     hint: str = ""
@@ -76,7 +97,7 @@ class DirectionTrace(Record):
 
     @property
     def complete(self) -> bool:
-        """Whether every frame that was sent arrived, and the port took all of them."""
+        """Whether every frame that was sent arrived on its way, and the port took all of them."""
         return self.kind is None
 
 
@@ -97,17 +118,16 @@ class TraceReport(Record):
 def run_trace(
     site: Site, deployment: Deployment, generator: Generator, frame_size: FrameSize, frames: int
 ) -> TraceReport:
-    """Send a known number of frames in each direction and follow them.
+    """Send a known number of frames in each direction and follow them; of as many flows as VNFs are side by side.
 
     Raises:
         GeneratorError: the generator failed, or its ports have no link: then nothing can be traced.
         SwitchDiedError: the switch ended.
     """
     duration_ns = frames * NS_PER_S // TRACE_RATE_PPS + NS_PER_S
-    request = TrafficRequest(
-        duration_ns=duration_ns, frame_size=frame_size, rate_pps=TRACE_RATE_PPS, frames=frames, learning_frames=0
-    )
-    warm_up = TrafficRequest(duration_ns=NS_PER_S // 10, frame_size=frame_size, rate_pps=1000, learning_frames=3)
+    ways = layout(deployment.topology).ways
+    warm_up = TrafficRequest(duration_ns=NS_PER_S // 10, frame_size=frame_size, rate_pps=1000, flows=ways)
+    request = replace(warm_up, duration_ns=duration_ns, rate_pps=TRACE_RATE_PPS, frames=frames, learning_frames=0)
     Measurement(site, deployment, generator).warm_up(warm_up)
     reports = []
     for _ in range(ATTEMPTS):
@@ -119,7 +139,7 @@ def run_trace(
             variant=deployment.variant,
             topology=deployment.topology,
             frame_size=frame_size,
-            directions=follow(frames, result, before, after),
+            directions=follow(frames, result, before, after, ways),
         )
         if not any(_is_preempted(d) for d in result.directions):
             return report
@@ -129,7 +149,7 @@ def run_trace(
 
 
 def follow(
-    frames: int, result: TrafficResult, before: Sequence[Hop], after: Sequence[Hop]
+    frames: int, result: TrafficResult, before: Sequence[Hop], after: Sequence[Hop], ways: int = 1
 ) -> tuple[DirectionTrace, ...]:
     """Put the generator's counts and the hops' together, one trace a direction.
 
@@ -138,27 +158,43 @@ def follow(
         result: what the generator counted; the first direction is from port 0 to port 1, the second back.
         before: the hops before the first frame, in the order of the path from port 0 to port 1.
         after: the same hops after the last.
+        ways: how many VNFs are side by side; each must have got its share of the flows.
 
     Raises:
         GeneratorError: nothing was sent at all in any direction, and nothing refused: there is nothing to follow.
     """
     if not any(d.intended or d.refused for d in result.directions):
         raise GeneratorError("the generator sent nothing", observed=f"0 of {frames} frames in every direction")
-    hops = _risen(before, after)
+    risen = _risen(before, after)
     traces = []
     for number, counts in enumerate(result.directions):
-        path = hops if number == 0 else hops[::-1]
-        traces.append(_follow_direction(number, frames, counts, path))
+        path = risen if number == 0 else risen[::-1]
+        traces.append(_follow_direction(number, frames, counts, _Way(path, ways)))
     return tuple(traces)
 
 
-def _follow_direction(number: int, frames: int, counts: DirectionCounts, path: Sequence[Hop]) -> DirectionTrace:
+@dataclass(frozen=True)
+class _Way:
+    """The hops of one direction, in its order."""
+
+    path: Sequence[Hop]
+    ways: int
+
+    def share(self, hop: Hop, frames: int) -> int | None:
+        """Give how many of the frames must pass a hop; None where all must. Flows go in turn, so shares are equal."""
+        return frames // self.ways if self.ways > 1 and hop.vnf is not None else None
+
+
+def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _Way) -> DirectionTrace:
     source, sink = (number, 1 - number)
-    steps = _steps(path)
+    # What was not sent for want of CPU time was not lost: the path is judged by what was.
+    expected = counts.sent if _is_preempted(counts) else frames
+    steps = _steps(way.path)
     points = [TracePoint(name=f"sent on port {source}", packets=counts.sent, drops=_refused(counts, frames))]
     for hop, side in steps:
         packets = {"rx": hop.rx_packets, "tx": hop.tx_packets, "": None}[side]
-        points.append(TracePoint(name=f"{hop.name} {side}".strip(), packets=packets, drops=hop.drops))
+        share = way.share(hop, expected)
+        points.append(TracePoint(name=f"{hop.name} {side}".strip(), packets=packets, drops=hop.drops, expected=share))
     points.append(TracePoint(name=f"received on port {sink}", packets=counts.received, drops=_damaged(counts)))
     trace = DirectionTrace(
         name=f"port {source} to port {sink}",
@@ -166,21 +202,50 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, path: S
         sent=counts.sent,
         received=counts.received,
         points=tuple(points),
+        shares=_shares(steps, points, expected // way.ways) if way.ways > 1 else (),
         note=f"{counts.unsent} frames were not sent in time: others use the generator's core"
         if _is_preempted(counts)
         else "",
     )
-    # What was not sent for want of CPU time was not lost: the path is judged by what was.
-    expected = counts.sent if _is_preempted(counts) else frames
-    if counts.received >= expected:
+    if counts.received < expected:
+        return _broken(trace, next(place for place, point in enumerate(points) if _lacks(point, expected)), steps)
+    astray = next((point for point in points if point.expected is not None and _lacks(point, expected)), None)
+    if astray is None:
         return trace
-    place = next((i for i, p in enumerate(points) if p.packets is not None and p.packets < expected), len(points) - 1)
+    found = {"lost_at": astray.name, "kind": Break.WRONG_SHARE, "hint": HINTS[Break.WRONG_SHARE]}
+    return trace.model_copy(update=found)
+
+
+def _broken(trace: DirectionTrace, place: int, steps: Sequence[Step]) -> DirectionTrace:
+    """Say what kind of place it is at which frames are missing."""
+    points = trace.points
     kind, stray = _classify(place, points, steps)
     hint = HINTS[kind] + (f" ({stray})" if stray else "")
     dropped = _drops_near(points, place)
     if dropped and kind is not Break.GENERATOR_TX:
         hint += f"; drop counters that rose: {dropped}"
     return trace.model_copy(update={"lost_at": points[place].name, "kind": kind, "hint": hint})
+
+
+def _lacks(point: TracePoint, expected: int) -> bool:
+    return point.packets is not None and point.packets < (expected if point.expected is None else point.expected)
+
+
+def _shares(steps: Sequence[Step], points: Sequence[TracePoint], expected: int) -> tuple[ShareTrace, ...]:
+    """Give what went into every VNF and came out of it, by the first and the last counter on its way."""
+    counted: dict[int, list[int]] = {hop.vnf: [] for hop, _ in steps if hop.vnf is not None}
+    for (hop, _), point in zip(steps, points[1:-1], strict=True):
+        if hop.vnf is not None and point.packets is not None:
+            counted[hop.vnf].append(point.packets)
+    return tuple(
+        ShareTrace(
+            vnf=f"vnf{vnf + 1}",
+            expected=expected,
+            entered=seen[0] if seen else None,
+            left=seen[-1] if seen else None,
+        )
+        for vnf, seen in sorted(counted.items())
+    )
 
 
 def _is_preempted(counts: DirectionCounts) -> bool:
@@ -223,12 +288,13 @@ def _classify(place: int, points: Sequence[TracePoint], steps: Sequence[Step]) -
     hop, side = steps[place - 1]
     if _is_generators(hop):
         return (Break.GENERATOR_TX if side == "tx" else Break.GENERATOR_RX), ""
-    within = [other for other, _ in steps if not _is_generators(other)]
-    if side == "rx" and (hop is within[0] or hop.drops):
+    share = points[place].expected
+    within = [h for h, _ in steps if not _is_generators(h) and (share is None or h.vnf is not None)]
+    if side == "rx" and ((share is None and hop is within[0]) or hop.drops):
         return Break.SWITCH_RX, ""
     if hop.drops:
         return Break.TX_RING, ""
-    came = points[0].packets or 0
+    came = (points[0].packets or 0) if share is None else share
     here = points[place].packets or 0
     for other in within:
         # A port of the path carries the other direction's frames too: only what exceeds them went astray.
@@ -246,6 +312,7 @@ def _risen(before: Sequence[Hop], after: Sequence[Hop]) -> list[Hop]:
         risen.append(
             Hop(
                 name=hop.name,
+                vnf=hop.vnf,
                 rx_packets=_minus(hop.rx_packets, old.rx_packets),
                 tx_packets=_minus(hop.tx_packets, old.tx_packets),
                 drops={key: value for key, value in drops.items() if value},

@@ -14,17 +14,23 @@ def vnf_port_name(vnf: int, port: int) -> str:
 def woven(switch: Sequence[Hop], vnfs: Sequence[Sequence[Hop]]) -> tuple[Hop, ...]:
     """Put every VNF's hops behind the switch's port towards it; at the end where the switch shows no such port.
 
+    Every hop at a VNF, the switch's ports to it among them, is given that VNF's number.
+
     Args:
         switch: the switch's hops, in the order of the path.
         vnfs: the hops of every VNF, in the order of the path.
     """
-    left = dict(enumerate(vnfs))
+    left = {vnf: [hop.model_copy(update={"vnf": vnf}) for hop in hops] for vnf, hops in enumerate(vnfs)}
     path: list[Hop] = []
     for hop in switch:
-        path.append(hop)
-        for vnf in list(left):
-            if re.search(rf"\b{vnf_port_name(vnf, 0)}\b", hop.name):
-                path += left.pop(vnf)
+        of = next((vnf for vnf in range(len(vnfs)) if _leads_to(hop, vnf)), None)
+        path.append(hop.model_copy(update={"vnf": of}))
+        if of is not None and _leads_to(hop, of, (0,)):
+            path += left.pop(of, [])
     for hops in left.values():
         path += hops
     return tuple(path)
+
+
+def _leads_to(hop: Hop, vnf: int, ports: Sequence[int] = (0, 1)) -> bool:
+    return any(re.search(rf"\b{vnf_port_name(vnf, port)}\b", hop.name) for port in ports)

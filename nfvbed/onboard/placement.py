@@ -44,7 +44,7 @@ def placements(
             shares_core=used[index] == arrangement.generator_core or used.count(used[index]) > 1,
             root=root,
             guest=guests[index],
-            beyond=_beyond(deployment, index),
+            beyond=_beyond(deployment, plan, index),
         )
         for index, ports in enumerate(deployment.vnf_ports)
     )
@@ -63,11 +63,13 @@ def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> lis
     return placed
 
 
-def _beyond(deployment: Deployment, index: int) -> tuple[str, str]:
-    """Give what a VNF's ports lead to along a chain: its neighbours, and the generator at the ends."""
+def _beyond(deployment: Deployment, plan: Layout, index: int) -> tuple[str, str]:
+    """Give what a VNF's ports lead to: its neighbours along a chain, the generator at its ends and side by side."""
     vnfs = deployment.vnf_ports
     kernel = deployment.vnf_ports[index][0].kind is not PortKind.VHOST_USER
     generator = tuple(veth_ports.MACS[name] for name in GENERATOR_LINKS) if kernel else vhost_user_ports.MACS
+    if plan.ways > 1:
+        return generator[0], generator[1]
     before = vnfs[index - 1][-1].mac if index > 0 else generator[0]
     after = vnfs[index + 1][0].mac if index + 1 < len(vnfs) else generator[1]
     return before, after

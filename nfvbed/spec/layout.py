@@ -64,6 +64,11 @@ class Layout:
         return tuple(number for number, end in enumerate(self.ends) if end is EndKind.GENERATOR)
 
     @property
+    def ways(self) -> int:
+        """How many VNFs are side by side, each with a share of the flows; 1 where all flows go one way."""
+        return max((cable.share[1] for cable in self.cables if cable.share), default=1)
+
+    @property
     def one_way(self) -> bool:
         """Whether traffic can only go from end 0 to end 1."""
         return self.outside != (0, 1)

@@ -134,6 +134,7 @@ class Project:
         rules.simulated_is_not_mixed_with_real(document, variants)
         rules.topologies_are_offered(document, experiment, variants)
         rules.frames_hold_their_headers(document, experiment)
+        rules.flows_reach_every_vnf(document, experiment)
         self._check_vnfs(document, experiment, variants)
         experiment = choices.with_forwarding(experiment, self)
         found = choices.resolve_all(experiment, variants, self)

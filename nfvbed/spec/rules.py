@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.spec.document import Document
 from nfvbed.spec.experiment import Experiment
-from nfvbed.spec.layout import offers
+from nfvbed.spec.layout import layout, offers
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import SimulatedOptions, Variant
@@ -105,6 +105,20 @@ def topologies_are_offered(document: Document, experiment: Experiment, variants:
                 where=document.where(("topologies", index)),
                 observed=repr(topology),
                 fix=f"one of: {', '.join(offered)}" if offered else "give the variants topologies",
+            )
+
+
+def flows_reach_every_vnf(document: Document, experiment: Experiment) -> None:
+    """VNFs side by side share the flows; one without a flow would idle, and the rate would be that of fewer VNFs."""
+    flows = experiment.traffic.flows
+    for topology in experiment.laid_out:
+        ways = layout(topology).ways
+        if flows < ways:
+            raise ConfigurationError(
+                f"topology {topology} of {document.path.name} needs at least {ways} flows",
+                where=document.where(("traffic", "flows")),
+                observed=f"flows: {flows}; {ways} VNFs side by side take a share of them each",
+                fix=f"write `traffic: {{flows: {ways}}}` or more (--flows {ways}), or choose a chain",
             )
 
 

@@ -46,8 +46,7 @@ class SimulatedPath:
     def of(cls, topology: str) -> "SimulatedPath":
         """Give the path of a topology between two generator ports."""
         plan = layout(topology)
-        ways = max((cable.share[1] for cable in plan.cables if cable.share), default=1)
-        return cls(crossings=plan.vnfs // ways + 1, vnfs=plan.vnfs // ways, ways=ways)
+        return cls(crossings=plan.vnfs // plan.ways + 1, vnfs=plan.vnfs // plan.ways, ways=plan.ways)
 
 
 class SimulatedSystem:

@@ -1,5 +1,7 @@
 """The links of a topology on kernel bridges: every cable is a bridge of its own, as every Neutron network is.
 
+Cables that share the flows of one end out are one bridge; how it steers them is in `bridge_shares.py`.
+
 At an outside end n the bridge has the port `s<n>`, whose peer `g<n>` is the generator's. At a VNF's end it has the port
 `v1a`, `v1b`, `v2a`, ...: a veth pair whose peer `eth1a`, ... lies in a namespace of that VNF, or a tap device that a
 virtual machine opens.
@@ -8,14 +10,16 @@ virtual machine opens.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
+from nfvbed.deploy.dataplanes.bridge_shares import share_mac
 from nfvbed.deploy.dataplanes.veth_ports import MACS
 from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.wiring import end_mac, end_name, switch_ends, vnf_ports
-from nfvbed.errors import InternalError, UnsupportedError
+from nfvbed.errors import InternalError
 from nfvbed.records import GeneratorPort, PortKind, VnfPort
 from nfvbed.spec.layout import End, Layout
 
@@ -30,11 +34,21 @@ class BridgePlan:
     layout: Layout
     vnf_kind: PortKind | None = None
     """veth or tap; None where the layout has no VNFs."""
+    addressed: bool = False
+    """The VNFs take only frames that are addressed to them, as a router does."""
 
     @cached_property
-    def bridges(self) -> dict[str, tuple[End, End]]:
-        """The bridges and the two ends that each joins, in the order of the path."""
-        return {f"br{place}": (cable.first, cable.second) for place, cable in enumerate(self.layout.cables)}
+    def bridges(self) -> dict[str, tuple[End, ...]]:
+        """The bridges and the ends that each joins, in the order of the path."""
+        joined: list[set[End]] = []
+        for cable in self.layout.cables:
+            ends = {cable.first, cable.second}
+            same = next((other for other in joined if other & ends), None)
+            if same is None:
+                joined.append(ends)
+            else:
+                same |= ends
+        return {f"br{place}": tuple(end for end in self.ends if end in ends) for place, ends in enumerate(joined)}
 
     @cached_property
     def ends(self) -> tuple[End, ...]:
@@ -75,6 +89,11 @@ class BridgePlan:
     def vnf_links(self, vnf: int) -> tuple[str, ...]:
         """Give the VNF's ends of its veth pairs; none where they are taps."""
         return tuple(self.peer(end) for end in self.ends if end.vnf == vnf and not self.is_tap(end))
+
+    def address(self, end: End) -> str:
+        """Give the MAC address of a VNF's port; the share's own where it needs that."""
+        shares = self.addressed and end.vnf is not None and self.layout.ways > 1
+        return share_mac(end.port, end.vnf or 0) if shares else end_mac(end)
 
     def is_tap(self, end: End) -> bool:
         """Tell whether the port at an end is a tap device."""
@@ -119,7 +138,7 @@ def make_links(plan: BridgePlan, spaces: BridgeSpaces) -> None:
             links.add_tap(plan.port(end))
             continue
         far = spaces.generator if end.vnf is None else spaces.vnfs[end.vnf]
-        links.add_veth(plan.port(end), plan.peer(end), _macs(end), far)
+        links.add_veth(plan.port(end), plan.peer(end), _macs(plan, end), far)
 
 
 def make_idle(plan: BridgePlan, generator: str) -> None:
@@ -130,12 +149,19 @@ def make_idle(plan: BridgePlan, generator: str) -> None:
 
 
 def prepare(plan: BridgePlan, spaces: BridgeSpaces, switch_offloads: bool, vnf_offloads: bool) -> None:
-    """Bring all links up and set their offloads, the far ends first."""
+    """Bring all links up and set their offloads, the far ends first.
+
+    The bridge's ports to a VNF without offloads have none either: there the kernel completes what it left to hardware,
+    before the VNF has the frame.
+    """
     if spaces.generator is not None:
         veth_ports.prepare(spaces.generator, plan.generator_links, switch_offloads)
     for vnf, netns in enumerate(spaces.vnfs):
         veth_ports.prepare(netns, plan.vnf_links(vnf), vnf_offloads)
-    veth_ports.prepare(spaces.switch, plan.ports, switch_offloads)
+    outer = tuple(plan.port(end) for end in plan.ends if end.vnf is None)
+    inner = tuple(plan.port(end) for end in plan.ends if end.vnf is not None)
+    veth_ports.prepare(spaces.switch, outer, switch_offloads)
+    veth_ports.prepare(spaces.switch, inner, switch_offloads and vnf_offloads)
 
 
 def generator_ports(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[GeneratorPort, ...]:
@@ -160,36 +186,35 @@ def ports_of_vnfs(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[tuple[VnfPort
             kind=plan.vnf_kind,
             address=plan.port(end) if tap else plan.peer(end),
             netns=spaces.switch if tap else spaces.vnfs[end.vnf],
-            mac=end_mac(end),
+            mac=plan.address(end),
         )
 
     return vnf_ports(plan.layout, make)
 
 
-def refuse_shares(plan: Layout) -> None:
-    """Refuse layouts in which a port has several cables.
-
-    Raises:
-        UnsupportedError: this is one.
-    """
-    shared = [cable for cable in plan.cables if cable.share is not None]
-    if shared:
-        raise UnsupportedError(
-            "a bridge cannot share flows out among VNFs",
-            where=f"linux-bridge, topology {plan.name}",
-            observed="it forwards by destination address and floods what it does not know, so that VNFs side by side "
-            "would each get every frame and close a loop; the generator's flows differ in source address and UDP port",
-            fix="variant ovs-dpdk, whose rules match flows",
-        )
-
-
-def _macs(end: End) -> tuple[str, str]:
+def _macs(plan: BridgePlan, end: End) -> tuple[str, str]:
     """Give the addresses of a pair: the bridge's side, the other one."""
     if end.vnf is None:
         return MACS[f"s{end.port}"], MACS[f"g{end.port}"]
-    return f"02:4e:46:56:{0x30 + end.vnf:02x}:{end.port:02x}", end_mac(end)
+    return f"02:4e:46:56:{0x30 + end.vnf:02x}:{end.port:02x}", plan.address(end)
 
 
-def bridge_names(plan: BridgePlan) -> Iterable[tuple[str, tuple[str, str]]]:
-    """Give each bridge with its two ports' names."""
-    return [(name, (plan.port(first), plan.port(second))) for name, (first, second) in plan.bridges.items()]
+def bridge_names(plan: BridgePlan) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """Give each bridge with its ports' names."""
+    return [(name, tuple(plan.port(end) for end in ends)) for name, ends in plan.bridges.items()]
+
+
+def walk(plan: BridgePlan) -> Iterable[tuple[Literal["bridge", "port"], str, str]]:
+    """Give the bridges and ports that frames pass, in the order of the path: what it is, its name, the bridge's name.
+
+    A bridge comes behind its first port; one that brings VNFs side by side together again, before its last.
+    """
+    bridge_of = {end: (name, ends) for name, ends in plan.bridges.items() for end in ends}
+    for end in plan.ends:
+        name, ends = bridge_of[end]
+        gathers = len(ends) > 2 and ends[0].vnf is not None
+        if gathers and end == ends[-1]:
+            yield "bridge", name, name
+        yield "port", plan.port(end), name
+        if not gathers and end == ends[0]:
+            yield "bridge", name, name

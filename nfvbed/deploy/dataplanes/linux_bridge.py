@@ -7,13 +7,13 @@ from pathlib import Path
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
-from nfvbed.deploy.dataplanes import bridge_ports, veth_ports
+from nfvbed.deploy.dataplanes import bridge_ports, bridge_shares, veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place
 from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan, BridgeSpaces
 from nfvbed.deploy.dataplanes.veth_ports import MACS
 from nfvbed.deploy.lab import coredistance, links, napi
 from nfvbed.deploy.lab.arrangement import Arrangement
-from nfvbed.deploy.lab.generator import IDLE_PORT
+from nfvbed.deploy.lab.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
 from nfvbed.deploy.lab.liveframes import try_live_frames
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
@@ -95,8 +95,8 @@ class LinuxBridge(DataPlane):
         """Make namespaces, links and bridges, and put their work onto its cores."""
         variant, arrangement = request.variant, request.arrangement
         options = bridge_options(variant)
-        bridge_ports.refuse_shares(request.layout)
-        plan = BridgePlan(request.layout, require_vnf(request.layout, request.vnf, variant))
+        addressed = request.vnf is not None and request.vnf.forwarding == "router"
+        plan = BridgePlan(request.layout, require_vnf(request.layout, request.vnf, variant), addressed)
         steps = Steps()
         with steps.timed("deploy.namespaces"):
             spaces = bridge_ports.make_spaces(request, plan)
@@ -166,14 +166,15 @@ class LinuxBridge(DataPlane):
                 for name, counted in found.items()
             }
         path: list[Hop] = []
-        for bridge, (first, second) in bridge_ports.bridge_names(plan):
-            drops = {"rx_dropped": within[bridge].rx_dropped, "tx_dropped": within[bridge].tx_dropped}
-            path += [outside[first]] if first in outside else []
-            path.append(veth_ports.hop(f"{bridge} port {first}", within[first]))
-            # A bridge counts as its own only what is for the host itself: what it forwards shows at its ports.
-            path.append(Hop(name=bridge, drops=drops))
-            path.append(veth_ports.hop(f"{bridge} port {second}", within[second]))
-            path += [outside[second]] if second in outside else []
+        for kind, name, bridge in bridge_ports.walk(plan):
+            if kind == "bridge":
+                # A bridge counts as its own only what is for the host itself: what it forwards shows at its ports.
+                drops = {"rx_dropped": within[name].rx_dropped, "tx_dropped": within[name].tx_dropped}
+                path.append(Hop(name=name, drops=drops))
+                continue
+            path.append(veth_ports.hop(f"{bridge} port {name}", within[name]))
+            if name in outside:
+                path.insert(len(path) - (name == "s0"), outside[name])
         return tuple(path)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
@@ -200,6 +201,10 @@ def _make_bridges(plan: BridgePlan, options: LinuxBridgeOptions) -> None:
     }
     for bridge, ports in bridge_ports.bridge_names(plan):
         links.add_bridge(bridge, ports, attributes, options.learning)
+    for ends in plan.bridges.values() if plan.layout.ways > 1 else ():
+        steered = bridge_shares.entries(plan.layout, ends)
+        isolated = [plan.port(end) for end in ends if end.vnf is not None]
+        links.steer_by_address(isolated, {plan.port(end): addresses for end, addresses in steered.items()})
 
 
 def _control(
@@ -215,6 +220,9 @@ def _control(
     }
     if spaces.generator is not None:
         control["generator_netns"] = spaces.generator
+    macs = bridge_shares.first_macs(plan.layout)
+    if macs is not None:
+        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
     return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})
 
 

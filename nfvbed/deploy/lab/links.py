@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool
+from pyroute2.netlink.rtnl import ndmsg
 
 from nfvbed.records import Record
 
@@ -17,6 +18,8 @@ PORT_MTU = 3400
 _TUN = "/dev/net/tun"
 _TUNSETIFF, _TUNSETPERSIST = 0x400454CA, 0x400454CB
 _IFF_TAP, _IFF_MULTI_QUEUE, _IFF_NO_PI, _IFF_VNET_HDR = 0x0002, 0x0100, 0x1000, 0x4000
+
+_QUIET = {"learning": 0, "unicast_flood": 0, "mcast_flood": 0, "bcast_flood": 0}
 
 GRO = "rx-gro"
 TRANSMIT_OFFLOADS = (
@@ -131,6 +134,22 @@ def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], lear
             route.link("set", index=index, master=bridge)
             route.brport("set", index=index, learning=int(learning))
         route.link("set", index=bridge, state="up")
+
+
+def steer_by_address(isolated: Iterable[str], ports: Mapping[str, Iterable[str]]) -> None:
+    """Let bridge ports forward by static entries alone: they learn nothing, and flood nothing to each other.
+
+    Args:
+        isolated: those that may not reach one another.
+        ports: every port of the bridge with the addresses that lie behind it.
+    """
+    apart = set(isolated)
+    with IPRoute() as route:
+        for port, addresses in ports.items():
+            index = _index(route, port)
+            route.brport("set", index=index, isolated=int(port in apart), **_QUIET)
+            for address in addresses:
+                route.fdb("add", ifindex=index, lladdr=address, state=ndmsg.NUD_NOARP, flags=ndmsg.NTF_MASTER)
 
 
 def set_features(name: str, wanted: Mapping[str, bool]) -> None:

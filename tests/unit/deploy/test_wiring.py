@@ -4,6 +4,8 @@ import pytest
 
 from nfvbed.deploy.dataplanes import bridge_ports, vhost_user_ports
 from nfvbed.deploy.dataplanes.bridge_ports import BridgePlan
+from nfvbed.deploy.dataplanes.bridge_shares import entries, first_macs, share_mac
+from nfvbed.deploy.dataplanes.veth_ports import MACS
 from nfvbed.deploy.lab.generator import both_ports
 from nfvbed.deploy.steering.path import path_rules
 from nfvbed.deploy.wiring import (
@@ -139,10 +141,40 @@ def test_taps_have_a_carrier_only_while_their_guest_lives():
     assert plan.always_up == ("br0", "br2", "s0", "s1")
 
 
-def test_bridge_cannot_share_flows_out():
-    bridge_ports.refuse_shares(layout("pv8p"))
-    with pytest.raises(UnsupportedError, match="share flows out"):
-        bridge_ports.refuse_shares(layout("pvpv"))
+def test_cables_that_share_flows_out_are_one_bridge():
+    plan = BridgePlan(layout("pvpv"), PortKind.VETH)
+    assert list(bridge_ports.bridge_names(plan)) == [("br0", ("s0", "v1a", "v2a")), ("br1", ("v1b", "v2b", "s1"))]
+    assert [name for _, name, _ in bridge_ports.walk(plan)] == [
+        *("s0", "br0", "v1a", "v1b", "v2a", "v2b", "br1", "s1"),
+    ]
+    chain = BridgePlan(layout("pvp"), PortKind.VETH)
+    assert [name for _, name, _ in bridge_ports.walk(chain)] == ["s0", "br0", "v1a", "v1b", "br1", "s1"]
+
+
+def test_address_of_a_share_leads_to_its_vnf_and_every_other_one_outside():
+    plan = BridgePlan(layout("pvpv"), PortKind.VETH)
+    behind = {
+        plan.port(end): macs for ends in plan.bridges.values() for end, macs in entries(plan.layout, ends).items()
+    }
+    there, back = first_macs(plan.layout)
+    assert [behind[name] for name in ("v1a", "v2a")] == [(there,), (there[:-1] + "1",)]
+    assert [behind[name] for name in ("v1b", "v2b")] == [(back,), (back[:-1] + "1",)]
+    generator = {MACS["g0"], MACS["g1"]}
+    assert set(behind["s1"]) == {there, there[:-1] + "1"} | generator
+    assert set(behind["s0"]) == {back, back[:-1] + "1"} | generator
+    assert first_macs(layout("pvvp")) is None
+
+
+def test_router_beside_another_has_the_address_of_its_share():
+    plan = BridgePlan(layout("pvpv"), PortKind.VETH, addressed=True)
+    ends = [end for end in plan.ends if end.vnf is not None]
+    assert [plan.address(end) for end in ends] == [share_mac(end.port, end.vnf) for end in ends]
+    assert BridgePlan(layout("pvp"), PortKind.VETH, addressed=True).address(ends[0]) == end_mac(ends[0])
+
+
+@pytest.mark.parametrize(("topology", "ways"), [("p2p", 1), ("pv8p", 1), ("v2v", 1), ("pvpv", 2)])
+def test_ways_of_a_layout(topology, ways):
+    assert layout(topology).ways == ways
 
 
 def deployed(topology, ports):

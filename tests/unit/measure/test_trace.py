@@ -157,3 +157,67 @@ def test_frames_that_were_late_are_not_lost_and_the_trace_is_tried_again() -> No
     site.hop_readings = [BEFORE, p2p(523, 523)] * 5
     assert run_trace(site, site.deployment, generator, 64, 1000).complete
     assert not site.hop_readings
+
+
+WAY = ("v1a", "vnf1 port 0", "vnf1 port 1", "v1b", "v2a", "vnf2 port 0", "vnf2 port 1", "v2b")
+
+
+def parallel(shares: tuple[int, int] = (500, 500), out: int | None = None, **seen: int) -> tuple[Hop, ...]:
+    """Give the hops of two VNFs side by side after a trace: what went into each, and what came out at the end."""
+    leaves = sum(shares) if out is None else out
+    inner = []
+    for place, name in enumerate(WAY):
+        forward = seen.get(name.replace(" ", "_"), shares[place // 4])
+        enters = place % 2
+        rx, tx = (forward, 500) if enters else (500, forward)
+        inner.append(Hop(name=name, vnf=place // 4, rx_packets=rx, tx_packets=tx))
+    first = Hop(name="s0", rx_packets=1000, tx_packets=1000)
+    return (first, *inner, Hop(name="s1", rx_packets=1000, tx_packets=leaves))
+
+
+def parallel_trace(forward: DirectionCounts, after: tuple[Hop, ...]) -> tuple[DirectionTrace, ...]:
+    before = tuple(Hop(name=hop.name, rx_packets=0, tx_packets=0) for hop in after)
+    return follow(1000, result(forward, counts()), before, after, 2)
+
+
+def test_vnfs_side_by_side_each_get_their_share() -> None:
+    forward, back = parallel_trace(counts(), parallel())
+    assert forward.complete
+    assert back.complete
+    for trace in (forward, back):
+        assert [(s.vnf, s.expected, s.entered, s.left) for s in trace.shares] == [
+            ("vnf1", 500, 500, 500),
+            ("vnf2", 500, 500, 500),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("forward", "after", "place", "kind"),
+    [
+        (counts(), parallel((1000, 0)), "v2a tx", Break.WRONG_SHARE),
+        (counts(), parallel((0, 1000)), "v1a tx", Break.WRONG_SHARE),
+        (counts(received=500, lost=500), parallel((500, 0)), "v2a tx", Break.NO_FLOW),
+        (counts(received=500, lost=500), parallel((1000, 0), out=500), "v2a tx", Break.WRONG_PORT),
+        (
+            counts(received=750, lost=250),
+            parallel((500, 500), out=750, vnf2_port_1=250, v2b=250),
+            "vnf2 port 1 tx",
+            Break.INSIDE,
+        ),
+        (counts(received=999, lost=1), parallel(out=999), "s1 tx", Break.INSIDE),
+    ],
+)
+def test_share_that_a_vnf_lacks_is_found(
+    forward: DirectionCounts, after: tuple[Hop, ...], place: str, kind: Break
+) -> None:
+    trace, back = parallel_trace(forward, after)
+    assert not trace.complete
+    assert (trace.lost_at, trace.kind) == (place, kind)
+    assert back.complete
+
+
+def test_every_vnf_side_by_side_is_sent_a_flow() -> None:
+    site, generator = FakeSite(), FakeGenerator()
+    site.hop_readings = [parallel(), parallel()]
+    run_trace(site, site.deployment.model_copy(update={"topology": "pvpv"}), generator, 64, 1000)
+    assert {request.flows for request in generator.requests} == {2}

@@ -130,6 +130,7 @@ EXPERIMENT_CASES = [
     ("topologies: [p2p]", "traffic: {ip: 6}", "trial.yml:6 frame_sizes[0]", "64, with IPv6", "at least 84 bytes"),
     ("topologies: [p2p]", "traffic: {vlan: 5}", "trial.yml:6 frame_sizes[0]", "a VLAN tag", "at least 68 bytes"),
     ("topologies: [p2p]", "traffic: {vlan: 5000}", "trial.yml:5 traffic.vlan", "5000", "at least 1 and at most 4094"),
+    ("topologies: [p2p]", "topologies: [p2p, pvpv]", "trial.yml:1 traffic.flows", "flows: 1; 2 VNFs", "{flows: 2}"),
     ("ovs-dpdk]", "simulated]", "trial.yml:3 variants", "simulated: simulated; real: linux-bridge", "two experiments"),
 ]
 
@@ -141,6 +142,16 @@ def test_a_wrong_experiment(project: Project, old: str, new: str, where: str, ob
     assert error.where == f"{project.experiments_folder}/{where}"
     assert observed in error.observed
     assert fix in error.fix
+
+
+def test_vnfs_side_by_side_need_a_flow_each(project: Project) -> None:
+    text = EXPERIMENT.replace("topologies: [p2p]", "topologies: [pvpv]")
+    error = refused_experiment(project, text + "traffic:\n  flows: 1\n")
+    assert error.what == "topology pvpv of trial.yml needs at least 2 flows"
+    assert error.where.endswith(f"trial.yml:{len(text.splitlines()) + 2} traffic.flows")
+    with pytest.raises(ConfigurationError, match="needs at least 2 flows") as caught:
+        project.load_study("trial", {"traffic.flows": 1})
+    assert caught.value.where == "command line, traffic.flows"
 
 
 def test_a_topology_that_no_variant_has(project: Project) -> None:

@@ -1,0 +1,126 @@
+"""VNFs side by side on the real switches: each gets its share of the flows and nothing else. As root."""
+
+import os
+import socket
+
+import pytest
+from lab_host import MARK, assert_back_to, snapshot
+from pyroute2 import IPRoute
+
+from nfvbed.deploy.dataplanes import veth_ports
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.measure.trace import run_trace
+from nfvbed.onboard.sites import open_site
+from nfvbed.records import VnfKind
+from nfvbed.spec.loader import Project
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import TrafficRequest
+
+PROJECT = Project()
+TRICKLE = TrafficRequest(
+    duration_ns=3_000_000_000, frame_size=64, rate_pps=2_000, frames=999, flows=3, learning_frames=0
+)
+ETHERTYPE = "88b5"
+NO_ADDRESS = ["ffffffffffff", "01005e000001", "024e46562f00"]
+"""Broadcast, multicast, and one that nobody has."""
+
+
+@pytest.fixture
+def site(monkeypatch):
+    mark = f"parallel-{os.getpid()}"
+    monkeypatch.setenv(MARK, mark)
+    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
+    opened.begin()
+    before = snapshot(mark)
+    try:
+        yield opened
+        assert_back_to(before, mark)
+    finally:
+        opened.close()
+
+
+def deploy(site, variant, forwarding):
+    spec = PROJECT.load_vnf("vloop")
+    flavor = PROJECT.load_flavor(spec.flavor)
+    choice = VnfChoice(label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding=forwarding, flavor=flavor)
+    return site.deploy(PROJECT.load_variant(variant), "pvpv", vnf=choice)
+
+
+def entered(before, after, vnf):
+    """Give what each of a VNF's ports received meanwhile."""
+    first = {hop.name: hop.rx_packets for hop in before}
+    return [hop.rx_packets - first[hop.name] for hop in after if hop.name.startswith(f"vnf{vnf} port")]
+
+
+@pytest.mark.parametrize("forwarding", ["bridge", "raw", "xdp", "router"])
+def test_flow_number_i_reaches_vnf_number_i_of_the_bridge_and_comes_back(site, forwarding):
+    deployment = deploy(site, "linux-bridge", forwarding)
+    generator = site.open_generator(deployment)
+    try:
+        before = site.hops(deployment)
+        result = generator.run(TRICKLE)
+        after = site.hops(deployment)
+    finally:
+        generator.close()
+    sent = [direction.sent for direction in result.directions]
+    assert min(sent) > 0
+    assert [direction.received for direction in result.directions] == sent
+    # Flows 0 and 2 are the first one's, flow 1 is the second one's; flows go in turn.
+    assert entered(before, after, 2) == [(count + 1) // 3 for count in sent]
+    assert entered(before, after, 1) == [count - (count + 1) // 3 for count in sent]
+    site.destroy(deployment)
+
+
+@pytest.mark.parametrize(("variant", "forwarding"), [("linux-bridge", "bridge"), ("ovs-dpdk", "io")])
+def test_trace_shows_every_vnfs_share(site, variant, forwarding):
+    deployment = deploy(site, variant, forwarding)
+    generator = site.open_generator(deployment)
+    try:
+        report = run_trace(site, deployment, generator, 64, 200)
+    finally:
+        generator.close()
+    assert report.complete, report
+    for direction in report.directions:
+        assert [share.vnf for share in direction.shares] == ["vnf1", "vnf2"]
+        shares = [share.entered for share in direction.shares]
+        assert sum(shares) == direction.sent
+        assert max(shares) - min(shares) <= 1
+        assert all(share.left == share.entered >= share.expected > 0 for share in direction.shares)
+    site.destroy(deployment)
+
+
+def send(netns, link, destinations):
+    def work():
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as opened:
+            opened.bind((link, 0))
+            for destination in destinations:
+                opened.send(bytes.fromhex(destination + "024e46560000" + ETHERTYPE) + bytes(46))
+
+    inside(netns, work)
+
+
+def sent_by(netns, names):
+    return {name: counted.tx_packets for name, counted in veth_ports.read(netns, names).items()}
+
+
+def test_nothing_is_flooded_or_learnt_and_vnfs_cannot_reach_each_other(site):
+    deployment = deploy(site, "linux-bridge", "xdp")
+    site.close_generators(deployment)
+    switch = deployment.control["switch_netns"]
+    names = ("s0", "s1", "v1a", "v1b", "v2a", "v2b")
+    before = sent_by(switch, names)
+    outside, first = deployment.ports[0], deployment.vnf_ports[0][0]
+    send(outside.netns, outside.spec, NO_ADDRESS)
+    # What leaves the first VNF for the second one's share, as if it looped.
+    send(first.netns, first.address, [*NO_ADDRESS, "024e46562001"])
+    assert sent_by(switch, names) == before
+    send(outside.netns, outside.spec, ["024e46562001"])
+    assert {name for name, count in sent_by(switch, names).items() if count != before[name]} == {"v2a", "s1"}
+
+    def learnt():
+        # Entries without "permanent" or "noarp" are what a bridge has learnt.
+        with IPRoute() as route:
+            return [entry for entry in route.fdb("dump") if not entry["state"] & 0xC0]
+
+    assert inside(switch, learnt) == []
+    site.destroy(deployment)
