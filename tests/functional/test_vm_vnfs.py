@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from lab_host import MARK, assert_back_to, snapshot
-from vm_guests import PROJECT, VLOOP, choice, kernel_ports, own_image, placement
+from vm_guests import PROJECT, choice, image_that_forwards, kernel_ports, own_image, pass_through, placement
 
 from nfvbed.deploy.lab.hostlock import HostLock
 from nfvbed.deploy.lab.workspace import Workspace
@@ -22,6 +22,8 @@ from nfvbed.onboard.vm.driver import VmVnf
 from nfvbed.records import Accelerator, PortKind, Readiness, Role
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
+
+FRAMES = 20
 
 
 @pytest.fixture(name="workspace")
@@ -78,11 +80,14 @@ def test_kernel_that_does_not_boot_is_seen(tmp_path):
 
 
 @pytest.mark.parametrize(("vnic", "driver"), [("e1000", "e1000"), ("rtl8139", "8139cp")])
-def test_emulated_cards_are_up_in_the_guest(workspace, vnic, driver):
-    vnf, handle = started(workspace, kernel_ports(workspace, PortKind.TAP), choice("bridge", vnic=vnic))
+def test_emulated_cards_pass_frames(workspace, vnic, driver):
+    ports = kernel_ports(workspace, PortKind.TAP)
+    vnf, handle = started(workspace, ports, choice("bridge", vnic=vnic))
     found = guest_links(handle)
     assert [link["driver"] for link in found] == [driver, driver]
     assert all(link["up"] for link in found)
+    assert pass_through(ports[0].netns, "t0", "t1", FRAMES) == FRAMES
+    assert pass_through(ports[0].netns, "t1", "t0", FRAMES) == FRAMES
     vnf.stop(handle)
 
 
@@ -92,7 +97,11 @@ def test_macvtap_reaches_the_guest_with_all_of_its_queues(workspace):
     found = guest_links(handle)
     assert [link["channels"] for link in found] == [2, 2]
     assert all(link["up"] for link in found)
-    assert [hop.name for hop in vnf.hops(handle)] == ["vnf1 port 0", "vnf1 port 1"]
+    assert pass_through(ports[0].netns, "g0", "g1", FRAMES) == FRAMES
+    first, second = vnf.hops(handle)
+    assert (first.name, second.name) == ("vnf1 port 0", "vnf1 port 1")
+    assert first.rx_packets >= FRAMES
+    assert second.tx_packets >= FRAMES
     vnf.stop(handle)
 
 
@@ -112,17 +121,21 @@ def test_multiqueue_flavor_on_shared_hugepages(workspace):
     vnf.stop(handle)
 
 
-def test_users_own_image_boots_by_itself_and_is_not_written_to(workspace, tmp_path):
-    own = tmp_path / "own.qcow2"
-    shutil.copy(VLOOP, own)
+def test_users_own_image_forwards_as_it_was_made_to_and_is_not_written_to(workspace, tmp_path):
+    own = image_that_forwards(tmp_path, "bridge")
     before = hashlib.sha256(own.read_bytes()).hexdigest()
     chosen = choice("image", image=own_image(own, "vloop: ready"))
-    vnf, handle = started(workspace, kernel_ports(workspace, PortKind.TAP), chosen)
+    ports = kernel_ports(workspace, PortKind.TAP)
+    vnf, handle = started(workspace, ports, chosen)
     assert "agent" not in handle.control
     assert handle.facts["console"].startswith("vloop: ready")
     assert handle.versions["image"] == before
     vnf.verify(handle)
-    assert all(hop.rx_packets is not None for hop in vnf.hops(handle)), "counted on the taps"
+    counted = vnf.hops(handle)
+    assert pass_through(ports[0].netns, "t0", "t1", FRAMES) == FRAMES
+    first, second = vnf.hops(handle)
+    assert first.rx_packets - counted[0].rx_packets >= FRAMES, "counted on the taps"
+    assert second.tx_packets - counted[1].tx_packets >= FRAMES
     vnf.stop(handle)
     assert hashlib.sha256(own.read_bytes()).hexdigest() == before
 

@@ -1,7 +1,12 @@
 """Guests for the tests of virtual machines: choices, and places for them without a data plane. As root."""
 
+import os
+import socket
+import subprocess
+
 from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.qemu.binaries import locate
 from nfvbed.onboard.vnf import VnfPlacement
 from nfvbed.records import PortKind, VnfKind, VnfPort
 from nfvbed.spec.flavor import Flavor
@@ -25,6 +30,46 @@ def choice(forwarding="io", *, flavor="default", vnic="any", image=None, ready_s
 def own_image(path, marker):
     """A user's image: no agent, no file beside it."""
     return ImageSpec(file=str(path), agent=False, console_marker=marker)
+
+
+def image_that_forwards(folder, mode):
+    """Make a user's own image: it boots by its own loader, and forwards unasked; its agent is of no use to anybody."""
+    tool = locate(PROJECT.root)
+    own = folder / "own.raw"
+    subprocess.run(
+        [tool.image_tool, "convert", "-O", "raw", VLOOP, own], env=os.environ | tool.environment, check=True
+    )
+    boot = f"{own}@@1M"
+    settings = folder / "syslinux.cfg"
+    subprocess.run(["mcopy", "-n", "-i", boot, "::syslinux.cfg", settings], check=True)
+    settings.write_text(settings.read_text().replace("console=", f"vloop.forward={mode} console=", 1))
+    subprocess.run(["mcopy", "-o", "-i", boot, settings, "::syslinux.cfg"], check=True)
+    return own
+
+
+def pass_through(netns, sender, receiver, count):
+    """Send frames out of one device, and count those that another one receives; all in one namespace."""
+    frame = b"\xff" * 6 + bytes.fromhex("024e46567f01") + b"\x88\xb5"
+    into, out = inside(netns, lambda: (_raw(sender), _raw(receiver)))
+    with into, out:
+        out.settimeout(5)
+        for number in range(count):
+            into.send(frame + bytes([number]) * 46)
+        seen = set()
+        try:
+            while len(seen) < count:
+                data, address = out.recvfrom(65536)
+                if address[2] != socket.PACKET_OUTGOING and data.startswith(frame):
+                    seen.add(data[14])
+        except TimeoutError:
+            pass
+    return len(seen)
+
+
+def _raw(name):
+    opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88B5))
+    opened.bind((name, 0x88B5))
+    return opened
 
 
 def mac(number):

@@ -5,7 +5,7 @@ import json
 import pytest
 from agent import cpus, hugepages, servers
 from agent import request as requests
-from agent.__main__ import reply
+from agent.__main__ import forward_unasked, reply
 from agent.ports import Port, choose
 from agent.refusal import Refusal
 from agent.testpmd import Testpmd
@@ -47,6 +47,37 @@ def test_fault_of_the_agent_is_told_with_its_place():
 @pytest.mark.parametrize("line", [b"{", b"[]", b'{"schema": "vloop/2"}', b"\xff\xfe"])
 def test_line_that_is_no_request_is_refused(line):
     assert reply(line, FakeService({}))["ok"] is False
+
+
+class Recorder:
+    def __init__(self, fault=None):
+        self.asked = []
+        self.fault = fault
+
+    def answer(self, document):
+        self.asked.append(document)
+        if self.fault is not None:
+            raise self.fault
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("cmdline", "asked"),
+    [
+        ("console=ttyS0 quiet", []),
+        ("quiet vloop.forward=io vloop.forward=bridge panic=-1", [{"do": "forward", "mode": "bridge"}]),
+        ("novloop.forward=io", []),
+    ],
+)
+def test_forwards_unasked_where_the_command_line_says_so(cmdline, asked):
+    service = Recorder()
+    assert forward_unasked(service, cmdline) == ""
+    assert service.asked == asked
+
+
+def test_why_it_cannot_forward_unasked_is_given():
+    service = Recorder(Refusal("forward needs a mode", observed="'fly'"))
+    assert forward_unasked(service, "vloop.forward=fly") == "forward needs a mode: 'fly'"
 
 
 def forward(**keys):

@@ -6,15 +6,20 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 import traceback
 import tty
 
 from agent import SCHEMA, cpus, guest
 from agent.ports import discover
+from agent.program import read
 from agent.refusal import Refusal
 from agent.service import Service
 
 _MAX_LINE = 65536
+_FORWARD = "vloop.forward="
+_LAST_WORDS_S = 0.2
+"""For the serial ports to be empty."""
 
 
 def main(port: str, console: str) -> int:
@@ -22,16 +27,39 @@ def main(port: str, console: str) -> int:
     cpus.stay_off_forwarding()
     service = Service(discover())
     line = _open(port)
+    failed = forward_unasked(service, read("/proc/cmdline"))
     with open(console, "w") as out:
         # A line of its own, whatever the kernel has written before.
-        out.write(f"\nvloop: ready {guest.version()}\n")
+        out.write(f"\nvloop: failed: {failed}\n" if failed else f"\nvloop: ready {guest.version()}\n")
+    if failed:
+        return _power_off()
     if line is None:
         # Nobody can ask; the guest stays as it is.
         while True:
             signal.pause()
     _serve(line, service)
+    return _power_off()
+
+
+def _power_off() -> int:
+    time.sleep(_LAST_WORDS_S)
     subprocess.run(["poweroff", "-f"], check=False)
     return 0
+
+
+def forward_unasked(service: Service, cmdline: str) -> str:
+    """Forward as `vloop.forward=MODE` on the kernel's command line says, where there is one; give why it failed.
+
+    So the image is of use to those who cannot reach the agent: on a cloud a guest has one serial port.
+    """
+    modes = [word.partition("=")[2] for word in cmdline.split() if word.startswith(_FORWARD)]
+    if not modes:
+        return ""
+    try:
+        service.answer({"do": "forward", "mode": modes[-1]})
+    except Refusal as refusal:
+        return ": ".join(filter(None, (refusal.document["what"], refusal.document["observed"])))
+    return ""
 
 
 def _open(port: str) -> int | None:

@@ -1,0 +1,80 @@
+"""`offloads: false` reaches the data plane: whoever gives a VNF frames completes their checksums before. As root."""
+
+import os
+
+import pytest
+from lab_host import MARK, assert_back_to, snapshot
+from pyroute2.ethtool.ioctl import IoctlEthtool
+from vm_guests import PROJECT, choice
+
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.sites import open_site
+from nfvbed.onboard.offload import REMEDY, ChecksumPath, probe_checksums
+from nfvbed.onboard.site import OnboardingSite
+from nfvbed.records import VnfKind
+
+MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
+
+
+@pytest.fixture(name="site")
+def _site(monkeypatch):
+    mark = f"offloads-{os.getpid()}"
+    monkeypatch.setenv(MARK, mark)
+    opened = OnboardingSite(open_site(PROJECT.load_site("lab"), PROJECT.root), PROJECT.root)
+    opened.begin()
+    before = snapshot(mark)
+    try:
+        yield opened
+        assert_back_to(before, mark)
+    finally:
+        opened.close()
+
+
+def raw(kind, offloads):
+    return choice("raw").model_copy(update={"kind": kind, "offloads": offloads})
+
+
+def leaves_checksums(netns, name):
+    """Whether the kernel leaves checksums to a device."""
+
+    def read():
+        device = IoctlEthtool(name)
+        try:
+            return bool(device.get_features()["tx-checksum-ip-generic"])
+        finally:
+            device.close()
+
+    return inside(netns, read)
+
+
+def deployed(site, chosen):
+    deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "pvp", vnf=chosen)
+    site.close_generators(deployment)
+    return deployment
+
+
+@pytest.mark.parametrize("offloads", [True, False])
+def test_raw_process_behind_a_bridge(site, offloads):
+    deployment = deployed(site, raw(VnfKind.PROCESS, offloads))
+    switch = deployment.control["switch_netns"]
+    own = deployment.vnf_ports[0][0]
+    assert [leaves_checksums(switch, name) for name in ("v1a", "v1b")] == [offloads] * 2
+    assert leaves_checksums(own.netns, own.address) is offloads
+    assert leaves_checksums(switch, "s0"), "the ports that lead outside stay as the variant has them"
+    report = probe_checksums(deployment, MACS)
+    assert report.result is (ChecksumPath.BROKEN if offloads else ChecksumPath.COMPLETED), report.observed
+    assert report.remedy == (REMEDY if offloads else "")
+    site.destroy(deployment)
+
+
+@pytest.mark.usefixtures("vloop_image")
+@pytest.mark.parametrize("offloads", [True, False])
+def test_raw_guest_behind_a_bridge(site, offloads):
+    deployment = deployed(site, raw(VnfKind.VM, offloads))
+    switch = deployment.control["switch_netns"]
+    assert leaves_checksums(switch, "v1a") is offloads, "QEMU tells the tap what the guest takes"
+    states = deployment.vnfs[0].facts["forward"]["offloads"]
+    assert [state["tx"] for state in states] == [offloads] * 2
+    report = probe_checksums(deployment, MACS)
+    assert report.result is (ChecksumPath.BROKEN if offloads else ChecksumPath.COMPLETED), report.observed
+    site.destroy(deployment)
