@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
-from nfvbed.spec.choices import resolve
+from nfvbed.spec.choices import possible_forwarding, resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
@@ -83,9 +83,10 @@ def _check(project: Project, use: VnfUse) -> None:
     if use.kind not in spec.kinds:
         kinds = ", ".join(spec.kinds)
         raise UsageError(f"VNF {use.vnf} is of no kind {use.kind}", observed=f"it has {kinds}", fix="choose --kind")
-    if use.forwarding is not None and use.forwarding not in spec.forwarding:
+    known = possible_forwarding(use, spec)
+    if use.forwarding is not None and use.forwarding not in known:
         raise UsageError(
             f"VNF {use.vnf} cannot forward as {use.forwarding!r}",
-            observed=f"it has {', '.join(spec.forwarding)}",
-            fix="choose --forwarding",
+            observed=f"it has {', '.join(known)}",
+            fix="choose --forwarding, or leave it out",
         )

@@ -10,7 +10,7 @@ from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import NATIVE, VnfChoice, VnfSpec, VnfUse
+from nfvbed.spec.vnf import AS_THE_IMAGE, NATIVE, Forwarding, VnfChoice, VnfSpec, VnfUse
 
 
 class Catalogue(Protocol):
@@ -44,7 +44,7 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
     if wanted is None:
         return None
     vnf = catalogue.load_vnf(wanted.vnf)
-    forwarding = wanted.forwarding or vnf.forwarding[0]
+    forwarding = wanted.forwarding or default_forwarding(wanted, vnf)
     if forwarding == NATIVE:
         return None
     return VnfChoice(
@@ -87,10 +87,31 @@ def with_forwarding(experiment: Experiment, catalogue: Catalogue) -> Experiment:
     if not experiment.uses:
         return experiment
     uses = (
-        use if use.forwarding else use.model_copy(update={"forwarding": catalogue.load_vnf(use.vnf).forwarding[0]})
+        use if use.forwarding else use.model_copy(update={"forwarding": _default(use, catalogue)})
         for use in experiment.uses
     )
     return Experiment.model_validate({**experiment.model_dump(), "vnfs": [use.model_dump() for use in uses]})
+
+
+def default_forwarding(use: VnfUse, vnf: VnfSpec) -> Forwarding:
+    """Give what a VNF does where nothing is said: its first way, or what its image does that nobody can tell."""
+    return AS_THE_IMAGE if _goes_its_own_way(use, vnf) else vnf.forwarding[0]
+
+
+def possible_forwarding(use: VnfUse, vnf: VnfSpec) -> tuple[str, ...]:
+    """Give what a VNF can be asked to do: an image without nfvbed's agent cannot be asked, any other image can."""
+    if _goes_its_own_way(use, vnf):
+        return (AS_THE_IMAGE,)
+    return (*vnf.forwarding, AS_THE_IMAGE) if use.kind is VnfKind.VM else vnf.forwarding
+
+
+def _default(use: VnfUse, catalogue: Catalogue) -> Forwarding:
+    return default_forwarding(use, catalogue.load_vnf(use.vnf))
+
+
+def _goes_its_own_way(use: VnfUse, vnf: VnfSpec) -> bool:
+    image = (use.image or vnf.image) if use.kind is VnfKind.VM else None
+    return image is not None and not image.agent
 
 
 def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Catalogue) -> None:
@@ -113,7 +134,9 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
     vnf = catalogue.load_vnf(use.vnf)
     _is_known(document, (*key, "kind"), (f"kind of {vnf.name}", use.kind.value), [kind.value for kind in vnf.kinds])
     if use.forwarding is not None:
-        _is_known(document, (*key, "forwarding"), (f"forwarding of {vnf.name}", use.forwarding), vnf.forwarding)
+        known = possible_forwarding(use, vnf)
+        named = f"forwarding of {vnf.name}" + (", whose image has no agent" if known == (AS_THE_IMAGE,) else "")
+        _is_known(document, (*key, "forwarding"), (named, use.forwarding), known)
     if use.image is not None and use.kind is not VnfKind.VM:
         raise ConfigurationError(
             f"a VNF of kind {use.kind.value} in {document.path.name} has an image",

@@ -14,6 +14,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 Vnic = Literal["any", "vhost-user", "tap", "macvtap", "vf", "e1000", "rtl8139"]
 Forwarding = Literal["io", "mac", "macswap", "5tswap", "bridge", "router", "xdp", "raw", "image"]
 """testpmd's modes; a kernel bridge or router; XDP redirect; raw Ethernet through AF_PACKET; whatever an image does."""
+AS_THE_IMAGE: Literal["image"] = "image"
+"""What a virtual machine does whose image has no agent of nfvbed; it need not be among a VNF's ways of forwarding."""
 NATIVE: Literal["native"] = "native"
 """In an experiment: the forwarding that belongs to the variant (`native_vnf` in its file)."""
 

@@ -10,8 +10,8 @@ from nfvbed.onboard.process.kernel import GENERATOR_ADDRESSES
 from nfvbed.onboard.vm.agent import Agent
 from nfvbed.onboard.vnf import SINK, SOURCE, VnfPlacement
 from nfvbed.records import Hop, VnfHandle
+from nfvbed.spec.vnf import AS_THE_IMAGE
 
-AS_THE_IMAGE = "image"
 _MODES = ("io", "mac", "macswap", "5tswap", "bridge", "router", "raw", SOURCE, SINK)
 """What the agent can be told to do; a VNF's ways of forwarding have the same names."""
 

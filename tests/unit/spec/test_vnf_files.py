@@ -88,9 +88,25 @@ def test_a_label_says_what_runs_also_where_the_file_does_not(project: Project) -
 
 
 def test_a_users_own_image_is_one_line(project: Project) -> None:
-    use = "{kind: vm, forwarding: io, image: {file: /images/My_EPC.qcow2, agent: false}}"
+    use = "{kind: vm, image: {file: /images/My_EPC.qcow2, agent: false}}"
     study = load(project, EXPERIMENT.replace("{kind: process, forwarding: io}", use))
-    assert [use.label for use in study.experiment.uses] == ["native", "vm-io-my-epc"]
+    assert [use.label for use in study.experiment.uses] == ["native", "vm-image-my-epc"]
+
+
+def test_a_users_own_image_is_one_line_of_the_vnf(project: Project) -> None:
+    path = project.vnfs_folder / "vloop" / "vnf.yml"
+    text = path.read_text()
+    start, end = text.index("image:\n"), text.index("readiness:")
+    path.write_text(f"{text[:start]}image: {{file: /images/my.qcow2, agent: false}}\n{text[end:]}")
+    study = load(project, EXPERIMENT.replace("{kind: process, forwarding: io}", "{kind: vm}"))
+    choice = study.choice("ovs-dpdk", "vm-image")
+    assert choice is not None and choice.image is not None
+    assert (choice.forwarding, choice.image.file) == ("image", "/images/my.qcow2")
+
+
+def test_an_image_with_the_agent_can_be_left_to_itself(project: Project) -> None:
+    study = load(project, EXPERIMENT.replace("{kind: process, forwarding: io}", "{kind: vm, forwarding: image}"))
+    assert [use.label for use in study.experiment.uses] == ["native", "vm-image"]
 
 
 def test_a_process_has_no_image(project: Project) -> None:
@@ -122,6 +138,13 @@ CASES = [
     ("forwarding: io", "forwrding: io", "trial.yml:7 vnfs[1].forwrding", "'forwrding'", "did you mean 'forwarding'?"),
     ("forwarding: io", "forwarding: oi", "trial.yml:7 vnfs[1].forwarding", '"oi"', "'io'"),
     ("forwarding: io", "forwarding: image", "trial.yml:7 vnfs[1].forwarding", "'image'", "macswap"),
+    (
+        "kind: process, forwarding: io",
+        "kind: vm, forwarding: io, image: {file: x, agent: false}",
+        "trial.yml:7 vnfs[1].forwarding",
+        "'io'",
+        "one of: image",
+    ),
     ("kind: process,", "kind: proces,", "trial.yml:7 vnfs[1].kind", '"proces"', "'process'"),
     ("kind: process,", "kind: existing,", "trial.yml:7 vnfs[1].kind", "'existing'", "container, process, vm"),
     ("kind: process,", "vnf: vlop,", "trial.yml:7 vnfs[1].vnf", "'vlop'", "did you mean 'vloop'?"),
