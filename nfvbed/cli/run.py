@@ -15,7 +15,7 @@ from nfvbed.cli.settings import json_option, open_store, root_option, store_opti
 from nfvbed.deploy.lab.signals import end_like_interrupt
 from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.deploy.site import Site
-from nfvbed.errors import UsageError
+from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord, Status
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
@@ -25,6 +25,9 @@ from nfvbed.store import Store
 
 UNFINISHED = "latest"
 """`--resume` without a run: the newest one that can be resumed."""
+
+Ended = tuple[RunRecord, NfvbedError | None]
+"""A run as it ended, and why cells of it were given up, if some were."""
 
 
 @click.command(name="run")
@@ -57,16 +60,14 @@ def command(
             show_plan(study, as_json)
             return
         with open_store(project, store, read_only=False) as opened:
-            run = _start(project, study, opened, not options["no_doctor"])
-            _summarize(opened, run, as_json)
+            _summarize(opened, *_start(project, study, opened, not options["no_doctor"]), as_json)
         return
     if overrides or options["dry_run"]:
         raise UsageError(
             "a resumed run keeps its plan", observed="options that change it, or --dry-run", fix="give --resume alone"
         )
     with open_store(project, store, read_only=False) as opened:
-        run = _resume(project, opened, _resumable(opened, resume, experiment))
-        _summarize(opened, run, as_json)
+        _summarize(opened, *_resume(project, opened, _resumable(opened, resume, experiment)), as_json)
 
 
 def _required(experiment: str | None) -> str:
@@ -75,18 +76,20 @@ def _required(experiment: str | None) -> str:
     return experiment
 
 
-def _start(project: Project, study: Study, store: Store, with_doctor: bool) -> RunRecord:
+def _start(project: Project, study: Study, store: Store, with_doctor: bool) -> Ended:
     end_like_interrupt()
     console = Console(stderr=True)
     with progress_on(console) as observer:
         doctor = _doctor(project, study) if with_doctor and not study.simulated else None
-        return _runner(project, store, observer).start(study, doctor)
+        runner = _runner(project, store, observer)
+        return runner.start(study, doctor), runner.failure
 
 
-def _resume(project: Project, store: Store, run: RunRecord) -> RunRecord:
+def _resume(project: Project, store: Store, run: RunRecord) -> Ended:
     end_like_interrupt()
     with progress_on(Console(stderr=True)) as observer:
-        return _runner(project, store, observer).resume(run)
+        runner = _runner(project, store, observer)
+        return runner.resume(run), runner.failure
 
 
 def _runner(project: Project, store: Store, observer: Observer) -> Runner:
@@ -125,7 +128,14 @@ def _resumable(store: Store, name: str, experiment: str | None) -> RunRecord:
     )
 
 
-def _summarize(store: Store, run: RunRecord, as_json: bool) -> None:
+def _summarize(store: Store, run: RunRecord, failure: NfvbedError | None, as_json: bool) -> None:
+    """Show the run's cells; then end as the VNFs did, if cells were given up for them."""
+    _show(store, run, as_json)
+    if failure is not None:
+        raise failure
+
+
+def _show(store: Store, run: RunRecord, as_json: bool) -> None:
     cells, trials = store.cells(run.id), store.trials(run.id)
     if as_json:
         document = {"run": run.model_dump(mode="json"), "trials": len(trials)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from nfvbed.deploy.site import Site
-from nfvbed.errors import GeneratorError, SwitchDiedError, UnsupportedError, VnfDiedError
+from nfvbed.errors import GeneratorError, NfvbedError, OnboardError, SwitchDiedError, UnsupportedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial
@@ -21,6 +21,9 @@ from nfvbed.units import NS_PER_S
 
 DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
 """What ends a trial in its middle; the trial's row tells it."""
+
+OF_THE_VNF = (OnboardError, VnfDiedError)
+"""What is the trouble of one cell's VNF, and says nothing about the other cells."""
 
 
 @dataclass(frozen=True)
@@ -51,23 +54,41 @@ class Bench:
         self._observer = observer
 
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
-        """Deploy, measure, take down. What the site cannot do is set aside with its reason.
+        """Deploy, measure, take down. What the site cannot do, or whose VNF failed, is set aside with its reason.
+
+        Cells that were to follow one whose VNF failed are measured on a new deployment.
 
         Raises:
-            PrerequisiteError, DeployError, OnboardError: nothing stands then.
-            GeneratorError, SwitchDiedError, VnfDiedError: a trial failed; its row is written, nothing stands.
+            PrerequisiteError, DeployError: nothing stands then.
+            GeneratorError, SwitchDiedError: a trial failed; its row is written, nothing stands.
         """
-        number = trials[0].round
-        self._observer.deployment_started(key, number)
+        left = tuple(trials)
+        while left:
+            self._observer.deployment_started(key, left[0].round)
+            left = self._serve_once(key, variant, left)
+            self._observer.deployment_ended(key)
+
+    def _serve_once(
+        self, key: DeploymentKey, variant: Variant, trials: tuple[PlannedTrial, ...]
+    ) -> tuple[PlannedTrial, ...]:
+        """Serve one deployment; give the trials that need another one."""
+        number, begun = trials[0].round, list[str]()
+        cells = dict.fromkeys(trial.cell for trial in trials)
         try:
             with self._deployed(key, variant, number) as deployment, self._generator(deployment, key, number) as open_:
                 setup = Setup(deployment, self._tools.measure_with(self._site, deployment, open_), open_.hello())
                 for cell, group in groupby(trials, key=lambda trial: trial.cell):
+                    begun.append(cell)
                     self._measure_cell(self._plan.cell_by_id[cell], variant, setup, tuple(group))
         except UnsupportedError as error:
-            for cell in dict.fromkeys(trial.cell for trial in trials):
+            for cell in cells:
                 self._set_aside(self._plan.cell_by_id[cell], variant, str(error))
-        self._observer.deployment_ended(key)
+        except OF_THE_VNF as error:
+            # One that never came up would not for the deployment's other cells either.
+            for cell in begun[-1:] or cells:
+                self._give_up(self._plan.cell_by_id[cell], variant, error)
+            return tuple(trial for trial in trials if begun and trial.cell not in begun)
+        return ()
 
     @contextlib.contextmanager
     def _deployed(self, key: DeploymentKey, variant: Variant, number: int) -> Iterator[Deployment]:
@@ -110,7 +131,8 @@ class Bench:
                 record = setup.measures.measure(self._task(trial, request))
             except DIED as error:
                 self._ledger.add_failure(trial, setup.info.engine, error)
-                self._ledger.fail_cell(cell.id, str(error))
+                if not isinstance(error, OF_THE_VNF):
+                    self._ledger.fail_cell(cell.id, str(error))
                 raise
             self._ledger.add_trial(record)
             self._observer.trial_ended(record)
@@ -134,6 +156,11 @@ class Bench:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))
         self._ledger.set_cell_aside(cell, config, Status.UNSUPPORTED, reason)
         self._observer.cell_set_aside(cell.id, reason)
+
+    def _give_up(self, cell: CellPlan, variant: Variant, error: NfvbedError) -> None:
+        config = self._ledger.put_blob("variant", described(variant, cell, {}))
+        self._ledger.give_up(cell, config, error)
+        self._observer.cell_set_aside(cell.id, str(error))
 
 
 def described(variant: Variant, cell: CellPlan, versions: dict[str, str]) -> dict[str, object]:

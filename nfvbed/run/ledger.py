@@ -5,7 +5,7 @@ from typing import Any
 
 from uuid6 import uuid7
 
-from nfvbed.errors import NotComparableError
+from nfvbed.errors import NfvbedError, NotComparableError
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial, TrialKey
 from nfvbed.plan.standing import DoneTrial
@@ -71,6 +71,7 @@ class RunLedger:
         self._simulated = simulated
         self._cells = {cell.id: cell for cell in store.cells(run.id)}
         self._trials = store.trials(run.id)
+        self._given_up: dict[str, NfvbedError] = {}
 
     @property
     def trials(self) -> tuple[TrialRecord, ...]:
@@ -89,9 +90,14 @@ class RunLedger:
 
     @property
     def set_aside(self) -> frozenset[str]:
-        """Cells that cannot be measured here."""
+        """Cells that cannot be measured here, and those that were given up since this process began."""
         final = (Status.UNSUPPORTED, Status.NOT_APPLICABLE)
-        return frozenset(cell.id for cell in self._cells.values() if cell.status in final)
+        return frozenset(cell.id for cell in self._cells.values() if cell.status in final) | self._given_up.keys()
+
+    @property
+    def given_up(self) -> Mapping[str, NfvbedError]:
+        """Cells that failed while the others went on, with what happened; a resumed run tries them again."""
+        return self._given_up
 
     def reasons_set_aside(self) -> dict[str, str]:
         """Say of each such cell why not."""
@@ -114,6 +120,15 @@ class RunLedger:
             return
         record = self._record(cell, config_hash, NO_RIG)
         self._add_cell(record.model_copy(update={"status": status, "reason": reason}))
+
+    def give_up(self, cell: CellPlan, config_hash: str, error: NfvbedError) -> None:
+        """Write that a cell failed, and measure it no more; what it has stays."""
+        if cell.id in self._cells:
+            self._settle(cell.id, Status.FAILED, str(error))
+        else:
+            record = self._record(cell, config_hash, NO_RIG)
+            self._add_cell(record.model_copy(update={"status": Status.FAILED, "reason": str(error)}))
+        self._given_up[cell.id] = error
 
     def register(self, cell: CellPlan, config_hash: str, rig_hash: str) -> None:
         """Write a cell before its first trial; later, check that it is still the same.
@@ -183,17 +198,26 @@ class RunLedger:
         """Write that a cell failed; a resumed run may mend it."""
         self._settle(cell, Status.FAILED, reason)
 
-    def finish(self, status: Status, reason: str = "", blocked: Mapping[str, str] | None = None) -> RunRecord:
-        """Write how the run ended, and with `ok` or `blocked` its cells too.
+    def finish(self, status: Status, reason: str) -> RunRecord:
+        """Write that something ended the run, and its reason."""
+        return self._finish(status, reason, {})
+
+    def conclude(self, blocked: Mapping[str, str]) -> RunRecord:
+        """Write that the run came to its end, and how its cells ended.
 
         Args:
-            status: of the run.
-            reason: why, where it is not `ok`.
             blocked: why cells lack repetitions; cells that were never deployed have no row to tell it.
         """
-        cells = {cell: (Status.BLOCKED, why) for cell, why in (blocked or {}).items() if cell in self._cells}
-        if status is Status.OK:
-            cells = dict.fromkeys(set(self._cells) - self.set_aside, (Status.OK, ""))
+        lacking = {cell: (Status.BLOCKED, why) for cell, why in blocked.items() if cell in self._cells}
+        if self._given_up:
+            cell, error = next(iter(self._given_up.items()))
+            return self._finish(Status.FAILED, f"{cell} was given up: {error}", lacking)
+        if blocked:
+            return self._finish(Status.BLOCKED, next(iter(blocked.values())), lacking)
+        # `ok` is final, so no cell gets it before the whole run has ended so: a resumed one may measure it again.
+        return self._finish(Status.OK, "", dict.fromkeys(set(self._cells) - self.set_aside, (Status.OK, "")))
+
+    def _finish(self, status: Status, reason: str, cells: Mapping[str, tuple[Status, str]]) -> RunRecord:
         self._store.finish_run(self.run.id, status, reason, cells)
         self.run = self._store.run(self.run.id)
         return self.run

@@ -5,7 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nfvbed.deploy.site import Site
-from nfvbed.errors import InterruptedRunError, NfvbedError, NotComparableError, StoreError, UnsupportedError, UsageError
+from nfvbed.errors import (
+    InterruptedRunError,
+    NfvbedError,
+    NotComparableError,
+    StoreError,
+    UnsupportedError,
+    UsageError,
+    VnfDiedError,
+)
 from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
 from nfvbed.plan.standing import Standing, standing
@@ -42,6 +50,8 @@ class Runner:
         self._open_site = open_site
         self._tools = tools or Tools()
         self._observer = observer or Observer()
+        self.failure: NfvbedError | None = None
+        """What made the run that ended last give cells up while the others went on; None where nothing did."""
 
     def start(self, study: Study, doctor: Mapping[str, Any] | None = None) -> RunRecord:
         """Begin a run and execute it.
@@ -51,7 +61,8 @@ class Runner:
             doctor: the findings about this host, stored with the run.
 
         Returns:
-            The run as it ended: `ok`, or `blocked` where repetitions in one placement class are missing.
+            The run as it ended: `ok`; `blocked` where repetitions in one placement class are missing; `failed` where
+            VNFs failed and only their cells were given up (`failure` then says which, and why).
 
         Raises:
             UnsupportedError: this host can run none of the variants.
@@ -108,7 +119,8 @@ class Runner:
         observer.run_started(ledger.run, resumed, execution.estimate_s())
         out_of_time = False
         for number in range(1, execution.plan.experiment.repetitions.max_rounds + 1):
-            execution.check_runnable()
+            if not execution.goes_on():
+                break
             before = execution.standing(before_round=number)
             if before.enough:
                 break
@@ -122,17 +134,15 @@ class Runner:
                 bench.serve(key, execution.variants[key.variant], group)
             after = execution.standing()
             observer.round_ended(number, after, execution.left_s(number, after))
-        execution.check_runnable()
         return self._conclude(execution, out_of_time)
 
     def _conclude(self, execution: "_Execution", out_of_time: bool) -> RunRecord:
-        ledger = execution.ledger
-        final = execution.standing()
-        if final.enough:
-            ended = ledger.finish(Status.OK)
-        else:
-            reasons = {cell: execution.blocked_reason(cell, final, out_of_time) for cell in final.missing}
-            ended = ledger.finish(Status.BLOCKED, next(iter(reasons.values())), reasons)
+        lacking: dict[str, str] = {}
+        if execution.goes_on():
+            final = execution.standing()
+            lacking = {cell: execution.blocked_reason(cell, final, out_of_time) for cell in final.missing}
+        ended = execution.ledger.conclude(lacking)
+        self.failure = failure_of(execution.ledger.given_up)
         self._observer.run_ended(ended)
         return ended
 
@@ -188,14 +198,16 @@ class _Execution:
             self.ledger.set_cell_aside(cell, config, status, reason)
             observer.cell_set_aside(cell.id, reason)
 
-    def check_runnable(self) -> None:
-        """Refuse to go on with nothing to compare.
+    def goes_on(self) -> bool:
+        """Whether there is something left to compare; not where VNFs that failed took the rest of it.
 
         Raises:
-            UnsupportedError: no subject cell is left.
+            UnsupportedError: no subject cell is left, and none ever could be measured.
         """
         if any(cell.role is CellRole.SUBJECT and cell.id not in self.ledger.set_aside for cell in self.plan.cells):
-            return
+            return True
+        if self.ledger.given_up:
+            return False
         reasons = self.ledger.reasons_set_aside()
         raise UnsupportedError(
             f"nothing of experiment {self._study.experiment.name} can be measured here",
@@ -244,6 +256,24 @@ class _Execution:
     def _length_s(self, trials: Sequence[PlannedTrial]) -> float:
         # Virtual time passes at once.
         return 0.0 if self._study.simulated else length_s(self.plan, trials, Overheads())
+
+
+def failure_of(given_up: Mapping[str, NfvbedError]) -> NfvbedError | None:
+    """Put what happened to cells that were given up into one error; a VNF that died comes before one never onboarded.
+
+    Args:
+        given_up: cells with their errors, in the order in which they failed.
+    """
+    if not given_up:
+        return None
+    error = next((e for e in given_up.values() if isinstance(e, VnfDiedError)), next(iter(given_up.values())))
+    return type(error)(
+        f"{len(given_up)} {'cell was' if len(given_up) == 1 else 'cells were'} given up as their VNFs failed; "
+        "all others were measured",
+        where=", ".join(given_up),
+        observed=str(error),
+        fix="nfvbed run --resume tries them again; nfvbed trace shows where frames get to",
+    )
 
 
 def _stored_study(plan: Mapping[str, Any]) -> tuple[Study, tuple[str, ...]]:

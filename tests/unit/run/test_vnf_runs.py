@@ -1,15 +1,17 @@
 """Cells with VNFs go through a run as those without: deployed with them, stored with their steps, resumed with them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from run_bench import WatchedSite, keys, only_run, runner
+from run_bench import WatchedSite, classify_all_alike, keys, runner
 
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Status, TrialRecord
+from nfvbed.run.runner import failure_of
 from nfvbed.run.tools import Tools
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
@@ -89,36 +91,104 @@ def test_the_steps_of_vnfs_are_facts(store: Store, study: Study) -> None:
     assert {fact.detail["accelerator"] for fact in facts} == {"none"}
 
 
-def test_a_resumed_run_has_the_vnfs_that_it_began_with(store: Store, study: Study) -> None:
-    whole = runner(store, Onboarding).start(study)
+def dying(*at: int, cell: str = "") -> Tools:
+    """Measure until the VNF dies: in the trials of these numbers, or always in one cell."""
 
-    class Interrupted(Measurement):
+    class Dying(Measurement):
         def measure(self, task: TrialTask) -> TrialRecord:
-            if task.sequence == 7:
+            if task.sequence in at or task.cell == cell:
                 raise VnfDiedError("vnf1 ended", observed="exit status 139")
             return super().measure(task)
 
-    with pytest.raises(VnfDiedError) as caught:
-        runner(store, Onboarding, tools=Tools(measure_with=Interrupted)).start(study)
-    assert caught.value.exit_code == 22
-    run = store.runs()[0]
+    return Tools(measure_with=Dying, classify=classify_all_alike)
+
+
+def test_a_cell_whose_vnf_died_is_given_up_and_the_others_go_on(store: Store, study: Study) -> None:
+    whole = runner(store, Onboarding).start(study)
+    # Ceilings have four trials in the first round, p2p two; then the first trial of pvp+native.
+    site = Onboarding()
+    run_it = runner(store, lambda _: site, tools=dying(7))
+    run = run_it.start(study)
+    cells = {cell.id: cell for cell in store.cells(run.id)}
     (failed,) = [trial for trial in store.trials(run.id) if trial.status is Status.FAILED]
     assert "exit status 139" in failed.reason
-    assert len(store.trials(run.id)) == 7, "what was measured before is kept"
-    site = Onboarding(7)
-    resumed = runner(store, lambda _: site).resume(run)
-    assert resumed.status is Status.OK
-    assert (CellRole.SUBJECT, "pvp", "native") in site.asked
-    assert set(keys(store.trials(resumed.id))) >= {key for key in keys(store.trials(whole.id)) if key[0] == 1}
-
-
-def test_a_vnf_that_cannot_be_onboarded_fails_the_run(store: Store, study: Study) -> None:
-    site = Onboarding(failure=OnboardError("vnf1 never said that it is up"))
-    with pytest.raises(OnboardError) as caught:
-        runner(store, lambda _: site).start(study)
-    assert caught.value.exit_code == 21
-    assert only_run(store).status is Status.FAILED
+    assert run.status is Status.FAILED
+    assert run.reason.startswith(f"{failed.cell} was given up: vnf1 ended")
+    assert cells[failed.cell].status is Status.FAILED
+    assert "exit status 139" in cells[failed.cell].reason
+    assert {cell.status for cell in cells.values() if cell.id != failed.cell} == {Status.OK}
+    others = {key for key in keys(store.trials(whole.id)) if key[1] != failed.cell}
+    assert set(keys(store.trials(run.id))) == others
+    assert run_it.failure is not None
+    assert (run_it.failure.exit_code, run_it.failure.where) == (22, failed.cell)
     assert not site.standing
+
+
+def test_a_resumed_run_has_the_vnfs_that_it_began_with_and_tries_again_what_was_given_up(
+    store: Store, study: Study
+) -> None:
+    run = runner(store, Onboarding, tools=dying(7)).start(study)
+    site = Onboarding(7)
+    again = runner(store, lambda _: site)
+    resumed = again.resume(run)
+    assert (resumed.status, again.failure) == (Status.OK, None)
+    assert {cell.status for cell in store.cells(run.id)} == {Status.OK}
+    assert {asked[1:] for asked in site.asked} == {("pvp", "native")}
+
+
+def test_rows_of_earlier_rounds_stay(store: Store, study: Study) -> None:
+    dead = "simulated/pvp+native/64"
+    first = [t.sequence for t in store.trials(runner(store, Onboarding).start(study).id) if t.cell == dead]
+    run = runner(store, Onboarding, tools=dying(first[2])).start(study)
+    assert [t.status for t in store.trials(run.id, dead)] == [Status.OK, Status.OK, Status.FAILED]
+
+
+def test_cells_that_would_have_followed_are_measured_on_a_new_deployment(store: Store, study: Study) -> None:
+    sizes = study.experiment.model_copy(update={"frame_sizes": (64, 512, 1518), "ceilings": False})
+    site = Onboarding()
+    run = runner(store, lambda _: site, tools=dying(cell="simulated/pvp+native/512")).start(
+        replace(study, experiment=sizes)
+    )
+    status = {cell.id.removeprefix("simulated/"): cell.status for cell in store.cells(run.id)}
+    assert {name for name, found in status.items() if found is not Status.OK} == {"pvp+native/512"}
+    assert len(store.trials(run.id, "simulated/pvp+native/512")) == 1, "never tried again"
+    # Two rounds, and one more deployment after the VNF had died.
+    assert site.asked.count((CellRole.SUBJECT, "pvp", "native")) == 3
+
+
+def test_a_run_with_no_cell_left_ends(store: Store, study: Study) -> None:
+    alone = study.experiment.model_copy(update={"topologies": ("pvp",), "vnfs": study.experiment.vnfs[:1]})
+    run_it = runner(store, Onboarding, tools=dying(cell="simulated/pvp+native/64"))
+    run = run_it.start(replace(study, experiment=alone))
+    assert run.status is Status.FAILED
+    assert run_it.failure is not None
+    assert run_it.failure.exit_code == 22
+    assert {trial.round for trial in store.trials(run.id)} == {1}, "ceilings of nothing are not measured"
+
+
+def test_a_vnf_that_cannot_be_onboarded_takes_its_cells_alone(store: Store, study: Study) -> None:
+    site = Onboarding(failure=OnboardError("vnf1 never said that it is up"))
+    run_it = runner(store, lambda _: site)
+    run = run_it.start(study)
+    cells = {cell.id: cell for cell in store.cells(run.id)}
+    assert run.status is Status.FAILED
+    assert cells["simulated/p2p/64"].status is Status.OK
+    for label in ("native", "process-macswap"):
+        assert cells[f"simulated/pvp+{label}/64"].status is Status.FAILED
+        assert "never said" in cells[f"simulated/pvp+{label}/64"].reason
+        assert site.asked.count((CellRole.SUBJECT, "pvp", label)) == 1
+    assert run_it.failure is not None
+    assert run_it.failure.exit_code == 21
+    assert "2 cells were given up" in run_it.failure.what
+    assert not site.standing
+
+
+def test_a_vnf_that_died_decides_the_exit_code() -> None:
+    given_up: dict[str, NfvbedError] = {"a": OnboardError("never up"), "b": VnfDiedError("died")}
+    found = failure_of(given_up)
+    assert found is not None
+    assert (found.exit_code, found.observed, found.where) == (22, "died", "a, b")
+    assert failure_of({}) is None
 
 
 def test_a_vnf_that_this_host_cannot_run_is_set_aside_and_the_others_go_on(store: Store, study: Study) -> None:
