@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from nfvbed.deploy.site import Site
-from nfvbed.errors import GeneratorError, NfvbedError, OnboardError, SwitchDiedError, UnsupportedError, VnfDiedError
+from nfvbed.errors import (
+    GeneratorError,
+    NfvbedError,
+    OnboardError,
+    PrerequisiteError,
+    SwitchDiedError,
+    UnsupportedError,
+    VnfDiedError,
+)
 from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial
@@ -54,12 +62,14 @@ class Bench:
         self._observer = observer
 
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
-        """Deploy, measure, take down. What the site cannot do, or whose VNF failed, is set aside with its reason.
+        """Deploy, measure, take down. What the site cannot do is set aside; a cell whose VNF failed is given up.
+
+        So is one whose VNFs need more than there is: a longer chain needs memory that a shorter one does not.
 
         Cells that were to follow one whose VNF failed are measured on a new deployment.
 
         Raises:
-            PrerequisiteError, DeployError: nothing stands then.
+            PrerequisiteError (without VNFs), DeployError: nothing stands then.
             GeneratorError, SwitchDiedError: a trial failed; its row is written, nothing stands.
         """
         left = tuple(trials)
@@ -83,7 +93,9 @@ class Bench:
         except UnsupportedError as error:
             for cell in cells:
                 self._set_aside(self._plan.cell_by_id[cell], variant, str(error))
-        except OF_THE_VNF as error:
+        except (*OF_THE_VNF, PrerequisiteError) as error:
+            if isinstance(error, PrerequisiteError) and not key.vnf:
+                raise
             # One that never came up would not for the deployment's other cells either.
             for cell in begun[-1:] or cells:
                 self._give_up(self._plan.cell_by_id[cell], variant, error)

@@ -268,8 +268,8 @@ def failure_of(given_up: Mapping[str, NfvbedError]) -> NfvbedError | None:
         return None
     error = next((e for e in given_up.values() if isinstance(e, VnfDiedError)), next(iter(given_up.values())))
     return type(error)(
-        f"{len(given_up)} {'cell was' if len(given_up) == 1 else 'cells were'} given up as their VNFs failed; "
-        "all others were measured",
+        f"{len(given_up)} {'cell was' if len(given_up) == 1 else 'cells were'} given up as VNFs failed; all others "
+        "were measured",
         where=", ".join(given_up),
         observed=str(error),
         fix="nfvbed run --resume tries them again; nfvbed trace shows where frames get to",

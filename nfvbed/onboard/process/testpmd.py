@@ -28,9 +28,10 @@ MIN_MBUFS, MAX_MBUFS = 4096, 20480
 SPARE_MBUFS = 2048
 """Beyond what the rings hold: bursts under way, and the caches of the lcores."""
 XDP_RINGS = 2 * 2048
-"""Of each queue over AF_XDP, whatever the descriptors: the ring of buffers that the kernel fills, of which DPDK fills all
-at the start, and the ring by which it gives sent ones back (XSK_RING_CONS__DEFAULT_NUM_DESCS each). Without buffers
-beyond the first of them testpmd never receives a frame: it takes one out of the ring only when it can put another in."""
+"""Of each queue over AF_XDP, whatever the descriptors: the ring of buffers that the kernel fills, of which DPDK fills
+all at the start, and the ring by which it gives sent ones back (XSK_RING_CONS__DEFAULT_NUM_DESCS each). Without buffers
+beyond the first of them testpmd never receives a frame: it takes one out of the ring only when it can put another in.
+"""
 POLLING_LOOKS = 3
 """How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""
 _LOOK_S = 0.005
@@ -203,6 +204,7 @@ class TestpmdVnf(VnfDriver):
             mbufs=_mbufs(len(placement.ports) * queues, self._ring_entries(placement)),
             burst=spec.burst,
             mode=mode,
+            peers=placement.beyond if mode == "mac" else (),
             queues=queues,
             single_file_segments=True,
             packet_bytes=placement.frame_size - FCS_BYTES if placement.does == SOURCE else None,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from run_bench import WatchedSite, classify_all_alike, keys, runner
 
-from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError, VnfDiedError
+from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Status, TrialRecord
@@ -181,6 +181,16 @@ def test_a_vnf_that_cannot_be_onboarded_takes_its_cells_alone(store: Store, stud
     assert run_it.failure.exit_code == 21
     assert "2 cells were given up" in run_it.failure.what
     assert not site.standing
+
+
+def test_a_chain_that_needs_more_than_there_is_takes_its_cells_alone(store: Store, study: Study) -> None:
+    run_it = runner(store, lambda _: Onboarding(failure=PrerequisiteError("too few hugepages", fix="free some")))
+    run = run_it.start(study)
+    status = {cell.id: cell.status for cell in store.cells(run.id)}
+    assert status["simulated/p2p/64"] is Status.OK
+    assert status["simulated/pvp+native/64"] is Status.FAILED
+    assert run_it.failure is not None
+    assert run_it.failure.exit_code == 12
 
 
 def test_a_vnf_that_died_decides_the_exit_code() -> None:
