@@ -13,6 +13,7 @@ from nfvbed.cli.settings import json_option, root_option
 from nfvbed.deploy.doctor.examine import examine
 from nfvbed.deploy.doctor.findings import DoctorReport, State
 from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.deploy.lab.reap import reap
 from nfvbed.errors import BusyError, PrerequisiteError, UnsupportedError
 from nfvbed.records import Readiness
 from nfvbed.spec.loader import Project
@@ -54,15 +55,22 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
 def _examine(project: Project, site: str, read_only: bool) -> DoctorReport:
     """Try to reserve hugepages only while no other nfvbed on this host does."""
     lock = HostLock()
-    if not read_only:
-        try:
-            lock.acquire()
-        except (BusyError, PrerequisiteError):
-            read_only = True
     try:
+        if not read_only:
+            read_only = not _take(lock)
         return examine(project.root, site=site, try_reserving=not read_only)
     finally:
         lock.release()
+
+
+def _take(lock: HostLock) -> bool:
+    """Take the host and remove what a dead nfvbed left, which would be examined with it; whether that was possible."""
+    try:
+        lock.acquire()
+    except (BusyError, PrerequisiteError):
+        return False
+    reap(lock)
+    return True
 
 
 def _print(report: DoctorReport) -> None:

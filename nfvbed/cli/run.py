@@ -100,8 +100,7 @@ def _runner(project: Project, store: Store, observer: Observer) -> Runner:
 
         site = open_real(study.site, project.root)
         # Before the run is written: a host that is busy must not leave an empty run behind.
-        for reaped in site.begin():
-            click.echo(str(reaped), err=True)
+        site.begin()
         return site
 
     return Runner(store, open_site, observer=observer)

@@ -1,12 +1,14 @@
 """Fixtures of the XDP engine's tests: a network namespace, a generator looped back in it, one beside a relay.
 
-And the image of virtual machines, built where it is not.
+And the image of virtual machines, built where it is not; and the host before a test and after it.
 """
 
 import subprocess
+import uuid
 from pathlib import Path
 
 import pytest
+from lab_host import assert_back_to, run, snapshot
 from xdp_driver import Generator, Namespace, start_relay
 
 
@@ -54,3 +56,20 @@ def _vloop_image():
         check=False,
     )
     assert done.returncode == 0, f"make images failed ({done.returncode}):\n{done.stdout}{done.stderr}"
+
+
+@pytest.fixture(name="mark")
+def _mark():
+    """What a test's processes are found by."""
+    return uuid.uuid4().hex
+
+
+@pytest.fixture(name="before")
+def _before(mark):
+    """The host as it was; and it is the same after the test."""
+    found = snapshot(mark)
+    assert found["run"] is None, "something stands on this host: nfvbed destroy"
+    yield found
+    # A test that failed must not make the next ones fail.
+    run(mark, "verb", "destroy")
+    assert_back_to(found, mark)

@@ -18,9 +18,11 @@ from typing import Any
 
 import pytest
 
+from nfvbed.deploy.lab.hugepages import HugepagePool
+from nfvbed.deploy.lab.workspace import Workspace
+
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("NFVGEN", ROOT / "native/build/nfvgen/nfvgen"))
-HUGEPAGES = Path("/proc/sys/vm/nr_hugepages")
 NEEDED_PAGES = 1024
 CORE = max(os.sched_getaffinity(0))
 TRIAL_NS = 100_000_000
@@ -106,16 +108,15 @@ class Generator:
 
 @contextmanager
 def enough_hugepages() -> Iterator[None]:
-    """Enough 2 MiB pages meanwhile, as many as before afterwards."""
+    """Enough 2 MiB pages meanwhile; afterwards as many as before, for which after a kill the next nfvbed sees."""
     if not BINARY.exists():
         pytest.fail(f"{BINARY} is not built: meson setup native/build native && ninja -C native/build")
-    before = int(HUGEPAGES.read_text())
-    if before < NEEDED_PAGES:
-        HUGEPAGES.write_text(str(NEEDED_PAGES))
+    workspace = Workspace.create()
     try:
+        HugepagePool().ensure_free(NEEDED_PAGES, workspace.ledger)
         yield
     finally:
-        HUGEPAGES.write_text(str(before))
+        workspace.close()
 
 
 def loop_ports(kind: str, folder: Path) -> list[str]:

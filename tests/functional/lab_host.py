@@ -1,6 +1,11 @@
-"""What stands on this host, as a value, and a way to wait for it: the kernel empties namespaces in the background."""
+"""What stands on this host, as a value; a way to wait for it: the kernel empties namespaces in the background.
+
+And the small nfvbed that tests interrupt and kill.
+"""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +16,8 @@ from nfvbed.deploy.lab.cgroups import unified_mount
 
 MARK = "NFVBED_TEST_MARK"
 """Environment variable that everything a test starts inherits: its processes are found by it, not by name."""
+DRIVER = Path(__file__).with_name("lab_driver.py")
+ROOT = Path(__file__).parents[2]
 
 
 def snapshot(mark: str) -> dict[str, Any]:
@@ -53,3 +60,23 @@ def assert_back_to(before: dict[str, Any], mark: str, within_s: float = 5.0) -> 
     while (now := snapshot(mark)) != before and time.monotonic() < deadline:
         time.sleep(0.05)
     assert now == before
+
+
+def start(mark, *arguments):
+    """Start the driver (lab_driver.py) as a process of its own, in a session of its own."""
+    environment = os.environ | {MARK: mark, "PYTHONPATH": f"{ROOT}:{DRIVER.parent}", "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(
+        [sys.executable, DRIVER, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def run(mark, *arguments):
+    """Run the driver to its end; give exit status, output and errors."""
+    process = start(mark, *arguments)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err

@@ -6,18 +6,17 @@ import signal
 from pathlib import Path
 
 import pytest
-from lab_host import assert_back_to, marked_processes, snapshot
-from test_lab_teardown import before, mark, run  # noqa: F401  (fixtures)
+from lab_host import assert_back_to, marked_processes, run, snapshot
 
 
 @pytest.fixture
-def standing(before, mark):  # noqa: F811
+def standing(before, mark):
     status, out, err = run(mark, "verb", "deploy", "linux-bridge", "--json")
     assert (status, err) == (0, "")
     return json.loads(out)
 
 
-def test_it_stands_when_nfvbed_has_ended_and_goes_with_destroy(standing, before, mark):  # noqa: F811
+def test_it_stands_when_nfvbed_has_ended_and_goes_with_destroy(standing, before, mark):
     directory = Path(standing["run_directory"])
     assert json.loads((directory / "deployment.json").read_text()) == standing
     assert len(marked_processes(mark)) == 2
@@ -28,7 +27,7 @@ def test_it_stands_when_nfvbed_has_ended_and_goes_with_destroy(standing, before,
     assert_back_to(before, mark)
 
 
-def test_deploying_the_same_again_changes_nothing(standing, mark):  # noqa: F811
+def test_deploying_the_same_again_changes_nothing(standing, mark):
     now = snapshot(mark)
     status, out, _ = run(mark, "verb", "deploy", "linux-bridge", "--json")
     assert status == 0
@@ -36,7 +35,7 @@ def test_deploying_the_same_again_changes_nothing(standing, mark):  # noqa: F811
     assert snapshot(mark) == now
 
 
-def test_another_variant_is_refused_with_what_to_do(standing, mark):  # noqa: F811
+def test_another_variant_is_refused_with_what_to_do(standing, mark):
     for arguments in (["ovs-dpdk"], ["ovs-dpdk", "--dry-run"]):
         status, _, err = run(mark, "verb", "deploy", *arguments)
         assert status == 13
@@ -44,14 +43,14 @@ def test_another_variant_is_refused_with_what_to_do(standing, mark):  # noqa: F8
         assert "nfvbed destroy" in err
 
 
-def test_a_run_of_the_same_variant_takes_it_and_leaves_it(standing, mark):  # noqa: F811
+def test_a_run_of_the_same_variant_takes_it_and_leaves_it(standing, mark):
     now = snapshot(mark)
     status, _, err = run(mark, "once")
     assert (status, err) == (0, "")
     assert snapshot(mark) == now
 
 
-def test_a_switch_that_died_is_said_to_be_dead(standing, mark):  # noqa: F811
+def test_a_switch_that_died_is_said_to_be_dead(standing, mark):
     ledger = (Path(standing["run_directory"]) / "ledger.jsonl").read_text().splitlines()
     pid = next(entry["pid"] for entry in map(json.loads, ledger) if entry["kind"] == "process")
     os.kill(pid, signal.SIGKILL)
@@ -60,13 +59,13 @@ def test_a_switch_that_died_is_said_to_be_dead(standing, mark):  # noqa: F811
     assert "the switch is dead" in err
 
 
-def test_dry_run_of_deploy_changes_nothing(before, mark):  # noqa: F811
+def test_dry_run_of_deploy_changes_nothing(before, mark):
     status, out, _ = run(mark, "verb", "deploy", "linux-bridge", "--dry-run")
     assert status == 0
     assert "would be deployed" in out
     assert_back_to(before, mark)
 
 
-def test_destroy_with_nothing_there(before, mark):  # noqa: F811
+def test_destroy_with_nothing_there(before, mark):
     status, out, _ = run(mark, "verb", "destroy", "--all")
     assert (status, out) == (0, "nothing stands on this host\n")

@@ -1,55 +1,12 @@
 """Nothing is left behind: after success, failure, Ctrl-C, SIGTERM and kill -9. On the real host, as root."""
 
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
-import uuid
-from pathlib import Path
 
 import pytest
 from lab_driver import HOST_LINK
-from lab_host import MARK, assert_back_to, marked_processes, snapshot
-
-DRIVER = Path(__file__).with_name("lab_driver.py")
-ROOT = Path(__file__).parents[2]
-DEPLOYED_WITHIN_S = 20
-
-
-@pytest.fixture
-def mark():
-    return uuid.uuid4().hex
-
-
-@pytest.fixture
-def before(mark):
-    """The host as it was; and it is the same after the test."""
-    found = snapshot(mark)
-    assert found["run"] is None, "something stands on this host: nfvbed destroy"
-    yield found
-    # A test that failed must not make the next ones fail.
-    run(mark, "verb", "destroy")
-    assert_back_to(found, mark)
-
-
-def start(mark, *arguments):
-    environment = os.environ | {MARK: mark, "PYTHONPATH": f"{ROOT}:{DRIVER.parent}", "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(
-        [sys.executable, DRIVER, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        start_new_session=True,
-    )
-
-
-def run(mark, *arguments):
-    process = start(mark, *arguments)
-    out, err = process.communicate(timeout=60)
-    return process.returncode, out, err
+from lab_host import assert_back_to, marked_processes, run, snapshot, start
 
 
 def wait_for(process, word):

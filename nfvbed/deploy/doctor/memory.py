@@ -4,6 +4,9 @@ import re
 
 from nfvbed.deploy.doctor.findings import HugepageFinding, HugepagePool, MemoryFinding, NumaFinding, NumaNode, State
 from nfvbed.deploy.doctor.host import Host, format_cpu_list, parse_cpu_list
+from nfvbed.deploy.lab import hugepages as lab_hugepages
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.errors import PrerequisiteError
 
 NEEDED_MIB = 2048
 """1,024 pages of 2 MiB: enough for every variant of the lab with its generator."""
@@ -76,7 +79,7 @@ def probe_hugepages(host: Host, *, try_reserving: bool) -> HugepageFinding:
     if small and free_mib >= NEEDED_MIB:
         reservable, probed = 0, "read sysfs; enough are free, so reserving was not tried"
     elif small and try_reserving and host.live:
-        reservable, probed = _try_reserving(host, (NEEDED_MIB - free_mib) // 2), "reserved for a moment and given back"
+        reservable, probed = _try_reserving((NEEDED_MIB - free_mib) // 2), "reserved for a moment and given back"
     have_mib = free_mib + (reservable or 0)
     return HugepageFinding(
         topic="hugepages",
@@ -104,17 +107,19 @@ def _hugepage_summary(pools: tuple[HugepagePool, ...], reservable_mib: int | Non
     return ", ".join(parts) or "the kernel has none"
 
 
-def _try_reserving(host: Host, pages: int) -> int:
-    """Reserve pages for a moment; give how many MiB the kernel had."""
-    pool = host.path(f"{_POOLS}/hugepages-{_SMALL_KIB}kB/nr_hugepages")
+def _try_reserving(pages: int) -> int:
+    """Reserve pages for a moment; give how many MiB the kernel had.
+
+    They are in a ledger meanwhile: a doctor that is killed in this moment must not leave them.
+    """
     try:
-        before = int(pool.read_text())
-        pool.write_text(str(before + pages))
-        got = int(pool.read_text())
-        pool.write_text(str(before))
-    except OSError:
+        workspace = Workspace.create()
+        try:
+            return lab_hugepages.HugepagePool().enlarge(pages, workspace.ledger) * 2
+        finally:
+            workspace.close()
+    except (OSError, PrerequisiteError):
         return 0
-    return max(0, got - before) * 2
 
 
 def _meminfo_mib(host: Host, name: str, key: str) -> int:

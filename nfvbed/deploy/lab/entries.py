@@ -95,6 +95,8 @@ class Owner(Record):
     command: str
     since: str
     """UTC, ISO 8601."""
+    made_ns: int = 0
+    """The same on the clock that counts from the boot: what was made last is undone first."""
     persistent: bool = False
     """It outlives its owner: `nfvbed deploy`."""
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from nfvbed.deploy.lab.entries import Owner
 from nfvbed.deploy.lab.ledger import this_process
 from nfvbed.deploy.lab.places import LOCK_NAME, RUN_DIRECTORY
+from nfvbed.deploy.lab.signals import signals_held
 from nfvbed.errors import BusyError, PrerequisiteError
 
 
@@ -32,30 +33,36 @@ class HostLock:
             BusyError: another nfvbed holds it; with its pid, command and since when.
             PrerequisiteError: no privilege to.
         """
-        while self._handle is None:
-            handle = self._open()
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(handle)
-                raise self._busy() from None
-            # Its last holder may have removed the file between our open and our lock: then take the new one.
-            if self._is_current(handle):
-                self._handle = handle
-            else:
-                os.close(handle)
-        os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, this_process().model_dump_json().encode(), 0)
+        # A Ctrl-C between the file's making and our knowing that it is ours would leave it behind.
+        with signals_held():
+            while self._handle is None:
+                self._handle = self._try()
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, this_process().model_dump_json().encode(), 0)
 
     def release(self) -> None:
         """Let go and remove the file, and the directory when nothing else is in it; idempotent."""
         if self._handle is None:
             return
-        handle, self._handle = self._handle, None
-        self._path.unlink(missing_ok=True)
+        with signals_held():
+            handle, self._handle = self._handle, None
+            self._path.unlink(missing_ok=True)
+            os.close(handle)
+            with contextlib.suppress(OSError):  # something stands in it
+                self._path.parent.rmdir()
+
+    def _try(self) -> int | None:
+        """Give the locked file; None when its last holder removed it between our open and our lock."""
+        handle = self._open()
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise self._busy() from None
+        if self._is_current(handle):
+            return handle
         os.close(handle)
-        with contextlib.suppress(OSError):  # something stands in it
-            self._path.parent.rmdir()
+        return None
 
     def _open(self) -> int:
         for _ in range(100):

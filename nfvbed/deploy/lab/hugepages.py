@@ -53,16 +53,27 @@ class HugepagePool:
         missing = pages - before
         if missing <= 0:
             return
-        path = self._directory / "nr_hugepages"
+        path = self._path
         if missing * PAGE_KIB > self._available_kib():
             # The kernel would turn all the memory that there is into hugepages before it gives up.
             raise self._too_few(pages, path)
-        previous = self.total
-        ledger.record(
-            HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=missing)
-        )
+        self.enlarge(missing, ledger)
+        if self.free < pages:
+            raise self._too_few(pages, path)
+
+    def enlarge(self, pages: int, ledger: Ledger) -> int:
+        """Ask the kernel for so many pages more; the ledger's undoing gives them back.
+
+        Returns:
+            How many it found; the rest of its memory is in use, or in pieces.
+
+        Raises:
+            PrerequisiteError: the pool cannot be written.
+        """
+        path, previous = self._path, self.total
+        ledger.record(HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=pages))
         try:
-            path.write_text(str(previous + missing))
+            path.write_text(str(previous + pages))
         except OSError as failure:
             raise PrerequisiteError(
                 "the number of hugepages cannot be changed",
@@ -70,8 +81,11 @@ class HugepagePool:
                 observed=str(failure),
                 fix="run as root, on a host where /sys is writable",
             ) from failure
-        if self.free < pages:
-            raise self._too_few(pages, path)
+        return max(0, self.total - previous)
+
+    @property
+    def _path(self) -> Path:
+        return self._directory / "nr_hugepages"
 
     def _available_kib(self) -> int:
         for line in self._meminfo.read_text().splitlines():

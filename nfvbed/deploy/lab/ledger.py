@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +33,7 @@ def this_process(persistent: bool = False) -> Owner:
         boot=boot_id(),
         command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         since=now,
+        made_ns=time.monotonic_ns(),
         persistent=persistent,
     )
 

@@ -33,16 +33,19 @@ class Reaped:
 
 
 def workspaces() -> list[Workspace]:
-    """All workspaces on this host, whoever made them; a ledger that cannot be read is reported and left alone."""
+    """All workspaces on this host, whoever made them, the newest first: what it took was added to what others had.
+
+    A ledger that cannot be read is reported and left alone.
+    """
     found: list[Workspace] = []
-    for path in sorted(RUN_DIRECTORY.glob(f"[!.]*/{LEDGER_NAME}")):
+    for path in RUN_DIRECTORY.glob(f"[!.]*/{LEDGER_NAME}"):
         try:
             found.append(Workspace.attach(path.parent))
         except DeployError:
             continue  # its nfvbed has just removed it
         except (ValidationError, InternalError) as failure:
             _log.warning("ledger %s cannot be read and is left alone: %s", path, failure)
-    return found
+    return sorted(found, key=lambda workspace: workspace.ledger.owner.made_ns, reverse=True)
 
 
 def is_standing(workspace: Workspace) -> bool:

@@ -1,9 +1,12 @@
 """The host lock within a temporary directory."""
 
+import fcntl
 import os
+import signal
 
 import pytest
 
+from nfvbed.deploy.lab import hostlock
 from nfvbed.deploy.lab.hostlock import HostLock
 from nfvbed.errors import BusyError
 
@@ -41,3 +44,24 @@ def test_stale_file_of_a_dead_holder_is_taken_over(tmp_path):
     lock.acquire()
     assert lock.held
     lock.release()
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_ctrl_c_while_it_is_taken_leaves_it_held_and_not_lost(tmp_path, monkeypatch, moment):
+    real = fcntl.flock
+
+    def interrupted(handle, how):
+        if moment == "before":
+            signal.raise_signal(signal.SIGINT)
+        real(handle, how)
+        if moment == "after":
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(hostlock.fcntl, "flock", interrupted)
+    lock = HostLock(tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt):
+        lock.acquire()
+    # Whoever cleans up at the end can let go of it: a file without an owner would stay.
+    assert lock.held
+    lock.release()
+    assert not (tmp_path / "run").exists()

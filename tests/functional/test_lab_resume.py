@@ -1,0 +1,131 @@
+"""A run that is killed in its middle goes on where it was: `kill -9`, then `run --resume`. On the real host, as root."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from lab_host import MARK, ROOT, assert_back_to, snapshot
+
+from nfvbed.deploy.doctor import memory
+from nfvbed.errors import StoreError
+from nfvbed.records import Status
+from nfvbed.store import Store
+
+EXPERIMENT = """
+name: killed
+title: A run that is killed in its middle
+variants: [{variant}]
+frame_sizes: [64, 128, 256]
+trials: {{warmup_s: 0.1, mrr_duration_s: 0.3, paced_duration_s: 0.3}}
+repetitions: {{needed: 1, needed_ceilings: 1, max_rounds: 3}}
+ceilings: false
+"""
+ROWS_BEFORE = 2
+"""Of six: the run is killed in the middle of its first round."""
+WITHIN_S = 60
+PAGES = Path("/proc/sys/vm/nr_hugepages")
+
+
+@pytest.fixture(name="nfvbed")
+def _nfvbed(before, mark):
+    """Starts nfvbed; what still runs when the test ends is killed, before the host is looked at."""
+    started = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "nfvbed", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)},
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def rows(path):
+    """The newest run, its trials in the order in which they are stored, and the ids of its cells."""
+    with Store.open(str(path), read_only=True) as store:
+        run = store.runs()[0]
+        return run, store.trials(run.id), {cell.id for cell in store.cells(run.id)}
+
+
+def wait_for_rows(path, process):
+    deadline = time.monotonic() + WITHIN_S
+    while time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        # Before the run is written there are no results yet.
+        with contextlib.suppress(StoreError, IndexError):
+            if len(rows(path)[1]) >= ROWS_BEFORE:
+                return
+        time.sleep(0.02)
+    pytest.fail(f"{ROWS_BEFORE} trials are not stored after {WITHIN_S} s")
+
+
+@pytest.mark.parametrize("variant", ["linux-bridge", "ovs-dpdk"])
+def test_kill_9_in_mid_run_then_resume_repeats_nothing_and_loses_nothing(before, mark, nfvbed, tmp_path, variant):
+    experiment, store = tmp_path / "killed.yml", tmp_path / "results.sqlite"
+    experiment.write_text(EXPERIMENT.format(variant=variant))
+    killed = nfvbed("run", experiment, "--store", store, "--no-doctor")
+    wait_for_rows(store, killed)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    run, kept, _ = rows(store)
+    assert run.status is None
+    left = snapshot(mark)
+    assert left["namespaces"]
+    assert left["run"]
+    assert (left["hugepages"] > before["hugepages"]) == (variant == "ovs-dpdk")
+
+    resumed = nfvbed("run", "--resume", "--store", store, "--json")
+    out, err = resumed.communicate(timeout=120)
+    assert resumed.returncode == 0, err
+    assert err.count("removed what a dead nfvbed had left") == 1
+    assert f"pid {killed.pid} since" in err
+    assert json.loads(out)["run"]["id"] == run.id
+    run, trials, cells = rows(store)
+    assert run.status in (Status.OK, Status.BLOCKED)  # blocked: the machine moved its cores in every round
+    assert trials[: len(kept)] == kept
+    assert [trial.sequence for trial in trials] == list(range(1, len(trials) + 1))
+    assert all(trial.status is Status.OK for trial in trials)
+    times = Counter((trial.round, trial.cell, trial.preset) for trial in trials)
+    assert set(times.values()) == {1}
+    first_round = {(trial.cell, trial.preset.value) for trial in trials if trial.round == 1}
+    assert first_round == {(cell, preset) for cell in cells for preset in ("mrr", "paced")}
+    assert len(cells) == 3
+    assert_back_to(before, mark)
+
+
+def test_pages_of_a_doctor_that_is_killed_while_it_tries_them_are_given_back(before, mark, nfvbed):
+    script = (
+        "import os, signal\n"
+        "from nfvbed.deploy.doctor import memory\n"
+        "from nfvbed.deploy.lab.hugepages import HugepagePool\n"
+        "enlarge = HugepagePool.enlarge\n"
+        "def dying(*arguments):\n"
+        "    enlarge(*arguments)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "HugepagePool.enlarge = dying\n"
+        f"memory.{memory._try_reserving.__name__}(8)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=os.environ | {MARK: mark}, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert int(PAGES.read_text()) == before["hugepages"] + 8
+    destroy = nfvbed("destroy")
+    _, err = destroy.communicate(timeout=60)
+    assert destroy.returncode == 0, err
+    assert_back_to(before, mark)
