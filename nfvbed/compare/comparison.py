@@ -153,11 +153,14 @@ def require_comparable(comparison: Comparison) -> None:
     if comparison.comparable or (not comparison.differences and any(row.mrr for row in comparison.rows)):
         return
     reasons = sorted({entry.scope.reason for entry in comparison.differences}) or ["no row was measured"]
+    fix = "compare runs of one host, or run the missing cells again"
+    if any(row.emulated for row in comparison.rows):
+        fix = "repeat on a host whose KVM boots guests (nfvbed doctor); frame counts and losses hold as they are"
     raise NotComparableError(
         "nothing here can be compared",
         where=f"runs {', '.join(comparison.runs)}",
         observed="; ".join(reasons),
-        fix="compare runs of one host, or run the missing cells again",
+        fix=fix,
     )
 
 

@@ -36,9 +36,7 @@ def image_that_forwards(folder, mode):
     """Make a user's own image: it boots by its own loader, and forwards unasked; its agent is of no use to anybody."""
     tool = locate(PROJECT.root)
     own = folder / "own.raw"
-    subprocess.run(
-        [tool.image_tool, "convert", "-O", "raw", VLOOP, own], env=os.environ | tool.environment, check=True
-    )
+    subprocess.run([tool.image_tool, "convert", "-O", "raw", VLOOP, own], env=os.environ | tool.environment, check=True)
     boot = f"{own}@@1M"
     settings = folder / "syslinux.cfg"
     subprocess.run(["mcopy", "-n", "-i", boot, "::syslinux.cfg", settings], check=True)

@@ -168,7 +168,9 @@ def test_simulated_and_measured_are_not_comparable():
 def test_rates_of_an_emulated_guest_are_not_comparable():
     other = build(Scenario(run=SECOND_RUN, systems=(BRIDGE,)))
     marked = tuple(t.model_copy(update={"warnings": (QualityWarning.EMULATED_ACCELERATOR,)}) for t in other.trials)
-    assert "emulated" in not_comparable_with(dataclasses.replace(other, trials=marked))
+    refused = not_comparable_with(dataclasses.replace(other, trials=marked))
+    assert "emulated" in refused
+    assert "KVM" in refused, "what to do next"
 
 
 def test_a_class_that_lacks_trials_is_a_hole_and_not_a_mixture():
