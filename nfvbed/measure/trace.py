@@ -141,10 +141,12 @@ def run_trace(
             frame_size=frame_size,
             directions=follow(frames, result, before, after, ways),
         )
-        if not any(_is_preempted(d) for d in result.directions):
+        refused = any(direction.kind is Break.GENERATOR_TX for direction in report.directions)
+        if not refused and not any(_is_preempted(d) for d in result.directions):
             return report
         reports.append(report)
-    # A generator that is kept off its core also reads too late: an attempt in which all arrived refutes the others.
+    # A generator that is kept off its core also reads too late, and a ring fills while the switch is kept off its own:
+    # an attempt in which all arrived refutes the others.
     return next((r for r in reports if r.complete), reports[-1])
 
 

@@ -72,7 +72,7 @@ def test_maximum_load_passes_frames_in_both_directions(site, variant, role):
     generator.close()
     site.destroy(deployment)
     assert record.intended_load_pps is None
-    assert all(d.received > 1000 for d in record.directions)
+    assert all(d.received for d in record.directions)
     assert all(d.corrupted == d.duplicated == 0 for d in record.directions)
     assert record.forwarded_rate_pps <= record.offered_load_pps
     assert (record.cost is None) == (role is CellRole.LOOPBACK)

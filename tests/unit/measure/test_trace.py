@@ -159,6 +159,15 @@ def test_frames_that_were_late_are_not_lost_and_the_trace_is_tried_again() -> No
     assert not site.hop_readings
 
 
+def test_refused_frames_are_tried_again_and_stay_a_break_when_they_are_always_refused() -> None:
+    refused = counts(sent=523, received=523, unsent=477, refused=477)
+    site, generator = FakeSite(), FakeGenerator(result(refused, counts()))
+    site.hop_readings = [BEFORE, p2p(523, 523)] * 5
+    report = run_trace(site, site.deployment, generator, 64, 1000)
+    assert report.directions[0].kind is Break.GENERATOR_TX
+    assert not site.hop_readings
+
+
 WAY = ("v1a", "vnf1 port 0", "vnf1 port 1", "v1b", "v2a", "vnf2 port 0", "vnf2 port 1", "v2b")
 
 
