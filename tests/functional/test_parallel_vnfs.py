@@ -52,7 +52,7 @@ def entered(before, after, vnf):
     return [hop.rx_packets - first[hop.name] for hop in after if hop.name.startswith(f"vnf{vnf} port")]
 
 
-@pytest.mark.parametrize("forwarding", ["bridge", "raw", "xdp", "router"])
+@pytest.mark.parametrize("forwarding", ["bridge", "raw", "xdp", "router", "mac", "macswap"])
 def test_flow_number_i_reaches_vnf_number_i_of_the_bridge_and_comes_back(site, forwarding):
     deployment = deploy(site, "linux-bridge", forwarding)
     generator = site.open_generator(deployment)

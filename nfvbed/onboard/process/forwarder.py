@@ -94,7 +94,7 @@ class ForwarderVnf(VnfDriver):
         deadline = time.monotonic() + placement.choice.vnf.readiness.timeout_s
         steps = Steps()
         with steps.timed(f"onboard.{handle.name}.ready"):
-            while not Path(handle.control[STATISTICS]).is_socket():
+            while not _listens(handle.control[STATISTICS]):
                 check_alive(process)
                 if time.monotonic() > deadline:
                     raise OnboardError(
@@ -145,6 +145,16 @@ class ForwarderVnf(VnfDriver):
                 f"{handle.name} does not tell its counters", where=path, observed=repr(failure)
             ) from failure
         return ports
+
+
+def _listens(path: str) -> bool:
+    """Whether somebody answers on a socket; its file is there a moment before."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        try:
+            connection.connect(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        return True
 
 
 def _read_all(connection: socket.socket) -> bytes:
