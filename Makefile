@@ -122,7 +122,7 @@ $(TESTS): test-%: setup-test ## the tier NAME alone
 lint: test-lint ## style and types: ruff, mypy, clang-format
 
 .PHONY: bench
-bench: bench-generator bench-price-of-switch ## measure nfvbed itself: all benchmarks
+bench: bench-generator bench-price-of-switch bench-search ## measure nfvbed itself: all benchmarks
 
 .PHONY: bench-generator
 bench-generator: build ## the generator against testpmd in the same loop
@@ -131,6 +131,10 @@ bench-generator: build ## the generator against testpmd in the same loop
 .PHONY: bench-price-of-switch
 bench-price-of-switch: build ## Open vSwitch against testpmd io in its place
 	@$(PYTHON) bench/price_of_switch.py
+
+.PHONY: bench-search
+bench-search: setup ## searches for a known answer, against plain binary search
+	@$(PYTHON) bench/search.py
 
 # --- tidy up ----------------------------------------------------------------------------------------------------
 

@@ -59,6 +59,13 @@ class SimulatedOptions(SpecModel):
     burst_probability_per_s: float = Field(0.0, ge=0)
     """Chance per second that a burst of frames is lost."""
     burst_max_frames: int = Field(50, ge=1)
+    warm_up_s: float = Field(0.0, ge=0)
+    """Seconds of traffic until it is warm."""
+    cold_share: float = Field(0.0, ge=0, lt=1)
+    """Relative loss of capacity until then."""
+    hysteresis: float = Field(0.0, ge=0, lt=1)
+    """Relative loss of capacity after a trial above capacity, until load below it has lasted `recovery_s`."""
+    recovery_s: float = Field(0.0, ge=0)
     latency_ns: float = Field(5_000, gt=0)
     seed: int = 1
 

@@ -71,12 +71,15 @@ def _counts(request: TrafficRequest, passage: Passage, intended: int | None, pla
     sent = _share(passage.sent, place)
     lost = min(sent, _share(passage.lost, place))
     size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
+    # A full ring is why it does not send, so a port refused what is unsent.
+    unsent = 0 if intended is None else max(0, intended - sent)
     return DirectionCounts(
         intended=sent if intended is None else intended,
         sent=sent,
         received=sent - lost,
         lost=lost,
-        unsent=0 if intended is None else max(0, intended - sent),
+        unsent=unsent,
+        refused=unsent,
         sent_bytes=round(sent * size),
         received_bytes=round((sent - lost) * size),
     )

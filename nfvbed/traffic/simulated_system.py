@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nfvbed.records import CellRole
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import SimulatedOptions
+from nfvbed.traffic.simulated_memory import MemoryOptions, SystemMemory
 from nfvbed.traffic.simulated_world import HiddenState
 from nfvbed.units import NS_PER_S, FrameSize, mean_frame_size_bytes
 
@@ -73,6 +74,7 @@ class SimulatedSystem:
         self._role = role
         self._state = state
         self._random = random.Random(f"system {seed}")
+        self._memory = SystemMemory(_memory_options(options))
         self.packets = 0
         self.busy_cycles = 0
 
@@ -105,7 +107,8 @@ class SimulatedSystem:
             rate = self.true_capacity_pps(frame_size, stretch.far) * noise
             capacity_frames += rate * stretch.duration_ns / NS_PER_S
             far_ns += stretch.duration_ns if stretch.far else 0
-        capacity = max(1, round(capacity_frames))
+        capacity = max(1, round(capacity_frames * self._memory.capacity_share(duration_ns)))
+        self._memory.note(duration_ns, offered, capacity)
         sent = capacity if offered is None else min(offered, capacity)
         lost = min(sent, self._burst_losses(duration_ns))
         self.packets += sent
@@ -129,3 +132,12 @@ class SimulatedSystem:
         return tuple(
             max(1, round(median * math.exp(self._random.gauss(0, LATENCY_SPREAD)))) for _ in range(LATENCY_SAMPLES)
         )
+
+
+def _memory_options(options: SimulatedOptions) -> MemoryOptions:
+    return MemoryOptions(
+        warm_up_s=options.warm_up_s,
+        cold_share=options.cold_share,
+        hysteresis=options.hysteresis,
+        recovery_s=options.recovery_s,
+    )

@@ -180,3 +180,30 @@ def test_guests_and_vnfs_at_the_ends_are_not_simulated() -> None:
     for topology, kind in (("pvp", "vm"), ("v2v", "process")):
         with pytest.raises(UnsupportedError, match="not simulated"):
             SimulatedSite().deploy(variant(), topology, vnf=choice(kind))
+
+
+def test_a_cold_system_is_slow_until_it_is_warm() -> None:
+    site = SimulatedSite()
+    of = variant(capacity_pps=1e6, noise=0.0, warm_up_s=1.0, cold_share=0.4)
+    deployment = site.deploy(of, "p2p")
+    generator = site.open_generator(deployment)
+    found = [sum(d.sent for d in generator.run(TrafficRequest(NS_PER_S // 2, 64)).directions) for _ in range(3)]
+    assert found == [300_000, 300_000, 500_000]
+    half_warm = site.open_generator(site.deploy(of, "p2p")).run(TrafficRequest(2 * NS_PER_S, 64))
+    assert sum(d.sent for d in half_warm.directions) == 1_600_000
+
+
+def test_an_overload_leaves_it_slow_until_load_below_has_lasted() -> None:
+    site = SimulatedSite()
+    of = variant(capacity_pps=1e6, noise=0.0, hysteresis=0.1, recovery_s=1.0)
+    generator = site.open_generator(site.deploy(of, "p2p"))
+
+    def unsent(rate_pps: int) -> int:
+        request = TrafficRequest(NS_PER_S // 2, 64, rate_pps=rate_pps)
+        return sum(d.unsent for d in generator.run(request).directions)
+
+    assert unsent(475_000) == 0, "below capacity"
+    assert unsent(550_000) == 50_000, "an overload, of the whole capacity still"
+    assert unsent(475_000) == 25_000, "the same load is too much now"
+    assert [unsent(440_000), unsent(440_000)] == [0, 0]
+    assert unsent(475_000) == 0, "recovered"

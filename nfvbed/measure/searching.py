@@ -1,0 +1,86 @@
+"""Measures the trials of a search on one deployment, and hands the record of each to whoever stores it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from nfvbed.deploy.site import Site
+from nfvbed.measure.task import TrialTask
+from nfvbed.measure.trial import Measurement
+from nfvbed.records import Deployment, QualityWarning, TrialRecord
+from nfvbed.search.measurer import Measurer, Trial
+from nfvbed.units import NS_PER_S
+
+NewTask = Callable[[], TrialTask]
+"""Gives the next trial's task, with its place in the run; load and duration are the search's."""
+Keep = Callable[[TrialRecord], None]
+"""Takes the record of a trial as soon as it has ended, the warm-up's and rejected ones' among them."""
+
+
+@dataclass(frozen=True)
+class SearchedSystem:
+    """What is searched."""
+
+    site: Site
+    deployment: Deployment
+    measurement: Measurement
+
+
+class DeploymentMeasurer(Measurer):
+    """Measures trials with `Measurement.measure`. On a simulated deployment time passes with its trials alone."""
+
+    def __init__(self, system: SearchedSystem, new_task: NewTask, keep: Keep) -> None:
+        self._system = system
+        self._new_task = new_task
+        self._keep = keep
+        self._simulated = system.deployment.simulated
+        self._passed_ns = 0
+
+    def measure(self, load_pps: float, duration_s: float) -> Trial:
+        """Run one trial; the load is split evenly over the directions, in whole frames/s.
+
+        Raises:
+            SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
+        """
+        task = self._new_task()
+        directions = 2 if task.request.bidirectional else 1
+        request = replace(
+            task.request,
+            duration_ns=round(duration_s * NS_PER_S),
+            rate_pps=max(1, round(load_pps / directions)),
+            frames=None,
+        )
+        record = self._system.measurement.measure(replace(task, request=request))
+        self._passed_ns += record.duration_ns
+        self._keep(record)
+        return trial_of(record)
+
+    def now_s(self) -> float:
+        """Give the time: of the host, or of the simulation."""
+        return self._passed_ns / NS_PER_S if self._simulated else time.monotonic()
+
+    def wait(self, duration_s: float) -> None:
+        """Let time pass."""
+        if self._simulated:
+            self._passed_ns += round(duration_s * NS_PER_S)
+        else:
+            time.sleep(duration_s)
+
+    def probe_distance_ns(self) -> float | None:
+        """Measure the core distance; a simulated host changes within trials only, so looking at it is no use."""
+        return None if self._simulated else self._system.site.core_distance_ns(self._system.deployment)
+
+
+def trial_of(record: TrialRecord) -> Trial:
+    """Give a stored trial as a search sees it."""
+    ways = record.directions
+    return Trial(
+        duration_s=record.duration_ns / NS_PER_S,
+        intended=sum(way.intended for way in ways),
+        sent=sum(way.sent for way in ways),
+        received=sum(way.received for way in ways),
+        unsent=sum(way.unsent for way in ways),
+        core_distance_ns=record.core_distance_ns,
+        back_pressure=any(way.refused for way in ways),
+        generator_limited=QualityWarning.GENERATOR_LIMITED in record.warnings,
+    )

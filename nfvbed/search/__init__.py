@@ -1,0 +1,1 @@
+"""Throughput searches: pure logic over an injected `Measurer`; the controller is the MLRsearch library."""

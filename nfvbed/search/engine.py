@@ -1,0 +1,250 @@
+"""One search from its warm-up to its result."""
+
+from dataclasses import dataclass, replace
+
+from nfvbed.errors import ConfigurationError, GeneratorError
+from nfvbed.search.controller import Bounds, Outcome, control
+from nfvbed.search.measurer import Measurer, Trial
+from nfvbed.search.placement import PlacementKeeper, PlacementRule
+from nfvbed.search.result import Bound, GoalResult, LoadRange, PlacementSummary, SearchResult
+from nfvbed.search.stop import Irregularity, SearchStopped, TrialsReclassified
+from nfvbed.spec.search import Goal, Search
+
+RESTARTS = 3
+"""Of a search whose first trials were not what they seemed: a host shows its classes only in time."""
+POLL_S = 0.5
+"""Pause between two looks at the core distance while another placement class lasts."""
+SHORT_TRIAL = 0.9
+"""Part of its duration that a trial must last to be one."""
+WIDTH_TOLERANCE = 1e-6
+"""Loads are told in whole frames/s, which moves a width by less than this at 1 Mpps."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What surrounds a search."""
+
+    loads: LoadRange
+    directions: int = 2
+    placement: PlacementRule = PlacementRule()
+
+
+def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
+    """Search for all goals.
+
+    Args:
+        what: goals and limits.
+        measurer: of a system that stands.
+        setting: loads in frames/s over all directions, and the rule for placement classes.
+
+    Raises:
+        ConfigurationError: the largest load is not above the smallest.
+        NfvbedError: a trial failed.
+    """
+    loads = setting.loads
+    if loads.max_load_pps <= loads.min_load_pps:
+        raise ConfigurationError(
+            f"search {what.label} has no loads to choose from",
+            observed=f"largest {loads.max_load_pps} frames/s ({loads.limit}), smallest {loads.min_load_pps}",
+            fix="give a smaller min_load_pps",
+        )
+    trials = _Trials(what, measurer, setting)
+    outcome = control(what.goals, loads, trials.take)
+    for _ in range(RESTARTS):
+        if not isinstance(outcome.stopped, TrialsReclassified):
+            break
+        trials.forget()
+        outcome = control(what.goals, loads, trials.take)
+    stopped = outcome.stopped or trials.doubt_at_end()
+    goals = tuple(
+        _goal_result(goal, bounds, _Found(loads, outcome, stopped, trials.used_at))
+        for goal, bounds in zip(what.goals, outcome.bounds, strict=True)
+    )
+    return SearchResult(
+        search=what,
+        label=what.label,
+        loads=loads,
+        directions=setting.directions,
+        goals=goals,
+        stopped=stopped.irregularity if stopped else None,
+        explanation=stopped.explanation if stopped else "",
+        trials=sum(len(at) for at in trials.used_at.values()),
+        trial_time_s=round(trials.trial_time_s, 6),
+        duration_s=round(measurer.now_s() - trials.started_s, 6),
+        placement=trials.summary(),
+    )
+
+
+class _Trials:
+    """Takes usable trials: within the time limit, and within one placement class."""
+
+    def __init__(self, what: Search, measurer: Measurer, setting: Setting) -> None:
+        self._what = what
+        self._measurer = measurer
+        self._overhead_s = what.trial_overhead_s
+        self.started_s = measurer.now_s()
+        self.trial_time_s = 0.0
+        self.used_at: dict[float, list[Trial]] = {}
+        warm_up = self._warm_up(setting.loads.max_load_pps)
+        rule = setting.placement
+        if warm_up is not None:
+            rule = replace(rule, history=(*rule.history, warm_up.core_distance_ns))
+        self._keeper = PlacementKeeper(
+            rule, what.placement_wait_s, what.final_trial_duration_s, since_s=measurer.now_s()
+        )
+
+    def _warm_up(self, load_pps: float) -> Trial | None:
+        """Run a trial that does not count: caches, tables and rings fill (RFC 9971 asks for it before the search)."""
+        if not self._what.warmup_s:
+            return None
+        trial = self._measurer.measure(load_pps, self._what.warmup_s)
+        self.trial_time_s += trial.duration_s
+        return trial
+
+    def forget(self) -> None:
+        """Begin anew with no trial; the time limit goes on."""
+        self.used_at.clear()
+        self._keeper.forget(self._measurer.now_s())
+
+    def take(self, load_pps: float, duration_s: float) -> Trial:
+        """Measure until a trial may be used.
+
+        Raises:
+            SearchStopped: it is too late for another, or the placement class does not hold.
+            GeneratorError: a trial ended early.
+        """
+        while True:
+            self._wait_for_class()
+            began_s = self._measurer.now_s()
+            self._check_time(began_s, duration_s)
+            trial = self._measurer.measure(load_pps, duration_s)
+            ended_s = self._measurer.now_s()
+            _check_length(trial, duration_s)
+            self.trial_time_s += trial.duration_s
+            self._overhead_s = max(0.0, ended_s - began_s - duration_s)
+            if self._keeper.accepts(trial, ended_s):
+                self.used_at.setdefault(load_pps, []).append(trial)
+                return trial
+
+    def doubt_at_end(self) -> SearchStopped | None:
+        """Give what speaks against the search as a whole, now that it has its bounds."""
+        try:
+            self._keeper.check_end()
+        except SearchStopped as stop:
+            return stop
+        return None
+
+    def summary(self) -> PlacementSummary:
+        """Say in which class the trials ran."""
+        keeper = self._keeper
+        return PlacementSummary(
+            label=keeper.label,
+            rejected_trials=keeper.rejected,
+            changed_trials=keeper.changed,
+            changes_per_trial=round(keeper.changes_per_trial, 4),
+        )
+
+    def _wait_for_class(self) -> None:
+        """Wait where a look at the core distance, which costs no trial, says that one would be in vain."""
+        while (distance_ns := self._measurer.probe_distance_ns()) is not None:
+            if self._keeper.suits_now(distance_ns):
+                return
+            self._measurer.wait(POLL_S)
+            self._check_time(self._measurer.now_s(), 0.0)
+            self._keeper.check_patience(self._measurer.now_s())
+
+    def _check_time(self, now_s: float, duration_s: float) -> None:
+        left_s = self._what.time_limit_s - (now_s - self.started_s)
+        if duration_s + self._overhead_s > left_s:
+            raise SearchStopped(
+                Irregularity.TIME_LIMIT,
+                f"{max(left_s, 0):.1f} s of {self._what.time_limit_s:g} s were left for a trial of {duration_s:g} s",
+            )
+
+
+def _check_length(trial: Trial, duration_s: float) -> None:
+    if trial.duration_s < SHORT_TRIAL * duration_s:
+        raise GeneratorError(
+            "a trial of a search ended early",
+            observed=f"{trial.duration_s:g} s of {duration_s:g} s",
+            fix="see the generator's log; a limit of frames must not be given with a search",
+        )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What all goals share when they are judged."""
+
+    loads: LoadRange
+    outcome: Outcome
+    stopped: SearchStopped | None
+    used_at: dict[float, list[Trial]]
+
+
+def _goal_result(goal: Goal, bounds: Bounds, found: _Found) -> GoalResult:
+    lower = _bound(goal, bounds.lower, found)
+    upper = _bound(goal, bounds.upper, found)
+    irregularity, explanation = _judge(goal, lower, upper, found)
+    rate = bounds.conditional_throughput
+    return GoalResult(
+        goal=goal,
+        irregularity=irregularity,
+        explanation=explanation,
+        conditional_throughput_pps=None if rate is None else int(rate),
+        lower_bound=lower,
+        upper_bound=upper,
+    )
+
+
+def _judge(goal: Goal, lower: Bound | None, upper: Bound | None, found: _Found) -> tuple[Irregularity | None, str]:
+    """Say why a result is irregular; the gravest reason first, None for a regular one."""
+    stopped, loads = found.stopped, found.loads
+    if stopped is not None and stopped.irregularity is Irregularity.PLACEMENT_UNSTABLE:
+        return stopped.irregularity, stopped.explanation
+    if upper is not None and upper.load_pps <= loads.min_load_pps:
+        return Irregularity.MIN_LOAD, f"at the smallest load, {upper.load_pps} frames/s, the goal is missed"
+    if upper is None and lower is not None and lower.load_pps >= loads.max_load_pps - 1:
+        return loads.limit, f"the goal is reached at the largest load, {loads.max_load_pps} frames/s: a lower bound"
+    if upper is not None and lower is not None and _is_narrow(goal, lower, upper):
+        if 2 * upper.generator_trials > upper.bad_trials:
+            return Irregularity.GENERATOR_LIMITED, _generator_explanation(upper)
+        return None, ""
+    if stopped is None:
+        return Irregularity.WIDE, "the controller had no load left to try"
+    return stopped.irregularity, stopped.explanation
+
+
+def _is_narrow(goal: Goal, lower: Bound, upper: Bound) -> bool:
+    return 1 - lower.load_pps / upper.load_pps <= goal.relative_width + WIDTH_TOLERANCE + 1 / upper.load_pps
+
+
+def _generator_explanation(upper: Bound) -> str:
+    return (
+        f"{upper.generator_trials} of {upper.bad_trials} trials that missed the goal at {upper.load_pps} frames/s did"
+        " so for frames that the generator did not send though nothing pushed back, or with nothing left on its core"
+    )
+
+
+def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
+    if load_pps is None:
+        return None
+    trials = found.used_at[load_pps]
+    bad = [trial for trial in trials if trial.loss_ratio > goal.loss_ratio]
+    return Bound(
+        load_pps=round(load_pps),
+        trials=len(trials),
+        bad_trials=len(bad),
+        good_s=round(sum(trial.duration_s for trial in trials) - sum(trial.duration_s for trial in bad), 6),
+        bad_s=round(sum(trial.duration_s for trial in bad), 6),
+        intended_frames=sum(trial.base for trial in trials),
+        lost_frames=sum(max(0, trial.sent - trial.received) for trial in trials),
+        unsent_frames=sum(trial.base - trial.sent for trial in trials),
+        back_pressure_trials=sum(trial.back_pressure for trial in trials),
+        generator_trials=sum(_is_the_generators(goal, trial) for trial in bad),
+    )
+
+
+def _is_the_generators(goal: Goal, trial: Trial) -> bool:
+    """Tell of a bad trial whether the generator made it so: it was full, or did not send though nothing pushed back."""
+    only_unsent = trial.loss_ratio_of_sent <= goal.loss_ratio
+    return trial.generator_limited or (only_unsent and not trial.back_pressure)

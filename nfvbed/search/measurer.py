@@ -1,0 +1,75 @@
+"""What a search needs of whoever measures: one trial at a time, and a clock."""
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from nfvbed.records import CoreDistance
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial as a search sees it. Frames are sums over the directions."""
+
+    duration_s: float
+    """For which frames were due; without drain and pauses."""
+    intended: int
+    sent: int
+    received: int
+    """Distinct frames."""
+    unsent: int
+    """Not sent within 100 us of the due time, never caught up; they count as lost."""
+    core_distance_ns: CoreDistance | None = None
+    """Before and after; None where nothing is measured: the host then has one placement class."""
+    back_pressure: bool = False
+    """A port refused frames: what is behind it was full."""
+    generator_limited: bool = False
+    """The generator had nothing left while the system under test had."""
+
+    @property
+    def missing(self) -> int:
+        """Intended frames that did not come back, unsent ones among them."""
+        return max(0, self.base - min(self.received, self.sent))
+
+    @property
+    def base(self) -> int:
+        """Frames that should have come back: the intended ones (RFC 9971, Trial Forwarding Ratio)."""
+        return max(self.intended, self.sent + self.unsent)
+
+    @property
+    def loss_ratio(self) -> float:
+        """Missing over intended frames; 0 where nothing was intended."""
+        return self.missing / self.base if self.base else 0.0
+
+    @property
+    def loss_ratio_of_sent(self) -> float:
+        """Lost over sent frames, without the unsent; 0 where nothing was sent."""
+        return max(0, self.sent - self.received) / self.sent if self.sent else 0.0
+
+
+class Measurer(ABC):
+    """Measures trials on a system that stands. Times are seconds of the clock that the search goes by."""
+
+    @abstractmethod
+    def measure(self, load_pps: float, duration_s: float) -> Trial:
+        """Run one trial.
+
+        Args:
+            load_pps: intended load, frames/s over both directions.
+            duration_s: how long frames are due.
+
+        Raises:
+            NfvbedError: the trial failed; the search ends with it.
+        """
+
+    def now_s(self) -> float:
+        """Give the time; a simulation gives its own."""
+        return time.monotonic()
+
+    def wait(self, duration_s: float) -> None:
+        """Let time pass."""
+        time.sleep(duration_s)
+
+    def probe_distance_ns(self) -> float | None:
+        """Measure the core distance alone, which takes no trial; None: this cannot be done."""
+        return None

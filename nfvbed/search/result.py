@@ -1,0 +1,120 @@
+"""What a search found, with everything that RFC 9971 asks a report to state."""
+
+from pydantic import Field
+
+from nfvbed.records import Record
+from nfvbed.search.stop import Irregularity
+from nfvbed.spec.search import Goal, Search
+
+SEARCH_FORMAT = 1
+LOAD_UNIT = "frames/s"
+
+
+class LoadRange(Record):
+    """The loads that a search may try, frames/s over all directions."""
+
+    min_load_pps: int = Field(ge=1)
+    max_load_pps: int = Field(ge=2)
+    limit: Irregularity = Irregularity.MAX_LOAD
+    """What sets the largest load, and so what limits a result that reaches it."""
+
+
+class Bound(Record):
+    """A load that was classified for a goal, with the trials that did it. Loads and frames are of all directions."""
+
+    load_pps: int
+    trials: int
+    bad_trials: int
+    """Above the goal's loss ratio."""
+    good_s: float
+    """Seconds of trials within the goal's loss ratio, short ones among them."""
+    bad_s: float
+    intended_frames: int
+    lost_frames: int
+    """Sent and not received."""
+    unsent_frames: int
+    back_pressure_trials: int
+    """In which a port refused frames."""
+    generator_trials: int
+    """Bad ones that the generator, not the system under test, made bad."""
+
+
+class GoalResult(Record):
+    """What is known for one goal. Irregular results are marked, and their figures are not a throughput."""
+
+    goal: Goal
+    irregularity: Irregularity | None = None
+    """None: the result is regular."""
+    explanation: str = ""
+    """Of an irregular result: what was observed."""
+    conditional_throughput_pps: int | None = None
+    """Forwarded at the relevant lower bound; the headline. None without such a bound."""
+    lower_bound: Bound | None = None
+    """Relevant lower bound; without an upper bound the effective one."""
+    upper_bound: Bound | None = None
+    """Relevant upper bound."""
+
+    @property
+    def regular(self) -> bool:
+        """Whether both bounds exist, come as close as the goal asks, and are the system's own."""
+        return self.irregularity is None
+
+    @property
+    def relative_width(self) -> float | None:
+        """Distance of the bounds, as a part of the upper one; None where one is missing."""
+        if self.lower_bound is None or self.upper_bound is None:
+            return None
+        return 1 - self.lower_bound.load_pps / self.upper_bound.load_pps
+
+
+class PlacementSummary(Record):
+    """In which placement class a search ran, and what that cost."""
+
+    label: str
+    """The class of all trials that were used; several, joined by `+`, only where the search ended for it."""
+    rejected_trials: int
+    """Measured again: of another class, or of several."""
+    changed_trials: int
+    """Those of them within which the class changed."""
+    changes_per_trial: float
+    """Estimated changes of class within a trial of final length."""
+
+
+class SearchResult(Record):
+    """What one search found."""
+
+    format: int = SEARCH_FORMAT
+    search: Search
+    """All attributes, those of the goals among them."""
+    label: str
+    """The preset, and what was changed."""
+    loads: LoadRange
+    unit: str = LOAD_UNIT
+    directions: int
+    """All loads and rates are sums over so many directions; divided by it they are those of one interface."""
+    goals: tuple[GoalResult, ...]
+    """In the order of the search's."""
+    stopped: Irregularity | None = None
+    """Why the search as a whole ended early; None: it ended by itself."""
+    explanation: str = ""
+    trials: int
+    """Those used; the warm-up and rejected ones are not among them."""
+    trial_time_s: float
+    """Seconds of traffic of all trials, rejected ones and the warm-up among them."""
+    duration_s: float
+    """Of the search, everything included."""
+    placement: PlacementSummary
+
+    @property
+    def regular(self) -> bool:
+        """Whether all goals have regular results."""
+        return all(goal.regular for goal in self.goals)
+
+    def of(self, name: str) -> GoalResult:
+        """Give the result of the goal of a name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        found = {result.goal.name: result for result in self.goals}
+        return found[name]

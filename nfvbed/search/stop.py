@@ -1,0 +1,41 @@
+"""Why a search or one of its goals has no regular result: a closed list."""
+
+from enum import StrEnum
+
+
+class Irregularity(StrEnum):
+    """What kept a goal from a regular result (RFC 9971, Irregular Goal Result)."""
+
+    GENERATOR_LIMITED = "generator-limited"
+    """The generator's ceiling was reached, or it was what made the upper bound: the result is a lower bound."""
+    PORT_LIMITED = "port-limited"
+    """The ceiling of the ports was reached: the result is a lower bound."""
+    VNF_LIMITED = "vnf-limited"
+    """The ceiling of the VNF was reached: the result is a lower bound."""
+    WIRE_LIMITED = "wire-limited"
+    """Line rate was reached: the result is a lower bound."""
+    MAX_LOAD = "max-load"
+    """The largest load that was asked for was reached: the result is a lower bound."""
+    MIN_LOAD = "min-load"
+    """The smallest load is an upper bound already."""
+    WIDE = "wide"
+    """The search ended by itself with bounds farther apart than the goal asks, or without one."""
+    TIME_LIMIT = "time-limit"
+    """The time was over; the bounds are those found so far."""
+    PLACEMENT_LOST = "placement-lost"
+    """The placement class of the search did not come back; the bounds are those found so far."""
+    PLACEMENT_UNSTABLE = "placement-unstable"
+    """The placement class changes faster than trials last, so that no trial is sure to lie within one."""
+
+
+class SearchStopped(Exception):
+    """Ends the controller from within a trial; what was measured stays."""
+
+    def __init__(self, irregularity: Irregularity, explanation: str) -> None:
+        super().__init__(explanation)
+        self.irregularity = irregularity
+        self.explanation = explanation
+
+
+class TrialsReclassified(SearchStopped):
+    """Trials that were used lie in several placement classes, as later ones show: the search has to begin anew."""

@@ -1,0 +1,42 @@
+"""A search's trials are measured as any other, and their records are kept."""
+
+import pytest
+from plain_search import simulated_measurer
+
+from nfvbed.measure.searching import trial_of
+from nfvbed.records import QualityWarning, TrialRecord
+
+
+def test_a_trial_is_split_over_the_directions_and_kept():
+    records: list[TrialRecord] = []
+    measurer = simulated_measurer(0, records, noise=0.0, capacity_pps=1e6)
+    trial = measurer.measure(400_000.4, 0.5)
+    assert (trial.intended, trial.sent, trial.received, trial.unsent) == (200_000, 200_000, 200_000, 0)
+    assert trial.duration_s == 0.5
+    assert trial.core_distance_ns == records[0].core_distance_ns
+    assert records[0].intended_load_pps == 400_000
+    assert records[0].latency_hdr == (None, None)
+
+
+def test_above_capacity_the_rest_is_unsent_behind_a_full_ring():
+    trial = simulated_measurer(0, noise=0.0, capacity_pps=1e6).measure(1.5e6, 1.0)
+    assert trial.unsent == 500_000
+    assert trial.back_pressure
+    assert trial.loss_ratio == pytest.approx(1 / 3, rel=1e-5)
+
+
+def test_simulated_time_passes_with_trials():
+    measurer = simulated_measurer(0)
+    assert measurer.now_s() == 0
+    measurer.measure(1000, 2.0)
+    measurer.wait(1.5)
+    assert measurer.now_s() == 3.5
+    assert measurer.probe_distance_ns() is None
+
+
+def test_a_generator_with_nothing_left_is_told():
+    records: list[TrialRecord] = []
+    simulated_measurer(0, records).measure(1000, 0.1)
+    assert not trial_of(records[0]).generator_limited
+    limited = records[0].model_copy(update={"warnings": (QualityWarning.GENERATOR_LIMITED,)})
+    assert trial_of(limited).generator_limited

@@ -1,0 +1,212 @@
+"""What keeps a result from being regular is told, with the bounds that there are."""
+
+from collections.abc import Iterator
+from itertools import cycle, repeat
+
+import pytest
+from fake_measurer import FAR, NEAR, OVERHEAD_S, FakeMeasurer, distance, find, lossy
+from plain_search import simulated_measurer
+
+from nfvbed.compare.placement import classify
+from nfvbed.errors import ConfigurationError, GeneratorError, InternalError, SwitchDiedError
+from nfvbed.records import CoreDistance
+from nfvbed.search.measurer import Trial
+from nfvbed.search.placement import PlacementRule
+from nfvbed.search.result import SearchResult
+from nfvbed.search.stop import Irregularity
+from nfvbed.spec.search import NDR, PDR, PRESETS, SearchSpec
+
+RULE = PlacementRule(classify)
+
+
+@pytest.mark.parametrize("limit", [Irregularity.GENERATOR_LIMITED, Irregularity.PORT_LIMITED, Irregularity.MAX_LOAD])
+def test_a_goal_reached_at_the_largest_load_is_a_lower_bound_with_what_set_that_load(limit):
+    result = find(FakeMeasurer(capacity_pps=5e6), limit=limit, max_load_pps=3_000_000)
+    assert not result.regular
+    for goal in result.goals:
+        assert goal.irregularity is limit
+        assert goal.upper_bound is None
+        assert goal.conditional_throughput_pps == pytest.approx(3_000_000, abs=1)
+        assert "3000000 frames/s" in goal.explanation
+
+
+def test_one_goal_may_be_regular_and_the_other_not():
+    # 5.01 Mpps is too much for NDR and little enough for PDR.
+    result = find(FakeMeasurer(capacity_pps=5e6), max_load_pps=5_010_000)
+    assert result.of(NDR).regular
+    assert result.of(PDR).irregularity is Irregularity.GENERATOR_LIMITED
+    assert result.stopped is None
+
+
+def test_a_system_that_forwards_nothing_misses_the_smallest_load():
+    result = find(FakeMeasurer(capacity_pps=0))
+    for goal in result.goals:
+        assert goal.irregularity is Irregularity.MIN_LOAD
+        assert goal.conditional_throughput_pps is None
+        assert goal.upper_bound is not None
+        assert goal.upper_bound.load_pps == 10_000
+
+
+def test_a_search_out_of_time_gives_the_bounds_that_it_has_and_keeps_within_its_limit():
+    measurer = FakeMeasurer()
+    begun = measurer.now_s()
+    result = find(measurer, SearchSpec(preset="csit", time_limit_s=30).resolved())
+    assert measurer.now_s() - begun <= 30
+    assert result.stopped is Irregularity.TIME_LIMIT
+    assert "30 s" in result.explanation
+    assert any(goal.lower_bound or goal.upper_bound for goal in result.goals)
+    assert {goal.irregularity for goal in result.goals} <= {None, Irregularity.TIME_LIMIT}
+    assert result.duration_s == pytest.approx(measurer.now_s() - begun)
+
+
+def test_no_trial_is_begun_that_would_end_after_the_limit():
+    measurer = FakeMeasurer()
+    result = find(measurer, SearchSpec(preset="rfc2544", time_limit_s=61).resolved())
+    assert result.stopped is Irregularity.TIME_LIMIT
+    assert result.duration_s <= 61
+    assert all(duration < 60 for _, duration in measurer.calls)
+
+
+def test_the_time_that_a_trial_takes_beside_its_traffic_is_learnt():
+    slow = FakeMeasurer()
+    what = SearchSpec(preset="csit", time_limit_s=20, trial_overhead_s=5).resolved()
+    result = find(slow, what)
+    assert 20 - result.duration_s < 1 + OVERHEAD_S
+
+
+def test_an_upper_bound_of_the_generators_making_is_no_result():
+    def unsent(load: float, duration: float, capacity: float) -> Trial:
+        intended = int(load * duration)
+        sent = min(intended, int(capacity * duration))
+        return Trial(duration, intended, sent, sent, intended - sent)
+
+    result = find(FakeMeasurer(answer=unsent))
+    for goal in result.goals:
+        assert goal.irregularity is Irregularity.GENERATOR_LIMITED
+        assert goal.conditional_throughput_pps == pytest.approx(5e6, rel=0.01)
+        assert "did not send though nothing pushed back" in goal.explanation
+
+
+def test_a_full_generator_is_told_from_a_full_system():
+    def full(load: float, duration: float, capacity: float) -> Trial:
+        trial = lossy(load, duration, capacity)
+        return Trial(duration, trial.intended, trial.sent, trial.received, 0, generator_limited=load > capacity)
+
+    assert {g.irregularity for g in find(FakeMeasurer(answer=full)).goals} == {Irregularity.GENERATOR_LIMITED}
+
+
+def fast(preset: str, offset: int, changes_per_s: float) -> SearchResult:
+    measurer = simulated_measurer(offset, noise=0.0, far_capacity_pps=2e6, state_change_per_s=changes_per_s)
+    return find(measurer, preset, rule=RULE)
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes_per_s"), [("csit", 2), ("csit", 20), ("csit-quick", 20), ("rfc2544", 0.1), ("tst009", 0.1)]
+)
+@pytest.mark.parametrize("offset", range(4))
+def test_classes_that_change_faster_than_trials_last_end_the_search_within_a_bound(preset, changes_per_s, offset):
+    result = fast(preset, offset, changes_per_s)
+    assert not result.regular
+    assert result.stopped in (Irregularity.PLACEMENT_UNSTABLE, Irregularity.PLACEMENT_LOST)
+    assert "placement class" in result.explanation
+    assert {goal.irregularity for goal in result.goals} == {result.stopped}
+    assert result.duration_s <= PRESETS[preset].time_limit_s
+    assert result.placement.rejected_trials > 0
+
+
+def test_a_class_that_does_not_come_back_ends_the_search():
+    def leaves_after(trials: int) -> Iterator[CoreDistance]:
+        yield from repeat(distance(NEAR), trials)
+        yield from repeat(distance(FAR))
+
+    measurer = FakeMeasurer(distances=leaves_after(8))
+    result = find(measurer, rule=RULE)
+    assert result.stopped is Irregularity.PLACEMENT_LOST
+    assert "near" in result.explanation
+    assert result.duration_s < PRESETS["csit"].placement_wait_s + 20
+    assert result.placement.label == "near"
+    # Goals that were not reached say so; what was found of them stays.
+    assert any(goal.irregularity is Irregularity.PLACEMENT_LOST for goal in result.goals)
+
+
+def test_trials_of_the_other_class_are_measured_again_and_not_used():
+    # Three near, one far, one that changes, over and over: slow in the far state.
+    places = cycle([distance(NEAR)] * 8 + [distance(FAR)] * 2)
+    seen = []
+
+    def by_place(load: float, duration: float, capacity: float) -> Trial:
+        near = len(seen) % 10 < 8
+        seen.append(near)
+        return lossy(load, duration, capacity if near else 1e6)
+
+    result = find(FakeMeasurer(answer=by_place, distances=places), rule=RULE)
+    assert result.regular
+    assert result.placement.label == "near"
+    assert result.placement.rejected_trials == seen[1:].count(False)
+    assert result.of(NDR).conditional_throughput_pps == pytest.approx(5e6, rel=0.006)
+
+
+def test_a_search_whose_first_trial_was_not_what_it_seemed_begins_anew():
+    # The first counted trial straddles both states, which only later ones show.
+    places = [distance(NEAR), distance(NEAR * 1.9, FAR), *repeat(distance(NEAR * 1.05), 3), distance(FAR)]
+    measurer = FakeMeasurer(distances=places)
+    result = find(measurer, rule=RULE)
+    assert result.regular
+    assert result.placement.label == "near"
+    assert len(measurer.calls) == 1 + result.trials + result.placement.rejected_trials
+    assert result.placement.rejected_trials == 5, "the mixed one, the three after it, and the far one"
+
+
+def test_a_wanted_class_is_waited_for_without_trials():
+    measurer = FakeMeasurer()
+    begun = measurer.now_s()
+    measurer.probe = lambda now_s: FAR if now_s - begun < 30 else NEAR
+    history = (distance(NEAR), distance(FAR)) * 3
+    result = find(measurer, rule=PlacementRule(classify, history, wanted="near"))
+    assert result.regular
+    assert result.placement.label == "near"
+    assert measurer.waited_s == pytest.approx(30, abs=2)
+    assert result.placement.rejected_trials == 0
+
+
+def test_waiting_for_a_wanted_class_has_a_bound():
+    measurer = FakeMeasurer(distances=repeat(distance(FAR)))
+    measurer.probe = lambda now_s: FAR
+    history = (distance(NEAR), distance(FAR)) * 3
+    result = find(measurer, rule=PlacementRule(classify, history, wanted="near"))
+    assert result.stopped is Irregularity.PLACEMENT_LOST
+    assert "class near" in result.explanation
+    assert len(measurer.calls) == 1, "the warm-up alone"
+    assert all(goal.lower_bound is None and goal.upper_bound is None for goal in result.goals)
+
+
+def test_a_range_without_loads_is_refused():
+    with pytest.raises(ConfigurationError, match="no loads"):
+        find(FakeMeasurer(), max_load_pps=10_000)
+
+
+def test_a_trial_that_ends_early_is_a_failure_and_no_loss():
+    def short(load: float, duration: float, capacity: float) -> Trial:
+        return lossy(load, duration / 2, capacity)
+
+    with pytest.raises(GeneratorError, match="ended early"):
+        find(FakeMeasurer(answer=short))
+
+
+def test_what_a_trial_raises_comes_through():
+    def dies(load: float, duration: float, capacity: float) -> Trial:
+        raise SwitchDiedError("the switch died")
+
+    with pytest.raises(SwitchDiedError):
+        find(FakeMeasurer(answer=dies))
+
+
+def test_a_fault_of_the_library_is_told_as_ours(monkeypatch):
+    from nfvbed.search import controller
+
+    def inconsistent(*_: object, **__: object) -> None:
+        raise RuntimeError("no clo nor chi")
+
+    monkeypatch.setattr(controller.MultipleLossRatioSearch, "run_initial_trials", inconsistent)
+    with pytest.raises(InternalError, match="cannot be"):
+        find(FakeMeasurer())
