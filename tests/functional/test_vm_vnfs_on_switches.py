@@ -1,6 +1,7 @@
 """Virtual machines between a switch's ports: every frame comes through, and is counted in the guest. As root."""
 
 import os
+from pathlib import Path
 
 import pytest
 from lab_host import MARK, assert_back_to, snapshot
@@ -9,6 +10,7 @@ from vm_guests import PROJECT, choice
 from nfvbed.deploy.sites import open_site
 from nfvbed.errors import UnsupportedError
 from nfvbed.onboard.site import OnboardingSite
+from nfvbed.onboard.vm.monitor import Monitor
 from nfvbed.records import Accelerator, Role
 from nfvbed.spec.flavor import Flavor
 from nfvbed.traffic.generator import TrafficRequest
@@ -34,14 +36,29 @@ def _site(monkeypatch):
         opened.close()
 
 
+def offered(handle):
+    """What QEMU offers the guest's first card: features of virtio-net."""
+    with Monitor(Path(handle.control["monitor"])) as monitor:
+        monitor.connect(5, lambda: None)
+        status = monitor.execute("x-query-virtio-status", {"path": "/machine/peripheral/nic0/virtio-backend"})
+    return {name.partition(":")[0] for name in status["host-features"]["dev-features"]}
+
+
 @pytest.mark.parametrize(
-    ("variant", "forwarding", "flavor"),
-    [("ovs-dpdk", "io", "hugepages"), ("linux-bridge", "io", "default"), ("linux-bridge", "bridge", "default")],
+    ("variant", "forwarding", "flavor", "offloads"),
+    [
+        ("ovs-dpdk", "io", "hugepages", True),
+        ("ovs-dpdk", "bridge", "default", False),
+        ("linux-bridge", "io", "default", True),
+    ],
 )
-def test_every_frame_passes_the_guest_and_is_counted_there(site, variant, forwarding, flavor):
+def test_every_frame_passes_the_guest_and_is_counted_there(site, variant, forwarding, flavor, offloads):
     loaded = PROJECT.load_variant(variant)
-    deployment = site.deploy(loaded, "pvp", vnf=choice(forwarding, flavor=flavor))
+    chosen = choice(forwarding, flavor=flavor).model_copy(update={"offloads": offloads})
+    deployment = site.deploy(loaded, "pvp", vnf=chosen)
     (handle,) = deployment.vnfs
+    assert ("VIRTIO_NET_F_GUEST_CSUM" in offered(handle)) is offloads
+    assert ("VIRTIO_NET_F_GUEST_TSO4" in offered(handle)) is offloads
     assert handle.accelerator in (Accelerator.KVM, Accelerator.TCG)
     assert {"qemu", "image", "guest", "guest-kernel"} <= set(handle.versions)
     steps = [step for step, _ in deployment.steps]
