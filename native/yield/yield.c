@@ -10,19 +10,25 @@
  * - DPDK's waiting (rte_delay_us) yields instead: testpmd waits so before it tries again to send what a full ring
  *   refused.
  * - The thread's scheduler slice is made short: it comes back sooner when somebody else woke up on its core.
+ * - Where the program has AF_XDP sockets and is asked to wait, the thread sleeps until one of them has frames in place
+ * of yielding, and then runs at once, at a real-time priority. What shares its core may be inside the kernel, where it
+ *   gives way only at the scheduler's tick: while it runs on for 4 ms, rings for 512 frames overflow.
  *
  * Environment: NFVBED_YIELD_REPORT, a file for struct yield_report; NFVBED_YIELD_SLICE_NS, default 100,000, 0 leaves
- * the slice; NFVBED_YIELD_NICE, the threads' nice value, default: as they are.
+ * the slice; NFVBED_YIELD_NICE, the threads' nice value, default: as they are; NFVBED_YIELD_PRIORITY, the real-time
+ * priority of threads that wait for AF_XDP sockets, default: none waits.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +40,12 @@
 
 #define SLICE_NS 100000ull
 #define NO_NICE 100
+#define MOST_SOCKETS 32
+#define MOST_FILES 1024
+#define WAIT_MS 1 /* and then it looks by itself: a wake-up that was missed costs no more */
+#ifndef AF_XDP
+#define AF_XDP 44
+#endif
 
 /* Symbols of the program that loads this; not linked, so that loading it into another one does no harm. */
 #pragma weak rte_eth_add_rx_callback
@@ -45,6 +57,9 @@ static struct yield_report *report = &nowhere;
 static atomic_uint rows;
 static unsigned long long slice_ns = SLICE_NS;
 static int nice_value = NO_NICE;
+static int priority; /* 0: threads yield and do not wait */
+static struct pollfd sockets[MOST_SOCKETS];
+static unsigned socket_count;
 
 static __thread struct yield_thread *mine;
 static __thread unsigned empty_in_row;
@@ -61,11 +76,23 @@ struct scheduling {
 	uint64_t period;
 };
 
+static void run_first(void)
+{
+	struct sched_param wanted = {.sched_priority = priority};
+
+	if (sched_setscheduler(0, SCHED_FIFO, &wanted) < 0)
+		fprintf(stderr, "nfvbed-yield: thread %d gets no real-time priority: %s\n", gettid(), strerror(errno));
+}
+
 /* A kernel without slices of one's own (before 6.12) takes no notice; an nfvbed that is not root may not lower nice. */
 static void place_thread(void)
 {
 	struct scheduling wanted = {.size = sizeof(wanted)};
 
+	if (socket_count) {
+		run_first();
+		return;
+	}
 	if (syscall(SYS_sched_getattr, 0, &wanted, sizeof(wanted), 0) < 0 || wanted.policy != SCHED_OTHER)
 		return;
 	if (slice_ns)
@@ -108,7 +135,10 @@ static uint16_t after_poll(
 		return 0;
 	empty_in_row = 0;
 	row->yields++;
-	sched_yield();
+	if (socket_count)
+		(void)poll(sockets, socket_count, WAIT_MS);
+	else
+		sched_yield();
 	return 0;
 }
 
@@ -119,6 +149,13 @@ static void yield_for(unsigned us)
 	struct timespec now;
 	uint64_t until;
 
+	if (socket_count) {
+		/* Who would take the core after a yield has no real-time priority. */
+		if (row)
+			row->refused++;
+		(void)usleep(us);
+		return;
+	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	until = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + us * 1000u;
 	do {
@@ -127,6 +164,22 @@ static void yield_for(unsigned us)
 		sched_yield();
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < until);
+}
+
+/* DPDK does not tell a port's sockets; they are those among the open files. A thread polls all of its program's ports.
+ */
+static void find_sockets(void)
+{
+	unsigned found = 0;
+
+	for (int file = 0; priority && file < MOST_FILES && found < MOST_SOCKETS; file++) {
+		int domain = 0;
+		socklen_t size = sizeof(domain);
+
+		if (getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_XDP)
+			sockets[found++] = (struct pollfd){.fd = file, .events = POLLIN};
+	}
+	socket_count = found;
 }
 
 static void watch_port(uint16_t port)
@@ -159,6 +212,7 @@ int rte_eth_dev_start(uint16_t port)
 	if (result < 0 || port >= RTE_MAX_ETHPORTS || watched[port])
 		return result;
 	watched[port] = true;
+	find_sockets();
 	watch_port(port);
 	if (rte_delay_us_callback_register)
 		rte_delay_us_callback_register(yield_for);
@@ -183,7 +237,7 @@ static void open_report(const char *path)
 __attribute__((constructor)) static void start(void)
 {
 	const char *path = getenv("NFVBED_YIELD_REPORT"), *slice = getenv("NFVBED_YIELD_SLICE_NS"),
-		   *wanted = getenv("NFVBED_YIELD_NICE");
+		   *wanted = getenv("NFVBED_YIELD_NICE"), *first = getenv("NFVBED_YIELD_PRIORITY");
 
 	/* Also loaded into what starts the program (nfvbed-exec), which has no ports. */
 	if (!rte_eth_add_rx_callback)
@@ -194,6 +248,8 @@ __attribute__((constructor)) static void start(void)
 		slice_ns = strtoull(slice, NULL, 10);
 	if (wanted)
 		nice_value = atoi(wanted);
+	if (first)
+		priority = atoi(first);
 	report->magic = YIELD_MAGIC;
 	report->version = YIELD_VERSION;
 }

@@ -32,9 +32,13 @@ XDP_RINGS = 2 * 2048
 all at the start, and the ring by which it gives sent ones back (XSK_RING_CONS__DEFAULT_NUM_DESCS each). Without buffers
 beyond the first of them testpmd never receives a frame: it takes one out of the ring only when it can put another in.
 """
+IDLE, WAITS, YIELDS, POLLS = "idle", "waits", "yields", "polls"
+"""In a handle's facts: what it does with its core when there is nothing to do."""
 POLLING_LOOKS = 3
 """How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""
 _LOOK_S = 0.005
+_REPORT = "yield"
+"""In a handle's control: what the plug-in counts, where it is loaded."""
 _KERNEL_PORTS = {
     "af_xdp": "net_af_xdp{index},iface={device},queue_count={queues}",
     "af_packet": "net_af_packet{index},iface={device},qpairs={queues},framesz=4096,framecnt=512,blocksz=65536,"
@@ -83,9 +87,10 @@ class TestpmdVnf(VnfDriver):
                 _remove_dead_sockets(placement.ports)
             options = self._options(placement)
             environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
-            report = workspace.directory / f"{name}.yield"
-            if placement.shares_core:
-                environment |= sharing.environment(report, placement.root)
+            report, idle = workspace.directory / f"{name}.yield", self._idle(placement)
+            if idle != POLLS:
+                report.unlink(missing_ok=True)  # of one that is started anew
+                environment |= sharing.environment(report, placement.root, waits=idle == WAITS)
             cores = sorted({*placement.cores, options.main_core})
             process = workspace.spawn(name, command.argv(options), cores=cores, netns=netns, environment=environment)
         self._processes.remember(workspace)
@@ -95,7 +100,7 @@ class TestpmdVnf(VnfDriver):
             "hugepages": str(options.hugepages),
         }
         control |= {devices.NETNS: netns} if netns else {}
-        control |= {"yield": str(report)} if placement.shares_core else {}
+        control |= {_REPORT: str(report)} if idle != POLLS else {}
         return VnfHandle(
             name=name,
             kind=placement.choice.kind,
@@ -113,13 +118,14 @@ class TestpmdVnf(VnfDriver):
                 "burst": options.burst,
                 "descriptors": options.descriptors,
                 "mbufs": options.mbufs,
+                IDLE: idle,
                 "retry": spec.retry,
                 "ports": [vdev.partition(",")[0] for vdev in options.vdevs],
             },
         )
 
     def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
-        """Wait until its ports run and its threads poll; where it shares its core, until it yields."""
+        """Wait until its ports run and its threads poll, with the plug-in where it gives its core away."""
         steps = Steps()
         process = self._processes.of(handle)
         sockets = [port.address for port in handle.ports if port.kind is PortKind.VHOST_USER]
@@ -127,7 +133,7 @@ class TestpmdVnf(VnfDriver):
             self._wait(placement, handle, process)
         return handle.model_copy(
             update={
-                "threads": (*handle.threads, *forwarding_threads(process.pid, handle.cores, Role.VNF)),
+                "threads": (*handle.threads, *_own_threads(handle, process.pid)),
                 "versions": {"testpmd": str(telemetry.ask(Path(handle.control["telemetry"]), "/info")["version"])},
                 "steps": (*handle.steps, *steps.done),
             }
@@ -175,7 +181,7 @@ class TestpmdVnf(VnfDriver):
         """Its forwarding threads, and those of the kernel that receive for it."""
         pid = self._processes.of(handle).pid
         of_kernel = tuple(thread for thread in handle.threads if thread.pid != pid)
-        return (*still_there(of_kernel), *forwarding_threads(pid, handle.cores, Role.VNF))
+        return (*still_there(of_kernel), *_own_threads(handle, pid))
 
     def stop(self, handle: VnfHandle) -> None:
         """End it; its memory is given back."""
@@ -210,6 +216,16 @@ class TestpmdVnf(VnfDriver):
             packet_bytes=placement.frame_size - FCS_BYTES if placement.does == SOURCE else None,
             commands=commands,
         )
+
+    def _idle(self, placement: VnfPlacement) -> str:
+        """What it does when its queues are empty.
+
+        On AF_XDP sockets it waits: its devices' receive threads need its core. A source has nothing to wait for.
+        """
+        on_devices = placement.ports[0].kind is not PortKind.VHOST_USER
+        if on_devices and self._kernel_ports == "af_xdp" and placement.does != SOURCE:
+            return WAITS
+        return YIELDS if placement.shares_core else POLLS
 
     def _ring_entries(self, placement: VnfPlacement) -> int:
         """How many frames the rings of one queue can hold, both directions together."""
@@ -259,13 +275,18 @@ def _remove_dead_sockets(ports: tuple[VnfPort, ...]) -> None:
             Path(port.address).unlink(missing_ok=True)
 
 
+def _own_threads(handle: VnfHandle, pid: int) -> tuple[WorkThread, ...]:
+    found = forwarding_threads(pid, handle.cores, Role.VNF)
+    if handle.facts.get(IDLE) == WAITS:
+        return tuple(thread.model_copy(update={"polling": False}) for thread in found)
+    return found
+
+
 def _forwards(handle: VnfHandle, process: ManagedProcess) -> bool:
     if not Path(handle.control["telemetry"]).is_socket():
         return False
     threads = forwarding_threads(process.pid, handle.cores, Role.VNF)
-    if not any(is_runnable(thread) for thread in threads):
-        return False
-    if "yield" not in handle.control:
-        return True
-    report = sharing.read_report(Path(handle.control["yield"]))
-    return report.ports == len(handle.ports) and report.polls > 0
+    if _REPORT not in handle.control:
+        return any(is_runnable(thread) for thread in threads)
+    report = sharing.read_report(Path(handle.control[_REPORT]))
+    return report.ports == len(handle.ports) and any(thread.tid in report.threads for thread in threads)
