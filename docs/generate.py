@@ -18,7 +18,8 @@ sys.path.insert(0, str(ROOT))
 from nfvbed import errors  # noqa: E402
 from nfvbed.cli.main import group  # noqa: E402
 from nfvbed.compare.advice import ADVICE  # noqa: E402
-from nfvbed.spec import experiment, flavor, onos, site, variant, vnf  # noqa: E402
+from nfvbed.search import stop  # noqa: E402
+from nfvbed.spec import experiment, flavor, onos, search, site, variant, vnf  # noqa: E402
 from nfvbed.spec.loader import Project  # noqa: E402
 from nfvbed.spec.model import SpecModel  # noqa: E402
 
@@ -105,6 +106,31 @@ def page_files() -> str:
     return "\n".join(parts)
 
 
+def page_search() -> str:
+    """The presets and keys of a throughput search, and why a result is irregular."""
+    keys = [name for name in search.Goal.model_fields if name != "name"]
+    rows = []
+    for preset in search.PRESETS.values():
+        for goal in preset.goals:
+            values = [f"{getattr(goal, key):g}" for key in keys]
+            rows.append(f"| `{preset.name}` | {goal.name} | {' | '.join(values)} | {preset.time_limit_s:g} |")
+    heads = ["preset", "goal", *(f"`{key}`" for key in keys), "time limit, s"]
+    head = f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n"
+    sources = "\n".join(f"- `{preset.name}`: {preset.source}." for preset in search.PRESETS.values())
+    parts = ["# Searches\n", NOTE, "What the figures mean: [method](../method.md#throughput-searches).\n"]
+    parts += ["## Presets\n", head + "\n".join(rows) + "\n", sources + "\n"]
+    parts += ["## Keys\n", *_model_tables(search, without=(search.Goal, search.SearchPreset, search.Search))]
+    texts = _field_texts(_class_of(stop, "Irregularity"))
+    reasons = "\n".join(f"| `{member.value}` | {_cell(texts.get(member.name))} |" for member in stop.Irregularity)
+    parts += ["## Irregular results\n", "| reason | what it means |\n|---|---|\n" + reasons + "\n"]
+    return "\n".join(parts)
+
+
+def _class_of(module: object, name: str) -> ast.ClassDef:
+    source = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]
+    return next(node for node in source.body if isinstance(node, ast.ClassDef) and node.name == name)
+
+
 def _model_tables(module: object, without: tuple[type, ...] = ()) -> list[str]:
     source = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]
     tables = []
@@ -139,8 +165,9 @@ def _field_texts(node: ast.ClassDef) -> dict[str, str]:
     texts = {}
     for field, after in zip(node.body, node.body[1:], strict=False):
         is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
-            texts[field.target.id] = inspect.cleandoc(str(after.value.value))
+        target = field.targets[0] if isinstance(field, ast.Assign) else getattr(field, "target", None)
+        if isinstance(target, ast.Name) and is_text:
+            texts[target.id] = inspect.cleandoc(str(after.value.value))
     return texts
 
 
@@ -163,6 +190,7 @@ PAGES = {
     "exit-codes.md": page_exit_codes,
     "warnings.md": page_warnings,
     "files.md": page_files,
+    "search.md": page_search,
     "make.md": page_make,
 }
 

@@ -114,7 +114,7 @@ class _Trials:
             GeneratorError: a trial ended early.
         """
         while True:
-            self._wait_for_class()
+            self._wait_for_class(duration_s)
             began_s = self._measurer.now_s()
             self._check_time(began_s, duration_s)
             trial = self._measurer.measure(load_pps, duration_s)
@@ -144,13 +144,13 @@ class _Trials:
             changes_per_trial=round(keeper.changes_per_trial, 4),
         )
 
-    def _wait_for_class(self) -> None:
+    def _wait_for_class(self, duration_s: float) -> None:
         """Wait where a look at the core distance, which costs no trial, says that one would be in vain."""
         while (distance_ns := self._measurer.probe_distance_ns()) is not None:
             if self._keeper.suits_now(distance_ns):
                 return
             self._measurer.wait(POLL_S)
-            self._check_time(self._measurer.now_s(), 0.0)
+            self._check_time(self._measurer.now_s(), duration_s)
             self._keeper.check_patience(self._measurer.now_s())
 
     def _check_time(self, now_s: float, duration_s: float) -> None:
@@ -158,7 +158,8 @@ class _Trials:
         if duration_s + self._overhead_s > left_s:
             raise SearchStopped(
                 Irregularity.TIME_LIMIT,
-                f"{max(left_s, 0):.1f} s of {self._what.time_limit_s:g} s were left for a trial of {duration_s:g} s",
+                f"{max(left_s, 0):.1f} s of {self._what.time_limit_s:g} s were left for a trial of {duration_s:g} s and"
+                f" {self._overhead_s:.1f} s around it",
             )
 
 
@@ -201,13 +202,15 @@ def _judge(goal: Goal, lower: Bound | None, upper: Bound | None, found: _Found) 
     stopped, loads = found.stopped, found.loads
     if stopped is not None and stopped.irregularity is Irregularity.PLACEMENT_UNSTABLE:
         return stopped.irregularity, stopped.explanation
-    if upper is not None and upper.load_pps <= loads.min_load_pps:
+    reached = upper is not None and lower is not None and _is_narrow(goal, lower, upper)
+    missed = upper is not None and upper.load_pps <= loads.min_load_pps
+    if upper is not None and (reached or missed) and 2 * upper.generator_trials > upper.bad_trials:
+        return _blame_generator(upper)
+    if upper is not None and missed:
         return Irregularity.MIN_LOAD, f"at the smallest load, {upper.load_pps} frames/s, the goal is missed"
     if upper is None and lower is not None and lower.load_pps >= loads.max_load_pps - 1:
         return loads.limit, f"the goal is reached at the largest load, {loads.max_load_pps} frames/s: a lower bound"
-    if upper is not None and lower is not None and _is_narrow(goal, lower, upper):
-        if 2 * upper.generator_trials > upper.bad_trials:
-            return Irregularity.GENERATOR_LIMITED, _generator_explanation(upper)
+    if reached:
         return None, ""
     if stopped is None:
         return Irregularity.WIDE, "the controller had no load left to try"
@@ -218,11 +221,11 @@ def _is_narrow(goal: Goal, lower: Bound, upper: Bound) -> bool:
     return 1 - lower.load_pps / upper.load_pps <= goal.relative_width + WIDTH_TOLERANCE + 1 / upper.load_pps
 
 
-def _generator_explanation(upper: Bound) -> str:
-    return (
-        f"{upper.generator_trials} of {upper.bad_trials} trials that missed the goal at {upper.load_pps} frames/s did"
-        " so for frames that the generator did not send though nothing pushed back, or with nothing left on its core"
-    )
+def _blame_generator(upper: Bound) -> tuple[Irregularity, str]:
+    bad = f"{upper.generator_trials} of {upper.bad_trials} trials above the loss ratio at {upper.load_pps} frames/s"
+    if 2 * upper.full_generator_trials > upper.generator_trials:
+        return Irregularity.GENERATOR_LIMITED, f"{bad} left the generator's core nothing to spare: a lower bound"
+    return Irregularity.GENERATOR_DISTURBED, f"{bad} are so for frames that were not sent though nothing pushed back"
 
 
 def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
@@ -240,6 +243,7 @@ def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
         lost_frames=sum(max(0, trial.sent - trial.received) for trial in trials),
         unsent_frames=sum(trial.base - trial.sent for trial in trials),
         back_pressure_trials=sum(trial.back_pressure for trial in trials),
+        full_generator_trials=sum(trial.generator_limited for trial in bad),
         generator_trials=sum(_is_the_generators(goal, trial) for trial in bad),
     )
 

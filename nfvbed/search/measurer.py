@@ -22,7 +22,7 @@ class Trial:
     core_distance_ns: CoreDistance | None = None
     """Before and after; None where nothing is measured: the host then has one placement class."""
     back_pressure: bool = False
-    """A port refused frames: what is behind it was full."""
+    """Ports refused frames, so what is unsent is so because what is behind them was full."""
     generator_limited: bool = False
     """The generator had nothing left while the system under test had."""
 

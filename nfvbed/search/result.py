@@ -35,6 +35,8 @@ class Bound(Record):
     unsent_frames: int
     back_pressure_trials: int
     """In which a port refused frames."""
+    full_generator_trials: int
+    """Bad ones in which the generator had nothing left while the system under test had."""
     generator_trials: int
     """Bad ones that the generator, not the system under test, made bad."""
 

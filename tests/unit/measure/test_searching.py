@@ -40,3 +40,13 @@ def test_a_generator_with_nothing_left_is_told():
     assert not trial_of(records[0]).generator_limited
     limited = records[0].model_copy(update={"warnings": (QualityWarning.GENERATOR_LIMITED,)})
     assert trial_of(limited).generator_limited
+
+
+@pytest.mark.parametrize(
+    ("unsent", "refused", "pushed_back"), [(0, 0, False), (0, 5, True), (100, 40, True), (1000, 8, False)]
+)
+def test_few_refused_frames_do_not_explain_many_unsent_ones(unsent, refused, pushed_back):
+    records: list[TrialRecord] = []
+    simulated_measurer(0, records).measure(10_000, 0.1)
+    way = records[0].directions[0].model_copy(update={"unsent": unsent, "refused": refused})
+    assert trial_of(records[0].model_copy(update={"directions": (way,)})).back_pressure is pushed_back

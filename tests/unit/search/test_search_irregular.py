@@ -82,9 +82,21 @@ def test_an_upper_bound_of_the_generators_making_is_no_result():
 
     result = find(FakeMeasurer(answer=unsent))
     for goal in result.goals:
-        assert goal.irregularity is Irregularity.GENERATOR_LIMITED
+        assert goal.irregularity is Irregularity.GENERATOR_DISTURBED
         assert goal.conditional_throughput_pps == pytest.approx(5e6, rel=0.01)
-        assert "did not send though nothing pushed back" in goal.explanation
+        assert "not sent though nothing pushed back" in goal.explanation
+
+
+def test_a_generator_that_cannot_send_even_the_smallest_load_is_not_the_systems_fault():
+    def starved(load: float, duration: float, capacity: float) -> Trial:
+        intended = int(load * duration)
+        sent = int(0.8 * intended)
+        return Trial(duration, intended, sent, sent, intended - sent)
+
+    for goal in find(FakeMeasurer(answer=starved)).goals:
+        assert goal.irregularity is Irregularity.GENERATOR_DISTURBED
+        assert goal.upper_bound is not None
+        assert goal.upper_bound.load_pps == 10_000
 
 
 def test_a_full_generator_is_told_from_a_full_system():
