@@ -344,3 +344,35 @@ def test_vnf_on_vhost_user_ports_stands_alone(site):
     assert all(d.received == d.sent > 0 for d in result.directions)
     assert whole.counters(deployment) is None
     whole.destroy(deployment)
+
+
+@pytest.mark.parametrize(
+    ("topology", "role", "forwarding"),
+    [
+        ("pvp", CellRole.SUBJECT, "io"),
+        ("pvvp", CellRole.SUBJECT, "mac"),
+        ("pvp", CellRole.VNF, "io"),
+    ],
+)
+def test_testpmd_on_veth_ports_passes_every_frame(site, topology, role, forwarding):
+    whole = OnboardingSite(site, PROJECT.root)
+    deployment = whole.deploy(PROJECT.load_variant("linux-bridge"), topology, role, vnf(forwarding=forwarding))
+    generator = whole.open_generator(deployment)
+    try:
+        generator.run(TRICKLE)
+        before = whole.hops(deployment)
+        result = generator.run(TRICKLE)
+        after = whole.hops(deployment)
+    finally:
+        generator.close()
+    sent = [direction.sent for direction in result.directions]
+    assert [direction.received for direction in result.directions] == sent
+    assert all(sent)
+    for old, new in zip(before, after, strict=True):
+        if new.name.startswith("vnf"):
+            assert min(sent) <= new.rx_packets - old.rx_packets, new
+            assert new.drops == old.drops
+    workers = [thread for thread in whole.work_threads(deployment) if thread.name.startswith("rte-worker")]
+    assert len(workers) == len(deployment.vnfs)
+    assert all(os.sched_getscheduler(thread.tid) == os.SCHED_FIFO and not thread.polling for thread in workers)
+    whole.destroy(deployment)
