@@ -106,5 +106,7 @@ def _risen(before: tuple[Hop, ...], after: tuple[Hop, ...]) -> str:
             )
             if now is not None
         ]
+        lost = {name: count - old.drops.get(name, 0) for name, count in hop.drops.items()}
+        counts += [f"{name} {count}" for name, count in lost.items() if count]
         shown.append(f"{hop.name}: {' '.join(counts) or 'no counters'}")
     return "; ".join(shown) or "no hop counts"

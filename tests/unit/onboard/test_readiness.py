@@ -47,6 +47,15 @@ def test_side_by_side_more_must_come_than_one_vnf_could_pass_on():
         probe("pvpv", 10, 5)
 
 
+def test_what_was_dropped_on_the_way_is_told():
+    deployment = Deployment(id="d", variant="v", site="s", topology="pvp", ports=())
+    readings = iter([(Hop(name="vnf1", rx_packets=3, drops={"rx_nombuf": 1, "imissed": 2}),)])
+    later = (Hop(name="vnf1", rx_packets=3, drops={"rx_nombuf": 8, "imissed": 2}),)
+    with pytest.raises(OnboardError) as caught:
+        wait_until_forwarding(Probed(10, 0), 10, 0.0, (lambda: next(readings, later), lambda: None), deployment)
+    assert caught.value.observed.endswith("vnf1: rx 0 rx_nombuf 7")
+
+
 def test_hops_at_a_vnf_know_whose_they_are():
     switch = [Hop(name=f"br0 port {name}") for name in ("s0", "v1a", "v1b", "v2a", "v2b", "s1")]
     path = woven(switch, [[Hop(name="vnf1 port 0")], [Hop(name="vnf2 port 0")]])
