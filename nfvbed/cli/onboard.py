@@ -5,23 +5,20 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
 from nfvbed.deploy.lab.generator import destination_macs
 from nfvbed.deploy.lab.standing import Standing, find_standing
 from nfvbed.errors import UsageError
 from nfvbed.onboard import offload
-from nfvbed.onboard.price import OffloadPricer
 from nfvbed.onboard.site import OnboardingSite
 from nfvbed.onboard.sites import open_site
 from nfvbed.records import Deployment, PortKind
-from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
 
-_PRICE_RUNS = 5
-_PRICE_RUN_S = 1.0
 _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
 
@@ -43,10 +40,6 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     project = Project()
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
-    if options["offload_price"] and layout(topology).ways > 1:
-        raise UsageError(
-            "the price of offloads is measured through VNFs behind each other", observed=topology, fix="choose pvp"
-        )
     standing = find_standing()
     wanted = project.load_variant(_variant_name(variant, standing))
     choice = choice_of(project, wanted, topology, vnf, options)
@@ -58,7 +51,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     lab = open_site(project.load_site(site), project.root)
     try:
         if options["offload_price"]:
-            _print_price(lab, wanted, topology, choice)
+            measure_price(lab, wanted, topology, choice, as_json)
             return
         _make_room(lab, standing, wanted, topology)
         deployment, stood = lab.deploy_to_stay(wanted, topology, choice)
@@ -102,24 +95,6 @@ def _checksums(lab: OnboardingSite, deployment: Deployment, choice: VnfChoice) -
     return offload.probe_checksums(deployment, (_PROBE_MACS[0], wanted[0] if wanted else _PROBE_MACS[1]))
 
 
-def _print_price(lab: OnboardingSite, wanted: Variant, topology: str, choice: VnfChoice) -> None:
-    lab.begin()
-    deployment = lab.deploy(wanted, topology, vnf=choice)
-    try:
-        lab.close_generators(deployment)
-        arrangement = lab.arrangement(deployment)
-        pricer = OffloadPricer(deployment, lab.workspace(deployment), [arrangement.generator_core])
-        price = pricer.measure(_PRICE_RUNS, _PRICE_RUN_S)
-    finally:
-        lab.destroy(deployment)
-    for name, runs in (("on", price.on_bits_per_s), ("off", price.off_bits_per_s)):
-        listed = ", ".join(f"{rate / 1e9:.2f}" for rate in runs)
-        click.echo(f"offloads {name}: {listed} Gbit/s of TCP through {choice.label} on {wanted.name} ({topology})")
-    click.echo(
-        f"without offloads: {price.ratio:.2f} of the rate with them (medians of {len(price.on_bits_per_s)} runs)"
-    )
-
-
 def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | None) -> None:
     state = "stood already" if stood else "stands"
     click.echo(f"{deployment.variant} ({deployment.topology}) with {len(deployment.vnfs)} VNFs {state}")
@@ -135,8 +110,19 @@ def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | No
         click.echo(f"  first frame after {steps['onboard.first-frame'] / NS_PER_S:.2f} s")
     if trap is not None:
         click.echo(f"  frames with a checksum left to hardware: {trap.result} ({trap.observed})")
-        if trap.trap:
-            click.echo(f"  WARNING: ordinary traffic would be lost in silence. Remedy: {trap.remedy}")
-            click.echo("  What that costs: nfvbed onboard VNF --forwarding bridge --offload-price")
+        for line in _advice(trap, deployment):
+            click.echo(f"  {line}")
     click.echo(f"  logs and sockets: {deployment.run_directory}")
     click.echo("  next: nfvbed trace, nfvbed run, nfvbed destroy")
+
+
+def _advice(trap: offload.OffloadReport, deployment: Deployment) -> list[str]:
+    if trap.result is offload.ChecksumPath.NOT_SEEN:
+        return ["What becomes of ordinary traffic is not known: see whether frames come through (nfvbed trace)."]
+    if not trap.trap:
+        return []
+    price = f"nfvbed onboard vloop --variant {deployment.variant} --topology {deployment.topology}"
+    return [
+        f"WARNING: ordinary traffic would be lost in silence. Remedy: {trap.remedy}",
+        f"What that costs an ordinary VNF: nfvbed destroy; {price} --forwarding bridge --offload-price",
+    ]

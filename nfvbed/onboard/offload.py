@@ -27,7 +27,10 @@ _WAIT_S = 0.5
 _ATTEMPTS = 5
 _MARK = b"nfvbed checksum probe"
 
-REMEDY = "turn checksum offload off on the VNF's ports (offloads: false), or let it complete checksums itself"
+REMEDY = (
+    "turn checksum offload off on the VNF's ports (--no-offloads; in an experiment `offloads: false`), or let it "
+    "complete checksums itself"
+)
 
 
 class ChecksumPath(StrEnum):

@@ -1,7 +1,8 @@
 """What the remedy of the checksum trap costs: TCP through an ordinary VNF, offloads on and off, in turns.
 
-Frames of a generator do not feel offloads; a stack does: without them it computes every checksum and cuts every segment
-itself. So the price is measured with iperf3 between the two ends of the path, each in a namespace of its own.
+Frames of a generator do not feel offloads; a stack does: without them every checksum is computed and every segment cut
+before the VNF has it. What is turned off is what `offloads: false` turns off: the VNF's ports and the switch's that
+lead to them. So the price is measured with iperf3 between the two ends of the path, each in a namespace of its own.
 """
 
 import json
@@ -47,27 +48,31 @@ class OffloadPricer:
     """Measures on one deployment, whose second end it moves to a namespace of its own: destroy it afterwards.
 
     Args:
-        deployment: with veth ports, frames going through it.
+        deployment: with veth ports alone, frames going through it.
         workspace: what is made is made in it.
         cores: where iperf3's two sides run.
     """
 
     def __init__(self, deployment: Deployment, workspace: Workspace, cores: Sequence[int]) -> None:
-        if len(deployment.ports) != 2 or any(port.kind is not PortKind.VETH for port in deployment.ports):
+        inner = [port.kind for ports in deployment.vnf_ports for port in ports]
+        kinds = [*(port.kind for port in deployment.ports), *inner]
+        if len(deployment.ports) != 2 or set(kinds) != {PortKind.VETH}:
             raise OnboardError(
                 "the price of offloads is measured between kernel ports",
                 where=f"{deployment.variant}, {deployment.topology}",
-                fix="choose linux-bridge",
+                observed=f"ports: {', '.join(kinds)}",
+                fix="choose linux-bridge, and a VNF that is a process",
             )
         self._workspace = workspace
         self._cores = cores
         self._near = (deployment.ports[0].spec, deployment.ports[0].netns or "")
         self._far = (deployment.ports[1].spec, workspace.network_namespace("far"))
         inside(self._near[1], lambda: _move(self._far[0], self._far[1]))
-        inner = [(port.address, port.netns or "") for ports in deployment.vnf_ports for port in ports]
-        switch = deployment.control.get("switch_netns", "")
-        outer = inside(switch, _veth_names) if switch else []
-        self._all: list[Ports] = [self._near, self._far, *inner, *((name, switch) for name in outer)]
+        switch = deployment.control["switch_netns"]
+        ports = [port for ports in deployment.vnf_ports for port in ports]
+        # Those that `offloads: false` is about: the VNF's own, and the switch's that lead to it.
+        self._of_vnfs: list[Ports] = [(port.address, port.netns or "") for port in ports]
+        self._of_vnfs += [(port.name, switch) for port in ports]
         for (name, netns), address in zip((self._near, self._far), _ADDRESSES, strict=True):
             _prepare(name, netns, address)
 
@@ -80,7 +85,7 @@ class OffloadPricer:
         found: dict[bool, list[int]] = {True: [], False: []}
         for number in range(repeats):
             for offloads in (True, False):
-                for name, netns in self._all:
+                for name, netns in self._of_vnfs:
                     _set(name, netns, offloads)
                 found[offloads].append(self._run(f"{number}-{'on' if offloads else 'off'}", duration_s))
         return OffloadPrice(on_bits_per_s=tuple(found[True]), off_bits_per_s=tuple(found[False]), duration_s=duration_s)
@@ -129,16 +134,6 @@ def _prepare(name: str, netns: str, address: str) -> None:
 
 def _set(name: str, netns: str, offloads: bool) -> None:
     inside(netns, lambda: links.set_features(name, dict.fromkeys(links.TRANSMIT_OFFLOADS, offloads)))
-
-
-def _veth_names() -> list[str]:
-    with IPRoute() as route:
-        found = route.get_links()
-        return [
-            str(link.get_attr("IFLA_IFNAME"))
-            for link in found
-            if link.get_nested("IFLA_LINKINFO", "IFLA_INFO_KIND") == "veth"
-        ]
 
 
 def _wait_for_listener(server: ManagedProcess) -> None:

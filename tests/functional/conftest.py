@@ -3,12 +3,14 @@
 And the image of virtual machines, built where it is not; and the host before a test and after it.
 """
 
+import os
 import subprocess
+import sys
 import uuid
 from pathlib import Path
 
 import pytest
-from lab_host import assert_back_to, run, snapshot
+from lab_host import MARK, ROOT, assert_back_to, run, snapshot
 from xdp_driver import Generator, Namespace, start_relay
 
 
@@ -73,3 +75,27 @@ def _before(mark):
     # A test that failed must not make the next ones fail.
     run(mark, "verb", "destroy")
     assert_back_to(found, mark)
+
+
+@pytest.fixture(name="nfvbed")
+def _nfvbed(before, mark):
+    """Starts nfvbed; what still runs when the test ends is killed, before the host is looked at."""
+    started = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "nfvbed", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)},
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()

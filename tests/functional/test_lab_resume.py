@@ -1,4 +1,4 @@
-"""A run that is killed in its middle goes on where it was: `kill -9`, then `run --resume`. On the real host, as root."""
+"""A run that is killed in its middle goes on where it was: `kill -9`, then `run --resume`. On the real host."""
 
 import contextlib
 import json
@@ -22,39 +22,15 @@ EXPERIMENT = """
 name: killed
 title: A run that is killed in its middle
 variants: [{variant}]
-frame_sizes: [64, 128, 256]
-trials: {{warmup_s: 0.1, mrr_duration_s: 0.3, paced_duration_s: 0.3}}
-repetitions: {{needed: 1, needed_ceilings: 1, max_rounds: 3}}
+frame_sizes: [64, 128]
+trials: {{warmup_s: 0.1, mrr_duration_s: 0.5, paced_duration_s: 0.5}}
+repetitions: {{needed: 1, needed_ceilings: 1, max_rounds: 1}}
 ceilings: false
 """
 ROWS_BEFORE = 2
-"""Of six: the run is killed in the middle of its first round."""
+"""Of four: the run is killed in the middle of its first round."""
 WITHIN_S = 60
 PAGES = Path("/proc/sys/vm/nr_hugepages")
-
-
-@pytest.fixture(name="nfvbed")
-def _nfvbed(before, mark):
-    """Starts nfvbed; what still runs when the test ends is killed, before the host is looked at."""
-    started = []
-
-    def start(*arguments):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "nfvbed", *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)},
-            start_new_session=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-            process.communicate()
 
 
 def rows(path):
@@ -98,7 +74,7 @@ def test_kill_9_in_mid_run_then_resume_repeats_nothing_and_loses_nothing(before,
     assert f"pid {killed.pid} since" in err
     assert json.loads(out)["run"]["id"] == run.id
     run, trials, cells = rows(store)
-    assert run.status in (Status.OK, Status.BLOCKED)  # blocked: the machine moved its cores in every round
+    assert run.status in (Status.OK, Status.BLOCKED)  # blocked: the machine moved its cores meanwhile
     assert trials[: len(kept)] == kept
     assert [trial.sequence for trial in trials] == list(range(1, len(trials) + 1))
     assert all(trial.status is Status.OK for trial in trials)
@@ -106,7 +82,7 @@ def test_kill_9_in_mid_run_then_resume_repeats_nothing_and_loses_nothing(before,
     assert set(times.values()) == {1}
     first_round = {(trial.cell, trial.preset.value) for trial in trials if trial.round == 1}
     assert first_round == {(cell, preset) for cell in cells for preset in ("mrr", "paced")}
-    assert len(cells) == 3
+    assert len(cells) == 2
     assert_back_to(before, mark)
 
 

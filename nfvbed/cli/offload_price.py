@@ -1,0 +1,80 @@
+"""`nfvbed onboard --offload-price`: what it costs an ordinary VNF to be without offloads."""
+
+import json
+
+import click
+
+from nfvbed.compare.statistics import ratio_interval
+from nfvbed.deploy.lab.standing import find_standing
+from nfvbed.deploy.wiring import vnf_port_kind
+from nfvbed.errors import UnsupportedError, UsageError
+from nfvbed.onboard.price import OffloadPrice, OffloadPricer
+from nfvbed.onboard.site import OnboardingSite
+from nfvbed.records import PortKind
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+
+_RUNS = 5
+_RUN_S = 1.0
+_ORDINARY = "bridge"
+
+
+def measure_price(lab: OnboardingSite, wanted: Variant, topology: str, choice: VnfChoice, as_json: bool) -> None:
+    """Deploy for it alone, measure, take everything down, and print the figures.
+
+    Raises:
+        UsageError: this VNF or topology is none that TCP between two hosts would go through.
+        UnsupportedError: the VNF's ports are no kernel links.
+        BusyError: something stands; measuring would take it apart.
+        OnboardError: iperf3 failed.
+    """
+    _check(wanted, topology, choice)
+    lab.begin()
+    standing = find_standing()
+    if standing is not None:
+        raise standing.in_the_way(f"{wanted.name} ({topology}), for the price of offloads,")
+    deployment = lab.deploy(wanted, topology, vnf=choice)
+    try:
+        lab.close_generators(deployment)
+        cores = [lab.arrangement(deployment).generator_core]
+        price = OffloadPricer(deployment, lab.workspace(deployment), cores).measure(_RUNS, _RUN_S)
+    finally:
+        lab.destroy(deployment)
+    interval = ratio_interval(price.off_bits_per_s, price.on_bits_per_s)
+    if as_json:
+        found = {"ratio": price.ratio, "ratio_interval": [interval.low, interval.high] if interval else None}
+        click.echo(json.dumps(price.model_dump(mode="json") | found, indent=2))
+        return
+    _print(price, f"TCP through {choice.label} on {wanted.name} ({topology})")
+    bounds = f"; 95 % {interval.low:.2f} - {interval.high:.2f}" if interval else ""
+    click.echo(
+        f"without offloads: {price.ratio:.2f} of the rate with them"
+        f" (medians of {len(price.on_bits_per_s)} runs of {price.duration_s:g} s{bounds})"
+    )
+
+
+def _check(wanted: Variant, topology: str, choice: VnfChoice) -> None:
+    if layout(topology).ways > 1 or layout(topology).one_way:
+        raise UsageError(
+            "the price of offloads is measured through VNFs behind each other", observed=topology, fix="choose pvp"
+        )
+    if choice.forwarding != _ORDINARY:
+        raise UsageError(
+            "the price of offloads is measured with a VNF that ordinary traffic gets through as it is",
+            observed=f"{choice.label}: forwarding {choice.forwarding}",
+            fix=f"--forwarding {_ORDINARY}",
+        )
+    kind = vnf_port_kind(wanted, choice)
+    if kind is not PortKind.VETH:
+        raise UnsupportedError(
+            "the price of offloads is measured where the kernel can turn them on and off, on veth ports",
+            where=f"{choice.label} on {wanted.name}",
+            observed=f"the VNF's ports are {kind}",
+            fix="--variant linux-bridge --kind process",
+        )
+
+
+def _print(price: OffloadPrice, what: str) -> None:
+    for name, runs in (("on", price.on_bits_per_s), ("off", price.off_bits_per_s)):
+        click.echo(f"offloads {name}: {', '.join(f'{rate / 1e9:.2f}' for rate in runs)} Gbit/s of {what}")

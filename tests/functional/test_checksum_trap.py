@@ -1,0 +1,76 @@
+"""The checksum trap as a user meets it: `nfvbed onboard` of a raw-Ethernet VNF on kernel ports, and its price."""
+
+import json
+import statistics
+
+import pytest
+from lab_host import assert_back_to, snapshot
+
+BRIDGE = ("onboard", "vloop", "--variant", "linux-bridge")
+FRAMES = "frames with a checksum left to hardware: "
+
+
+@pytest.fixture(name="ask")
+def _ask(nfvbed):
+    def ask(*arguments):
+        process = nfvbed(*arguments)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    return ask
+
+
+def test_a_raw_vnf_that_is_given_incomplete_checksums_is_found_out(ask, before, mark):
+    status, out, err = ask(*BRIDGE, "--forwarding", "raw")
+    assert status == 0, err
+    assert f"{FRAMES}broken" in out
+    assert "WARNING: ordinary traffic would be lost in silence" in out
+    assert "--no-offloads" in out
+    assert "--forwarding bridge --offload-price" in out
+    status, out, err = ask(*BRIDGE, "--forwarding", "raw", "--json")
+    assert status == 0, err
+    found = json.loads(out)["checksum_offload"]
+    assert found["result"] == "broken"
+    assert "offloads: false" in found["remedy"]
+    assert ask("destroy")[0] == 0
+    assert_back_to(before, mark)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "result"),
+    [
+        (("--forwarding", "raw", "--no-offloads"), "completed"),
+        (("--forwarding", "bridge"), "kept"),
+        (("--forwarding", "bridge", "--no-offloads"), "completed"),
+    ],
+)
+def test_vnfs_that_ordinary_traffic_comes_through(ask, arguments, result):
+    status, out, err = ask(*BRIDGE, *arguments)
+    assert status == 0, err
+    assert FRAMES + result in out
+    assert "WARNING" not in out
+
+
+def test_the_price_is_measured_with_an_ordinary_vnf_and_leaves_nothing(ask, before, mark):
+    status, out, err = ask(*BRIDGE, "--forwarding", "bridge", "--offload-price", "--json")
+    assert status == 0, err
+    price = json.loads(out)
+    on, off = price["on_bits_per_s"], price["off_bits_per_s"]
+    assert len(on) == len(off) >= 3
+    assert min(on + off) > 0
+    assert price["ratio"] == pytest.approx(statistics.median(off) / statistics.median(on))
+    low, high = price["ratio_interval"]
+    assert low <= price["ratio"] <= high
+    assert_back_to(before, mark)
+
+
+def test_no_price_where_it_would_mean_nothing_or_take_apart_what_stands(ask, mark):
+    status, _, err = ask(*BRIDGE, "--forwarding", "raw", "--offload-price")
+    assert status == 2
+    assert "--forwarding bridge" in err
+    assert ask("deploy", "linux-bridge")[0] == 0
+    now = snapshot(mark)
+    status, _, err = ask(*BRIDGE, "--forwarding", "bridge", "--offload-price")
+    assert status == 13
+    assert "nfvbed destroy" in err
+    assert snapshot(mark) == now
