@@ -12,17 +12,15 @@ from pathlib import Path
 
 import click
 
+from nfvbed import errors
+from nfvbed.cli.main import group
+from nfvbed.compare.advice import ADVICE
+from nfvbed.search import stop
+from nfvbed.spec import experiment, flavor, onos, search, site, variant, vnf
+from nfvbed.spec.loader import Project
+from nfvbed.spec.model import SpecModel
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from nfvbed import errors  # noqa: E402
-from nfvbed.cli.main import group  # noqa: E402
-from nfvbed.compare.advice import ADVICE  # noqa: E402
-from nfvbed.search import stop  # noqa: E402
-from nfvbed.spec import experiment, flavor, onos, search, site, variant, vnf  # noqa: E402
-from nfvbed.spec.loader import Project  # noqa: E402
-from nfvbed.spec.model import SpecModel  # noqa: E402
-
 REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by `make reference`; edit the code instead. -->\n"
 

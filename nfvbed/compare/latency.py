@@ -1,8 +1,10 @@
 """Latency of paced trials: HdrHistograms merged, never percentiles averaged."""
 
+import zlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from hdrh.codec import HdrCookieException, HdrHistogramSettingsException, HdrLengthException
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.records import Record
@@ -12,6 +14,18 @@ SIGNIFICANT_FIGURES: Final = 3
 CURVE: Final = (0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999)
 FRAMES_ABOVE: Final = 10
 """A percentile is drawn when at least so many frames lie above it; else it is one frame's chance."""
+
+_NO_HISTOGRAM: Final = (
+    HdrCookieException,
+    HdrHistogramSettingsException,
+    HdrLengthException,
+    IndexError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    zlib.error,
+)
+"""What hdrh raises for other text; they have no common base. binascii's error is a ValueError."""
 
 
 class LatencySummary(Record):
@@ -35,7 +49,7 @@ def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
     for text in encoded:
         try:
             merged.decode_and_add(text)
-        except Exception as error:  # hdrh raises zlib, binascii, struct errors and its own, without a common base
+        except _NO_HISTOGRAM as error:
             raise ValueError(f"not an HdrHistogram (V2, compressed, base64): {error}") from error
     frames = int(merged.get_total_count())
     if not frames:

@@ -1,5 +1,9 @@
 """Merging latency histograms."""
 
+import base64
+import struct
+import zlib
+
 import pytest
 from hdrh.histogram import HdrHistogram
 
@@ -41,6 +45,33 @@ def test_directions_stay_apart():
     assert (first.frames, second.frames) == (10, 7)
 
 
-def test_rubbish_is_named():
-    with pytest.raises(ValueError, match="HdrHistogram"):
-        merge_latency(["rubbish"])
+def repacked(change):
+    """Give an encoded histogram whose compressed payload was changed."""
+    raw = base64.b64decode(encoded(10, 5))
+    packed = change(raw[8:])
+    return base64.b64encode(raw[:4] + struct.pack(">I", len(packed)) + packed).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rubbish",
+        "abc",
+        base64.b64encode(bytes(64)).decode(),
+        base64.b64encode(base64.b64decode(encoded(10, 5))[:-3]).decode(),
+        repacked(lambda packed: packed[:-9] + bytes(9)),
+        repacked(lambda packed: zlib.compress(zlib.decompress(packed)[:20])),
+        repacked(lambda packed: zlib.compress(zlib.decompress(packed)[:40] + b"\xff" * 30)),
+        repacked(lambda packed: zlib.compress(bytes(60))),
+    ],
+)
+def test_rubbish_is_named(text):
+    with pytest.raises(ValueError, match="not an HdrHistogram"):
+        merge_latency([text])
+
+
+def test_latency_beyond_what_is_counted_is_named():
+    longer = HdrHistogram(1, 10**14, 3)
+    longer.record_value(10**13)
+    with pytest.raises(ValueError, match="not an HdrHistogram"):
+        merge_latency([longer.encode().decode()])
