@@ -40,6 +40,7 @@
 
 #define SLICE_NS 100000ull
 #define NO_NICE 100
+#define FULL_US 20
 #define MOST_SOCKETS 32
 #define MOST_FILES 1024
 #define WAIT_MS 1 /* and then it looks by itself: a wake-up that was missed costs no more */
@@ -182,6 +183,14 @@ static void find_sockets(void)
 	socket_count = found;
 }
 
+static bool is_waited_for(int file)
+{
+	for (unsigned index = 0; index < socket_count; index++)
+		if (sockets[index].fd == file)
+			return true;
+	return false;
+}
+
 static void watch_port(uint16_t port)
 {
 	struct rte_eth_dev_info info;
@@ -216,6 +225,33 @@ int rte_eth_dev_start(uint16_t port)
 	watch_port(port);
 	if (rte_delay_us_callback_register)
 		rte_delay_us_callback_register(yield_for);
+	return result;
+}
+
+/*
+ * In the place of the C library's. A full AF_XDP socket asks to try again, and DPDK does so until others have taken the
+ * frames that are under way: their receive threads may be waiting for the core that this thread tries on.
+ */
+ssize_t send(int file, const void *data, size_t size, int flags)
+{
+	static ssize_t (*real)(int file, const void *data, size_t size, int flags);
+	ssize_t result;
+
+	if (!real)
+		real = (ssize_t(*)(int, const void *, size_t, int))dlsym(RTLD_NEXT, "send");
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	result = real(file, data, size, flags);
+	if (result < 0 && (errno == EAGAIN || errno == EBUSY) && is_waited_for(file)) {
+		const int reason = errno;
+
+		if (mine)
+			mine->refused++;
+		(void)usleep(FULL_US);
+		errno = reason;
+	}
 	return result;
 }
 

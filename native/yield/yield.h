@@ -18,7 +18,7 @@ struct yield_thread {
 	uint64_t polls;   /* of receive queues */
 	uint64_t empty;   /* polls that found nothing */
 	uint64_t yields;  /* after empty polls */
-	uint64_t refused; /* yields in place of a wait for room to send */
+	uint64_t refused; /* yields and waits for room to send */
 	uint64_t unused[3];
 };
 
