@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from pairs import CORES, LoopResult, Measure
+from pairs import CORES, NFVGEN, TESTPMD, VARIANT, LoopResult, Measure
 from pressure import Pressure
 from testpmd import Testpmd, TestpmdOptions, both, received_by
 
@@ -28,11 +29,12 @@ FRAME_SIZE_BYTES = 64
 FLOWS = 1024
 """testpmd flowgen's default."""
 BURSTS = (32, 64)
-"""testpmd's default, and nfvgen's. The better one for testpmd counts, in each class."""
+"""testpmd's default, and nfvgen's. Both have both; the better one of each counts, in each class."""
 PEER_CORE, GENERATOR_CORE = CORES
 
-Loop = tuple[Measure, dict[str, Measure], LoopResult]
-"""nfvgen, testpmd in its variants, and where the result goes."""
+ONE_CORE = f"{TESTPMD}, one core"
+Loop = tuple[dict[str, Measure], dict[str, Measure], LoopResult]
+"""nfvgen and testpmd in their variants, and where the result goes."""
 
 
 class Nfvgen:
@@ -47,7 +49,13 @@ class Nfvgen:
         self._engine = engine
         self._count = 0
 
-    def __call__(self, bidirectional: bool = True) -> tuple[float, float]:
+    def variants(self) -> dict[str, Measure]:
+        """Give the measures of both bursts; the XDP engine has none."""
+        if self._engine == "xdp":
+            return {NFVGEN: self}
+        return {f"{NFVGEN}{VARIANT}{burst}": partial(self, burst=burst) for burst in BURSTS}
+
+    def __call__(self, bidirectional: bool = True, burst: int = BURSTS[-1]) -> tuple[float, float]:
         """Give the frames/s that came back, stamped and checked, over all directions, and the CPU pressure."""
         self._count += 1
         name = f"nfvgen-{self._count}"
@@ -58,6 +66,7 @@ class Nfvgen:
             core=GENERATOR_CORE,
             socket_path=self._workspace.directory / "nfvgen.sock",
             file_prefix=name,
+            burst=burst,
         )
 
         def spawn(argv: Sequence[str]) -> ManagedProcess:
@@ -135,8 +144,8 @@ def _dpdk_loop(workspace: Workspace, name: str, theirs: tuple[str, str], mine: t
 
         return measured
 
-    rivals = {f"testpmd, bursts of {burst}": with_peer(flowgen(burst)) for burst in BURSTS}
-    yield with_peer(nfvgen), rivals, result
+    rivals = {f"{TESTPMD}{VARIANT}{burst}": with_peer(flowgen(burst)) for burst in BURSTS}
+    yield {name: with_peer(measure) for name, measure in nfvgen.variants().items()}, rivals, result
 
 
 def _one_way(sender: TestpmdOptions, receiver: TestpmdOptions, run: Path) -> float:
@@ -157,29 +166,46 @@ def _one_way(sender: TestpmdOptions, receiver: TestpmdOptions, run: Path) -> flo
 
 @contextmanager
 def veth(workspace: Workspace, two_cores: bool) -> Iterator[Loop]:
-    """A bare veth pair, both ends in one process; on two cores the receive work has the other one to itself."""
+    """A bare veth pair, both ends in one process; on two cores the receive work has the other one to itself.
+
+    testpmd on one core is a rival in both: what two cores are worth is counted against it. On two it is another one.
+    """
     workspace.hugepages(384)
-    netns = workspace.network_namespace("veth")
-    first, second = GENERATOR_LINKS
-    inside(netns, lambda: links.add_veth(first, second, (MACS[first], MACS[second])))
-    veth_ports.prepare(netns, GENERATOR_LINKS)
-    veth_ports.wait_until_up(netns, GENERATOR_LINKS)
+    single = _pair(workspace, "veth1")
+    rivals = _af_xdp(workspace, single, ONE_CORE)
+    result = LoopResult(name="veth pair, XDP against net_af_xdp, one core", aim=4.0, aim_rival=ONE_CORE)
+    netns = single
     if two_cores:
+        netns = _pair(workspace, "veth2")
         before = list(napi.napi_threads())
         napi.make_threaded(netns, GENERATOR_LINKS)
         for name in GENERATOR_LINKS:
             napi.pin_threads(name, before, PEER_CORE, Role.GENERATOR)
-    cores = "two cores" if two_cores else "one core"
-    result = LoopResult(name=f"veth pair, XDP against net_af_xdp, {cores}", aim=8.0 if two_cores else 4.0)
-    if two_cores:
+        rivals |= _af_xdp(workspace, netns, f"{TESTPMD}, two cores")
+        result.name, result.aim = "veth pair, XDP on two cores against net_af_xdp", 8.0
         # Both ports' receive threads are on the one core: one of them waits nearly half of the time, undisturbed.
         result.pressure_limit = 0.5
-    vdevs = (f"net_af_xdp0,iface={first}", f"net_af_xdp1,iface={second}")
+    ours = Nfvgen(workspace, GENERATOR_LINKS, netns)
+    result.beside_mpps["nfvgen, one direction only"] = ours(bidirectional=False)[0] / 1e6
+    yield ours.variants(), rivals, result
+
+
+def _pair(workspace: Workspace, name: str) -> str:
+    """Make a veth pair in a namespace of its own; give its path."""
+    netns = workspace.network_namespace(name)
+    first, second = GENERATOR_LINKS
+    inside(netns, lambda: links.add_veth(first, second, (MACS[first], MACS[second])))
+    veth_ports.prepare(netns, GENERATOR_LINKS)
+    veth_ports.wait_until_up(netns, GENERATOR_LINKS)
+    return netns
+
+
+def _af_xdp(workspace: Workspace, netns: str, title: str) -> dict[str, Measure]:
+    """Give testpmd flowgen on a pair, in its variants."""
+    vdevs = (f"net_af_xdp0,iface={GENERATOR_LINKS[0]}", f"net_af_xdp1,iface={GENERATOR_LINKS[1]}")
 
     def flowgen(burst: int) -> Measure:
         options = TestpmdOptions("gen-af-xdp", GENERATOR_CORE, vdevs, mode="flowgen", netns=netns, burst=burst)
         return lambda: received_by([options], workspace.directory, DURATION_S)
 
-    ours = Nfvgen(workspace, GENERATOR_LINKS, netns)
-    result.beside_mpps["nfvgen, one direction only"] = ours(bidirectional=False)[0] / 1e6
-    yield ours, {f"testpmd, bursts of {burst}": flowgen(burst) for burst in BURSTS}, result
+    return {f"{title}{VARIANT}{burst}": flowgen(burst) for burst in BURSTS}

@@ -19,6 +19,9 @@ CORES = (0, 1)
 """The peer's core, and the generator's."""
 
 NFVGEN = "nfvgen"
+TESTPMD = "testpmd"
+VARIANT = ", bursts of "
+"""In a side's name: what follows says which variant of it."""
 
 Measure = Callable[[], tuple[float, float]]
 """Gives frames/s over both directions, and the share of the time in which others wanted a CPU."""
@@ -30,7 +33,7 @@ class Trial:
 
     pair: int
     side: str
-    """`nfvgen`, or testpmd in one of its variants."""
+    """nfvgen or testpmd, in one of their variants."""
     rate_mpps: float
     distance_ns: tuple[float, float]
     pressure: float
@@ -42,12 +45,14 @@ class ClassResult:
     """What the trials of one placement class show."""
 
     placement: str
+    own: str
+    """The variant of nfvgen with the highest median."""
     rival: str
     """The variant of testpmd with the highest median."""
     nfvgen_mpps: list[float]
     testpmd_mpps: list[float]
     others_mpps: dict[str, list[float]]
-    """testpmd's other variants."""
+    """The other variants of both."""
     nfvgen_median_mpps: float
     testpmd_median_mpps: float
     ratio: float
@@ -60,6 +65,8 @@ class LoopResult:
 
     name: str
     aim: float
+    aim_rival: str = TESTPMD
+    """Whom the aim is about, where there are several rivals; the ratio to the others is shown beside it."""
     pressure_limit: float = PRESSURE_LIMIT
     """Higher where the loop's own threads share a core: then they wait for each other."""
     trials: list[Trial] = field(default_factory=list)
@@ -84,62 +91,77 @@ class Limits:
     """How long one loop waits in all for others to leave the CPUs alone."""
 
 
-def run_pairs(result: LoopResult, nfvgen: Measure, rivals: dict[str, Measure], limits: Limits) -> None:
-    """Measure pairs (rounds, with several rivals) until one placement class holds enough trials of all sides.
+def run_pairs(result: LoopResult, nfvgen: dict[str, Measure], rivals: dict[str, Measure], limits: Limits) -> None:
+    """Measure pairs (rounds, with several variants) until one placement class holds enough trials of all sides.
 
     Args:
         result: receives trials and classes.
-        nfvgen: measures nfvgen.
-        rivals: the same for testpmd in its place, in each of its variants.
+        nfvgen: measures nfvgen, in each of its variants; their names begin with `nfvgen`.
+        rivals: the same for testpmd in its place.
         limits: when it ends.
     """
     patience_s = limits.patience_s
     for pair in range(limits.at_most):
         # Who begins changes, so that a drift favours neither.
-        sides = [(NFVGEN, nfvgen), *rivals.items()]
+        sides = [*nfvgen.items(), *rivals.items()]
         for side, measure in sides if pair % 2 == 0 else sides[::-1]:
             patience_s = wait_until_quiet(PRESSURE_LIMIT, patience_s)
             before = coredistance.measure(CORES).one_way_ns
             rate, pressure = measure()
             after = coredistance.measure(CORES).one_way_ns
             result.trials.append(Trial(pair, side, rate / 1e6, (before, after), pressure))
-        result.classes = classes_of(result.trials, result.pressure_limit)
-        if any(_fewest(c, len(rivals)) >= limits.wanted for c in result.classes):
+        counted = trials_of_classes(result.trials, result.pressure_limit)
+        result.classes = [row for name, sides_of in counted.items() for row in _rows(name, sides_of)]
+        names = {*nfvgen, *rivals}
+        if any(min(len(found.get(name, ())) for name in names) >= limits.wanted for found in counted.values()):
             return
 
 
-def _fewest(row: ClassResult, rivals: int) -> int:
-    """Trials of the side that has the fewest; 0 while a variant has none."""
-    theirs = [row.testpmd_mpps, *row.others_mpps.values()]
-    return min(map(len, [row.nfvgen_mpps, *theirs])) if len(theirs) == rivals else 0
+def trials_of_classes(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> dict[str, dict[str, list[float]]]:
+    """Give every side's rates in every placement class; what changed its class or was disturbed is left out."""
+    placement = analyse([CoreDistance(before=t.distance_ns[0], after=t.distance_ns[1]) for t in trials])
+    found: dict[str, dict[str, list[float]]] = {name: {} for name in placement.classes}
+    for trial, label in zip(trials, placement.labels, strict=True):
+        if label in found and label != MIXED and trial.pressure <= pressure_limit:
+            found[label].setdefault(trial.side, []).append(trial.rate_mpps)
+    return found
 
 
 def classes_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> list[ClassResult]:
-    """Put the trials of each placement class together; one that changed its class or was disturbed is left out."""
-    placement = analyse([CoreDistance(before=t.distance_ns[0], after=t.distance_ns[1]) for t in trials])
-    results = []
-    for name in placement.classes:
-        sides: dict[str, list[float]] = {}
-        for trial, label in zip(trials, placement.labels, strict=True):
-            if label == name and label != MIXED and trial.pressure <= pressure_limit:
-                sides.setdefault(trial.side, []).append(trial.rate_mpps)
-        ours = sides.pop(NFVGEN, [])
-        rival = max(sides, key=lambda side: median(sides[side]), default="")
-        theirs = sides.pop(rival, [])
-        if not ours or not theirs or not median(theirs):
-            continue
-        interval = ratio_interval(ours, theirs)
-        results.append(
-            ClassResult(
-                placement=name,
-                rival=rival,
-                nfvgen_mpps=ours,
-                testpmd_mpps=theirs,
-                others_mpps=sides,
-                nfvgen_median_mpps=median(ours),
-                testpmd_median_mpps=median(theirs),
-                ratio=median(ours) / median(theirs),
-                interval=(interval.low, interval.high) if interval else None,
-            )
-        )
-    return results
+    """Compare within each placement class: nfvgen with each rival, the better variant of both."""
+    counted = trials_of_classes(trials, pressure_limit)
+    return [row for name, sides in counted.items() for row in _rows(name, sides)]
+
+
+def group_of(side: str) -> str:
+    """Give a side's name without its variant."""
+    return side.partition(VARIANT)[0]
+
+
+def _rows(placement: str, sides: dict[str, list[float]]) -> list[ClassResult]:
+    own = {side: rates for side, rates in sides.items() if group_of(side) == NFVGEN}
+    groups = dict.fromkeys(group_of(side) for side in sides if group_of(side) != NFVGEN)
+    rows = []
+    for group in groups:
+        theirs = {side: rates for side, rates in sides.items() if group_of(side) == group}
+        if own and any(median(rates) for rates in theirs.values()):
+            rows.append(_row(placement, own, theirs))
+    return rows
+
+
+def _row(placement: str, own: dict[str, list[float]], theirs: dict[str, list[float]]) -> ClassResult:
+    best, rival = (max(sides, key=lambda side: median(sides[side])) for sides in (own, theirs))
+    ours, others = own[best], theirs[rival]
+    interval = ratio_interval(ours, others)
+    return ClassResult(
+        placement=placement,
+        own=best,
+        rival=rival,
+        nfvgen_mpps=ours,
+        testpmd_mpps=others,
+        others_mpps={side: rates for side, rates in (own | theirs).items() if side not in (best, rival)},
+        nfvgen_median_mpps=median(ours),
+        testpmd_median_mpps=median(others),
+        ratio=median(ours) / median(others),
+        interval=(interval.low, interval.high) if interval else None,
+    )

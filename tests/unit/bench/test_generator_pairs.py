@@ -29,7 +29,7 @@ def test_pairs_are_interleaved_and_end_when_a_class_is_full(monkeypatch):
     def side(name, rate):
         return lambda: (order.append(name), (rate, 0.0))[1]
 
-    pairs.run_pairs(result, side("nfvgen", 2e6), {"testpmd": side("testpmd", 1e6)}, pairs.Limits(3, 10, 0))
+    pairs.run_pairs(result, {"nfvgen": side("nfvgen", 2e6)}, {"testpmd": side("testpmd", 1e6)}, pairs.Limits(3, 10, 0))
     assert order == ["nfvgen", "testpmd", "testpmd", "nfvgen", "nfvgen", "testpmd"]
     assert result.classes[0].ratio == 2
 
@@ -48,7 +48,7 @@ def test_it_goes_on_while_a_variant_of_testpmd_has_too_few(monkeypatch):
     monkeypatch.setattr(pairs.coredistance, "measure", lambda cores: type("D", (), {"one_way_ns": 30.0})())
     result = pairs.LoopResult(name="loop", aim=1.0)
     rivals = {"testpmd, bursts of 32": lambda: (1.0, 0.5), "testpmd, bursts of 64": lambda: (1.0, 0.0)}
-    pairs.run_pairs(result, lambda: (1.0, 0.0), rivals, pairs.Limits(2, 5, 0))
+    pairs.run_pairs(result, {"nfvgen": lambda: (1.0, 0.0)}, rivals, pairs.Limits(2, 5, 0))
     assert len(result.trials) == 15
 
 
@@ -56,6 +56,16 @@ def test_nothing_but_disturbed_trials_gives_no_verdict(monkeypatch):
     monkeypatch.setattr(pairs, "wait_until_quiet", lambda limit, patience_s: patience_s)
     monkeypatch.setattr(pairs.coredistance, "measure", lambda cores: type("D", (), {"one_way_ns": 30.0})())
     result = pairs.LoopResult(name="loop", aim=1.0)
-    pairs.run_pairs(result, lambda: (1.0, 0.5), {"testpmd": lambda: (1.0, 0.5)}, pairs.Limits(3, 4, 0))
+    pairs.run_pairs(result, {"nfvgen": lambda: (1.0, 0.5)}, {"testpmd": lambda: (1.0, 0.5)}, pairs.Limits(3, 4, 0))
     assert len(result.trials) == 8
     assert result.classes == []
+
+
+def test_the_better_variant_of_nfvgen_counts_and_every_rival_has_a_row():
+    few, many = "nfvgen, bursts of 32", "nfvgen, bursts of 64"
+    one, two = "testpmd, one core, bursts of 32", "testpmd, two cores, bursts of 32"
+    trials = [trial(few, 8), trial(many, 12), trial(one, 2), trial(two, 4)]
+    first, second = pairs.classes_of(trials)
+    assert (first.own, first.rival, first.ratio, first.others_mpps) == (many, one, 6, {few: [8]})
+    assert (second.own, second.rival, second.ratio) == (many, two, 3)
+    assert pairs.group_of(first.rival) == "testpmd, one core"
