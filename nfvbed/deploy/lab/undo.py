@@ -22,6 +22,7 @@ from nfvbed.deploy.lab.entries import (
 )
 from nfvbed.errors import DeployError
 
+_HUGEPAGES_WAIT_S = 3.0
 _CGROUP_WAIT_S = 5.0
 _UNMOUNT_WAIT_S = 2.0
 
@@ -120,7 +121,13 @@ def _(entry: HugepagesEntry) -> None:
     current = int(path.read_text())
     if current > entry.previous:
         # Others may have added pages since: take back ours, and no more than there was.
-        path.write_text(str(max(entry.previous, current - entry.added)))
+        wanted = max(entry.previous, current - entry.added)
+        path.write_text(str(wanted))
+        # Frames of an AF_XDP socket that were under way when it ended hold their pages until the kernel has freed them.
+        deadline = time.monotonic() + _HUGEPAGES_WAIT_S
+        while int(path.read_text()) > wanted and time.monotonic() < deadline:
+            time.sleep(0.05)
+            path.write_text(str(wanted))
 
 
 @undo.register

@@ -99,8 +99,7 @@ class TestpmdVnf(VnfDriver):
             "telemetry": str(telemetry.socket_path(workspace.directory, options.file_prefix)),
             "hugepages": str(options.hugepages),
         }
-        control |= {devices.NETNS: netns} if netns else {}
-        control |= {_REPORT: str(report)} if idle != POLLS else {}
+        control |= ({devices.NETNS: netns} if netns else {}) | ({_REPORT: str(report)} if idle != POLLS else {})
         return VnfHandle(
             name=name,
             kind=placement.choice.kind,
