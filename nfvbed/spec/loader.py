@@ -125,9 +125,22 @@ class Project:
         Raises:
             ConfigurationError: with file, line, key, what was seen and what would be right.
         """
-        document = _overridden(read_document(self._experiment_path(name_or_path)), overrides or {})
+        document = read_document(self._experiment_path(name_or_path))
+        rules.name_is_the_files_name(document, build(_overridden(document, overrides or {}), Experiment).name)
+        return self.study_of(document, overrides)
+
+    def study_of(self, document: Document, overrides: Mapping[str, Any] | None = None) -> Study:
+        """Check an experiment with what it names, wherever it is written; its name need not be a file's.
+
+        Args:
+            document: the experiment's keys and their places.
+            overrides: as for `load_study`.
+
+        Raises:
+            ConfigurationError: with file, line, key, what was seen and what would be right.
+        """
+        document = _overridden(document, overrides or {})
         experiment = build(document, Experiment)
-        rules.name_is_the_files_name(document, experiment.name)
         rules.names_are_known(document, "variants", experiment.variants, self.variant_names)
         rules.names_are_known(document, "site", [experiment.site], self.site_names)
         variants = tuple(self.load_variant(name) for name in experiment.variants)

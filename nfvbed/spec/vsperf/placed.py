@@ -1,0 +1,93 @@
+"""Values that remember where they were written, and what is told about them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from nfvbed.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a file, from 1."""
+
+    path: Path
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Place":
+        return self
+
+
+class PlacedDict(dict[Any, Any]):
+    """A dictionary of a file, with the place of each key; copies keep the places."""
+
+    def __init__(self, *values: Any, **more: Any) -> None:
+        super().__init__(*values, **more)
+        self.places: dict[Any, Place] = {}
+        for value in values:
+            self.places.update(places_of(value))
+
+    def put(self, key: Any, value: Any, place: Place) -> None:
+        """Set one key that is written at a place."""
+        self[key] = value
+        self.places[key] = place
+
+    def update(self, *values: Any, **more: Any) -> None:
+        """Set the keys of another dictionary, with its places."""
+        super().update(*values, **more)
+        for value in values:
+            self.places.update(places_of(value))
+
+    def copy(self) -> "PlacedDict":
+        """Copy the dictionary and the places, not the values."""
+        return PlacedDict(self)
+
+
+def places_of(value: Any) -> Mapping[Any, Place]:
+    """Give the places of a dictionary's keys; none where it has none."""
+    return value.places if isinstance(value, PlacedDict) else {}
+
+
+class NoteKind(StrEnum):
+    """How much a note matters."""
+
+    UNUSED = "not used"
+    """It is VSPERF's, and nfvbed has no use for it."""
+    DIFFERS = "differs"
+    """nfvbed does it in another way, which can change the result."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that was accepted, and what became of it."""
+
+    kind: NoteKind
+    name: str
+    """The setting or key."""
+    text: str
+    place: Place | None = None
+    """None: it is VSPERF's default, not written in a file that was read."""
+
+    def __str__(self) -> str:
+        where = f" ({self.place})" if self.place else ""
+        return f"{self.kind.value}: {self.name}: {self.text}{where}"
+
+
+def refused(what: str, place: Place | None, observed: str, fix: str) -> ConfigurationError:
+    """Build the error for something in a file of VSPERF's form."""
+    return ConfigurationError(what, where=str(place) if place else "VSPERF's default", observed=observed, fix=fix)
+
+
+SHOWN = 60
+"""Characters of a wrong value that a message repeats."""
+
+
+def shown(value: Any) -> str:
+    """Write a value as a message repeats it."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
