@@ -1,30 +1,40 @@
-"""`nfvbed export`: a run as one JSON document."""
+"""`nfvbed export`: a run as one JSON document, or its rows in VSPERF's columns."""
 
 from pathlib import Path
 
 import click
 
+from nfvbed.cli.results import load_runs, make_options
 from nfvbed.cli.settings import open_store, root_option, store_option
+from nfvbed.compare.verdict import Rules
 from nfvbed.errors import StoreError
 from nfvbed.spec.loader import Project
+
+JSON = "json"
+VSPERF_CSV = "vsperf-csv"
 
 
 @click.command(name="export")
 @click.argument("run", default="latest")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([JSON, VSPERF_CSV]),
+    default=JSON,
+    show_default=True,
+    help="json: the whole run, for `nfvbed import`; vsperf-csv: its rows in the columns of VSPERF's result files.",
+)
 @click.option("--output", type=click.Path(path_type=Path), help="File to write. Default: standard output.")
 @root_option
 @store_option
-def command(run: str, output: Path | None, root: Path | None, store: str | None) -> None:
+def command(run: str, form: str, output: Path | None, root: Path | None, store: str | None) -> None:
     """Write RUN (its id, the beginning of it, or `latest`) with all that it refers to."""
-    from nfvbed.store.transfer import export_run
-
-    with open_store(Project(root), store) as opened:
-        text = export_run(opened, opened.run(run)).model_dump_json(indent=2)
+    text = _json(run, root, store) if form == JSON else _vsperf_csv(run, root, store)
     if output is None:
-        click.echo(text)
+        click.echo(text, nl=False)
         return
     try:
-        output.write_text(text + "\n", encoding="utf-8")
+        output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise StoreError(
             "the export could not be written",
@@ -33,3 +43,19 @@ def command(run: str, output: Path | None, root: Path | None, store: str | None)
             fix="name another file with --output",
         ) from error
     click.echo(f"wrote {output}")
+
+
+def _json(run: str, root: Path | None, store: str | None) -> str:
+    from nfvbed.store.transfer import export_run
+
+    with open_store(Project(root), store) as opened:
+        return export_run(opened, opened.run(run)).model_dump_json(indent=2) + "\n"
+
+
+def _vsperf_csv(run: str, root: Path | None, store: str | None) -> str:
+    from nfvbed.compare.comparison import compare
+    from nfvbed.report.vsperf_csv import to_vsperf_csv
+
+    loaded = load_runs(root, store, (run,))
+    chosen = {"baseline": None, "placement_class": "auto", "needed": None, "resolution": Rules().resolution}
+    return to_vsperf_csv(compare(loaded.data, make_options(loaded, chosen)), loaded.data)

@@ -66,6 +66,28 @@ def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
     )
 
 
+def mean_latency_ns(encoded: Iterable[str]) -> float | None:
+    """Give the mean over all frames of base64 HdrHistograms, in ns; None when there is none or they are empty.
+
+    For formats that ask for it; a mean says little of a distribution with a long tail.
+
+    Raises:
+        ValueError: something that is not such a histogram.
+    """
+    merged = _merge(encoded)
+    return float(merged.get_mean_value()) if merged.get_total_count() else None
+
+
+def _merge(encoded: Iterable[str]) -> HdrHistogram:
+    merged = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
+    for text in encoded:
+        try:
+            merged.decode_and_add(text)
+        except Exception as error:  # hdrh raises zlib, binascii, struct errors and its own, without a common base
+            raise ValueError(f"not an HdrHistogram (V2, compressed, base64): {error}") from error
+    return merged
+
+
 def by_direction(histograms: Sequence[Sequence[str | None]]) -> tuple[LatencySummary | None, ...]:
     """Merge the histograms of several trials, each direction on its own.
 

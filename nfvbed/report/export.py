@@ -33,11 +33,11 @@ def to_csv(comparison: Comparison) -> str:
     writer.writeheader()
     for row in (*comparison.rows, *comparison.ceilings):
         fields = _row(row) | _rate(row) | _paced(row) | _difference(comparison, row)
-        writer.writerow({name: _guarded(value) for name, value in fields.items()})
+        writer.writerow({name: guarded(value) for name, value in fields.items()})
     return text.getvalue()
 
 
-def _guarded(value: Value) -> Value:
+def guarded(value: Value) -> Value:
     """Keep spreadsheets from taking text from outside for a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 

@@ -39,6 +39,10 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
     """
     found = settings.require("VNF")
     vnic = _VNIC_OF[one_of(draft, found, tuple(_VNIC_OF))]
+    if kind is VnfKind.CONTAINER:
+        draft.differs(found, "the container is a network namespace that forwards with a kernel bridge")
+        draft.put("vnfs", [{"kind": kind.value, "forwarding": "bridge"}], found)
+        return
     use: dict[str, Any] = {"kind": kind.value, "forwarding": _forwarding(draft, settings)}
     if kind is VnfKind.VM:
         natural = _NATURAL.get(vnic, "").split()

@@ -63,7 +63,7 @@ def read_results(path: Path) -> tuple[VsperfResult, ...]:
         _check_header(path, list(reader.fieldnames or ()))
         return tuple(_result(path, reader.line_num, row) for row in reader)
     except csv.Error as error:
-        raise _wrong(f"{path}:{reader.line_num}", str(error), "give a CSV file as VSPERF wrote it") from error
+        raise _wrong(f"{path}:{reader.reader.line_num}", str(error), "give a CSV file as VSPERF wrote it") from error
 
 
 def _check_header(path: Path, header: list[str]) -> None:

@@ -95,14 +95,7 @@ def select(
         UsageError: there is no such test; with the nearest ID.
         ConfigurationError: a setting of it is not valid; with file and line.
     """
-    case = settings.test(test) or (TEST_IDS[test].case(test) if test in TEST_IDS else None)
-    if case is None:
-        raise UsageError(
-            f"there is no VSPERF test {test!r}",
-            where=", ".join(str(file) for file in settings.files) or "the IDs that nfvbed knows",
-            observed=repr(test),
-            fix=suggestion(test, test_names(settings)),
-        )
+    case = _case(settings, test)
     title = f"VSPERF {test}: {case.description or 'no description'}"
     draft = Draft(test, experiment={"name": _name(test), "title": title})
     topology = _topology(draft, case)
@@ -128,6 +121,18 @@ def select(
         place=case.place,
         origins=draft.origins,
     )
+
+
+def _case(settings: VsperfSettings, test: str) -> TestCase:
+    case = settings.test(test) or (TEST_IDS[test].case(test) if test in TEST_IDS else None)
+    if case is None:
+        raise UsageError(
+            f"there is no VSPERF test {test!r}",
+            where=", ".join(str(file) for file in settings.files) or "the IDs that nfvbed knows",
+            observed=repr(test),
+            fix=suggestion(test, test_names(settings)),
+        )
+    return case
 
 
 def _topology(draft: Draft, case: TestCase) -> str | None:

@@ -100,3 +100,13 @@ def test_the_answer_of_a_report_as_json(tmp_path: Path, capsys: pytest.CaptureFi
     found = json.loads(capsys.readouterr().out)
     assert "ovs-dpdk" in found["answer"]
     assert all(Path(path).is_file() for path in found["files"])
+
+
+@pytest.mark.usefixtures("results")
+def test_export_in_vsperfs_columns(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    assert main(["export", FIRST, "--format", "vsperf-csv"]) == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {line["id"] for line in lines} == {"phy2phy_cont"}
+    assert {line["nfvbed_run"] for line in lines} == {FIRST}
+    assert main(["export", SECOND_RUN, "--format", "vsperf-csv", "--output", str(tmp_path / "out.csv")]) == 0
+    assert "simulated" in (tmp_path / "out.csv").read_text()

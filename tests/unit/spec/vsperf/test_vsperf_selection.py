@@ -57,6 +57,8 @@ def test_a_native_test_that_comes_later_is_one_word():
     every = frozenset(TestKind)
     assert select(NOTHING, "phy2phy_tput", PROJECT, runnable=every).missing == ()
     assert select(NOTHING, "pvp_back2back", PROJECT, runnable=every).missing == ()
+    container = study_of(select(NOTHING, "pcp_tput", PROJECT, runnable=every), PROJECT).experiment
+    assert (container.topologies, container.vnfs[0].label) == (("pcp",), "container-bridge")
     # What is missing beside the test stays missing.
     assert "load" in select(NOTHING, "phy2phy_cpu_load", PROJECT, runnable=every).missing[0]
     assert "variant vpp" in select(NOTHING, "phy2phy_cont_vpp", PROJECT).missing[0]
