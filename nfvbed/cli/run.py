@@ -12,13 +12,13 @@ from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
-from nfvbed.deploy.lab.signals import end_like_interrupt
 from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.deploy.site import Site
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord, Status
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
+from nfvbed.signals import end_like_interrupt
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, text, update
 
 from nfvbed.errors import BusyError, InternalError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
+from nfvbed.signals import signals_held
 from nfvbed.store import queries
 from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
@@ -221,7 +222,8 @@ class Store:
 
     @contextlib.contextmanager
     def _transaction(self, what: str) -> Iterator[Connection]:
-        with faults(self.location, what), self._engine.begin() as connection:
+        # A signal in the middle would leave a transaction open that the run's own end then waits for.
+        with signals_held(), faults(self.location, what), self._engine.begin() as connection:
             yield connection
 
 

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from nfvbed.deploy.lab.entries import Owner
 from nfvbed.deploy.lab.ledger import this_process
 from nfvbed.deploy.lab.places import LOCK_NAME, RUN_DIRECTORY
-from nfvbed.deploy.lab.signals import signals_held
 from nfvbed.errors import BusyError, PrerequisiteError
+from nfvbed.signals import signals_held
 
 
 class HostLock:

@@ -17,7 +17,6 @@ from nfvbed.deploy.lab.facts import host_facts
 from nfvbed.deploy.lab.generator import GeneratorStarter
 from nfvbed.deploy.lab.hostlock import HostLock
 from nfvbed.deploy.lab.reap import Reaped, close_own, reap
-from nfvbed.deploy.lab.signals import end_like_interrupt, signals_held
 from nfvbed.deploy.lab.standing import Standing, find_standing
 from nfvbed.deploy.lab.topology import AFFINITY_AT_START, read_topology
 from nfvbed.deploy.lab.workspace import Workspace
@@ -35,6 +34,7 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.signals import end_like_interrupt, signals_held
 from nfvbed.spec.layout import Layout, layout, offers
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import OvsDpdkOptions, Variant

@@ -19,9 +19,9 @@ from nfvbed.deploy.lab.hugepages import PAGE_KIB, HugepagePool
 from nfvbed.deploy.lab.ledger import Ledger, this_process
 from nfvbed.deploy.lab.places import LEDGER_NAME, RUN_DIRECTORY, UNBORN_PREFIX
 from nfvbed.deploy.lab.processes import ManagedProcess, start_time
-from nfvbed.deploy.lab.signals import signals_held
 from nfvbed.deploy.native import native_binary
 from nfvbed.errors import DeployError
+from nfvbed.signals import signals_held
 
 
 class Workspace:

@@ -1,6 +1,7 @@
 """The store gives back what was put in, and keeps it as it was."""
 
 import json
+import signal
 import sqlite3
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest
 from store_records import RUN_ID, cell_record, fact_record, run_record, trial_record
 
 from nfvbed.errors import InternalError, StoreError, UsageError
-from nfvbed.records import Status
+from nfvbed.records import Status, TrialRecord
 from nfvbed.store import Store, content_hash
+from nfvbed.store.rows import trial_row
 
 
 @pytest.fixture
@@ -46,6 +48,20 @@ def test_the_mix_and_missing_values_come_back(filled: Path) -> None:
         store.add_trial(trial)
         assert store.cells(RUN_ID)[1] == cell
         assert store.trials(RUN_ID)[1] == trial
+
+
+def test_an_interrupt_in_a_transaction_waits_until_it_is_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted_row(trial: TrialRecord) -> dict[str, object]:
+        signal.raise_signal(signal.SIGINT)
+        return trial_row(trial)
+
+    with Store.open(path) as store:
+        store.start_run(run_record())
+        store.add_cell(cell_record())
+        monkeypatch.setattr("nfvbed.store.store.trial_row", interrupted_row)
+        with pytest.raises(KeyboardInterrupt):
+            store.add_trial(trial_record())
+        assert store.trials(RUN_ID) == [trial_record()]
 
 
 def test_equal_values_are_one_blob_however_they_are_ordered(path: Path) -> None:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from nfvbed.deploy.lab.signals import end_like_interrupt, signals_held
+from nfvbed.signals import end_like_interrupt, signals_held
 
 
 def test_interrupt_waits_for_the_end_of_the_block():
