@@ -87,6 +87,8 @@ def _forwarding(draft: Draft, settings: TestSettings) -> str:
         draft.lacks("nothing forwards in the VNF; such tests are driven step by step", loopback)
         return "io"
     mode = _same_for_all(draft, settings.require("GUEST_TESTPMD_FWD_MODE"))
+    if not isinstance(mode.value, str):
+        raise draft.wrong(mode, "give the name of a testpmd mode")
     if mode.value in _SAME:
         return str(mode.value)
     if mode.value in _NEAR:

@@ -245,6 +245,7 @@ BAD = [
     ("VSWITCH_DPDK_MULTI_QUEUES = 1000", ":1", "1000", "0 to 64"),
     ("VNF = 'Docker'", ":1", "'Docker'", "QemuVirtioNet"),
     ("GUEST_LOOPBACK = ['testpdm']", ":1", "'testpdm'", "testpmd"),
+    ("GUEST_TESTPMD_FWD_MODE = [['io']]", ":1", "['io']", "testpmd mode"),
     ("GUEST_LOOPBACK = []", ":1", "[]", "first VM"),
     ("GUEST_LOOPBACK = ['buildin']", ":1", "GUEST_IMAGE"),
     ("GUEST_SMP = ['two']", ":1", "'two'", "vCPUs"),
