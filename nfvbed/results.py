@@ -23,9 +23,9 @@ class ResultKind(StrEnum):
     LOSS_CURVE = "loss-curve"
     """Frame loss rate at several loads (RFC 2544 section 26.3)."""
     LATENCY = "latency"
-    """Latency at several loads (RFC 8219, ETSI GS NFV-TST 009 clause 12.4)."""
+    """Latency at several loads (RFC 2544 section 26.2)."""
     SOAK = "soak"
-    """A load for long, in intervals (ETSI GS NFV-TST 009 clause 12.3.4, RFC 8204)."""
+    """A load for long, in intervals."""
 
 
 class ResultRecord(Record):

@@ -19,3 +19,5 @@ class TrialTask:
     round: int
     preset: Preset
     request: TrafficRequest
+    counters: bool = True
+    """Read the switch's counters around the trial; of some switches that takes longer than a search's trial."""
