@@ -3,6 +3,7 @@
 A test's trials are ordinary trial records; its result names the first and the last of them, and says what came of it.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -11,6 +12,10 @@ from pydantic import Field
 from nfvbed.records import QualityWarning, Record, Status
 
 RESULT_FORMAT = 1
+MIXED = "mixed"
+"""The placement class of what ran in several."""
+ONLY = "only"
+"""The placement class where a host shows one, or where nothing tells."""
 
 
 class ResultKind(StrEnum):
@@ -26,6 +31,20 @@ class ResultKind(StrEnum):
     """Latency at several loads (RFC 2544 section 26.2)."""
     SOAK = "soak"
     """A load for long, in intervals."""
+
+
+def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
+    """Give a test's placement class, as it is known now.
+
+    Args:
+        kind: a search used the trials of its own class alone; any other test has to be in one with all its points.
+        stored: its class as it was known when it ended.
+        labels: the classes of its trials or points, as they are known now.
+    """
+    real = set(labels) - {MIXED, ONLY}
+    if kind is not ResultKind.SEARCH:
+        return MIXED if MIXED in labels or len(real) > 1 else next(iter(real), ONLY)
+    return stored if stored in real or not real else max(sorted(real), key=list(labels).count)
 
 
 class ResultRecord(Record):
@@ -65,6 +84,11 @@ class ResultRecord(Record):
         if self.first_sequence is None or self.last_sequence is None:
             return False
         return self.first_sequence <= sequence <= self.last_sequence
+
+    def placed_by(self, sequence: int) -> bool:
+        """Whether a trial of its run decides its placement class: one of its points, or any of a search's trials."""
+        points = self.payload.get("points")
+        return self.holds(sequence) if points is None else any(point["sequence"] == sequence for point in points)
 
 
 class Reference(Record):

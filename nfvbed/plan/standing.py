@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nfvbed.plan.plan import Plan, TrialKey, Unit
 from nfvbed.records import CellRole, CoreDistance, Preset
+from nfvbed.results import ResultKind, placement_of
 from nfvbed.spec.tests import MRR
 
 Classify = Callable[[Sequence[CoreDistance | None]], list[str]]
@@ -44,7 +45,7 @@ class DoneTest:
     distances: tuple[CoreDistance | None, ...]
     """Of its trials; none where it could not be begun."""
     settled: bool = False
-    """It failed or was blocked: it is not waited for in any class."""
+    """It counts in every class: it failed or was blocked, or lasts longer than classes do (a soak)."""
 
     @property
     def key(self) -> TrialKey:
@@ -55,16 +56,11 @@ class DoneTest:
         """Give its class, as it is known now.
 
         Args:
-            labels: of its trials. A search used those of its own class alone; any other test has to be in one.
+            labels: of its trials.
         """
         if self.settled:
             return ONLY
-        real = set(labels) - {MIXED, ONLY}
-        if self.preset is Preset.SEARCH and (self.label in real or not real):
-            return self.label
-        if self.preset is Preset.SEARCH:
-            return max(sorted(real), key=list(labels).count)
-        return MIXED if MIXED in labels or len(real) > 1 else next(iter(real), ONLY)
+        return placement_of(ResultKind(self.preset.value), self.label, labels)
 
 
 @dataclass(frozen=True)

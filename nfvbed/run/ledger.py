@@ -10,7 +10,7 @@ from nfvbed.plan.cells import MRR_THEN_PACED, CellPlan, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial, TrialKey
 from nfvbed.plan.standing import DoneTest, DoneTrial
 from nfvbed.records import CellRecord, Deployment, Engine, FactRecord, Preset, RunRecord, Status, TrialRecord
-from nfvbed.results import ResultRecord
+from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
@@ -103,8 +103,8 @@ class RunLedger:
                 result.test,
                 Preset(result.kind.value),
                 result.placement_class,
-                tuple(distance for sequence, distance in distances.items() if result.holds(sequence)),
-                settled=result.status is not Status.OK,
+                tuple(distance for sequence, distance in distances.items() if result.placed_by(sequence)),
+                settled=result.status is not Status.OK or result.kind is ResultKind.SOAK,
             )
             for result in self._results
         )

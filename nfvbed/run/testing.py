@@ -1,6 +1,6 @@
 """Executes the tests that are more than single trials, and writes what came of each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nfvbed.errors import (
@@ -17,9 +17,18 @@ from nfvbed.measure.searching import DeploymentMeasurer, SearchedSystem
 from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import Plan, PlannedTrial
-from nfvbed.plan.standing import ONLY, DoneTest, standing
+from nfvbed.plan.standing import standing
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
-from nfvbed.results import LoadsPayload, Reference, ResultKind, ResultRecord
+from nfvbed.results import (
+    MIXED,
+    ONLY,
+    LoadPoint,
+    LoadsPayload,
+    Reference,
+    ResultKind,
+    ResultRecord,
+    placement_of,
+)
 from nfvbed.run import requests
 from nfvbed.run.ledger import RunLedger
 from nfvbed.run.observer import Observer
@@ -32,6 +41,8 @@ from nfvbed.search.result import SearchResult
 from nfvbed.spec.tests import AnyTest, ContinuousTest, LatencyTest, LossCurveTest, SearchTest, SoakTest, expected_s
 from nfvbed.store.clock import utc_now
 
+TRIES = 3
+"""Trials at one load, at most, until one is in the placement class of the test."""
 OF_THE_TEST = (ConfigurationError, DeployError, UsageError)
 """What keeps one test from its result, while everything stands."""
 OF_THE_DEPLOYMENT = (GeneratorError, SwitchDiedError)
@@ -107,7 +118,23 @@ class Tester:
             return self._search(spec, unit, cell, setup)
         meter = LoadMeter(setup.measures, lambda: self._task(unit, cell), self._keep)
         base, loads = self._loads(spec, cell)
-        return Outcome(LoadsPayload(reference=base, points=tuple(meter.at(load) for load in loads)))
+        tries = 1 if isinstance(spec, SoakTest) else TRIES
+        return Outcome(LoadsPayload(reference=base, points=tuple(self._points(meter, loads, tries))))
+
+    def _points(self, meter: LoadMeter, loads: Sequence[Load], tries: int) -> Iterator[LoadPoint]:
+        """Measure loads in one placement class: that of the run, else that of the first point.
+
+        A trial of another class is measured again, a few times; then the last one counts, and the class is mixed.
+        """
+        wanted = self._known().wanted
+        for load in loads:
+            for left in reversed(range(tries)):
+                point = meter.at(load)
+                label = self._tools.classify([trial.core_distance_ns for trial in self._ledger.trials])[-1]
+                if left == 0 or label in (wanted, ONLY) or (wanted is None and label != MIXED):
+                    break
+            wanted = wanted or (label if label not in (ONLY, MIXED) else None)
+            yield point
 
     def _search(self, spec: SearchTest, unit: PlannedTrial, cell: CellPlan, setup: Setup) -> Outcome:
         known = self._known()
@@ -176,15 +203,16 @@ class Tester:
     def _record(self, unit: PlannedTrial, outcome: Outcome, first: int, started_at: str) -> ResultRecord:
         trials = [trial for trial in self._ledger.trials if trial.sequence >= first]
         last = self._ledger.next_sequence - 1
+        kind = ResultKind(unit.preset.value)
+        placement = outcome.placement_class
+        placement = self._placement(kind, outcome.payload) if placement is None else placement
         return ResultRecord(
             run=self._ledger.run.id,
             cell=unit.cell,
             round=unit.round,
             test=unit.test,
-            kind=ResultKind(unit.preset.value),
-            placement_class=self._placement(unit, trials)
-            if outcome.placement_class is None
-            else outcome.placement_class,
+            kind=kind,
+            placement_class=placement,
             status=outcome.status,
             reason=outcome.reason,
             warnings=_all_warnings(trials),
@@ -196,14 +224,19 @@ class Tester:
             payload=outcome.payload.model_dump(mode="json") if outcome.payload else {},
         )
 
-    def _placement(self, unit: PlannedTrial, trials: list[TrialRecord]) -> str:
-        """Give the class that all of a test's trials are in; `mixed` where they are in several."""
-        if not trials:
+    def _placement(self, kind: ResultKind, payload: Record | None) -> str:
+        """Give the class that all points of a test are in; `mixed` where they are in several."""
+        if not isinstance(payload, LoadsPayload):
             return ""
-        labels = self._tools.classify([trial.core_distance_ns for trial in self._ledger.trials])
-        distances = tuple(trial.core_distance_ns for trial in trials)
-        done = DoneTest(unit.round, unit.cell, unit.test, unit.preset, "", distances)
-        return done.placement(labels[-len(trials) :]) or ONLY
+        trials = self._ledger.trials
+        labels = dict(
+            zip(
+                (trial.sequence for trial in trials),
+                self._tools.classify([trial.core_distance_ns for trial in trials]),
+                strict=True,
+            )
+        )
+        return placement_of(kind, "", [labels[point.sequence] for point in payload.points])
 
 
 def irregularities(result: SearchResult) -> str:

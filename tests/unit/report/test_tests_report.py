@@ -1,0 +1,105 @@
+"""Tests beside the MRR in terminal, page and figures: throughput only where it is regular, reasons with advice."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from nfvbed.cli.main import main
+from nfvbed.cli.results import load_runs
+from nfvbed.compare.comparison import Comparison, compare
+from nfvbed.report.context import ReportContext
+from nfvbed.report.export import to_json
+from nfvbed.report.figures.catalogue import figures, to_svg
+from nfvbed.report.irregular import ADVICE
+from nfvbed.report.page import render_page
+from nfvbed.report.terminal import render
+from nfvbed.report.throughput import throughput_rows
+from nfvbed.search.stop import Irregularity
+
+ROOT = Path(__file__).parents[3]
+TESTS = (
+    "tests=[{kind: mrr}, {kind: search, preset: csit-quick}, {kind: loss-curve, duration_s: 0.1},"
+    " {kind: latency, duration_s: 0.1}, {kind: soak, load_pps: 1000, duration_s: 1, interval_s: 0.5},"
+    " {kind: search, name: bounded, preset: rfc2544-quick, max_load_pps: 500000},"
+    " {kind: search, name: lost, preset: csit-quick, min_load_pps: 7000000},"
+    " {kind: continuous, name: after, fraction: 0.5, of: NDR, duration_s: 0.1}]"
+)
+
+
+@pytest.fixture(scope="module", name="comparison")
+def _comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    store = str(tmp_path_factory.mktemp("report") / "x.sqlite")
+    options = ("--root", str(ROOT), "--store", store)
+    assert main(["run", "simulated", "--frame-size", "64", "--repetitions", "1", "--set", TESTS, *options]) == 0
+    return compare(load_runs(ROOT, store, ()).data)
+
+
+def shown(comparison: Comparison, width: int = 150) -> str:
+    output = io.StringIO()
+    Console(file=output, width=width, color_system=None).print(render(comparison, width))
+    return output.getvalue()
+
+
+def test_throughput_is_the_word_for_regular_results_only(comparison: Comparison):
+    rows = {(row.test, row.goal.name): row for row in throughput_rows(comparison) if row.goal}
+    regular, limited = rows["search", "NDR"], rows["bounded", "NDR"]
+    assert regular.throughput_pps is not None
+    assert regular.lower_pps - 1 <= regular.throughput_pps < regular.upper_pps
+    assert (regular.preset, regular.regular, regular.irregular) == ("csit-quick", 1, ())
+    assert (limited.throughput_pps, limited.lower_pps, limited.upper_pps) == (None, 500_000, None)
+    assert [reason for reason, _ in limited.irregular] == [Irregularity.MAX_LOAD]
+    assert [reason for reason, _ in rows["lost", "NDR"].irregular] == [Irregularity.MIN_LOAD]
+
+
+def test_the_terminal_gives_bounds_goals_and_advice(comparison: Comparison):
+    text = shown(comparison)
+    for part in ("throughput searches", "csit-quick", "0 of 1", "exceed ratio 0.5", "max-load", "tests at given loads"):
+        assert part in text
+    flat = " ".join(text.split())
+    assert ADVICE[Irregularity.MAX_LOAD].remedy in flat
+    assert "100% mrr" in flat
+    assert "90% PDR" in flat
+
+
+def test_every_reason_has_advice():
+    assert set(ADVICE) == set(Irregularity)
+
+
+def test_the_page_has_the_section_and_the_figures(comparison: Comparison):
+    page = render_page(ReportContext(comparison=comparison, runs=()))
+    for part in (
+        'id="tests"',
+        "Throughput searches",
+        "loss ratio 0.005",
+        "Tests at given loads",
+        "figure-loss-by-load",
+    ):
+        assert part in page
+    drawn = figures(comparison)
+    assert {"loss-by-load", "latency-by-load"} <= set(drawn)
+    for name in ("loss-by-load", "latency-by-load"):
+        assert "SIMULATED" in drawn[name]["title"]["text"]
+        assert to_svg(drawn[name]).startswith("<svg")
+    (values,) = drawn["loss-by-load"]["datasets"].values()
+    assert max(value["percent"] for value in values) > 5
+    assert min(value["percent"] for value in values) == 0
+
+
+def test_the_document_has_every_result_with_its_payload(comparison: Comparison):
+    tests = json.loads(to_json(comparison))["tests"]
+    assert {test["result"]["test"] for test in tests} >= {"search", "loss-curve", "latency", "soak", "after"}
+    latency = next(test for test in tests if test["result"]["test"] == "latency")
+    assert all(len(load["latency_directions"]) == 2 for load in latency["loads"])
+
+
+def test_a_run_without_the_mrr_is_shown_and_ends_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    options = ("--root", str(ROOT), "--store", str(tmp_path / "y.sqlite"))
+    only = ("--frame-size", "64", "--repetitions", "1", "--set", "tests=[{kind: search, preset: csit-quick}]")
+    assert main(["run", "simulated", *only, *options]) == 0
+    assert main(["compare", *options]) == 0
+    text = capsys.readouterr().out
+    assert "the MRR is none of this run's tests" in text
+    assert "1 of 1" in text
