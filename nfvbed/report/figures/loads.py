@@ -17,6 +17,7 @@ MARGIN: Final = 90
 HEIGHT: Final = 230
 CURVES: Final = (ResultKind.LOSS_CURVE, ResultKind.CONTINUOUS)
 LATENCIES: Final = (ResultKind.LATENCY, ResultKind.LOSS_CURVE, ResultKind.CONTINUOUS)
+LINES: Final = alt.Legend(symbolType="stroke", symbolSize=500)
 PERCENTILES: Final = {50.0: "P50", 90.0: "P90", 99.0: "P99"}
 
 
@@ -94,7 +95,11 @@ def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, text
     names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
     points = list(dict.fromkeys(record["point"] for record in records))
     columns = min(2, len(points))
-    dashes = {"strokeDash": alt.StrokeDash("percentile:N", title="percentile")} if "percentile" in records[0] else {}
+    dashes = (
+        {"strokeDash": alt.StrokeDash("percentile:N", title="percentile", legend=LINES)}
+        if "percentile" in records[0]
+        else {}
+    )
     chart = (
         alt.Chart(alt.InlineData(values=records))
         .mark_line(point=alt.OverlayMarkDef(size=30), strokeWidth=2)

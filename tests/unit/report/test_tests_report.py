@@ -1,5 +1,6 @@
 """Tests beside the MRR in terminal, page and figures: throughput only where it is regular, reasons with advice."""
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -62,6 +63,21 @@ def test_the_terminal_gives_bounds_goals_and_advice(comparison: Comparison):
     assert ADVICE[Irregularity.MAX_LOAD].remedy in flat
     assert "100% mrr" in flat
     assert "90% PDR" in flat
+
+
+def test_goals_are_lines_in_vsperfs_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    options = ("--root", str(ROOT), "--store", str(tmp_path / "z.sqlite"))
+    tests = "tests=[{kind: search, preset: csit-quick}, {kind: search, name: low, max_load_pps: 300000}]"
+    only = ("--frame-size", "64", "--repetitions", "1", "--quick", "--set", tests)
+    assert main(["run", "simulated", *only, *options]) == 0
+    capsys.readouterr()
+    assert main(["export", "--format", "vsperf-csv", *options]) == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [line["nfvbed_preset"] for line in lines] == ["csit-quick NDR", "csit-quick PDR"] * 2
+    assert {(line["type"], line["id"]) for line in lines} == {("rfc2544_throughput", "phy2phy_tput")}
+    first, *_, last = lines
+    assert float(first["throughput_rx_fps"]) == pytest.approx(float(first["nfvbed_rx_low_fps"]), abs=1)
+    assert (last["throughput_rx_fps"], last["nfvbed_limits"], last["nfvbed_rx_low_fps"]) == ("", "max-load", "300000")
 
 
 def test_every_reason_has_advice():
