@@ -9,8 +9,8 @@ from nfvbed.compare.limits import with_limits
 from nfvbed.compare.placement import PLACEMENT_RULE, Placement, analyse
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import ScopeFinding, find_scope
-from nfvbed.compare.summary import CellSummary, LabelledTrial, summarise, take_census
-from nfvbed.compare.testresults import MeasuredTest, place_results
+from nfvbed.compare.summary import CellSummary, Census, LabelledTrial, summarise, take_census
+from nfvbed.compare.testresults import MeasuredTest, place_results, take_census_of_tests
 from nfvbed.compare.verdict import Judgement, Rules, Samples, Verdict, judge, not_comparable
 from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import CellRole, Record, Scope, Status
@@ -202,12 +202,15 @@ def _of_cell(entry: RunData, cell: str, labels: Labels) -> list[LabelledTrial]:
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:
     censuses = [
-        take_census(_of_cell(entry, cell.id, labels))
-        for entry in runs
-        for cell in entry.cells
-        if cell.role is CellRole.SUBJECT
+        _census(entry, cell.id, labels) for entry in runs for cell in entry.cells if cell.role is CellRole.SUBJECT
     ]
     return choose_class(censuses, placement.classes, options.rules.needed, options.placement_class)
+
+
+def _census(entry: RunData, cell: str, labels: Labels) -> Census:
+    """Count a cell's trials at maximum load by class; without any, the results of its other tests."""
+    census = take_census(_of_cell(entry, cell, labels))
+    return census if census.by_class or census.mixed else take_census_of_tests(entry, cell, labels)
 
 
 def _link_speed(rig: dict[str, Any]) -> float | None:

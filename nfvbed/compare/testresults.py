@@ -1,11 +1,13 @@
 """Results of tests beside the MRR, each in the placement class that its trials are in as it is known now."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
 from nfvbed.compare.rundata import RunData
+from nfvbed.compare.summary import Census
 from nfvbed.records import CellRecord, Record, Status, TrialRecord
-from nfvbed.results import ONLY, LoadPoint, LoadsPayload, Reference, ResultKind, ResultRecord, placement_of
+from nfvbed.results import MIXED, ONLY, LoadPoint, LoadsPayload, Reference, ResultKind, ResultRecord, placement_of
 from nfvbed.units import FrameSize
 
 
@@ -55,6 +57,24 @@ def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: s
         label = placement_of(result.kind, result.placement_class, own)
         always = not trials or result.kind is ResultKind.SOAK
         yield _placed(cells[result.cell], result, trials, (label, always or label in (shown, ONLY)))
+
+
+def take_census_of_tests(data: RunData, cell: str, labels: Mapping[tuple[str, int], str]) -> Census:
+    """Count the results of a cell by class, for runs without the MRR: of its tests the one that has least.
+
+    Tests that count in every class (a soak, one that failed) decide nothing.
+    """
+    found: dict[str, Counter[str]] = {}
+    for test in place_results(data, labels, ONLY):
+        decides = test.result.kind is not ResultKind.SOAK and test.result.status is Status.OK
+        if test.cell == cell and decides:
+            found.setdefault(test.result.test, Counter())[test.placement_class] += 1
+    classes = sorted({name for counter in found.values() for name in counter} - {MIXED})
+    return Census(
+        by_class={name: min(counter[name] for counter in found.values()) for name in classes},
+        mixed=sum(counter[MIXED] for counter in found.values()),
+        not_ok=0,
+    )
 
 
 def _placed(

@@ -15,8 +15,7 @@ THROUGHPUT_HEADINGS = (
     "Goal attributes",
 )  # fmt: skip
 LOAD_HEADINGS = (
-    "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Loss", "Latency µs, P50", "P90", "P99",
-    "P99.9", "Max",
+    "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Loss", *wording.LATENCY_HEADINGS,
 )  # fmt: skip
 
 

@@ -66,20 +66,7 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
 
 
 def _loads(tests: list[MeasuredTest]) -> Table:
-    headings = (
-        "variant",
-        "traffic",
-        "test",
-        "class",
-        "load\nMpps",
-        "of",
-        "loss",
-        "µs P50",
-        "P90",
-        "P99",
-        "P99.9",
-        "max",
-    )
+    headings = ("variant", "traffic", "test", "class", "load\nMpps", "of", "loss", *wording.LATENCY_HEADINGS)
     table = _table("tests at given loads", headings, 4)
     for test in tests:
         point = wording.point(test.topology, test.vnf, test.frame_size)

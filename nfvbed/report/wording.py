@@ -207,9 +207,14 @@ def short_run(run: str) -> str:
     return run[-8:]
 
 
+LATENCY_HEADINGS = ("µs P50", "P90", "P99", "P99.9", "max", "P99 - min")
+"""The last one is the delay variation against the least delay (RFC 3393, RFC 5481 section 4.2)."""
+
+
 def latency_columns(found: LatencySummary | None) -> tuple[str, ...]:
-    """Write P50, P90, P99, P99.9 and the maximum; a percentile with too few frames above it is a dash."""
+    """Write what the headings name; a percentile with too few frames above it is a dash."""
     if found is None:
-        return (NOTHING,) * 5
+        return (NOTHING,) * len(LATENCY_HEADINGS)
     at = dict(found.curve)
-    return tuple(microseconds(at[p]) if p in at else NOTHING for p in (50.0, 90.0, 99.0, 99.9, 100.0))
+    shown = [microseconds(at[p]) if p in at else NOTHING for p in (50.0, 90.0, 99.0, 99.9, 100.0)]
+    return (*shown, microseconds(at[99.0] - at[0.0]))

@@ -13,6 +13,7 @@ from nfvbed.cli.results import load_runs
 from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.report.context import ReportContext
 from nfvbed.report.export import to_json
+from nfvbed.report.export_tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures, to_svg
 from nfvbed.report.irregular import ADVICE
 from nfvbed.report.page import render_page
@@ -78,6 +79,33 @@ def test_goals_are_lines_in_vsperfs_columns(tmp_path: Path, capsys: pytest.Captu
     first, *_, last = lines
     assert float(first["throughput_rx_fps"]) == pytest.approx(float(first["nfvbed_rx_low_fps"]), abs=1)
     assert (last["throughput_rx_fps"], last["nfvbed_limits"], last["nfvbed_rx_low_fps"]) == ("", "max-load", "300000")
+
+
+def test_the_csv_has_a_line_for_each_goal_and_each_load(comparison: Comparison):
+    lines = list(csv.DictReader(io.StringIO(csv_of(comparison))))
+    by_test = {name: [line for line in lines if line["test"] == name] for name in ("search", "bounded", "loss-curve")}
+    assert [line["goal"] for line in by_test["search"][:2]] == ["NDR", "PDR"]
+    assert all(line["conditional_throughput_pps"] for line in by_test["search"])
+    assert {line["conditional_throughput_pps"] for line in by_test["bounded"]} == {""}
+    assert {line["irregularity"] for line in by_test["bounded"]} == {"max-load"}
+    assert len(by_test["loss-curve"]) % 11 == 0
+    assert all(int(line["latency_p99_ns"]) >= int(line["latency_min_ns"]) for line in by_test["loss-curve"])
+    assert {line["simulated"] for line in lines} == {"1"}
+
+
+def test_without_the_mrr_the_class_is_that_of_the_results(tmp_path: Path):
+    store = str(tmp_path / "w.sqlite")
+    only = ("--frame-size", "64", "--repetitions", "3", "--set", "tests=[{kind: search, preset: csit-quick}]")
+    assert main(["run", "simulated", *only, "--root", str(ROOT), "--store", store]) == 0
+    found = compare(load_runs(ROOT, store, ()).data)
+    classes = [test.placement_class for test in found.tests]
+    assert found.placement[0].choice.name == max(set(classes), key=classes.count)
+    rows = throughput_rows(found)
+    assert [(row.goal.name, row.repetitions >= 3, row.status) for row in rows if row.goal] == [
+        ("NDR", True, ""),
+        ("PDR", True, ""),
+    ]
+    assert all(row.spread_pps[0] <= row.throughput_pps <= row.spread_pps[1] for row in rows)
 
 
 def test_every_reason_has_advice():
