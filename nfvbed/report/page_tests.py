@@ -2,6 +2,7 @@
 
 from markupsafe import Markup
 
+from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
@@ -12,10 +13,11 @@ from nfvbed.results import ResultKind
 
 THROUGHPUT_HEADINGS = (
     "Variant", "Traffic", "Search", "Goal", "Class", "Throughput, Mpps", "Lower and upper bound, Mpps", "Regular",
-    "Goal attributes",
+    "Doubts", "Goal attributes",
 )  # fmt: skip
 LOAD_HEADINGS = (
     "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Loss", *wording.LATENCY_HEADINGS,
+    "Doubts",
 )  # fmt: skip
 
 
@@ -28,6 +30,12 @@ def tests_section(comparison: Comparison) -> Markup:
         parts += [Markup("<p>{}</p>").format(throughput.SENTENCE), _throughput(comparison, rows), _reasons(rows)]
     if at_loads:
         parts.append(_loads(comparison, at_loads))
+    parts += [
+        Markup('<div class="notice"><p><strong>{}</strong>: {} {}</p></div>').format(
+            kind.value, advice_for(kind).meaning, advice_for(kind).remedy
+        )
+        for kind in throughput.further_doubts(comparison)
+    ]
     return joined(parts)
 
 
@@ -42,7 +50,7 @@ def _throughput(comparison: Comparison, rows: tuple[throughput.ThroughputRow, ..
     body = joined(
         Markup(
             '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class="n">{}{}</td>'
-            '<td class="n">{}</td><td class="n">{} of {}</td><td><small>{}</small></td></tr>'
+            '<td class="n">{}</td><td class="n">{} of {}</td><td class="limits">{}</td><td><small>{}</small></td></tr>'
         ).format(
             row.variant,
             row.point,
@@ -54,6 +62,7 @@ def _throughput(comparison: Comparison, rows: tuple[throughput.ThroughputRow, ..
             throughput.bounds(row),
             row.regular,
             row.repetitions,
+            throughput.doubts(row.doubts),
             throughput.attributes(row.goal) if row.goal else wording.NOTHING,
         )
         for row in rows
@@ -113,6 +122,6 @@ def _load(test: MeasuredTest, load: MeasuredLoad) -> Markup:
     fraction = load.point.fraction
     of = f"{fraction:.0%} {test.reference.of}" if test.reference and fraction is not None else wording.NOTHING
     shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.loss_ratio))
-    return joined(
-        Markup('<td class="n">{}</td>').format(text) for text in (*shown, *wording.latency_columns(load.latency))
-    )
+    said = Markup('<td class="limits">{}</td>').format(throughput.doubts(throughput.doubts_of([test])))
+    numbers = (*shown, *wording.latency_columns(load.latency))
+    return joined((*(Markup('<td class="n">{}</td>').format(text) for text in numbers), said))

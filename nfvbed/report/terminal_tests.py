@@ -5,6 +5,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
@@ -19,7 +20,11 @@ def test_parts(comparison: Comparison) -> list[RenderableType]:
         return []
     rows = throughput.throughput_rows(comparison)
     loads = [test for test in comparison.tests if test.result.kind is not ResultKind.SEARCH and test.shown]
-    return [*(_throughput(rows) if rows else []), *([_loads(loads)] if loads else [])]
+    advice = [
+        Text.assemble((kind.value, "bold yellow"), f": {advice_for(kind).meaning} {advice_for(kind).remedy}")
+        for kind in throughput.further_doubts(comparison)
+    ]
+    return [*(_throughput(rows) if rows else []), *([_loads(loads)] if loads else []), *advice]
 
 
 test_parts.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
@@ -33,7 +38,17 @@ def _table(title: str, headings: tuple[str, ...], left: int) -> Table:
 
 
 def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableType]:
-    headings = ("variant", "traffic", "search", "goal", "class", "throughput\nMpps", "bounds\nMpps", "regular")
+    headings = (
+        "variant",
+        "traffic",
+        "search",
+        "goal",
+        "class",
+        "throughput\nMpps",
+        "bounds\nMpps",
+        "regular",
+        "doubts",
+    )
     table = _table("throughput searches", headings, 5)
     for row in rows:
         style = "bold" if row.throughput_pps is not None else "yellow"
@@ -46,6 +61,7 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
             Text(throughput.headline(row), style=style),
             Text(throughput.bounds(row)),
             Text(f"{row.regular} of {row.repetitions}"),
+            Text(throughput.doubts(row.doubts), style="yellow" if row.doubts else ""),
         )
     goals = {(row.preset, row.goal) for row in rows if row.goal}
     lines = [
@@ -66,7 +82,7 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
 
 
 def _loads(tests: list[MeasuredTest]) -> Table:
-    headings = ("variant", "traffic", "test", "class", "load\nMpps", "of", "loss", *wording.LATENCY_HEADINGS)
+    headings = ("variant", "traffic", "test", "class", "load\nMpps", "of", "loss", *wording.LATENCY_HEADINGS, "doubts")
     table = _table("tests at given loads", headings, 4)
     for test in tests:
         point = wording.point(test.topology, test.vnf, test.frame_size)
@@ -74,10 +90,12 @@ def _loads(tests: list[MeasuredTest]) -> Table:
         if test.result.status is not Status.OK:
             table.add_row(*named, Text(f"{test.result.status.value}: {test.result.reason}", style="magenta"))
             continue
+        doubts = throughput.doubts_of([test])
         for load in _shown(test):
             fraction = "" if load.point.fraction is None else f"{load.point.fraction:.0%} {_of(test)}"
             shown = [wording.mpps(load.point.intended_load_pps), fraction, wording.loss(load.loss_ratio)]
-            table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))))
+            said = Text(throughput.doubts(doubts), style="yellow" if doubts else "")
+            table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)
     return table
 
 

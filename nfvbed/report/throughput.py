@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.records import Status
+from nfvbed.records import QualityWarning, Status
 from nfvbed.report import wording
 from nfvbed.report.figures.theme import run_label
 from nfvbed.results import ResultKind
@@ -44,6 +45,8 @@ class ThroughputRow:
     upper_pps: float | None
     irregular: tuple[tuple[Irregularity, str], ...]
     """Reason and explanation of each irregular result."""
+    doubts: tuple[QualityWarning, ...] = ()
+    """Of any trial of the searches."""
     status: str = ""
     """Why there is no result at all."""
 
@@ -84,6 +87,7 @@ def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
             lower_pps=_bound(result.lower_bound for result in of),
             upper_pps=_bound(result.upper_bound for result in of),
             irregular=tuple(_reason(result) for result in results if result.irregularity is not None),
+            doubts=doubts_of(shown),
         )
 
 
@@ -110,7 +114,7 @@ def _without_result(tests: list[MeasuredTest], several: bool) -> ThroughputRow:
     )
 
 
-def _named(test: MeasuredTest, several: bool) -> dict[str, str]:
+def _named(test: MeasuredTest, several: bool) -> dict[str, Any]:
     return {
         "variant": run_label(test.variant, test.run, several=several),
         "point": wording.point(test.topology, test.vnf, test.frame_size),
@@ -127,6 +131,26 @@ def _reason(result: GoalResult) -> tuple[Irregularity, str]:
 def _bound(bounds: Iterable[Bound | None]) -> float | None:
     loads = [bound.load_pps for bound in bounds if bound is not None]
     return median(loads) if loads else None
+
+
+def doubts_of(tests: Iterable[MeasuredTest]) -> tuple[QualityWarning, ...]:
+    """Give the doubts about results, each once; that a search's trials had unsent frames is what it judges by."""
+    found: dict[QualityWarning, None] = {}
+    for test in tests:
+        judged = QualityWarning.UNSENT if test.result.kind is ResultKind.SEARCH else None
+        found |= dict.fromkeys(warning for warning in test.result.warnings if warning is not judged)
+    return tuple(found)
+
+
+def doubts(warnings: Iterable[QualityWarning]) -> str:
+    """Write doubts in one line."""
+    return ", ".join(warning.value for warning in warnings) or "none"
+
+
+def further_doubts(comparison: Comparison) -> tuple[QualityWarning, ...]:
+    """Give the doubts about tests that no row at maximum load has, as their advice stands nowhere else."""
+    known = set(wording.doubts(comparison.rows))
+    return tuple(kind for kind in doubts_of(test for test in comparison.tests if test.shown) if kind not in known)
 
 
 def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:

@@ -10,7 +10,9 @@ from rich.console import Console
 
 from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
+from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison, compare
+from nfvbed.records import QualityWarning
 from nfvbed.report.context import ReportContext
 from nfvbed.report.export import to_json
 from nfvbed.report.export_tests import tests_to_csv as csv_of
@@ -106,6 +108,24 @@ def test_without_the_mrr_the_class_is_that_of_the_results(tmp_path: Path):
         ("PDR", True, ""),
     ]
     assert all(row.spread_pps[0] <= row.throughput_pps <= row.spread_pps[1] for row in rows)
+
+
+def test_doubts_stand_beside_the_numbers(comparison: Comparison):
+    """A doubt that only a test has gets its advice too; unsent frames are what a search judges by."""
+    doubt = (QualityWarning.CPU_STOLEN, QualityWarning.UNSENT)
+    tests = tuple(
+        test.model_copy(update={"result": test.result.model_copy(update={"warnings": doubt})})
+        for test in comparison.tests
+        if test.result.test == "search"
+    )
+    doubted = comparison.model_copy(update={"tests": tests})
+    assert {row.doubts for row in throughput_rows(doubted)} == {(QualityWarning.CPU_STOLEN,)}
+    remedy = advice_for(QualityWarning.CPU_STOLEN).remedy
+    assert remedy in " ".join(shown(doubted).split())
+    assert remedy not in " ".join(shown(comparison).split())
+    page = render_page(ReportContext(comparison=doubted, runs=()))
+    assert '<td class="limits">cpu-stolen</td>' in page
+    assert remedy in page
 
 
 def test_every_reason_has_advice():
