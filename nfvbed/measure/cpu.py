@@ -8,6 +8,8 @@ from nfvbed.records import NOT_SEPARABLE, CpuTime, QualityWarning, Role, Separab
 
 STOLEN_LIMIT = 0.01
 """Part of the trial that a working thread may lose to others or to the hypervisor; a few ms a second is normal."""
+LEAST_SWITCHING_NS = 20
+"""No kernel takes a frame from a port to another one in less time of a core."""
 
 
 @dataclass(frozen=True)
@@ -85,23 +87,31 @@ def account(threads: Sequence[WorkThread], before: CpuSample, after: CpuSample, 
 
 
 def without_hidden_work(times: Sequence[CpuTime], threads: Sequence[WorkThread], frames: int) -> tuple[CpuTime, ...]:
-    """Say of a kernel VNF whose threads did not run, though frames came through it, that its time is not known.
+    """Say of a kernel VNF or switch whose threads did not run, though frames came through it, that its time is unknown.
 
-    Its work was then done in the softirq of whoever handed it the frames: so the time of a switch in the kernel is not
-    that of the switch alone either. A switch that polls in a process of its own cannot have done it.
+    Its work was then done in the softirq of whoever handed it the frames: so where a VNF's is hidden, the time of a
+    switch in the kernel is not that of the switch alone either. A switch that polls in a process of its own cannot have
+    done it.
 
     Args:
         times: as accounted.
         threads: those that were accounted.
         frames: received in the trial.
     """
-    of_vnf = [time for time in times if time.role is Role.VNF]
-    if not frames or not of_vnf or any(time.busy_ns != 0 for time in of_vnf):
+    if not frames:
         return tuple(times)
     polled = any(thread.polling for thread in threads if thread.role is Role.SWITCH)
-    hidden = (Role.VNF,) if polled else (Role.VNF, Role.SWITCH)
-    why = "the VNF's threads did not run: it works in softirq that is another's as well"
+    hidden = {Role.VNF} if _is_idle(times, Role.VNF, 1) else set()
+    if not polled and (hidden or _is_idle(times, Role.SWITCH, frames * LEAST_SWITCHING_NS)):
+        hidden.add(Role.SWITCH)
+    why = "its threads did not do it: it works in softirq that is another's as well"
     return tuple(_unknown(time.role, time.core, NOT_SEPARABLE, why) if time.role in hidden else time for time in times)
+
+
+def _is_idle(times: Sequence[CpuTime], role: Role, less_than_ns: int) -> bool:
+    """Tell whether a role has threads that all together ran for less than a time."""
+    mine = [time.busy_ns for time in times if time.role is role]
+    return bool(mine) and sum(busy if busy != NOT_SEPARABLE else less_than_ns for busy in mine) < less_than_ns
 
 
 def _time(role: Role, members: Sequence[WorkThread], window: _Window, owned: bool) -> CpuTime:

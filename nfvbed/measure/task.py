@@ -20,4 +20,4 @@ class TrialTask:
     preset: Preset
     request: TrafficRequest
     counters: bool = True
-    """Read the switch's counters around the trial; of some switches that takes longer than a search's trial."""
+    """Read the switch's counters around the trial; a search does without, as its trials are many and short."""

@@ -192,7 +192,7 @@ class Tester:
         )
 
     def _search_task(self, unit: PlannedTrial, cell: CellPlan) -> TrialTask:
-        # Stamps cost the generator time, and reading the counters takes longer than a trial: neither is searched by.
+        # Stamps cost the generator time, and counters the search: it goes by neither.
         task = self._task(unit, cell)
         return replace(task, request=replace(task.request, stamp=False), counters=False)
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.procfs import CoreSample, CpuSample, ThreadSample, read_sample
 from nfvbed.records import NOT_SEPARABLE, QualityWarning, Role, WorkThread
@@ -138,3 +140,11 @@ def test_a_polling_switch_did_not_do_the_work_of_a_kernel_vnf() -> None:
 def test_a_vnf_that_ran_or_had_nothing_to_do_is_told_apart() -> None:
     assert kernel_vnf(50, False, 1000) == {Role.SWITCH: 300 * MS, Role.VNF: 50 * MS}
     assert kernel_vnf(0, False, 0) == {Role.SWITCH: 300 * MS, Role.VNF: 0}
+
+
+@pytest.mark.parametrize(("frames", "known"), [(1_000, True), (100_000, False), (0, True)])
+def test_a_kernel_switch_whose_threads_hardly_ran_did_its_work_elsewhere(frames: int, known: bool) -> None:
+    threads = [thread(Role.SWITCH, 1, 0, "napi/p0"), thread(Role.VNF, 2, 1, "testpmd")]
+    report = account(threads, *window({1: used(1, 0, 1), 2: used(300, 100, 200)}), DURATION)
+    told = {time.role: time.busy_ns for time in without_hidden_work(report.times, threads, frames)}
+    assert told == {Role.SWITCH: MS if known else NOT_SEPARABLE, Role.VNF: 300 * MS}
