@@ -16,7 +16,7 @@ from nfvbed import errors
 from nfvbed.cli.main import group
 from nfvbed.compare.advice import ADVICE
 from nfvbed.search import stop
-from nfvbed.spec import experiment, flavor, onos, search, site, variant, vnf
+from nfvbed.spec import experiment, flavor, onos, search, site, tests, variant, vnf
 from nfvbed.spec.loader import Project
 from nfvbed.spec.model import SpecModel
 
@@ -101,6 +101,7 @@ def page_files() -> str:
     parts += ["## Flavors: `flavors/NAME.yml`\n", *_model_tables(flavor)]
     parts += ["## Sites: `deploy/sites/NAME.yml`\n", *_model_tables(onos), *_model_tables(site)]
     parts += ["## Experiments: `vsperf-conf/experiments/NAME.yml`\n", *_model_tables(experiment)]
+    parts += ["## Tests: `tests` of an experiment\n", "`kind` says which test it is.\n", *_model_tables(tests)]
     return "\n".join(parts)
 
 

@@ -1,7 +1,6 @@
 """The records that pass between the stages and into the store; frozen, unknown keys refused.
 
-Counts are integers, times are nanoseconds, rates frames per second. What is missing is a value
-with a reason (`Status`, `NOT_SEPARABLE`), never zero.
+Counts are integers, times ns, rates frames/s. What is missing is a value with a reason (`Status`, `NOT_SEPARABLE`).
 """
 
 from enum import StrEnum
@@ -108,7 +107,7 @@ class Accelerator(StrEnum):
 
 
 class Preset(StrEnum):
-    """What kind of trial it is."""
+    """What kind of trial it is; those without a text of their own belong to the test of that name."""
 
     MRR = "mrr"
     """Maximum load; the rate received is the maximum receive rate."""
@@ -116,6 +115,7 @@ class Preset(StrEnum):
     """A given load, for loss and latency."""
     TRACE = "trace"
     """A given number of frames."""
+    SEARCH, CONTINUOUS, LOSS_CURVE, LATENCY, SOAK = "search", "continuous", "loss-curve", "latency", "soak"
 
 
 class DirectionCounts(Record):
@@ -225,7 +225,7 @@ class CellRecord(Record):
     """One square of the matrix: what is measured, repeated over the rounds."""
 
     id: str
-    """Readable and unique within a run: `ovs-dpdk/p2p/64`, `ovs-dpdk/pvp+process-io/64`, `loopback:veth/p2p/64`."""
+    """Unique within a run: `ovs-dpdk/p2p/64`, `ovs-dpdk/pvp+process-io/64`, `loopback:veth/p2p/64`."""
     run: str
     variant: str
     role: CellRole = CellRole.SUBJECT

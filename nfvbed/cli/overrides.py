@@ -16,6 +16,7 @@ KEYS = {
     "max_rounds": "repetitions.max_rounds",
     "time_limit": "repetitions.time_limit_s",
     "flows": "traffic.flows",
+    "quick": "quick",
 }
 """Parameter: the key of the experiment that it replaces."""
 
@@ -30,6 +31,7 @@ def override_options(function: Function) -> Function:
         click.option("--max-rounds", type=int, help="Rounds after which to stop waiting for a placement class."),
         click.option("--time-limit", type=float, metavar="S", help="No new round starts after so many seconds."),
         click.option("--flows", type=int, help="Flows per direction."),
+        click.option("--quick", is_flag=True, default=None, help="Searches take their quick presets, for laptops."),
         click.option(
             "--set",
             "settings",

@@ -11,9 +11,10 @@ from rich.table import Table
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
-from nfvbed.plan.plan import Plan, expand
+from nfvbed.plan.plan import Plan, Unit, expand
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
+from nfvbed.spec.tests import MRR, SearchTest, expected_s
 
 
 @click.command(name="plan")
@@ -37,13 +38,15 @@ def show_plan(study: Study, as_json: bool) -> None:
         return
     table = Table()
     table.add_column("cell", no_wrap=True)
-    for heading in ("role", "port kind", "repetitions", "trials of one"):
+    for heading in ("role", "port kind", "repetitions", "tests of one"):
         table.add_column(heading)
     for cell in plan.cells:
-        presets = ", ".join(preset.value for preset in cell.presets)
-        table.add_row(cell.id, cell.role.value, cell.port_kind.value, str(plan.needed(cell.id)), presets)
+        units = ", ".join(_named(unit) for unit in plan.units(cell.id))
+        table.add_row(cell.id, cell.role.value, cell.port_kind.value, str(plan.needed(cell.id)), units)
     console = Console()
     console.print(table)
+    for search in _searches(study):
+        console.print(f"search {search}", highlight=False, soft_wrap=True)
     for cell, reason in plan.absent:
         console.print(f"not applicable: {cell.id}: {reason}", highlight=False)
     repetitions = study.experiment.repetitions
@@ -56,6 +59,26 @@ def show_plan(study: Study, as_json: bool) -> None:
     )
 
 
+def _named(unit: Unit) -> str:
+    """Name a unit: the MRR's trials by themselves, any other test by its label."""
+    label, preset = unit
+    return preset.value if label in (MRR, preset.value) else f"{label} ({preset.value})"
+
+
+def _searches(study: Study) -> list[str]:
+    """Describe the searches: each takes what it needs, and at most its limit."""
+    experiment = study.experiment
+    found = []
+    for label, test in experiment.labelled_tests.items():
+        if isinstance(test, SearchTest):
+            what = experiment.search_of(test)
+            seconds, trials = expected_s(test, what)
+            goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in what.goals)
+            about = f"about {seconds:.0f} s and {trials} trials each, at most {what.time_limit_s:g} s"
+            found.append(f"{label}: {what.label}, {goals}; {about}")
+    return found
+
+
 def _document(plan: Plan, study: Study, length: tuple[float, float]) -> dict[str, Any]:
     return {
         "experiment": study.experiment.model_dump(mode="json"),
@@ -63,7 +86,8 @@ def _document(plan: Plan, study: Study, length: tuple[float, float]) -> dict[str
         "cells": [{**c.model_dump(mode="json"), "needed": plan.needed(c.id)} for c in plan.cells],
         "not_applicable": [{"cell": cell.id, "reason": reason} for cell, reason in plan.absent],
         "first_round": [
-            {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value} for trial in plan.round(1)
+            {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value, "test": trial.test}
+            for trial in plan.round(1)
         ],
         "trials_at_most": len(plan.trials),
         "estimate_s": {"at_least": round(length[0], 1), "at_most": round(max(length), 1)},

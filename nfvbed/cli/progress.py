@@ -7,10 +7,11 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from nfvbed.plan.cells import DeploymentKey
+from nfvbed.plan.cells import MRR_THEN_PACED, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.plan.standing import Standing
-from nfvbed.records import CellRole, QualityWarning, RunRecord, TrialRecord
+from nfvbed.records import CellRole, QualityWarning, RunRecord, Status, TrialRecord
+from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
 
 QUIET_S = 2.0
@@ -56,12 +57,17 @@ class PlainProgress(Observer):
 
     def trial_started(self, trial: PlannedTrial, duration_s: float) -> None:
         """Remember what runs, in case it takes long."""
-        self._does(f"round {trial.round}: {trial.cell} {trial.preset.value}, {duration_s:g} s", quiet=True)
+        about = "" if trial.is_trial else "about "
+        self._does(f"round {trial.round}: {trial.cell} {named_unit(trial)}, {about}{duration_s:.3g} s", quiet=True)
 
     def trial_ended(self, record: TrialRecord) -> None:
         """Tell the rate, but not of every short trial."""
         if time.monotonic() - self._last >= QUIET_S:
             self._say(outcome(record))
+
+    def test_ended(self, result: ResultRecord) -> None:
+        """Tell what came of a test."""
+        self._say(result_line(result))
 
     def deployment_ended(self, key: DeploymentKey) -> None:
         """Remember that it goes on."""
@@ -125,10 +131,19 @@ class BarProgress(Observer):
 
     def trial_started(self, trial: PlannedTrial, duration_s: float) -> None:
         """Show what runs."""
-        self._progress.update(self._task, description=f"round {trial.round}: {trial.cell} {trial.preset.value}")
+        self._progress.update(self._task, description=f"round {trial.round}: {trial.cell} {named_unit(trial)}")
 
     def trial_ended(self, record: TrialRecord) -> None:
-        """Count it."""
+        """Count it; those of a longer test count together, when it ends."""
+        if record.preset in MRR_THEN_PACED:
+            self._count()
+
+    def test_ended(self, result: ResultRecord) -> None:
+        """Tell what came of a test."""
+        self._count()
+        self._say(result_line(result))
+
+    def _count(self) -> None:
         self._ended += 1
         self._progress.update(self._task, completed=self._ended)
 
@@ -155,6 +170,20 @@ def named(key: DeploymentKey) -> str:
     """Name a deployment."""
     role = "" if key.role is CellRole.SUBJECT else f" ({key.role.value})"
     return f"{key.variant}{role} {key.topology}{' with ' + key.vnf if key.vnf else ''}"
+
+
+def named_unit(trial: PlannedTrial) -> str:
+    """Name a trial by its kind, a longer test by its label."""
+    return trial.preset.value if trial.is_trial else trial.test
+
+
+def result_line(result: ResultRecord) -> str:
+    """Say in one line how a test ended."""
+    line = f"round {result.round}: {result.cell} {result.test} ended"
+    if result.status is not Status.OK:
+        line += f" {result.status.value}"
+    line += f": {result.reason.splitlines()[0]}" if result.reason else ""
+    return line + (" (simulated)" if result.simulated else "")
 
 
 def outcome(record: TrialRecord) -> str:

@@ -105,7 +105,8 @@ def _read(store: "Store", run: RunRecord) -> RunData:
     cells = tuple(store.cells(run.id))
     rigs = {digest: _described(store, digest) for digest in sorted({cell.rig_hash for cell in cells})}
     known = {digest: rig for digest, rig in rigs.items() if rig}
-    return RunData(run, cells, tuple(store.trials(run.id)), known, _described(store, run.host_hash))
+    host, results = _described(store, run.host_hash), tuple(store.results(run.id))
+    return RunData(run, cells, tuple(store.trials(run.id)), known, host, results)
 
 
 def _described(store: "Store", digest: str) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """`nfvbed run`: execute an experiment, or go on with one that stopped."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from nfvbed.cli.overrides import collect, override_options
@@ -16,6 +18,7 @@ from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.deploy.site import Site
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord, Status
+from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
 from nfvbed.signals import end_like_interrupt
@@ -135,9 +138,10 @@ def _summarize(store: Store, run: RunRecord, failure: NfvbedError | None, as_jso
 
 
 def _show(store: Store, run: RunRecord, as_json: bool) -> None:
-    cells, trials = store.cells(run.id), store.trials(run.id)
+    cells, trials, results = store.cells(run.id), store.trials(run.id), store.results(run.id)
     if as_json:
-        document = {"run": run.model_dump(mode="json"), "trials": len(trials)}
+        document: dict[str, Any] = {"run": run.model_dump(mode="json"), "trials": len(trials)}
+        document["results"] = [result.model_dump(mode="json") for result in results]
         click.echo(json.dumps({**document, "cells": [cell.model_dump(mode="json") for cell in cells]}, indent=2))
         return
     table = Table()
@@ -149,6 +153,22 @@ def _show(store: Store, run: RunRecord, as_json: bool) -> None:
         table.add_row(cell.id, str(count), cell.status.value, cell.reason.splitlines()[0] if cell.reason else "")
     console = Console()
     console.print(table)
+    if results:
+        console.print(_tests_table(results))
     if any(cell.simulated for cell in cells):
         console.print("simulated: none of this was measured")
     console.print(f"next: nfvbed compare {run.id}; nfvbed report {run.id}", highlight=False, soft_wrap=True)
+
+
+def _tests_table(results: Sequence[ResultRecord]) -> Table:
+    """Lay out how the tests beside the MRR ended; what they found is what `compare` shows."""
+    table = Table()
+    table.add_column("cell", no_wrap=True)
+    for heading in ("test", "round", "class", "status", "reason"):
+        table.add_column(heading)
+    for result in results:
+        reason = result.reason.splitlines()[0] if result.reason else ""
+        table.add_row(
+            result.cell, result.test, str(result.round), result.placement_class, result.status.value, escape(reason)
+        )
+    return table

@@ -9,7 +9,8 @@ from nfvbed.compare.limits import with_limits
 from nfvbed.compare.placement import PLACEMENT_RULE, Placement, analyse
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import ScopeFinding, find_scope
-from nfvbed.compare.summary import CellSummary, LabelledTrial, summarise, take_census
+from nfvbed.compare.summary import CellSummary, Census, LabelledTrial, summarise, take_census
+from nfvbed.compare.testresults import MeasuredTest, place_results, take_census_of_tests
 from nfvbed.compare.verdict import Judgement, Rules, Samples, Verdict, judge, not_comparable
 from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import CellRole, Record, Scope, Status
@@ -78,6 +79,8 @@ class Comparison(Record):
     ceilings: tuple[CellSummary, ...]
     differences: tuple[Difference, ...]
     chains: tuple[Chain, ...] = ()
+    tests: tuple[MeasuredTest, ...] = ()
+    """Results of tests beside the MRR."""
     distances: tuple[DistancePoint, ...]
     rigs: dict[str, dict[str, Any]] = {}
     """What the rig hashes of the rows stand for, where it is stored."""
@@ -86,7 +89,7 @@ class Comparison(Record):
     @property
     def simulated(self) -> bool:
         """Whether any number in it comes from a simulation."""
-        return any(row.simulated for row in (*self.rows, *self.ceilings))
+        return any(row.simulated for row in (*self.rows, *self.ceilings)) or any(t.result.simulated for t in self.tests)
 
     def difference(self, row: CellSummary) -> Difference | None:
         """Find a row's difference; the baseline's own row has none."""
@@ -138,6 +141,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         ceilings=ceilings,
         differences=differences,
         chains=find_chains(rows),
+        tests=tuple(test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])),
         distances=tuple(_points(data, labels)),
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences)),
@@ -150,7 +154,11 @@ def require_comparable(comparison: Comparison) -> None:
     Raises:
         NotComparableError: there are differences and none has a scope, or no row was measured.
     """
-    if comparison.comparable or (not comparison.differences and any(row.mrr for row in comparison.rows)):
+    if (
+        comparison.comparable
+        or comparison.tests
+        or (not comparison.differences and any(row.mrr for row in comparison.rows))
+    ):
         return
     reasons = sorted({entry.scope.reason for entry in comparison.differences}) or ["no row was measured"]
     fix = "compare runs of one host, or run the missing cells again"
@@ -194,12 +202,15 @@ def _of_cell(entry: RunData, cell: str, labels: Labels) -> list[LabelledTrial]:
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:
     censuses = [
-        take_census(_of_cell(entry, cell.id, labels))
-        for entry in runs
-        for cell in entry.cells
-        if cell.role is CellRole.SUBJECT
+        _census(entry, cell.id, labels) for entry in runs for cell in entry.cells if cell.role is CellRole.SUBJECT
     ]
     return choose_class(censuses, placement.classes, options.rules.needed, options.placement_class)
+
+
+def _census(entry: RunData, cell: str, labels: Labels) -> Census:
+    """Count a cell's trials at maximum load by class; without any, the results of its other tests."""
+    census = take_census(_of_cell(entry, cell, labels))
+    return census if census.by_class or census.mixed else take_census_of_tests(entry, cell, labels)
 
 
 def _link_speed(rig: dict[str, Any]) -> float | None:

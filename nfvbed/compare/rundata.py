@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nfvbed.records import CellRecord, RunRecord, TrialRecord
+from nfvbed.results import ResultRecord
 
 
 @dataclass(frozen=True)
@@ -17,3 +18,5 @@ class RunData:
     """Rig descriptions by hash; a missing one costs only the list of differences."""
     host: dict[str, Any] = field(default_factory=dict)
     """The host's description; empty when it is not stored."""
+    results: tuple[ResultRecord, ...] = ()
+    """Of tests beside the MRR."""

@@ -37,6 +37,9 @@ LOAD_SPREAD: Final = 1.25
 """Paced loads of one row that differ by more are named."""
 
 
+NOT_TESTED: Final = "the MRR is none of this run's tests"
+
+
 class RateSummary(Record):
     """The maximum receive rate: trials at maximum load, both directions together."""
 
@@ -215,6 +218,8 @@ def summarise(
     paced = [trial for trial in used if trial.preset is Preset.PACED]
     census = take_census(trials)
     status, reason = _status(cell, census, len(maximum), placement_class)
+    if status is Status.SKIPPED and any(entry.trial.preset not in (Preset.MRR, Preset.PACED) for entry in trials):
+        reason = NOT_TESTED
     mrr = _rate(cell, maximum) if maximum else None
     pace = _paced(paced, mrr) if paced else None
     cycles, source = _cycles(maximum)

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from nfvbed.deploy.site import Site
 from nfvbed.measure.task import TrialTask
-from nfvbed.measure.trial import Measurement
 from nfvbed.records import Deployment, DirectionCounts, QualityWarning, TrialRecord
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.units import NS_PER_S
@@ -24,13 +24,20 @@ Keep = Callable[[TrialRecord], None]
 """Takes the record of a trial as soon as it has ended, the warm-up's and rejected ones' among them."""
 
 
+class MeasuresTrials(Protocol):
+    """What measures one trial: `Measurement`."""
+
+    def measure(self, task: TrialTask) -> TrialRecord:
+        """Run one trial."""
+
+
 @dataclass(frozen=True)
 class SearchedSystem:
     """What is searched."""
 
     site: Site
     deployment: Deployment
-    measurement: Measurement
+    measurement: MeasuresTrials
 
 
 class DeploymentMeasurer(Measurer):

@@ -19,3 +19,5 @@ class TrialTask:
     round: int
     preset: Preset
     request: TrafficRequest
+    counters: bool = True
+    """Read the switch's counters around the trial; a search does without, as its trials are many and short."""

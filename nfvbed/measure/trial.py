@@ -70,12 +70,12 @@ class Measurement:
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         distance_before = site.core_distance_ns(deployment)
         threads = self._threads()
-        counters_before = site.counters(deployment)
+        counters_before = site.counters(deployment) if task.counters else None
         cpu_before = read_sample((t.pid, t.tid) for t in threads)
         result = self._run(task.request)
         cpu_after = read_sample((t.pid, t.tid) for t in threads)
         site.verify(deployment)
-        counters_after = site.counters(deployment)
+        counters_after = site.counters(deployment) if task.counters else None
         distance_after = site.core_distance_ns(deployment)
         cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
         received = sum(d.received for d in result.directions)

@@ -43,12 +43,16 @@ class CellPlan(Record):
 
     @property
     def presets(self) -> tuple[Preset, ...]:
-        """The trials of one repetition.
+        """The trials of one repetition of its MRR.
 
         A ceiling is only asked for its maximum; a VNF that is the source of the path sends at its own pace.
         """
-        source_is_vnf = layout(self.topology).ends[0] is EndKind.SOURCE
-        return MRR_ONLY if self.role is not CellRole.SUBJECT or source_is_vnf else MRR_THEN_PACED
+        return MRR_ONLY if self.role is not CellRole.SUBJECT or not self.takes_loads else MRR_THEN_PACED
+
+    @property
+    def takes_loads(self) -> bool:
+        """Whether it can be given a load: the generator sends, not a VNF."""
+        return layout(self.topology).ends[0] is not EndKind.SOURCE
 
 
 def cell_id(role: CellRole, of: str, path: tuple[str, str], frame_size: FrameSize) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from nfvbed.plan.plan import Plan, PlannedTrial
 from nfvbed.records import Preset, VnfKind
+from nfvbed.spec.tests import SearchTest, expected_s
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,8 @@ SIMULATED = Overheads(deployment_s=0.0, boot_s=0.0, trial_s=0.0)
 
 
 def traffic_s(plan: Plan, trials: Iterable[PlannedTrial]) -> float:
-    """Give the time in which frames are sent, warm-ups included, in s."""
-    spec = plan.experiment.trials
-    durations = {Preset.MRR: spec.warmup_s + spec.mrr_duration_s, Preset.PACED: spec.paced_duration_s}
-    return sum(durations[trial.preset] for trial in trials)
+    """Give the time in which frames are sent, warm-ups included, in s; of searches it is an estimate."""
+    return sum(_expected(plan, trial)[0] for trial in trials)
 
 
 def length_s(plan: Plan, trials: Iterable[PlannedTrial], overheads: Overheads) -> float:
@@ -36,7 +35,18 @@ def length_s(plan: Plan, trials: Iterable[PlannedTrial], overheads: Overheads) -
     choices = [plan.choice(key) for key in deployments]
     boots = sum(choice is not None and choice.kind is VnfKind.VM for choice in choices)
     setting_up = len(deployments) * overheads.deployment_s + boots * overheads.boot_s
-    return traffic_s(plan, listed) + setting_up + len(listed) * overheads.trial_s
+    number = sum(_expected(plan, trial)[1] for trial in listed)
+    return traffic_s(plan, listed) + setting_up + number * overheads.trial_s
+
+
+def _expected(plan: Plan, unit: PlannedTrial) -> tuple[float, int]:
+    """Give the seconds of traffic of a unit, and its trials."""
+    spec = plan.experiment.trials
+    durations = {Preset.MRR: spec.warmup_s + spec.mrr_duration_s, Preset.PACED: spec.paced_duration_s}
+    if unit.preset in durations:
+        return durations[unit.preset], 1
+    test = plan.experiment.labelled_tests[unit.test]
+    return expected_s(test, plan.experiment.search_of(test) if isinstance(test, SearchTest) else None)
 
 
 def shortest(plan: Plan) -> tuple[PlannedTrial, ...]:

@@ -6,34 +6,44 @@ from functools import cached_property
 from itertools import groupby
 
 from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings
-from nfvbed.plan.cells import CellPlan, DeploymentKey, cell_id
+from nfvbed.plan.cells import MRR_THEN_PACED, CellPlan, DeploymentKey, cell_id
 from nfvbed.plan.order import rotated
 from nfvbed.records import CellRole, Preset
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import EndKind, layout, offers
+from nfvbed.spec.tests import MRR, MrrTest
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FrameSize
 
-TrialKey = tuple[int, str, Preset]
-"""(round, cell, preset): what identifies a trial, also after a crash."""
+TrialKey = tuple[int, str, str, Preset]
+"""(round, cell, label of the test, preset): what identifies a unit of a plan, also after a crash."""
+Unit = tuple[str, Preset]
+"""Label of a test, and the preset of its trials; the MRR's two trials are a unit each."""
 
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One trial at its place."""
+    """One unit at its place: a trial of the MRR test, or another test with all its trials."""
 
     sequence: int
     """Place in the plan, from 1."""
     round: int
     cell: str
     preset: Preset
+    test: str = MRR
+    """Label of its test."""
 
     @property
     def key(self) -> TrialKey:
         """What identifies it."""
-        return (self.round, self.cell, self.preset)
+        return (self.round, self.cell, self.test, self.preset)
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it is a single trial; any other unit ends with a result of its own."""
+        return self.preset in MRR_THEN_PACED
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,10 @@ class Plan:
     def round(self, number: int) -> tuple[PlannedTrial, ...]:
         """Give one round's trials, from 1."""
         return self._rounds.get(number, ())
+
+    def units(self, cell: str) -> tuple[Unit, ...]:
+        """Give what one repetition of a cell is made of."""
+        return units_of(self.experiment, self.cell_by_id[cell])
 
     def needed(self, cell: str) -> int:
         """Give the repetitions that a cell must have in one placement class."""
@@ -106,6 +120,17 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
     return Plan(experiment, (*ceilings, *present), absent, trials, choices)
 
 
+def units_of(experiment: Experiment, cell: CellPlan) -> tuple[Unit, ...]:
+    """Give what one repetition of a cell is made of, in order; a ceiling has its MRR alone."""
+    if cell.role is not CellRole.SUBJECT:
+        return tuple((MRR, preset) for preset in cell.presets)
+    found: list[Unit] = []
+    for label, test in experiment.labelled_tests.items():
+        presets = cell.presets if isinstance(test, MrrTest) else (Preset(test.kind),)
+        found += [(label, preset) for preset in presets]
+    return tuple(found)
+
+
 def pending(trials: Iterable[PlannedTrial], done: Iterable[TrialKey]) -> tuple[PlannedTrial, ...]:
     """Give the trials that are not done yet, in their order."""
     finished = set(done)
@@ -118,8 +143,8 @@ def _ordered(experiment: Experiment, ceilings: list[CellPlan], subjects: list[Ce
         ordered = [*_grouped(ceilings, number), *_grouped(subjects, number)]
         for cell in ordered:
             trials += [
-                PlannedTrial(len(trials) + offset, number, cell.id, preset)
-                for offset, preset in enumerate(cell.presets, start=1)
+                PlannedTrial(len(trials) + offset, number, cell.id, preset, label)
+                for offset, (label, preset) in enumerate(units_of(experiment, cell), start=1)
             ]
     return tuple(trials)
 

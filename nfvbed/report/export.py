@@ -22,8 +22,9 @@ Value = str | float | int | None
 
 
 def to_json(comparison: Comparison) -> str:
-    """Write the whole comparison, raw samples included."""
-    return json.dumps(comparison.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+    """Write the whole comparison, raw samples included; `tests` only where there were others than the MRR."""
+    without = None if comparison.tests else {"tests"}
+    return json.dumps(comparison.model_dump(mode="json", exclude=without), indent=2, ensure_ascii=False) + "\n"
 
 
 def to_csv(comparison: Comparison) -> str:

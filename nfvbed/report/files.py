@@ -5,6 +5,7 @@ from pathlib import Path
 from nfvbed.errors import StoreError
 from nfvbed.report.context import ReportContext
 from nfvbed.report.export import to_csv, to_json
+from nfvbed.report.export_tests import tests_to_csv
 from nfvbed.report.figures.catalogue import figures, to_png, to_svg
 from nfvbed.report.page import render_page
 
@@ -37,6 +38,8 @@ def _render(context: ReportContext) -> dict[str, bytes]:
         "comparison.json": to_json(context.comparison).encode(),
         "comparison.csv": to_csv(context.comparison).encode(),
     }
+    if context.comparison.tests:
+        contents["tests.csv"] = tests_to_csv(context.comparison).encode()
     for name, spec in figures(context.comparison).items():
         contents[f"figures/{name}.svg"] = to_svg(spec).encode()
         contents[f"figures/{name}.png"] = to_png(spec)

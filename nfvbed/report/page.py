@@ -21,6 +21,7 @@ from nfvbed.report.figures.theme import Spec
 from nfvbed.report.page_environment import environment
 from nfvbed.report.page_head import answer_section, page_header, title
 from nfvbed.report.page_table import ceiling_table, comparison_table, joined
+from nfvbed.report.page_tests import tests_section
 from nfvbed.report.page_text import how_to_read, limits_of_this, method
 from nfvbed.report.stylesheet import SCRIPT, STYLE
 
@@ -40,6 +41,7 @@ PAGE = Markup(
 
 SECTIONS = (
     ("table", "Table"),
+    ("tests", "Throughput, loss and latency by load"),
     ("figures", "Figures"),
     ("reading", "How to read this"),
     ("doubts", "Limits and doubts"),
@@ -80,6 +82,7 @@ def _body(context: ReportContext, said: Answer, drawn: dict[str, Spec]) -> Marku
     comparison = context.comparison
     contents = {
         "table": comparison_table(comparison),
+        "tests": tests_section(comparison),
         "figures": joined(_figure(name, spec) for name, spec in drawn.items())
         or Markup("<p>Nothing was measured that could be drawn.</p>"),
         "reading": how_to_read(),
@@ -88,11 +91,12 @@ def _body(context: ReportContext, said: Answer, drawn: dict[str, Spec]) -> Marku
         "method": method(comparison),
         "scope": limits_of_this(comparison),
     }
+    shown = [(key, title) for key, title in SECTIONS if key != "tests" or comparison.tests]
     sections = joined(
         Markup('<section aria-labelledby="{0}"><h2 id="{0}">{1}</h2>{2}</section>\n').format(key, title, contents[key])
-        for key, title in SECTIONS
+        for key, title in shown
     )
-    links = joined(Markup('<li><a href="#{}">{}</a></li>').format(key, title) for key, title in SECTIONS)
+    links = joined(Markup('<li><a href="#{}">{}</a></li>').format(key, title) for key, title in shown)
     return Markup(
         '<a class="skip" href="#table">Skip to the table</a>\n{header}\n<main>\n{answer}\n'
         '<nav aria-label="Sections"><ul>{links}</ul></nav>\n{sections}</main>\n'

@@ -18,6 +18,7 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import Preset, Status, TrialRecord
 from nfvbed.report.export import Value, guarded
+from nfvbed.report.vsperf_searches import search_lines
 from nfvbed.spec.layout import chain_length, layout
 from nfvbed.spec.vsperf.columns import COLUMNS, OWN_PREFIX
 from nfvbed.spec.vsperf.testids import TEST_IDS, VARIANT_OF, TestKind
@@ -38,7 +39,7 @@ _VSWITCH: Final = {variant: name for name, variant in VARIANT_OF.items()}
 
 
 def to_vsperf_csv(comparison: Comparison, data: Sequence[RunData]) -> str:
-    """Write one line for each row at maximum load and one for its paced trials; a missing value is an empty field.
+    """Write a line for each row at maximum load, its paced trials, and each goal of a search; nothing missing is 0.
 
     Args:
         comparison: of these runs.
@@ -71,7 +72,10 @@ def _lines(
     for preset, trials in by_preset.items():
         if trials:
             yield _rates(row, trials, speed) | conditions | _times(trials) | _own(row, preset, trials)
-    if not used:
+    of_searches = conditions | {"id": _test_id(row, TestKind.THROUGHPUT) or entry.run.experiment}
+    searched = [of_searches | line for line in search_lines(row, comparison)]
+    yield from searched
+    if not any(by_preset.values()) and not searched:
         yield conditions | _own(row, None, ())
 
 
@@ -106,7 +110,7 @@ def _conditions(row: CellSummary, experiment: str) -> dict[str, Value]:
     fields: dict[str, Value] = {
         "type": TRAFFIC_TYPE,
         "packet_size": row.frame_size,
-        "id": _test_id(row) or experiment,
+        "id": _test_id(row, TestKind.MAXIMUM_LOAD) or experiment,
         "deployment": deployment_of(row.topology),
         "vswitch": _VSWITCH.get(row.variant, row.variant),
         "traffic_type": "udp",
@@ -129,14 +133,14 @@ def deployment_of(topology: str) -> str:
     return {1: "pvp", 2: "pvvp"}.get(length, f"pvvp{length}")
 
 
-def _test_id(row: CellSummary) -> str | None:
+def _test_id(row: CellSummary, kind: TestKind) -> str | None:
     """Find VSPERF's ID of the same test: the one with as many flows, else the one that says nothing of flows."""
     deployment = deployment_of(row.topology)
     variant = row.variant if row.variant == VARIANT_OF["VppDpdkVhost"] else None
     same = {
         name: native
         for name, native in TEST_IDS.items()
-        if native.kind is TestKind.MAXIMUM_LOAD
+        if native.kind is kind
         and native.deployment == deployment
         and native.variant == variant
         and not set(dict(native.keywords)) - {"vSwitch"}

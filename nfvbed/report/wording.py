@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Difference
+from nfvbed.compare.latency import LatencySummary
 from nfvbed.compare.scope import ScopeFinding
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.summary import CellSummary, Share, WarningCount
@@ -204,3 +205,16 @@ def chain(found: Chain) -> str:
 def short_run(run: str) -> str:
     """Shorten a run's id to what tells two runs apart: version 7 ids begin with the time and end with chance."""
     return run[-8:]
+
+
+LATENCY_HEADINGS = ("µs P50", "P90", "P99", "P99.9", "max", "P99 - min")
+"""The last one is the delay variation against the least delay (RFC 3393, RFC 5481 section 4.2)."""
+
+
+def latency_columns(found: LatencySummary | None) -> tuple[str, ...]:
+    """Write what the headings name; a percentile with too few frames above it is a dash."""
+    if found is None:
+        return (NOTHING,) * len(LATENCY_HEADINGS)
+    at = dict(found.curve)
+    shown = [microseconds(at[p]) if p in at else NOTHING for p in (50.0, 90.0, 99.0, 99.9, 100.0)]
+    return (*shown, microseconds(at[99.0] - at[0.0]))

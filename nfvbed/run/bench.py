@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from nfvbed.deploy.site import Site
@@ -17,14 +16,16 @@ from nfvbed.errors import (
 )
 from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import CellPlan, DeploymentKey
-from nfvbed.plan.plan import Plan, PlannedTrial
+from nfvbed.plan.plan import Plan, PlannedTrial, pending
 from nfvbed.records import Deployment, Preset, Status
 from nfvbed.run import requests
 from nfvbed.run.ledger import RunLedger
 from nfvbed.run.observer import Observer
-from nfvbed.run.tools import Measures, Tools
+from nfvbed.run.setup import Setup
+from nfvbed.run.testing import DeploymentLost, Tester
+from nfvbed.run.tools import Tools
 from nfvbed.spec.variant import Variant
-from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest
+from nfvbed.traffic.generator import Generator, TrafficRequest
 from nfvbed.units import NS_PER_S
 
 DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
@@ -32,15 +33,6 @@ DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
 
 OF_THE_VNF = (OnboardError, VnfDiedError)
 """What is the trouble of one cell's VNF, and says nothing about the other cells."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What stands while trials run."""
-
-    deployment: Deployment
-    measures: Measures
-    info: GeneratorInfo
 
 
 class Bench:
@@ -60,6 +52,7 @@ class Bench:
         self._ledger = ledger
         self._tools = tools
         self._observer = observer
+        self._tester = Tester(plan, ledger, tools, observer)
 
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
         """Deploy, measure, take down. What the site cannot do is set aside; a cell whose VNF failed is given up.
@@ -86,10 +79,14 @@ class Bench:
         cells = dict.fromkeys(trial.cell for trial in trials)
         try:
             with self._deployed(key, variant, number) as deployment, self._generator(deployment, key, number) as open_:
-                setup = Setup(deployment, self._tools.measure_with(self._site, deployment, open_), open_.hello())
+                measures = self._tools.measure_with(self._site, deployment, open_)
+                setup = Setup(self._site, deployment, measures, open_.hello())
                 for cell, group in groupby(trials, key=lambda trial: trial.cell):
                     begun.append(cell)
                     self._measure_cell(self._plan.cell_by_id[cell], variant, setup, tuple(group))
+        except DeploymentLost:
+            left = pending(trials, self._ledger.done_keys)
+            return tuple(trial for trial in left if trial.cell not in self._ledger.set_aside)
         except UnsupportedError as error:
             for cell in cells:
                 self._set_aside(self._plan.cell_by_id[cell], variant, str(error))
@@ -135,19 +132,30 @@ class Bench:
         self._ledger.register(cell, config, rig)
         warm_up = requests.warm_up(self._plan.experiment, cell)
         for index, trial in enumerate(trials):
-            request = self._request(cell, trial)
-            self._observer.trial_started(trial, request.duration_ns / NS_PER_S)
-            try:
+            with self._failure_told(trial, setup):
                 if index == 0 and warm_up is not None:
                     setup.measures.warm_up(warm_up)
-                record = setup.measures.measure(self._task(trial, request))
-            except DIED as error:
-                self._ledger.add_failure(trial, setup.info.engine, error)
-                if not isinstance(error, OF_THE_VNF):
-                    self._ledger.fail_cell(cell.id, str(error))
-                raise
-            self._ledger.add_trial(record)
-            self._observer.trial_ended(record)
+                if trial.is_trial:
+                    self._measure(trial, cell, setup)
+            if not trial.is_trial:
+                self._tester.test(trial, cell, setup)
+
+    def _measure(self, trial: PlannedTrial, cell: CellPlan, setup: Setup) -> None:
+        request = self._request(cell, trial)
+        self._observer.trial_started(trial, request.duration_ns / NS_PER_S)
+        record = setup.measures.measure(self._task(trial, request))
+        self._ledger.add_trial(record)
+        self._observer.trial_ended(record)
+
+    @contextlib.contextmanager
+    def _failure_told(self, trial: PlannedTrial, setup: Setup) -> Iterator[None]:
+        try:
+            yield
+        except DIED as error:
+            self._ledger.add_failure(trial, setup.info.engine, error)
+            if not isinstance(error, OF_THE_VNF):
+                self._ledger.fail_cell(trial.cell, str(error))
+            raise
 
     def _request(self, cell: CellPlan, trial: PlannedTrial) -> TrafficRequest:
         if trial.preset is Preset.MRR:

@@ -6,10 +6,11 @@ from typing import Any
 from uuid6 import uuid7
 
 from nfvbed.errors import NfvbedError, NotComparableError
-from nfvbed.plan.cells import CellPlan, DeploymentKey
+from nfvbed.plan.cells import MRR_THEN_PACED, CellPlan, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial, TrialKey
-from nfvbed.plan.standing import DoneTrial
-from nfvbed.records import CellRecord, Deployment, Engine, FactRecord, RunRecord, Status, TrialRecord
+from nfvbed.plan.standing import DoneTest, DoneTrial
+from nfvbed.records import CellRecord, Deployment, Engine, FactRecord, Preset, RunRecord, Status, TrialRecord
+from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
@@ -68,10 +69,12 @@ class RunLedger:
     def __init__(self, store: Store, run: RunRecord, simulated: bool) -> None:
         self.run = run
         self._store = store
-        self._simulated = simulated
+        self.simulated = simulated
         self._cells = {cell.id: cell for cell in store.cells(run.id)}
         self._trials = store.trials(run.id)
+        self._results = store.results(run.id)
         self._given_up: dict[str, NfvbedError] = {}
+        self._failed_tests: dict[tuple[int, str, str], NfvbedError] = {}
 
     @property
     def trials(self) -> tuple[TrialRecord, ...]:
@@ -80,13 +83,41 @@ class RunLedger:
 
     @property
     def done(self) -> tuple[DoneTrial, ...]:
+        """Those of the MRR, as planning needs them."""
+        mrr = (trial for trial in self.trials if trial.preset in MRR_THEN_PACED)
+        return tuple(DoneTrial(t.round, t.cell, t.preset, t.core_distance_ns) for t in mrr)
+
+    @property
+    def results(self) -> tuple[ResultRecord, ...]:
+        """What came of the other tests, in the order in which they ended."""
+        return tuple(self._results)
+
+    @property
+    def done_tests(self) -> tuple[DoneTest, ...]:
         """The same, as planning needs them."""
-        return tuple(DoneTrial(t.round, t.cell, t.preset, t.core_distance_ns) for t in self.trials)
+        distances = {trial.sequence: trial.core_distance_ns for trial in self.trials}
+        return tuple(
+            DoneTest(
+                result.round,
+                result.cell,
+                result.test,
+                Preset(result.kind.value),
+                result.placement_class,
+                tuple(distance for sequence, distance in distances.items() if result.placed_by(sequence)),
+                settled=result.status is not Status.OK or result.kind is ResultKind.SOAK,
+            )
+            for result in self._results
+        )
+
+    @property
+    def failed_tests(self) -> Mapping[tuple[int, str, str], NfvbedError]:
+        """Tests (round, cell, label) that failed since this process began, while the others went on."""
+        return self._failed_tests
 
     @property
     def done_keys(self) -> frozenset[TrialKey]:
         """What need not be repeated."""
-        return frozenset(trial.key for trial in self.done)
+        return frozenset((*(trial.key for trial in self.done), *(test.key for test in self.done_tests)))
 
     @property
     def set_aside(self) -> frozenset[str]:
@@ -154,6 +185,18 @@ class RunLedger:
         self._store.add_trial(record)
         self._trials.append(record)
 
+    def add_result(self, record: ResultRecord, error: NfvbedError | None = None) -> None:
+        """Write what came of a test.
+
+        Args:
+            record: after all its trials.
+            error: what made it fail, where it did.
+        """
+        self._store.add_result(record)
+        self._results.append(record)
+        if error is not None:
+            self._failed_tests[record.key] = error
+
     def add_failure(self, trial: PlannedTrial, engine: Engine, error: Exception) -> None:
         """Write a trial that failed, with the reason."""
         self.add_trial(
@@ -170,7 +213,7 @@ class RunLedger:
                 directions=(),
                 duration_ns=0,
                 engine=engine,
-                simulated=self._simulated,
+                simulated=self.simulated,
                 status=Status.FAILED,
                 reason=str(error),
             )
@@ -212,6 +255,9 @@ class RunLedger:
         if self._given_up:
             cell, error = next(iter(self._given_up.items()))
             return self._finish(Status.FAILED, f"{cell} was given up: {error}", lacking)
+        failed = [result for result in self._results if result.status is Status.FAILED]
+        if failed:
+            return self._finish(Status.FAILED, f"{failed[0].test} of {failed[0].cell}: {failed[0].reason}", lacking)
         if blocked:
             return self._finish(Status.BLOCKED, next(iter(blocked.values())), lacking)
         # `ok` is final, so no cell gets it before the whole run has ended so: a resumed one may measure it again.
@@ -228,7 +274,7 @@ class RunLedger:
             run=self.run.id,
             config_hash=config_hash,
             rig_hash=rig_hash,
-            simulated=self._simulated,
+            simulated=self.simulated,
         )
 
     def _add_cell(self, record: CellRecord) -> None:

@@ -4,6 +4,7 @@ from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.plan.standing import Standing
 from nfvbed.records import RunRecord, TrialRecord
+from nfvbed.results import ResultRecord
 
 
 class Observer:
@@ -19,10 +20,13 @@ class Observer:
         """A data plane is being set up."""
 
     def trial_started(self, trial: PlannedTrial, duration_s: float) -> None:
-        """A trial (after its warm-up) is about to run."""
+        """A trial (after its warm-up), or a whole test, is about to run; a test's length is an estimate."""
 
     def trial_ended(self, record: TrialRecord) -> None:
         """A trial is in the store."""
+
+    def test_ended(self, result: ResultRecord) -> None:
+        """The result of a test that is more than a trial is in the store."""
 
     def deployment_ended(self, key: DeploymentKey) -> None:
         """A data plane was taken down."""

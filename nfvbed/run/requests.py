@@ -6,8 +6,9 @@ from dataclasses import replace
 from nfvbed.errors import DeployError
 from nfvbed.measure.pacing import paced_rate_pps
 from nfvbed.plan.cells import CellPlan
-from nfvbed.plan.standing import MIXED, Classify
-from nfvbed.records import Preset, TrialRecord
+from nfvbed.plan.standing import Classify
+from nfvbed.records import TrialRecord
+from nfvbed.run.references import Known
 from nfvbed.spec.experiment import Experiment
 from nfvbed.traffic.generator import GeneratorInfo, TrafficRequest
 from nfvbed.units import NS_PER_S, frame_mix
@@ -38,10 +39,7 @@ def paced(experiment: Experiment, cell: CellPlan, trials: Sequence[TrialRecord],
     Raises:
         DeployError: nothing came through at maximum load.
     """
-    labels = classify([trial.core_distance_ns for trial in trials])
-    mine = [(t, label) for t, label in zip(trials, labels, strict=True) if (t.cell, t.preset) == (cell.id, Preset.MRR)]
-    newest = mine[-1][1] if mine else MIXED
-    rates = [trial.forwarded_rate_pps for trial, label in mine if newest in (label, MIXED)]
+    rates, _ = Known(trials, (), classify, None).mrr(cell.id)
     if not any(rates):
         raise DeployError(
             f"no frame came through {cell.id}",
@@ -51,6 +49,11 @@ def paced(experiment: Experiment, cell: CellPlan, trials: Sequence[TrialRecord],
         )
     rate = paced_rate_pps(rates, experiment.trials.paced_fraction, 2 if cell.bidirectional else 1)
     return replace(_request(experiment, cell, experiment.trials.paced_duration_s), rate_pps=rate)
+
+
+def plain(experiment: Experiment, cell: CellPlan) -> TrafficRequest:
+    """Give a cell's traffic without a load; a test puts its own and a duration into it."""
+    return _request(experiment, cell, 0.0)
 
 
 def misfit(cell: CellPlan, info: GeneratorInfo) -> str:

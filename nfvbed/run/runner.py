@@ -142,7 +142,7 @@ class Runner:
             final = execution.standing()
             lacking = {cell: execution.blocked_reason(cell, final, out_of_time) for cell in final.missing}
         ended = execution.ledger.conclude(lacking)
-        self.failure = failure_of(execution.ledger.given_up)
+        self.failure = failure_of(execution.ledger.given_up) or failure_of_tests(execution.ledger.failed_tests)
         self._observer.run_ended(ended)
         return ended
 
@@ -219,19 +219,25 @@ class _Execution:
     def standing(self, before_round: int | None = None) -> Standing:
         """Find out where the run stands, or stood before a round."""
         done = [t for t in self.ledger.done if before_round is None or t.round < before_round]
-        return standing(self.plan, done, self._tools.classify, self.ledger.set_aside)
+        tests = [t for t in self.ledger.done_tests if before_round is None or t.round < before_round]
+        return standing(self.plan, done, self._tools.classify, self.ledger.set_aside, tests)
 
     def due(self, number: int, before: Standing) -> tuple[PlannedTrial, ...]:
         """Give what is still to be measured in a round.
 
         Judged by what stood before the round, so that a resumed run measures what one without a stop would have.
         """
+        return pending(self._wanted(number, before), self.ledger.done_keys)
+
+    def _wanted(self, number: int, before: Standing) -> list[PlannedTrial]:
+        """Give what a round is for: ceilings that are not complete, and of all subjects the tests that any lacks."""
         skipped = self.ledger.set_aside | before.complete
         subjects = {cell.id for cell in self.plan.cells if cell.role is CellRole.SUBJECT}
-        if not subjects & before.missing.keys():
-            skipped |= subjects
-        wanted = [trial for trial in self.plan.round(number) if trial.cell not in skipped]
-        return pending(wanted, self.ledger.done_keys)
+        return [
+            trial
+            for trial in self.plan.round(number)
+            if trial.cell not in skipped and (trial.cell not in subjects or trial.test in before.lacking)
+        ]
 
     def blocked_reason(self, cell: str, final: Standing, out_of_time: bool) -> str:
         """Say what a cell lacks and why no more was measured."""
@@ -249,9 +255,7 @@ class _Execution:
     def left_s(self, number: int, after: Standing) -> float:
         """Estimate how long the rounds that are still needed take."""
         rounds = range(number + 1, number + 1 + max(after.missing.values(), default=0))
-        skipped = self.ledger.set_aside | after.complete
-        left = [trial for other in rounds for trial in self.plan.round(other) if trial.cell not in skipped]
-        return self._length_s(left)
+        return self._length_s([trial for other in rounds for trial in self._wanted(other, after)])
 
     def _length_s(self, trials: Sequence[PlannedTrial]) -> float:
         # Virtual time passes at once.
@@ -273,6 +277,23 @@ def failure_of(given_up: Mapping[str, NfvbedError]) -> NfvbedError | None:
         where=", ".join(given_up),
         observed=str(error),
         fix="nfvbed run --resume tries them again; nfvbed trace shows where frames get to",
+    )
+
+
+def failure_of_tests(failed: Mapping[tuple[int, str, str], NfvbedError]) -> NfvbedError | None:
+    """Put what made tests fail while the others went on into one error; None where none did.
+
+    Args:
+        failed: (round, cell, label) with their errors, in the order in which they failed.
+    """
+    if not failed:
+        return None
+    error = next(iter(failed.values()))
+    return type(error)(
+        f"{len(failed)} {'test' if len(failed) == 1 else 'tests'} failed; all others were measured",
+        where=", ".join(f"{test} of {cell} in round {number}" for number, cell, test in failed),
+        observed=str(error),
+        fix="begin a new run when the cause is mended; what was measured is kept",
     )
 
 

@@ -7,6 +7,8 @@ from pydantic import Field, model_validator
 from nfvbed.records import VnfKind
 from nfvbed.spec.layout import Topology, layout
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.search import Search
+from nfvbed.spec.tests import MRR_TEST, AnyTest, MrrTest, SearchTest, TestSpec, check_together, label_of
 from nfvbed.spec.vnf import NATIVE, VnfUse
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 
@@ -74,6 +76,10 @@ class Experiment(SpecModel):
     traffic: TrafficSpec = TrafficSpec()
     trials: TrialsSpec = TrialsSpec()
     repetitions: RepetitionsSpec = RepetitionsSpec()
+    tests: tuple[TestSpec, ...] = Field((MRR_TEST,), min_length=1)
+    """What each cell is put through in every round, in this order; ceilings only through the MRR."""
+    quick: bool = False
+    """Searches take their preset's form for laptops, and results say so."""
     ceilings: bool = True
     """Measure the generator's loop-back, the reference switch and the VNFs alone beside the variants."""
 
@@ -102,6 +108,25 @@ class Experiment(SpecModel):
         if not layout(topology).vnfs:
             return ()
         return tuple(use for use in self.uses if topology != CONTAINER_TOPOLOGY or use.kind is VnfKind.CONTAINER)
+
+    @property
+    def labelled_tests(self) -> dict[str, AnyTest]:
+        """The tests by their labels, in order."""
+        return {label_of(test): test for test in self.tests}
+
+    @property
+    def has_mrr(self) -> bool:
+        """Whether the MRR is one of the tests."""
+        return any(isinstance(test, MrrTest) for test in self.tests)
+
+    def search_of(self, test: SearchTest) -> Search:
+        """Give a search as it is run here, with all its attributes."""
+        return test.resolved(self.quick)
+
+    @model_validator(mode="after")
+    def tests_fit_together(self) -> "Experiment":
+        check_together(self.tests, self.ceilings)
+        return self
 
     @model_validator(mode="after")
     def baseline_is_a_variant(self) -> "Experiment":

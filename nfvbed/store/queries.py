@@ -6,8 +6,9 @@ from sqlalchemy import Connection, select
 
 from nfvbed.errors import StoreError, UsageError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
-from nfvbed.store.rows import cell_of, fact_of, run_of, trial_of
-from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RUN, TRIAL
+from nfvbed.results import ResultRecord
+from nfvbed.store.rows import cell_of, fact_of, result_of, run_of, trial_of
+from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RESULT, RUN, TRIAL
 
 
 def blob(connection: Connection, sha256: str, where: str) -> str:
@@ -70,6 +71,13 @@ def trials(connection: Connection, run: str, cell: str | None) -> list[TrialReco
     for sequence, encoded in connection.execute(columns.order_by(HISTOGRAM.c.sequence, HISTOGRAM.c.direction)):
         histograms[sequence].append(encoded)
     return [trial_of(row, tuple(histograms[row["sequence"]])) for row in connection.execute(query).mappings()]
+
+
+def results(connection: Connection, run: str) -> list[ResultRecord]:
+    """Give the results of a run's tests, in the order in which they ended."""
+    query = select(RESULT).where(RESULT.c.run == run)
+    query = query.order_by(RESULT.c.ended_at, RESULT.c.round, RESULT.c.cell, RESULT.c.test)
+    return [result_of(row) for row in connection.execute(query).mappings()]
 
 
 def facts(connection: Connection, run: str) -> list[FactRecord]:

@@ -5,6 +5,7 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
+from nfvbed.results import ResultRecord
 
 
 def trial_row(trial: TrialRecord) -> dict[str, Any]:
@@ -50,3 +51,8 @@ def run_of(row: RowMapping) -> RunRecord:
 def fact_of(row: RowMapping) -> FactRecord:
     """Rebuild a fact from its row."""
     return FactRecord.model_validate({key: value for key, value in row.items() if key != "id"})
+
+
+def result_of(row: RowMapping) -> ResultRecord:
+    """Rebuild a test's result from its row."""
+    return ResultRecord.model_validate(dict(row))

@@ -98,6 +98,28 @@ TRIAL = Table(
     ForeignKeyConstraint(["run", "cell"], ["cell.run", "cell.id"]),
 )
 
+RESULT = Table(
+    "result",
+    METADATA,
+    Column("run", String(36), primary_key=True),
+    Column("cell", String(120), primary_key=True),
+    Column("round", Integer, primary_key=True),
+    Column("test", String(64), primary_key=True),
+    Column("format", Integer, nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("placement_class", String(20), nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("warnings", JSON, nullable=False),
+    Column("first_sequence", Integer),
+    Column("last_sequence", Integer),
+    Column("started_at", String(40), nullable=False),
+    Column("ended_at", String(40), nullable=False),
+    Column("simulated", Boolean, nullable=False),
+    Column("payload", JSON, nullable=False),
+    ForeignKeyConstraint(["run", "cell"], ["cell.run", "cell.id"]),
+)
+
 HISTOGRAM = Table(
     "histogram",
     METADATA,

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, text, update
 
 from nfvbed.errors import BusyError, InternalError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
+from nfvbed.results import ResultRecord
 from nfvbed.signals import signals_held
 from nfvbed.store import queries
 from nfvbed.store.canonical import canonical_json, content_hash
@@ -19,7 +20,7 @@ from nfvbed.store.connect import Location, connect, faults, locate
 from nfvbed.store.lock import Holder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
 from nfvbed.store.rows import cell_row, histogram_rows, trial_row
-from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RUN, TRIAL
+from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RESULT, RUN, TRIAL
 
 ADVISORY_LOCK = 0x6E667662
 """PostgreSQL's advisory lock of nfvbed's writer ("nfvb")."""
@@ -107,7 +108,12 @@ class Store:
             _insert_run(connection, run)
 
     def add_run_whole(
-        self, run: RunRecord, cells: Sequence[CellRecord], trials: Sequence[TrialRecord], facts: Sequence[FactRecord]
+        self,
+        run: RunRecord,
+        cells: Sequence[CellRecord],
+        trials: Sequence[TrialRecord],
+        facts: Sequence[FactRecord],
+        results: Sequence[ResultRecord] = (),
     ) -> None:
         """Write a run that was measured elsewhere, all of it or nothing."""
         with self._transaction(f"run {run.id} could not be stored") as connection:
@@ -116,6 +122,8 @@ class Store:
                 connection.execute(insert(CELL).values(**cell_row(cell, position)))
             for trial in trials:
                 _insert_trial(connection, trial)
+            for result in results:
+                connection.execute(insert(RESULT).values(**result.model_dump(mode="json")))
             for fact in facts:
                 connection.execute(insert(FACT).values(**fact.model_dump(mode="json")))
 
@@ -158,6 +166,11 @@ class Store:
         with self._transaction(f"trial {trial.sequence} of {trial.cell} could not be stored") as connection:
             _insert_trial(connection, trial)
 
+    def add_result(self, result: ResultRecord) -> None:
+        """Write what came of a test, after its trials."""
+        with self._transaction(f"the result of {result.test} of {result.cell} could not be stored") as connection:
+            connection.execute(insert(RESULT).values(**result.model_dump(mode="json")))
+
     def add_fact(self, fact: FactRecord) -> None:
         """Write a timed step."""
         with self._transaction(f"the fact {fact.step} could not be stored") as connection:
@@ -196,6 +209,11 @@ class Store:
         """Give a run's trials, or a cell's, in the order of their sequence."""
         with self._transaction("the trials could not be read") as connection:
             return queries.trials(connection, run, cell)
+
+    def results(self, run: str) -> list[ResultRecord]:
+        """Give the results of a run's tests, in the order in which they ended."""
+        with self._transaction("the results could not be read") as connection:
+            return queries.results(connection, run)
 
     def facts(self, run: str) -> list[FactRecord]:
         """Give a run's facts in the order in which they were added."""

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from nfvbed.errors import ConfigurationError, StoreError
 from nfvbed.records import CellRecord, FactRecord, Record, RunRecord, TrialRecord
+from nfvbed.results import ResultRecord
 from nfvbed.store.canonical import content_hash
 from nfvbed.store.store import Store
 
@@ -25,6 +26,8 @@ class RunDocument(Record):
     cells: tuple[CellRecord, ...]
     trials: tuple[TrialRecord, ...]
     facts: tuple[FactRecord, ...]
+    results: tuple[ResultRecord, ...] = ()
+    """Of tests beside the MRR; exports of nfvbed before format 3 of the store have none."""
     blobs: dict[str, KeptBlob]
 
 
@@ -38,6 +41,7 @@ def export_run(store: Store, run: RunRecord) -> RunDocument:
         cells=tuple(cells),
         trials=tuple(store.trials(run.id)),
         facts=tuple(store.facts(run.id)),
+        results=tuple(store.results(run.id)),
         blobs={digest: KeptBlob(kind=kind, value=store.get_blob(digest)) for digest, kind in kinds.items() if digest},
     )
 
@@ -85,4 +89,4 @@ def import_run(store: Store, document: RunDocument) -> None:
         )
     for blob in document.blobs.values():
         store.put_blob(blob.kind, blob.value)
-    store.add_run_whole(document.run, document.cells, document.trials, document.facts)
+    store.add_run_whole(document.run, document.cells, document.trials, document.facts, document.results)

@@ -8,6 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.report.figures.chain import chain_figure
 from nfvbed.report.figures.distance import distance_figure
 from nfvbed.report.figures.latency import latency_figure
+from nfvbed.report.figures.loads import latency_by_load_figure, loss_by_load_figure
 from nfvbed.report.figures.price import price_figure
 from nfvbed.report.figures.rate import rate_figure
 from nfvbed.report.figures.theme import Spec
@@ -17,6 +18,8 @@ FIGURES: Final = {
     "rate": rate_figure,
     "chain": chain_figure,
     "latency": latency_figure,
+    "loss-by-load": loss_by_load_figure,
+    "latency-by-load": latency_by_load_figure,
     "price": price_figure,
     "core-distance": distance_figure,
 }

@@ -146,7 +146,13 @@ def map_trials(draft: Draft, settings: TestSettings, kind: TestKind) -> SearchSp
         limit = max(LEAST_TIME_LIMIT_S, ROUNDS * sizes * (duration_s + ROUND_OVERHEAD_S))
         draft.put("repetitions.time_limit_s", limit, found)
         return None
-    return _search(draft, duration_s, settings.require("TRAFFICGEN_LOSSRATE"))
+    search = _search(draft, duration_s, settings.require("TRAFFICGEN_LOSSRATE"))
+    draft.put("tests", [{"kind": "search", **search.model_dump(mode="json", exclude_defaults=True)}], found)
+    # VSPERF searches once, and a search takes minutes.
+    draft.put("repetitions.needed", 1, found)
+    limit = search.resolved().time_limit_s * len(draft.experiment["frame_sizes"])
+    draft.put("repetitions.time_limit_s", limit, found)
+    return search
 
 
 def _search(draft: Draft, duration_s: float, loss: Found) -> SearchSpec:

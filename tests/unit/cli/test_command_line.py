@@ -216,3 +216,24 @@ def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -
         process.communicate(timeout=20)
     assert trials[: len(before)] == before
     assert len({(t.round, t.cell, t.preset) for t in trials}) == len(trials) > len(before)
+
+
+def test_tests_are_set_planned_run_and_told(capsys: Captured, store_path: Path) -> None:
+    tests = "tests=[{kind: mrr}, {kind: search}, {kind: latency, duration_s: 0.1}]"
+    options = ("simulated", "--frame-size", "64", "--repetitions", "1", "--quick", "--set", tests)
+    plan = read(capsys, "plan", *options, "--json")
+    assert [unit["test"] for unit in plan["first_round"]][-3:] == ["mrr", "search", "latency"]
+    assert main(["plan", *options]) == 0
+    assert "search: csit-quick, NDR (loss ratio 0)" in capsys.readouterr().out
+    assert main(["run", *options]) == 0
+    captured = capsys.readouterr()
+    assert "simulated/p2p/64 search ended (simulated)" in captured.err
+    exported = read(capsys, "export")
+    assert [(result["test"], result["status"]) for result in exported["results"]] == [
+        ("search", "ok"),
+        ("latency", "ok"),
+    ]
+    assert exported["results"][0]["payload"]["label"] == "csit-quick"
+    wrong = refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: latency}]")
+    assert "parts of PDR, which no test before it measures" in wrong
+    assert "unknown preset" in refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: search, preset: x}]")

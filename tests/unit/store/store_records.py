@@ -14,6 +14,7 @@ from nfvbed.records import (
     RunRecord,
     TrialRecord,
 )
+from nfvbed.results import ResultKind, ResultRecord
 
 RUN_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 
@@ -54,3 +55,11 @@ def trial_record(**changes: Any) -> TrialRecord:
 def fact_record(**changes: Any) -> FactRecord:
     values = {"run": RUN_ID, "cell": None, "round": 1, "step": "deploy", "duration_ns": 3, "detail": {"variant": "v"}}
     return FactRecord.model_validate({**values, **changes})
+
+
+def result_record(**changes: Any) -> ResultRecord:
+    values: dict[str, Any] = {"run": RUN_ID, "cell": "ovs-dpdk/p2p/64", "round": 1, "test": "search"}
+    values |= {"kind": ResultKind.SEARCH, "placement_class": "near", "first_sequence": 2, "last_sequence": 9}
+    values |= {"started_at": "2024-01-01T00:00:02.000+00:00", "ended_at": "2024-01-01T00:01:00.000+00:00"}
+    values |= {"warnings": (QualityWarning.UNSENT,), "payload": {"goals": [{"name": "NDR", "pps": None}]}}
+    return ResultRecord.model_validate({**values, **changes})

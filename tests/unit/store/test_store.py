@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from store_records import RUN_ID, cell_record, fact_record, run_record, trial_record
+from store_records import RUN_ID, cell_record, fact_record, result_record, run_record, trial_record
 
 from nfvbed.errors import InternalError, StoreError, UsageError
 from nfvbed.records import Status, TrialRecord
@@ -25,6 +25,7 @@ def filled(path: Path) -> Path:
         store.start_run(run_record())
         store.add_cell(cell_record())
         store.add_trial(trial_record())
+        store.add_result(result_record())
         store.add_fact(fact_record())
         store.put_blob("plan", {"a": 1})
     return path
@@ -38,6 +39,7 @@ def test_records_come_back_equal(filled: Path) -> None:
         assert store.trials(RUN_ID, "ovs-dpdk/p2p/64") == [trial_record()]
         assert store.trials(RUN_ID, "other") == []
         assert store.facts(RUN_ID) == [fact_record()]
+        assert store.results(RUN_ID) == [result_record()]
 
 
 def test_the_mix_and_missing_values_come_back(filled: Path) -> None:
@@ -78,11 +80,11 @@ def test_a_model_and_its_plain_form_hash_alike() -> None:
     assert content_hash(cell_record()) == content_hash(json.loads(cell_record().model_dump_json()))
 
 
-@pytest.mark.parametrize("table", ["trial", "blob", "fact", "histogram"])
+@pytest.mark.parametrize("table", ["trial", "blob", "fact", "histogram", "result"])
 @pytest.mark.parametrize("statement", ["UPDATE {} SET {} = {}", "DELETE FROM {}"])
 def test_rows_cannot_be_changed_even_from_outside(filled: Path, table: str, statement: str) -> None:
     connection = sqlite3.connect(filled)
-    column = {"trial": "reason", "blob": "kind", "fact": "step", "histogram": "encoded"}[table]
+    column = {"trial": "reason", "blob": "kind", "fact": "step", "histogram": "encoded", "result": "reason"}[table]
     with pytest.raises(sqlite3.IntegrityError, match=f"{table} is append-only"):
         connection.execute(statement.format(table, column, "'x'"))
     connection.close()
@@ -146,8 +148,10 @@ def test_an_exported_run_is_the_same_elsewhere(tmp_path: Path) -> None:
         store.start_run(run)
         store.add_cell(cell_record(config_hash=digest, rig_hash=""))
         store.add_trial(trial_record())
+        store.add_result(result_record())
         store.add_fact(fact_record())
         document = export_run(store, run)
+    assert document.results == (result_record(),)
     text = document.model_dump_json()
     with Store.open(tmp_path / "b.sqlite") as store:
         import_run(store, read_run(text, "e.json"))
@@ -158,3 +162,15 @@ def test_an_exported_run_is_the_same_elsewhere(tmp_path: Path) -> None:
         read_run(text.replace('"cpu":"x"', '"cpu":"y"'), "e.json")
     with pytest.raises(ConfigurationError, match="no run that nfvbed exported"):
         read_run("{}", "e.json")
+
+
+def test_a_test_has_one_result_in_a_round(filled: Path) -> None:
+    with Store.open(filled) as store:
+        store.add_result(result_record(round=2, status=Status.BLOCKED, reason="no PDR", first_sequence=None))
+        with pytest.raises(StoreError):
+            store.add_result(result_record(placement_class="far"))
+        with pytest.raises(StoreError):
+            store.add_result(result_record(cell="none/p2p/64"))
+        first, second = store.results(RUN_ID)
+        assert first.key == (1, "ovs-dpdk/p2p/64", "search")
+        assert (first.holds(2), first.holds(9), first.holds(10), second.holds(2)) == (True, True, False, False)

@@ -10,7 +10,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, inspect, text
 from sqlalchemy.exc import IntegrityError
-from store_records import RUN_ID, cell_record, run_record, trial_record
+from store_records import RUN_ID, cell_record, result_record, run_record, trial_record
 
 from nfvbed.records import Status
 from nfvbed.store import Store, migrate
@@ -65,10 +65,12 @@ def test_an_old_store_goes_on(tmp_path: Path) -> None:
         assert cell == cell_record(status=Status.BLOCKED)
         store.add_cell(cell_record(id="ovs-dpdk/pvp+native/64", vnf="native", vnf_resolved="process-io"))
         store.add_trial(trial_record())
+        store.add_result(result_record())
         store.set_cell_status(RUN_ID, cell.id, Status.OK, "")
     with Store.open(path, read_only=True) as store:
         assert [cell.vnf_resolved for cell in store.cells(RUN_ID)] == ["", "process-io"]
         assert store.trials(RUN_ID) == [trial_record()]
+        assert store.results(RUN_ID) == [result_record()]
 
 
 @pytest.mark.parametrize("column", ["vnf", "vnf_resolved", "topology"])
@@ -101,7 +103,7 @@ def test_the_postgresql_script_has_all_tables_and_triggers() -> None:
     script = output.getvalue()
     for table in METADATA.tables:
         assert f"CREATE TABLE {table} (" in script
-    for table in ("trial", "blob", "fact", "histogram"):
+    for table in ("trial", "blob", "fact", "histogram", "result"):
         assert f"CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table} FOR EACH ROW" in script
     assert "RAISE(ABORT" not in script
     assert "ALTER TABLE cell ADD COLUMN vnf " in script

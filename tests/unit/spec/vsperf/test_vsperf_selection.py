@@ -48,7 +48,16 @@ def test_every_id_is_mapped_or_says_what_is_missing(test: str):
 
 def test_what_can_be_run_and_what_cannot():
     runs = {test for test in TEST_IDS if not select(NOTHING, test, PROJECT).missing}
-    assert runs >= {"phy2phy_cont", "phy2phy_scalability_cont", "pvp_cont", "pvvp_cont", "pvpv_cont"}
+    assert runs >= {
+        "phy2phy_tput",
+        "pvp_tput",
+        "phy2phy_scalability",
+        "phy2phy_cont",
+        "phy2phy_scalability_cont",
+        "pvp_cont",
+        "pvvp_cont",
+        "pvpv_cont",
+    }
     refused_ids = {"phy2phy_learning", "phy2phy_burst", "phy2phy_cpu_load", "overlay_p2p_cont", "4pvp_udp_dest_flows"}
     assert not refused_ids & runs
 
@@ -96,6 +105,17 @@ def test_throughput_brings_its_search(tmp_path: Path):
     goal = chosen(tmp_path, "phy2phy_tput", n03_t=text.format("0.1")).search.resolved().goals[0]
     assert (goal.name, goal.loss_ratio, goal.duration_sum_s) == ("loss-0.1pct", 0.001, 10)
     assert chosen(tmp_path, "phy2phy_cont", n03_t=text.format("0.0")).search is None
+
+
+def test_throughput_becomes_an_experiment_with_its_search_alone(tmp_path: Path):
+    text = "TRAFFICGEN_DURATION = 10\nTRAFFICGEN_LOSSRATE = 0.1\nTRAFFICGEN_PKT_SIZES = (64, 128)\n"
+    selection = chosen(tmp_path, "phy2phy_tput", n03_t=text)
+    experiment = study_of(selection, PROJECT).experiment
+    (test,) = experiment.tests
+    assert experiment.search_of(test) == selection.search.resolved()
+    assert experiment.search_of(test).label == "rfc2544 (changed: loss-0.1pct, no NDR)"
+    assert (experiment.repetitions.needed, experiment.repetitions.time_limit_s) == (1, 2 * 3600)
+    assert study_of(chosen(tmp_path, "phy2phy_cont", n03_t=text), PROJECT).experiment.has_mrr
 
 
 def test_traffic_becomes_the_experiments(tmp_path: Path):

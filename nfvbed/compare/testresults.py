@@ -1,0 +1,113 @@
+"""Results of tests beside the MRR, each in the placement class that its trials are in as it is known now."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
+from nfvbed.compare.rundata import RunData
+from nfvbed.compare.summary import Census
+from nfvbed.records import CellRecord, Record, Status, TrialRecord
+from nfvbed.results import MIXED, ONLY, LoadPoint, LoadsPayload, Reference, ResultKind, ResultRecord, placement_of
+from nfvbed.units import FrameSize
+
+
+class MeasuredLoad(Record):
+    """One load of a test, with the latency of its trial."""
+
+    point: LoadPoint
+    loss_ratio: float
+    """Lost and unsent over intended frames."""
+    latency: LatencySummary | None
+    """Both directions together; None where no frame was stamped, or none came back."""
+    latency_directions: tuple[LatencySummary | None, ...]
+
+
+class MeasuredTest(Record):
+    """One result, placed."""
+
+    run: str
+    cell: str
+    variant: str
+    topology: str
+    vnf: str
+    frame_size: FrameSize
+    placement_class: str
+    """As it is known now."""
+    shown: bool
+    """Whether it is of the class that is shown; others are kept, and never used. A soak outlasts classes."""
+    result: ResultRecord
+    reference: Reference | None = None
+    """Of a test at given loads: what fractions are of."""
+    loads: tuple[MeasuredLoad, ...] = ()
+    """Of a test at given loads; a search's trials are many, and its bounds tell them."""
+
+
+def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: str) -> Iterable[MeasuredTest]:
+    """Place the results of one run, in the order in which they ended.
+
+    Args:
+        data: the run.
+        labels: the placement class of every trial, by run and sequence.
+        shown: the class that rows are shown in.
+    """
+    cells = {cell.id: cell for cell in data.cells}
+    for result in data.results:
+        trials = [trial for trial in data.trials if result.holds(trial.sequence) and trial.status is Status.OK]
+        own = [labels[data.run.id, trial.sequence] for trial in trials if result.placed_by(trial.sequence)]
+        label = placement_of(result.kind, result.placement_class, own)
+        always = not trials or result.kind is ResultKind.SOAK
+        yield _placed(cells[result.cell], result, trials, (label, always or label in (shown, ONLY)))
+
+
+def take_census_of_tests(data: RunData, cell: str, labels: Mapping[tuple[str, int], str]) -> Census:
+    """Count the results of a cell by class, for runs without the MRR: of its tests the one that has least.
+
+    Tests that count in every class (a soak, one that failed) decide nothing.
+    """
+    found: dict[str, Counter[str]] = {}
+    for test in place_results(data, labels, ONLY):
+        decides = test.result.kind is not ResultKind.SOAK and test.result.status is Status.OK
+        if test.cell == cell and decides:
+            found.setdefault(test.result.test, Counter())[test.placement_class] += 1
+    classes = sorted({name for counter in found.values() for name in counter} - {MIXED})
+    return Census(
+        by_class={name: min(counter[name] for counter in found.values()) for name in classes},
+        mixed=sum(counter[MIXED] for counter in found.values()),
+        not_ok=0,
+    )
+
+
+def _placed(
+    cell: CellRecord, result: ResultRecord, trials: list[TrialRecord], placed: tuple[str, bool]
+) -> MeasuredTest:
+    label, shown = placed
+    loads: tuple[MeasuredLoad, ...] = ()
+    reference = None
+    if result.kind is not ResultKind.SEARCH and result.payload:
+        payload = LoadsPayload.model_validate(result.payload)
+        by_sequence = {trial.sequence: trial for trial in trials}
+        reference = payload.reference
+        loads = tuple(_measured(point, by_sequence.get(point.sequence)) for point in payload.points)
+    return MeasuredTest(
+        run=result.run,
+        cell=cell.id,
+        variant=cell.variant,
+        topology=cell.topology,
+        vnf=cell.vnf,
+        frame_size=cell.frame_size,
+        placement_class=label,
+        shown=shown,
+        result=result,
+        reference=reference,
+        loads=loads,
+    )
+
+
+def _measured(point: LoadPoint, trial: TrialRecord | None) -> MeasuredLoad:
+    encoded = trial.latency_hdr if trial else ()
+    return MeasuredLoad(
+        point=point,
+        loss_ratio=point.loss_ratio,
+        latency=merge_latency(text for text in encoded if text),
+        latency_directions=by_direction([encoded]),
+    )

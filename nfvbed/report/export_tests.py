@@ -1,0 +1,83 @@
+"""Results of tests beside the MRR as CSV, for other programs: a line for each goal and each load, unrounded."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.report.export import Value, guarded
+from nfvbed.results import ResultKind
+from nfvbed.search.result import SearchResult
+
+COLUMNS = (
+    "run", "cell", "round", "test", "kind", "placement_class", "shown", "simulated", "status", "reason", "warnings",
+    "preset", "goal", "loss_ratio_allowed", "regular", "irregularity", "conditional_throughput_pps", "lower_bound_pps",
+    "upper_bound_pps", "sequence", "fraction", "of", "intended_load_pps", "forwarded_rate_pps", "loss_ratio",
+    "latency_min_ns", "latency_p50_ns", "latency_p99_ns", "latency_max_ns",
+)  # fmt: skip
+
+
+def tests_to_csv(comparison: Comparison) -> str:
+    """Write the lines; a missing value is an empty field, never 0."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for test in comparison.tests:
+        first = _first(test)
+        details = list(_goals(test) if test.result.kind is ResultKind.SEARCH else _loads(test))
+        for fields in details or [{}]:
+            writer.writerow({name: guarded(value) for name, value in (first | fields).items()})
+    return text.getvalue()
+
+
+def _first(test: MeasuredTest) -> dict[str, Value]:
+    result = test.result
+    return {
+        "run": test.run,
+        "cell": test.cell,
+        "round": result.round,
+        "test": result.test,
+        "kind": result.kind.value,
+        "placement_class": test.placement_class,
+        "shown": int(test.shown),
+        "simulated": int(result.simulated),
+        "status": result.status.value,
+        "reason": result.reason,
+        "warnings": " ".join(warning.value for warning in result.warnings),
+    }
+
+
+def _goals(test: MeasuredTest) -> Iterable[dict[str, Value]]:
+    if not test.result.payload:
+        return
+    found = SearchResult.model_validate(test.result.payload)
+    for goal in found.goals:
+        yield {
+            "preset": found.label,
+            "goal": goal.goal.name,
+            "loss_ratio_allowed": goal.goal.loss_ratio,
+            "regular": int(goal.regular),
+            "irregularity": goal.irregularity.value if goal.irregularity else None,
+            # Of an irregular result it is no throughput.
+            "conditional_throughput_pps": goal.conditional_throughput_pps if goal.regular else None,
+            "lower_bound_pps": goal.lower_bound.load_pps if goal.lower_bound else None,
+            "upper_bound_pps": goal.upper_bound.load_pps if goal.upper_bound else None,
+        }
+
+
+def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
+    for load in test.loads:
+        latency = load.latency
+        yield {
+            "sequence": load.point.sequence,
+            "fraction": load.point.fraction,
+            "of": test.reference.of if test.reference and load.point.fraction is not None else None,
+            "intended_load_pps": load.point.intended_load_pps,
+            "forwarded_rate_pps": load.point.forwarded_rate_pps,
+            "loss_ratio": load.loss_ratio,
+            "latency_min_ns": latency.curve[0][1] if latency else None,
+            "latency_p50_ns": latency.p50_ns if latency else None,
+            "latency_p99_ns": latency.p99_ns if latency else None,
+            "latency_max_ns": latency.max_ns if latency else None,
+        }

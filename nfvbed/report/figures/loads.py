@@ -1,0 +1,117 @@
+"""Figures: loss and latency against the load, from the tests at given loads."""
+
+from typing import Any, Final
+
+import altair as alt
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.records import Status
+from nfvbed.report import wording
+from nfvbed.report.captions import short_caption
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, run_label
+from nfvbed.results import ResultKind
+
+PANEL: Final = 440
+MARGIN: Final = 90
+HEIGHT: Final = 230
+CURVES: Final = (ResultKind.LOSS_CURVE, ResultKind.CONTINUOUS)
+LATENCIES: Final = (ResultKind.LATENCY, ResultKind.LOSS_CURVE, ResultKind.CONTINUOUS)
+LINES: Final = alt.Legend(symbolType="stroke", symbolSize=500)
+PERCENTILES: Final = {50.0: "P50", 90.0: "P90", 99.0: "P99"}
+
+
+def loss_by_load_figure(comparison: Comparison) -> Spec | None:
+    """Draw the loss ratio against the intended load; None where no loss curve was measured."""
+    tests = _tests(comparison, CURVES)
+    if not any(test.result.kind is ResultKind.LOSS_CURVE for test in tests):
+        return None
+    records = [
+        _named(comparison, test) | {"mpps": load.point.intended_load_pps / 1e6, "percent": 100 * load.loss_ratio}
+        for test in tests
+        for load in test.loads
+    ]
+    y = alt.Y("percent:Q", title="lost and unsent frames, % of intended", scale=alt.Scale(type="symlog", constant=0.01))
+    caption = (
+        "A dot for each trial; loss counts lost and unsent frames, as a search does; the axis is linear near 0."
+        f" {short_caption(comparison)}"
+    )
+    described = "Loss by load. " + "; ".join(
+        f"{record['variant']} at {record['point']}: {record['percent']:.3g} % at {record['mpps']:.3g} Mpps"
+        for record in records
+    )
+    return _drawn(comparison, records, y, ("Loss by load", caption, described + "."))
+
+
+def latency_by_load_figure(comparison: Comparison) -> Spec | None:
+    """Draw latency percentiles against the intended load; None where no latency was measured at given loads."""
+    records = [
+        _named(comparison, test)
+        | {
+            "mpps": load.point.intended_load_pps / 1e6,
+            "microseconds": value / 1e3,
+            "percentile": PERCENTILES[percentile],
+        }
+        for test in _tests(comparison, LATENCIES)
+        for load in test.loads
+        if load.latency is not None
+        for percentile, value in load.latency.curve
+        if percentile in PERCENTILES
+    ]
+    if not records:
+        return None
+    y = alt.Y(
+        "microseconds:Q", title="latency, µs", scale=alt.Scale(type="log"), axis=alt.Axis(format=",~g", tickCount=6)
+    )
+    caption = f"Both directions together; dashes tell percentiles apart. {short_caption(comparison)}"
+    medians = [record for record in records if record["percentile"] == "P50"]
+    described = "Latency by load. " + "; ".join(
+        f"{record['variant']} at {record['point']}: median {record['microseconds']:.3g} microseconds at"
+        f" {record['mpps']:.3g} Mpps"
+        for record in medians
+    )
+    return _drawn(comparison, records, y, ("Latency by load", caption, described + "."))
+
+
+def _tests(comparison: Comparison, kinds: tuple[ResultKind, ...]) -> list[MeasuredTest]:
+    """Give the results to draw: of the class that is shown, the newest of each test."""
+    newest = {
+        (test.run, test.cell, test.result.test): test
+        for test in comparison.tests
+        if test.shown and test.result.status is Status.OK and test.result.kind in kinds
+    }
+    return list(newest.values())
+
+
+def _named(comparison: Comparison, test: MeasuredTest) -> dict[str, Any]:
+    return {
+        "variant": run_label(test.variant, test.run, several=len(comparison.runs) > 1),
+        "point": wording.point(test.topology, test.vnf, test.frame_size),
+    }
+
+
+def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, texts: tuple[str, str, str]) -> Spec:
+    several = len(comparison.runs) > 1
+    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    points = list(dict.fromkeys(record["point"] for record in records))
+    columns = min(2, len(points))
+    dashes = (
+        {"strokeDash": alt.StrokeDash("percentile:N", title="percentile", legend=LINES)}
+        if "percentile" in records[0]
+        else {}
+    )
+    chart = (
+        alt.Chart(alt.InlineData(values=records))
+        .mark_line(point=alt.OverlayMarkDef(size=30), strokeWidth=2)
+        .encode(
+            x=alt.X("mpps:Q", title="intended load, million frames/s, both directions together"),
+            y=y,
+            color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
+            tooltip=[f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()],
+            **dashes,
+        )
+        .properties(width=PANEL, height=HEIGHT)
+        .facet(facet=alt.Facet("point:N", title=None, sort=points), columns=columns)
+    )
+    title, caption, described = texts
+    return fluid(finish(chart, title, caption, described, simulated=comparison.simulated), MARGIN, columns)

@@ -1,0 +1,53 @@
+"""What each reason for an irregular search result means and what can be done; shown wherever the reason is."""
+
+from typing import Final
+
+from nfvbed.compare.advice import Advice
+from nfvbed.search.stop import Irregularity
+
+ADVICE: Final[dict[Irregularity, Advice]] = {
+    Irregularity.GENERATOR_LIMITED: Advice(
+        meaning="The generator had nothing left: the data plane can do at least this much, and this is no throughput.",
+        remedy="Give the generator more cores or a faster port kind, or read the lower bound as what it is.",
+    ),
+    Irregularity.GENERATOR_DISTURBED: Advice(
+        meaning="Frames stayed unsent though no port refused any: something kept the generator from its core.",
+        remedy="Stop other work on the host or isolate the generator's core, and search again.",
+    ),
+    Irregularity.PORT_LIMITED: Advice(
+        meaning="The ceiling of the ports was reached: the data plane can do at least this much.",
+        remedy="Use another port kind or more queues.",
+    ),
+    Irregularity.VNF_LIMITED: Advice(
+        meaning="The ceiling of the VNF was reached: the data plane can do at least this much.",
+        remedy="Use a lighter VNF or give it more cores.",
+    ),
+    Irregularity.WIRE_LIMITED: Advice(
+        meaning="The link is full.",
+        remedy="Use a smaller frame size or a faster link.",
+    ),
+    Irregularity.MAX_LOAD: Advice(
+        meaning="The goal is reached at the largest load that was asked for: a lower bound.",
+        remedy="Raise max_load_pps, or leave it out so that the generator's ceiling counts.",
+    ),
+    Irregularity.MIN_LOAD: Advice(
+        meaning="The goal is missed at the smallest load already.",
+        remedy="Lower min_load_pps; see with `nfvbed trace` where frames are lost at almost no load.",
+    ),
+    Irregularity.WIDE: Advice(
+        meaning="The search found no load between its bounds that it could still try.",
+        remedy="Give the goal a greater relative_width, or longer trials.",
+    ),
+    Irregularity.TIME_LIMIT: Advice(
+        meaning="The time was over before the bounds were close enough; those found so far are given.",
+        remedy="Raise time_limit_s, or take a quicker preset.",
+    ),
+    Irregularity.PLACEMENT_LOST: Advice(
+        meaning="The placement class of the search did not come back in time; the bounds found so far are given.",
+        remedy="Raise placement_wait_s, repeat, or use a bare-metal host.",
+    ),
+    Irregularity.PLACEMENT_UNSTABLE: Advice(
+        meaning="The cores change their distance faster than trials last: no trial is sure to lie in one class.",
+        remedy="Take a preset with shorter trials (csit, csit-quick), or use a bare-metal host.",
+    ),
+}

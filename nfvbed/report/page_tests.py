@@ -1,0 +1,127 @@
+"""The page's section of tests beside the MRR: throughput with bounds and goals, loads with loss and latency."""
+
+from markupsafe import Markup
+
+from nfvbed.compare.advice import advice_for
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
+from nfvbed.records import Status
+from nfvbed.report import throughput, wording
+from nfvbed.report.irregular import ADVICE
+from nfvbed.report.page_table import joined, scrolling
+from nfvbed.results import ResultKind
+
+THROUGHPUT_HEADINGS = (
+    "Variant", "Traffic", "Search", "Goal", "Class", "Throughput, Mpps", "Lower and upper bound, Mpps", "Regular",
+    "Doubts", "Goal attributes",
+)  # fmt: skip
+LOAD_HEADINGS = (
+    "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Loss", *wording.LATENCY_HEADINGS,
+    "Doubts",
+)  # fmt: skip
+
+
+def tests_section(comparison: Comparison) -> Markup:
+    """Write the section; nothing where the MRR was the only test."""
+    rows = throughput.throughput_rows(comparison)
+    at_loads = [test for test in comparison.tests if test.result.kind is not ResultKind.SEARCH and test.shown]
+    parts = []
+    if rows:
+        parts += [Markup("<p>{}</p>").format(throughput.SENTENCE), _throughput(comparison, rows), _reasons(rows)]
+    if at_loads:
+        parts.append(_loads(comparison, at_loads))
+    parts += [
+        Markup('<div class="notice"><p><strong>{}</strong>: {} {}</p></div>').format(
+            kind.value, advice_for(kind).meaning, advice_for(kind).remedy
+        )
+        for kind in throughput.further_doubts(comparison)
+    ]
+    return joined(parts)
+
+
+def _table(comparison: Comparison, caption: str, headings: tuple[str, ...], body: Markup) -> Markup:
+    mark = Markup("<strong>{}.</strong> ").format(wording.SIMULATED_MARK) if comparison.simulated else Markup("")
+    head = joined(Markup('<th scope="col">{}</th>').format(heading) for heading in headings)
+    table = Markup("<table><caption>{}{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>")
+    return scrolling(table.format(mark, caption, head, body), caption)
+
+
+def _throughput(comparison: Comparison, rows: tuple[throughput.ThroughputRow, ...]) -> Markup:
+    body = joined(
+        Markup(
+            '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class="n">{}{}</td>'
+            '<td class="n">{}</td><td class="n">{} of {}</td><td class="limits">{}</td><td><small>{}</small></td></tr>'
+        ).format(
+            row.variant,
+            row.point,
+            row.preset,
+            row.goal.name if row.goal else wording.NOTHING,
+            row.placement_class,
+            _headline(row),
+            _spread(row),
+            throughput.bounds(row),
+            row.regular,
+            row.repetitions,
+            throughput.doubts(row.doubts),
+            throughput.attributes(row.goal) if row.goal else wording.NOTHING,
+        )
+        for row in rows
+    )
+    return _table(comparison, "Throughput searches, both directions together", THROUGHPUT_HEADINGS, body)
+
+
+def _headline(row: throughput.ThroughputRow) -> Markup:
+    style = "" if row.throughput_pps is not None else "doubt"
+    return Markup('<span class="{}">{}</span>').format(style, throughput.headline(row))
+
+
+def _spread(row: throughput.ThroughputRow) -> Markup:
+    if row.spread_pps is None:
+        return Markup("")
+    low, high = row.spread_pps
+    return Markup("<small>{} to {}</small>").format(wording.mpps(low), wording.mpps(high))
+
+
+def _reasons(rows: tuple[throughput.ThroughputRow, ...]) -> Markup:
+    return joined(
+        Markup('<div class="notice"><p><strong>{}</strong>: {}</p><p>{} {}</p></div>').format(
+            reason.value,
+            "; ".join(
+                dict.fromkeys(
+                    f"{row.variant}, {row.point}, {row.goal.name if row.goal else ''}: {text}"
+                    for row in rows
+                    for found, text in row.irregular
+                    if found is reason
+                )
+            ),
+            ADVICE[reason].meaning,
+            ADVICE[reason].remedy,
+        )
+        for reason in throughput.reasons(rows)
+    )
+
+
+def _loads(comparison: Comparison, tests: list[MeasuredTest]) -> Markup:
+    body = joined(row for test in tests for row in _rows(test))
+    return _table(comparison, "Tests at given loads, both directions together", LOAD_HEADINGS, body)
+
+
+def _rows(test: MeasuredTest) -> list[Markup]:
+    point = wording.point(test.topology, test.vnf, test.frame_size)
+    first = Markup('<th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td>').format(
+        test.variant, point, test.result.test, test.placement_class or wording.NOTHING
+    )
+    if test.result.status is not Status.OK:
+        text = f"{test.result.status.value}: {test.result.reason}"
+        rest = Markup('<td colspan="{}"><span class="doubt">{}</span></td>').format(len(LOAD_HEADINGS) - 4, text)
+        return [Markup("<tr>{}{}</tr>").format(first, rest)]
+    return [Markup("<tr>{}{}</tr>").format(first, _load(test, load)) for load in test.loads]
+
+
+def _load(test: MeasuredTest, load: MeasuredLoad) -> Markup:
+    fraction = load.point.fraction
+    of = f"{fraction:.0%} {test.reference.of}" if test.reference and fraction is not None else wording.NOTHING
+    shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.loss_ratio))
+    said = Markup('<td class="limits">{}</td>').format(throughput.doubts(throughput.doubts_of([test])))
+    numbers = (*shown, *wording.latency_columns(load.latency))
+    return joined((*(Markup('<td class="n">{}</td>').format(text) for text in numbers), said))

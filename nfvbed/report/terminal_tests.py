@@ -1,0 +1,110 @@
+"""The results of tests beside the MRR as tables for the terminal."""
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from nfvbed.compare.advice import advice_for
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
+from nfvbed.records import Status
+from nfvbed.report import throughput, wording
+from nfvbed.report.irregular import ADVICE
+from nfvbed.results import ResultKind
+
+
+def test_parts(comparison: Comparison) -> list[RenderableType]:
+    """Give the tables and what they need to be read; nothing where the MRR was the only test."""
+    if not comparison.tests:
+        return []
+    rows = throughput.throughput_rows(comparison)
+    loads = [test for test in comparison.tests if test.result.kind is not ResultKind.SEARCH and test.shown]
+    advice = [
+        Text.assemble((kind.value, "bold yellow"), f": {advice_for(kind).meaning} {advice_for(kind).remedy}")
+        for kind in throughput.further_doubts(comparison)
+    ]
+    return [*(_throughput(rows) if rows else []), *([_loads(loads)] if loads else []), *advice]
+
+
+test_parts.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
+
+
+def _table(title: str, headings: tuple[str, ...], left: int) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if place < left else "right", overflow="fold")
+    return table
+
+
+def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableType]:
+    headings = (
+        "variant",
+        "traffic",
+        "search",
+        "goal",
+        "class",
+        "throughput\nMpps",
+        "bounds\nMpps",
+        "regular",
+        "doubts",
+    )
+    table = _table("throughput searches", headings, 5)
+    for row in rows:
+        style = "bold" if row.throughput_pps is not None else "yellow"
+        table.add_row(
+            Text(row.variant, style="bold"),
+            Text(row.point),
+            Text(row.preset),
+            Text(row.goal.name if row.goal else wording.NOTHING),
+            Text(row.placement_class),
+            Text(throughput.headline(row), style=style),
+            Text(throughput.bounds(row)),
+            Text(f"{row.regular} of {row.repetitions}"),
+            Text(throughput.doubts(row.doubts), style="yellow" if row.doubts else ""),
+        )
+    goals = {(row.preset, row.goal) for row in rows if row.goal}
+    lines = [
+        f"{goal.name} of {preset}: {throughput.attributes(goal)}."
+        for preset, goal in sorted(goals, key=lambda entry: (entry[0], entry[1].name))
+    ]
+    parts: list[RenderableType] = [table, *(Text(line, style="dim") for line in (throughput.SENTENCE, *lines))]
+    for row in rows:
+        name = row.goal.name if row.goal else ""
+        parts += [
+            Text(f"{row.variant}, {row.point}, {name} irregular: {reason.value}: {text}", style="yellow")
+            for reason, text in dict.fromkeys(row.irregular)
+        ]
+    for reason in throughput.reasons(rows):
+        advice = ADVICE[reason]
+        parts.append(Text.assemble((reason.value, "bold yellow"), f": {advice.meaning} {advice.remedy}"))
+    return parts
+
+
+def _loads(tests: list[MeasuredTest]) -> Table:
+    headings = ("variant", "traffic", "test", "class", "load\nMpps", "of", "loss", *wording.LATENCY_HEADINGS, "doubts")
+    table = _table("tests at given loads", headings, 4)
+    for test in tests:
+        point = wording.point(test.topology, test.vnf, test.frame_size)
+        named = [Text(test.variant, style="bold"), Text(point), Text(test.result.test), Text(test.placement_class)]
+        if test.result.status is not Status.OK:
+            table.add_row(*named, Text(f"{test.result.status.value}: {test.result.reason}", style="magenta"))
+            continue
+        doubts = throughput.doubts_of([test])
+        for load in _shown(test):
+            fraction = "" if load.point.fraction is None else f"{load.point.fraction:.0%} {_of(test)}"
+            shown = [wording.mpps(load.point.intended_load_pps), fraction, wording.loss(load.loss_ratio)]
+            said = Text(throughput.doubts(doubts), style="yellow" if doubts else "")
+            table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)
+    return table
+
+
+def _of(test: MeasuredTest) -> str:
+    return test.reference.of if test.reference else ""
+
+
+def _shown(test: MeasuredTest) -> tuple[MeasuredLoad, ...]:
+    """Give the loads to list: all, but of a soak's intervals only the worst one."""
+    if test.result.kind is not ResultKind.SOAK:
+        return test.loads
+    return (max(test.loads, key=lambda load: load.loss_ratio),)

@@ -1,0 +1,179 @@
+"""What searches found, a line for each goal of a cell; the word throughput only where the result is regular."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.records import QualityWarning, Status
+from nfvbed.report import wording
+from nfvbed.report.figures.theme import run_label
+from nfvbed.results import ResultKind
+from nfvbed.search.result import Bound, GoalResult, SearchResult
+from nfvbed.search.stop import Irregularity
+from nfvbed.spec.search import Goal
+
+SENTENCE = (
+    "Conditional throughput (RFC 9971): forwarded at the relevant lower bound; frames/s, all directions together. "
+    "Medians where a search was repeated. Without a regular result there is no throughput: the bounds and the reason "
+    "stand in its place."
+)
+
+
+@dataclass(frozen=True)
+class ThroughputRow:
+    """One goal of one search of one cell, over its repetitions in the class that is shown. Rates in frames/s."""
+
+    variant: str
+    point: str
+    test: str
+    preset: str
+    """The search's name: the preset, and what was changed."""
+    goal: Goal | None
+    """None: there is no result at all."""
+    placement_class: str
+    directions: int
+    repetitions: int
+    regular: int
+    throughput_pps: float | None
+    """Median of the regular results; None without one."""
+    spread_pps: tuple[int, int] | None
+    """Least and greatest of them; None with fewer than two."""
+    lower_pps: float | None
+    upper_pps: float | None
+    irregular: tuple[tuple[Irregularity, str], ...]
+    """Reason and explanation of each irregular result."""
+    doubts: tuple[QualityWarning, ...] = ()
+    """Of any trial of the searches."""
+    status: str = ""
+    """Why there is no result at all."""
+
+
+def throughput_rows(comparison: Comparison) -> tuple[ThroughputRow, ...]:
+    """Give the rows in the order in which cells and tests were declared."""
+    several = len(comparison.runs) > 1
+    groups: dict[tuple[str, str, str], list[MeasuredTest]] = {}
+    for test in comparison.tests:
+        if test.result.kind is ResultKind.SEARCH:
+            groups.setdefault((test.run, test.cell, test.result.test), []).append(test)
+    order = {(row.run, row.cell): place for place, row in enumerate(comparison.rows)}
+    ordered = sorted(groups.items(), key=lambda entry: order.get(entry[0][:2], len(order)))
+    return tuple(row for _, tests in ordered for row in _rows(tests, several))
+
+
+def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
+    shown = [test for test in tests if test.shown and test.result.payload]
+    found = [SearchResult.model_validate(test.result.payload) for test in shown]
+    if not found:
+        yield _without_result(tests, several)
+        return
+    for goal in found[0].search.goals:
+        results = [result.of(goal.name) for result in found]
+        regular = [result.conditional_throughput_pps for result in results if result.regular]
+        rates = [rate for rate in regular if rate is not None]
+        of = [result for result in results if result.regular] or results
+        yield ThroughputRow(
+            **_named(tests[0], several),
+            preset=found[0].label,
+            goal=goal,
+            placement_class=shown[0].placement_class,
+            directions=found[0].directions,
+            repetitions=len(results),
+            regular=len(rates),
+            throughput_pps=median(rates) if rates else None,
+            spread_pps=(min(rates), max(rates)) if len(rates) > 1 else None,
+            lower_pps=_bound(result.lower_bound for result in of),
+            upper_pps=_bound(result.upper_bound for result in of),
+            irregular=tuple(_reason(result) for result in results if result.irregularity is not None),
+            doubts=doubts_of(shown),
+        )
+
+
+def _without_result(tests: list[MeasuredTest], several: bool) -> ThroughputRow:
+    reasons = [
+        f"{test.result.status.value}: {test.result.reason}" for test in tests if test.result.status is not Status.OK
+    ]
+    apart = [test.placement_class for test in tests if not test.shown]
+    reasons += [f"placement: results in class {', '.join(sorted(set(apart)))} only"] if apart else []
+    return ThroughputRow(
+        **_named(tests[0], several),
+        preset=wording.NOTHING,
+        goal=None,
+        placement_class=wording.NOTHING,
+        directions=0,
+        repetitions=0,
+        regular=0,
+        throughput_pps=None,
+        spread_pps=None,
+        lower_pps=None,
+        upper_pps=None,
+        irregular=(),
+        status="; ".join(dict.fromkeys(reasons)),
+    )
+
+
+def _named(test: MeasuredTest, several: bool) -> dict[str, Any]:
+    return {
+        "variant": run_label(test.variant, test.run, several=several),
+        "point": wording.point(test.topology, test.vnf, test.frame_size),
+        "test": test.result.test,
+    }
+
+
+def _reason(result: GoalResult) -> tuple[Irregularity, str]:
+    if result.irregularity is None:
+        raise ValueError("a regular result has no reason")
+    return result.irregularity, result.explanation
+
+
+def _bound(bounds: Iterable[Bound | None]) -> float | None:
+    loads = [bound.load_pps for bound in bounds if bound is not None]
+    return median(loads) if loads else None
+
+
+def doubts_of(tests: Iterable[MeasuredTest]) -> tuple[QualityWarning, ...]:
+    """Give the doubts about results, each once; that a search's trials had unsent frames is what it judges by."""
+    found: dict[QualityWarning, None] = {}
+    for test in tests:
+        judged = QualityWarning.UNSENT if test.result.kind is ResultKind.SEARCH else None
+        found |= dict.fromkeys(warning for warning in test.result.warnings if warning is not judged)
+    return tuple(found)
+
+
+def doubts(warnings: Iterable[QualityWarning]) -> str:
+    """Write doubts in one line."""
+    return ", ".join(warning.value for warning in warnings) or "none"
+
+
+def further_doubts(comparison: Comparison) -> tuple[QualityWarning, ...]:
+    """Give the doubts about tests that no row at maximum load has, as their advice stands nowhere else."""
+    known = set(wording.doubts(comparison.rows))
+    return tuple(kind for kind in doubts_of(test for test in comparison.tests if test.shown) if kind not in known)
+
+
+def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:
+    """Give every reason that occurs, once."""
+    return tuple(dict.fromkeys(reason for row in rows for reason, _ in row.irregular))
+
+
+def headline(row: ThroughputRow) -> str:
+    """Write the result: a throughput, or the reason for none."""
+    if row.throughput_pps is not None:
+        return wording.mpps(row.throughput_pps)
+    return ", ".join(dict.fromkeys(reason.value for reason, _ in row.irregular)) or row.status or "no result"
+
+
+def bounds(row: ThroughputRow) -> str:
+    """Write the bounds; one that is missing is a dash."""
+    low, high = (wording.NOTHING if value is None else wording.mpps(value) for value in (row.lower_pps, row.upper_pps))
+    return f"{low} .. {high}"
+
+
+def attributes(goal: Goal) -> str:
+    """Write all attributes of a goal, as RFC 9971 asks."""
+    return (
+        f"loss ratio {goal.loss_ratio:g}, exceed ratio {goal.exceed_ratio:g}, width {goal.relative_width:g}, trials of"
+        f" {goal.initial_trial_duration_s:g} to {goal.final_trial_duration_s:g} s, sum {goal.duration_sum_s:g} s"
+    )

@@ -1,0 +1,140 @@
+"""The records of tests that are more than single trials: a search, a curve of loads, a soak.
+
+A test's trials are ordinary trial records; its result names the first and the last of them, and says what came of it.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from nfvbed.records import QualityWarning, Record, Status
+
+RESULT_FORMAT = 1
+MIXED = "mixed"
+"""The placement class of what ran in several."""
+ONLY = "only"
+"""The placement class where a host shows one, or where nothing tells."""
+
+
+class ResultKind(StrEnum):
+    """What was tested."""
+
+    SEARCH = "search"
+    """A throughput search (RFC 2544 section 26.1, RFC 9971)."""
+    CONTINUOUS = "continuous"
+    """One given load."""
+    LOSS_CURVE = "loss-curve"
+    """Frame loss rate at several loads (RFC 2544 section 26.3)."""
+    LATENCY = "latency"
+    """Latency at several loads (RFC 2544 section 26.2)."""
+    SOAK = "soak"
+    """A load for long, in intervals."""
+
+
+def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
+    """Give a test's placement class, as it is known now.
+
+    Args:
+        kind: a search used the trials of its own class alone; any other test has to be in one with all its points.
+        stored: its class as it was known when it ended.
+        labels: the classes of its trials or points, as they are known now.
+    """
+    real = set(labels) - {MIXED, ONLY}
+    if kind is not ResultKind.SEARCH:
+        return MIXED if MIXED in labels or len(real) > 1 else next(iter(real), ONLY)
+    return stored if stored in real or not real else max(sorted(real), key=list(labels).count)
+
+
+class ResultRecord(Record):
+    """One test of one cell in one round, written when it ended and never edited."""
+
+    format: int = RESULT_FORMAT
+    run: str
+    cell: str
+    round: int
+    test: str
+    """The test's label in the experiment; unique there."""
+    kind: ResultKind
+    placement_class: str = ""
+    """That of its trials, as it was known when it ended; empty without trials. Readers derive it anew."""
+    status: Status = Status.OK
+    reason: str = ""
+    """Why it has no result, or why its result is irregular."""
+    warnings: tuple[QualityWarning, ...] = ()
+    """Those of its trials."""
+    first_sequence: int | None = None
+    last_sequence: int | None = None
+    """Of its trials; None where none was run."""
+    started_at: str
+    """UTC, ISO 8601."""
+    ended_at: str
+    simulated: bool = False
+    payload: dict[str, Any] = Field(default_factory=dict)
+    """What came of it, in the form of its kind; empty where nothing did."""
+
+    @property
+    def key(self) -> tuple[int, str, str]:
+        """What identifies it in its run: round, cell, label."""
+        return (self.round, self.cell, self.test)
+
+    def holds(self, sequence: int) -> bool:
+        """Whether a trial of its run is one of its trials."""
+        if self.first_sequence is None or self.last_sequence is None:
+            return False
+        return self.first_sequence <= sequence <= self.last_sequence
+
+    def placed_by(self, sequence: int) -> bool:
+        """Whether a trial of its run decides its placement class: one of its points, or any of a search's trials."""
+        points = self.payload.get("points")
+        return self.holds(sequence) if points is None else any(point["sequence"] == sequence for point in points)
+
+
+class Reference(Record):
+    """The load that fractions are fractions of, frames/s over all directions."""
+
+    of: str
+    """`mrr`, or the name of a search's goal."""
+    load_pps: int
+    regular: bool
+    """Whether what it was taken from is a regular result; an MRR always is."""
+    placement_class: str
+    """That of the trials it was taken from."""
+
+
+class LoadPoint(Record):
+    """One trial at one load. Loads, rates and frames are sums over the directions."""
+
+    sequence: int
+    """Of its trial, which has histograms, CPU times and counters."""
+    fraction: float | None = None
+    """Of the reference; None: the load was given in frames/s."""
+    intended_load_pps: int
+    offered_load_pps: int
+    forwarded_rate_pps: int
+    intended_frames: int
+    lost_frames: int
+    """Sent and not received."""
+    unsent_frames: int
+    duration_ns: int
+
+    @property
+    def loss_ratio(self) -> float:
+        """Lost and unsent over intended frames, as a search counts; 0 where nothing was intended."""
+        return (self.lost_frames + self.unsent_frames) / self.intended_frames if self.intended_frames else 0.0
+
+
+class LoadsPayload(Record):
+    """What came of a test at given loads: continuous, loss curve, latency, soak."""
+
+    reference: Reference | None = None
+    """None: all loads were given in frames/s."""
+    points: tuple[LoadPoint, ...]
+    """In the order in which they were measured."""
+
+    @property
+    def loss_ratio(self) -> float:
+        """Over all points."""
+        intended = sum(point.intended_frames for point in self.points)
+        return sum(point.lost_frames + point.unsent_frames for point in self.points) / intended if intended else 0.0

@@ -1,0 +1,18 @@
+"""What stands while a run measures on one deployment."""
+
+from dataclasses import dataclass
+
+from nfvbed.deploy.site import Site
+from nfvbed.records import Deployment
+from nfvbed.run.tools import Measures
+from nfvbed.traffic.generator import GeneratorInfo
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What stands while trials run."""
+
+    site: Site
+    deployment: Deployment
+    measures: Measures
+    info: GeneratorInfo

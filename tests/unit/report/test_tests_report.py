@@ -1,0 +1,169 @@
+"""Tests beside the MRR in terminal, page and figures: throughput only where it is regular, reasons with advice."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from nfvbed.cli.main import main
+from nfvbed.cli.results import load_runs
+from nfvbed.compare.advice import advice_for
+from nfvbed.compare.comparison import Comparison, compare
+from nfvbed.records import QualityWarning
+from nfvbed.report.context import ReportContext
+from nfvbed.report.export import to_json
+from nfvbed.report.export_tests import tests_to_csv as csv_of
+from nfvbed.report.figures.catalogue import figures, to_svg
+from nfvbed.report.irregular import ADVICE
+from nfvbed.report.page import render_page
+from nfvbed.report.terminal import render
+from nfvbed.report.throughput import throughput_rows
+from nfvbed.search.stop import Irregularity
+
+ROOT = Path(__file__).parents[3]
+TESTS = (
+    "tests=[{kind: mrr}, {kind: search, preset: csit-quick}, {kind: loss-curve, duration_s: 0.1},"
+    " {kind: latency, duration_s: 0.1}, {kind: soak, load_pps: 1000, duration_s: 1, interval_s: 0.5},"
+    " {kind: search, name: bounded, preset: rfc2544-quick, max_load_pps: 500000},"
+    " {kind: search, name: lost, preset: csit-quick, min_load_pps: 7000000},"
+    " {kind: continuous, name: after, fraction: 0.5, of: NDR, duration_s: 0.1}]"
+)
+
+
+@pytest.fixture(scope="module", name="comparison")
+def _comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    store = str(tmp_path_factory.mktemp("report") / "x.sqlite")
+    options = ("--root", str(ROOT), "--store", store)
+    assert main(["run", "simulated", "--frame-size", "64", "--repetitions", "1", "--set", TESTS, *options]) == 0
+    return compare(load_runs(ROOT, store, ()).data)
+
+
+def shown(comparison: Comparison, width: int = 150) -> str:
+    output = io.StringIO()
+    Console(file=output, width=width, color_system=None).print(render(comparison, width))
+    return output.getvalue()
+
+
+def test_throughput_is_the_word_for_regular_results_only(comparison: Comparison):
+    rows = {(row.test, row.goal.name): row for row in throughput_rows(comparison) if row.goal}
+    regular, limited = rows["search", "NDR"], rows["bounded", "NDR"]
+    assert regular.throughput_pps is not None
+    assert regular.lower_pps - 1 <= regular.throughput_pps < regular.upper_pps
+    assert (regular.preset, regular.regular, regular.irregular) == ("csit-quick", 1, ())
+    assert (limited.throughput_pps, limited.lower_pps, limited.upper_pps) == (None, 500_000, None)
+    assert [reason for reason, _ in limited.irregular] == [Irregularity.MAX_LOAD]
+    assert [reason for reason, _ in rows["lost", "NDR"].irregular] == [Irregularity.MIN_LOAD]
+
+
+def test_the_terminal_gives_bounds_goals_and_advice(comparison: Comparison):
+    text = shown(comparison)
+    for part in ("throughput searches", "csit-quick", "0 of 1", "exceed ratio 0.5", "max-load", "tests at given loads"):
+        assert part in text
+    flat = " ".join(text.split())
+    assert ADVICE[Irregularity.MAX_LOAD].remedy in flat
+    assert "100% mrr" in flat
+    assert "90% PDR" in flat
+
+
+def test_goals_are_lines_in_vsperfs_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    options = ("--root", str(ROOT), "--store", str(tmp_path / "z.sqlite"))
+    tests = "tests=[{kind: search, preset: csit-quick}, {kind: search, name: low, max_load_pps: 300000}]"
+    only = ("--frame-size", "64", "--repetitions", "1", "--quick", "--set", tests)
+    assert main(["run", "simulated", *only, *options]) == 0
+    capsys.readouterr()
+    assert main(["export", "--format", "vsperf-csv", *options]) == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [line["nfvbed_preset"] for line in lines] == ["csit-quick NDR", "csit-quick PDR"] * 2
+    assert {(line["type"], line["id"]) for line in lines} == {("rfc2544_throughput", "phy2phy_tput")}
+    first, *_, last = lines
+    assert float(first["throughput_rx_fps"]) == pytest.approx(float(first["nfvbed_rx_low_fps"]), abs=1)
+    assert (last["throughput_rx_fps"], last["nfvbed_limits"], last["nfvbed_rx_low_fps"]) == ("", "max-load", "300000")
+
+
+def test_the_csv_has_a_line_for_each_goal_and_each_load(comparison: Comparison):
+    lines = list(csv.DictReader(io.StringIO(csv_of(comparison))))
+    by_test = {name: [line for line in lines if line["test"] == name] for name in ("search", "bounded", "loss-curve")}
+    assert [line["goal"] for line in by_test["search"][:2]] == ["NDR", "PDR"]
+    assert all(line["conditional_throughput_pps"] for line in by_test["search"])
+    assert {line["conditional_throughput_pps"] for line in by_test["bounded"]} == {""}
+    assert {line["irregularity"] for line in by_test["bounded"]} == {"max-load"}
+    assert len(by_test["loss-curve"]) % 11 == 0
+    assert all(int(line["latency_p99_ns"]) >= int(line["latency_min_ns"]) for line in by_test["loss-curve"])
+    assert {line["simulated"] for line in lines} == {"1"}
+
+
+def test_without_the_mrr_the_class_is_that_of_the_results(tmp_path: Path):
+    store = str(tmp_path / "w.sqlite")
+    only = ("--frame-size", "64", "--repetitions", "3", "--set", "tests=[{kind: search, preset: csit-quick}]")
+    assert main(["run", "simulated", *only, "--root", str(ROOT), "--store", store]) == 0
+    found = compare(load_runs(ROOT, store, ()).data)
+    classes = [test.placement_class for test in found.tests]
+    assert found.placement[0].choice.name == max(set(classes), key=classes.count)
+    rows = throughput_rows(found)
+    assert [(row.goal.name, row.repetitions >= 3, row.status) for row in rows if row.goal] == [
+        ("NDR", True, ""),
+        ("PDR", True, ""),
+    ]
+    assert all(row.spread_pps[0] <= row.throughput_pps <= row.spread_pps[1] for row in rows)
+
+
+def test_doubts_stand_beside_the_numbers(comparison: Comparison):
+    """A doubt that only a test has gets its advice too; unsent frames are what a search judges by."""
+    doubt = (QualityWarning.CPU_STOLEN, QualityWarning.UNSENT)
+    tests = tuple(
+        test.model_copy(update={"result": test.result.model_copy(update={"warnings": doubt})})
+        for test in comparison.tests
+        if test.result.test == "search"
+    )
+    doubted = comparison.model_copy(update={"tests": tests})
+    assert {row.doubts for row in throughput_rows(doubted)} == {(QualityWarning.CPU_STOLEN,)}
+    remedy = advice_for(QualityWarning.CPU_STOLEN).remedy
+    assert remedy in " ".join(shown(doubted).split())
+    assert remedy not in " ".join(shown(comparison).split())
+    page = render_page(ReportContext(comparison=doubted, runs=()))
+    assert '<td class="limits">cpu-stolen</td>' in page
+    assert remedy in page
+
+
+def test_every_reason_has_advice():
+    assert set(ADVICE) == set(Irregularity)
+
+
+def test_the_page_has_the_section_and_the_figures(comparison: Comparison):
+    page = render_page(ReportContext(comparison=comparison, runs=()))
+    for part in (
+        'id="tests"',
+        "Throughput searches",
+        "loss ratio 0.005",
+        "Tests at given loads",
+        "figure-loss-by-load",
+    ):
+        assert part in page
+    drawn = figures(comparison)
+    assert {"loss-by-load", "latency-by-load"} <= set(drawn)
+    for name in ("loss-by-load", "latency-by-load"):
+        assert "SIMULATED" in drawn[name]["title"]["text"]
+        assert to_svg(drawn[name]).startswith("<svg")
+    (values,) = drawn["loss-by-load"]["datasets"].values()
+    assert max(value["percent"] for value in values) > 5
+    assert min(value["percent"] for value in values) == 0
+
+
+def test_the_document_has_every_result_with_its_payload(comparison: Comparison):
+    tests = json.loads(to_json(comparison))["tests"]
+    assert {test["result"]["test"] for test in tests} >= {"search", "loss-curve", "latency", "soak", "after"}
+    latency = next(test for test in tests if test["result"]["test"] == "latency")
+    assert all(len(load["latency_directions"]) == 2 for load in latency["loads"])
+
+
+def test_a_run_without_the_mrr_is_shown_and_ends_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    options = ("--root", str(ROOT), "--store", str(tmp_path / "y.sqlite"))
+    only = ("--frame-size", "64", "--repetitions", "1", "--set", "tests=[{kind: search, preset: csit-quick}]")
+    assert main(["run", "simulated", *only, *options]) == 0
+    assert main(["compare", *options]) == 0
+    text = capsys.readouterr().out
+    assert "the MRR is none of this run's tests" in text
+    assert "1 of 1" in text

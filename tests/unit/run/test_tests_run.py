@@ -1,0 +1,232 @@
+"""Tests beside the MRR: executed in order, built on each other, each with one result; what fails keeps none back."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from run_bench import Crash, CrashingStore, WatchedSite, classify_all_alike, only_run, runner, study, variant
+
+from nfvbed.compare.placement import classify
+from nfvbed.errors import GeneratorError, NfvbedError, VnfDiedError
+from nfvbed.measure.task import TrialTask
+from nfvbed.measure.trial import Measurement
+from nfvbed.records import Preset, Status, TrialRecord
+from nfvbed.results import LoadsPayload, ResultKind, ResultRecord
+from nfvbed.run.tools import Tools
+from nfvbed.search.result import SearchResult
+from nfvbed.search.stop import Irregularity
+from nfvbed.store import Store
+
+SEARCH = {"kind": "search", "preset": "csit-quick"}
+LOADS = (
+    {"kind": "continuous", "fraction": 0.5, "of": "NDR", "duration_s": 1},
+    {"kind": "loss-curve", "fractions": (1.5, 1.0, 0.5)},
+    {"kind": "latency", "duration_s": 0.5},
+    {"kind": "soak", "fraction": 0.9, "of": "PDR", "duration_s": 3, "interval_s": 0.5},
+)
+ONCE = {"needed": 1, "max_rounds": 3}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    with Store.open(tmp_path / "x.sqlite") as opened:
+        yield opened
+
+
+def quiet(name: str = "sim-a", **options: object):
+    return variant(name, **{"capacity_pps": 5e6, "noise": 0.0, **options})
+
+
+def of(store: Store, label: str) -> list[ResultRecord]:
+    return [result for result in store.results(only_run(store).id) if result.test == label]
+
+
+def points(result: ResultRecord):
+    return LoadsPayload.model_validate(result.payload).points
+
+
+def test_all_tests_in_order_with_one_result_each(store: Store) -> None:
+    spec = study([quiet()], tests=({"kind": "mrr"}, SEARCH, *LOADS), ceilings=True, repetitions=ONCE)
+    run = runner(store).start(spec)
+    assert run.status is Status.OK
+    results = store.results(run.id)
+    assert [result.test for result in results] == ["search", "continuous", "loss-curve", "latency", "soak"]
+    assert all((result.status, result.reason, result.simulated) == (Status.OK, "", True) for result in results)
+    trials = {trial.sequence: trial for trial in store.trials(run.id)}
+    assert list(trials) == list(range(1, len(trials) + 1))
+    for result in results:
+        own = [trial for trial in trials.values() if result.holds(trial.sequence)]
+        assert {trial.preset.value for trial in own} == {result.kind.value}
+    found = SearchResult.model_validate(results[0].payload)
+    assert found.label == "csit-quick"
+    assert found.of("NDR").conditional_throughput_pps == pytest.approx(5e6, rel=0.01)
+    assert found.loads.limit is Irregularity.GENERATOR_LIMITED
+    assert found.loads.max_load_pps == pytest.approx(4 * 5e6, rel=0.01)
+    searched = [trial for trial in trials.values() if trial.preset is Preset.SEARCH]
+    assert all(trial.cost is None and trial.latency_hdr == (None, None) for trial in searched)
+    assert len(searched) > found.trials
+
+
+def test_loads_are_parts_of_what_was_found(store: Store) -> None:
+    spec = study([quiet()], tests=({"kind": "mrr"}, SEARCH, *LOADS), ceilings=True, repetitions=ONCE)
+    runner(store).start(spec)
+    found = SearchResult.model_validate(of(store, "search")[0].payload)
+    (point,) = points(of(store, "continuous")[0])
+    assert point.intended_load_pps == pytest.approx(found.of("NDR").lower_bound.load_pps / 2, abs=2)
+    assert point.loss_ratio == 0
+    curve = points(of(store, "loss-curve")[0])
+    assert [round(entry.loss_ratio, 3) for entry in curve] == [pytest.approx(1 / 3, abs=0.001), 0, 0]
+    latency = LoadsPayload.model_validate(of(store, "latency")[0].payload)
+    assert [entry.fraction for entry in latency.points] == [0.01, 0.1, 0.5, 0.9, None]
+    assert latency.points[-1].intended_load_pps == 100_000
+    assert latency.reference.of == "PDR"
+    assert latency.reference.regular
+    trials = {trial.sequence: trial for trial in store.trials(only_run(store).id)}
+    assert all(all(trials[entry.sequence].latency_hdr) for entry in latency.points)
+    assert len(points(of(store, "soak")[0])) == 6
+
+
+def test_repetitions_are_counted_for_every_test(store: Store) -> None:
+    spec = study([quiet("sim-a"), quiet("sim-b")], tests=(SEARCH,), ceilings=True, repetitions={"needed": 2})
+    run = runner(store).start(spec)
+    assert run.status is Status.OK
+    assert [(r.round, r.cell) for r in store.results(run.id)] == [
+        (1, "sim-a/p2p/64"),
+        (1, "sim-b/p2p/64"),
+        (2, "sim-b/p2p/64"),
+        (2, "sim-a/p2p/64"),
+    ]
+    assert {t.preset for t in store.trials(run.id) if t.cell.startswith("sim")} == {Preset.SEARCH}
+
+
+def test_only_tests_that_lack_something_are_repeated(store: Store) -> None:
+    """Where the class flips, a soak counts in every class, so it has enough before the MRR has."""
+    options = {"state_change_per_s": 0.02, "far_capacity_pps": 1e6, "noise": 0.0}
+    tests = ({"kind": "mrr"}, {"kind": "soak", "load_pps": 1000, "duration_s": 40, "interval_s": 1})
+    spec = study([variant(**options)], tests=tests, repetitions={"needed": 2, "max_rounds": 60})
+    run = runner(store, tools=Tools(classify=classify)).start(spec)
+    results = store.results(run.id)
+    assert run.status is Status.OK
+    assert "mixed" in [r.placement_class for r in results]
+    rounds = {trial.round for trial in store.trials(run.id) if trial.preset is Preset.MRR}
+    assert len(rounds) > len(results) == 2
+
+
+def test_a_search_stays_in_the_class_that_the_run_is_in(store: Store) -> None:
+    options = {"state_change_per_s": 0.02, "far_capacity_pps": 1e6, "capacity_pps": 5e6, "noise": 0.0}
+    spec = study([variant(**options)], tests=({"kind": "mrr"}, SEARCH), ceilings=True, repetitions={"max_rounds": 40})
+    run = runner(store, tools=Tools(classify=classify)).start(spec)
+    truth = {"near": 5e6, "far": 1e6}
+    found = [(r.placement_class, SearchResult.model_validate(r.payload)) for r in store.results(run.id)]
+    regular = [(label, result) for label, result in found if result.regular and label in truth]
+    assert regular
+    for label, result in regular:
+        assert result.of("NDR").conditional_throughput_pps == pytest.approx(truth[label], rel=0.011)
+
+
+def test_a_point_of_another_class_is_measured_again(store: Store) -> None:
+    options = {"state_change_per_s": 0.1, "far_capacity_pps": 1e6, "capacity_pps": 5e6, "noise": 0.0}
+    tests = ({"kind": "mrr"}, {"kind": "loss-curve", "duration_s": 1, "fractions": (1.0, 0.5, 0.3)})
+    spec = study([variant(**options)], tests=tests, repetitions={"needed": 3, "max_rounds": 60})
+    run = runner(store, tools=Tools(classify=classify)).start(spec)
+    assert run.status is Status.OK
+    trials = store.trials(run.id)
+    labels = dict(zip((t.sequence for t in trials), classify([t.core_distance_ns for t in trials]), strict=True))
+    more = 0
+    for result in store.results(run.id):
+        assert len(points(result)) == 3
+        more += sum(result.holds(t.sequence) for t in trials) - 3
+        if result.placement_class in ("near", "far"):
+            assert {labels[t.sequence] for t in trials if result.placed_by(t.sequence)} == {result.placement_class}
+    assert more > 0
+
+
+def test_without_the_load_that_it_is_a_part_of_a_test_is_blocked(store: Store) -> None:
+    """A search whose smallest load is too much has no lower bound."""
+    tests = ({**SEARCH, "min_load_pps": 10**7}, {"kind": "latency"})
+    run = runner(store).start(study([quiet()], tests=tests, ceilings=True, repetitions=ONCE))
+    search, latency = store.results(run.id)
+    assert (search.status, "min-load" in search.reason) == (Status.OK, True)
+    assert latency.status is Status.BLOCKED
+    assert "no lower bound" in latency.reason or "lower bound for PDR" in latency.reason
+    assert (latency.first_sequence, latency.payload, latency.placement_class) == (None, {}, "")
+    assert run.status is Status.OK
+
+
+class FailingAt(Measurement):
+    error: NfvbedError = GeneratorError("the generator ended", observed="signal 9")
+    preset = Preset.SEARCH
+    left = 1
+
+    def measure(self, task: TrialTask) -> TrialRecord:
+        if task.preset is self.preset and task.cell.startswith("sim-a") and type(self).left:
+            type(self).left -= 1
+            raise self.error
+        return super().measure(task)
+
+
+def failing(**values: object) -> Tools:
+    return Tools(measure_with=type("FailingNow", (FailingAt,), values), classify=classify_all_alike)
+
+
+def test_a_test_that_fails_keeps_the_others_going(store: Store) -> None:
+    tests = ({"kind": "mrr"}, SEARCH, {"kind": "loss-curve"})
+    spec = study([quiet("sim-a"), quiet("sim-b")], tests=tests, ceilings=True, repetitions=ONCE, frame_sizes=(64, 128))
+    site = WatchedSite()
+    runs = runner(store, lambda _: site, tools=failing())
+    run = runs.start(spec)
+    results = {(r.cell, r.test): r for r in store.results(run.id)}
+    assert results["sim-a/p2p/64", "search"].status is Status.FAILED
+    assert "signal 9" in results["sim-a/p2p/64", "search"].reason
+    assert sum(result.status is Status.OK for result in results.values()) == 7
+    assert run.status is Status.FAILED
+    assert isinstance(runs.failure, GeneratorError)
+    assert "search of sim-a/p2p/64 in round 1" in runs.failure.where
+    assert site.deployed.count(("sim-a", "subject")) == 2
+    assert not site.standing
+    assert [t.status for t in store.trials(run.id) if t.status is not Status.OK] == [Status.FAILED]
+    before = len(store.trials(run.id))
+    again = runner(store).resume(only_run(store))
+    assert (again.status, len(store.trials(run.id))) == (Status.FAILED, before), "a result is kept, not repeated"
+
+
+def test_a_vnf_that_dies_in_a_test_costs_its_cell_and_leaves_no_result(store: Store) -> None:
+    spec = study([quiet("sim-a"), quiet("sim-b")], tests=(SEARCH,), ceilings=True, repetitions=ONCE)
+    runs = runner(store, tools=failing(error=VnfDiedError("the VNF ended")))
+    assert runs.start(spec).status is Status.FAILED
+    assert isinstance(runs.failure, VnfDiedError)
+    assert [r.cell for r in store.results(only_run(store).id)] == ["sim-b/p2p/64"]
+    ended = runner(store).resume(only_run(store))
+    assert ended.status is Status.OK
+    assert {r.cell for r in store.results(ended.id)} == {"sim-a/p2p/64", "sim-b/p2p/64"}
+
+
+def key_list(results: Sequence[ResultRecord]) -> list[tuple[int, str, str]]:
+    return sorted(result.key for result in results)
+
+
+@pytest.mark.parametrize("at", [25, 40, 55, 70, 85, 95])
+def test_a_resumed_run_repeats_a_test_without_a_result_and_no_other(tmp_path: Path, at: int) -> None:
+    tests = ({"kind": "mrr"}, {**SEARCH, "goals": ({"name": "NDR"},)}, {"kind": "loss-curve"})
+    spec = study([quiet("sim-a"), quiet("sim-b")], tests=tests, ceilings=True, repetitions=ONCE)
+    with CrashingStore.open(tmp_path / "x.sqlite") as store:
+        assert isinstance(store, CrashingStore)
+        store.count, store.crash_at = 0, at
+        with pytest.raises(Crash):
+            runner(store).start(spec)
+    with Store.open(tmp_path / "x.sqlite") as store:
+        run = only_run(store)
+        kept, before = store.results(run.id), store.trials(run.id)
+        assert runner(store).resume(run).status is Status.OK
+        after = store.results(run.id)
+        assert after[: len(kept)] == kept
+        assert key_list(after) == sorted(
+            (1, f"sim-{name}/p2p/64", test) for name in "ab" for test in ("search", "loss-curve")
+        )
+        assert store.trials(run.id)[: len(before)] == before
+        mrr = [t for t in store.trials(run.id) if t.preset in (Preset.MRR, Preset.PACED)]
+        assert len(mrr) == 2 + 2 * 2
+
+
+def test_kinds_and_presets_have_the_same_words() -> None:
+    assert {kind.value for kind in ResultKind} == {p.value for p in Preset} - {"mrr", "paced", "trace"}
