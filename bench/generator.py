@@ -8,12 +8,12 @@ each counts.
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
+import program
 from loops import Loop, memif, veth, virtio_user
 from pairs import VARIANT, Limits, LoopResult, group_of, run_pairs
 from rich.console import Console
@@ -22,7 +22,6 @@ from rich.table import Table
 from nfvbed.deploy.lab.hostlock import HostLock
 from nfvbed.deploy.lab.reap import reap
 from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.errors import NfvbedError
 
 LOOPS: dict[str, Callable[[Workspace], AbstractContextManager[Loop]]] = {
     "virtio-user": virtio_user,
@@ -91,8 +90,4 @@ def _print(result: LoopResult) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except NfvbedError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_code)
+    program.run(main)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import program
 from rich.console import Console
 from rich.table import Table
 from switches import Switch, Trial, wait_until_quiet
@@ -24,7 +25,6 @@ from nfvbed.deploy.lab.arrangement import resolve
 from nfvbed.deploy.lab.hostlock import HostLock
 from nfvbed.deploy.lab.reap import reap
 from nfvbed.deploy.lab.topology import read_topology
-from nfvbed.errors import NfvbedError
 from nfvbed.records import CellRole
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import ArrangementSpec
@@ -195,8 +195,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except NfvbedError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_code)
+    program.run(main)

@@ -7,17 +7,16 @@ the median trial time of `csit` over that of the two plain searches together.
 
 import argparse
 import json
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+import program
 from plain_search import binary_search, simulated_measurer
 from rich.console import Console
 from rich.table import Table
 
 from nfvbed.compare.placement import classify
-from nfvbed.errors import NfvbedError
 from nfvbed.search.engine import Setting, search
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import LoadRange
@@ -112,8 +111,4 @@ def _print(kinds: dict[str, list[Found]]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except NfvbedError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_code)
+    program.run(main)

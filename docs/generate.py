@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -125,13 +126,13 @@ def page_search() -> str:
     return "\n".join(parts)
 
 
-def _class_of(module: object, name: str) -> ast.ClassDef:
-    source = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]
+def _class_of(module: ModuleType, name: str) -> ast.ClassDef:
+    source = ast.parse(inspect.getsource(module))
     return next(node for node in source.body if isinstance(node, ast.ClassDef) and node.name == name)
 
 
-def _model_tables(module: object, without: tuple[type, ...] = ()) -> list[str]:
-    source = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]
+def _model_tables(module: ModuleType, without: tuple[type, ...] = ()) -> list[str]:
+    source = ast.parse(inspect.getsource(module))
     tables = []
     for node in source.body:
         model = getattr(module, node.name) if isinstance(node, ast.ClassDef) else None

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "worker.h"
+#include "scheduling.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -97,18 +98,6 @@ static void prefer_this_thread(void)
 {
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WORKER_NICE);
 }
-
-/* As sched_setattr(2) has it; <linux/sched/types.h> and <sched.h> of this C library exclude each other. */
-struct scheduling {
-	uint32_t size;
-	uint32_t policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime; /* the slice, for ordinary threads: Linux 6.12 */
-	uint64_t deadline;
-	uint64_t period;
-};
 
 /*
  * Beside another thread that polls: short slices bring both back sooner when somebody else woke up on this core. It is

@@ -36,6 +36,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "scheduling.h"
 #include "yield.h"
 
 #define SLICE_NS 100000ull
@@ -64,18 +65,6 @@ static unsigned socket_count;
 
 static __thread struct yield_thread *mine;
 static __thread unsigned empty_in_row;
-
-/* As sched_setattr(2) has it; <linux/sched/types.h> and <sched.h> of this C library exclude each other. */
-struct scheduling {
-	uint32_t size;
-	uint32_t policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime; /* the slice, for ordinary threads: Linux 6.12 */
-	uint64_t deadline;
-	uint64_t period;
-};
 
 static void run_first(void)
 {

@@ -45,12 +45,7 @@ def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
     Raises:
         ValueError: something that is not such a histogram.
     """
-    merged = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
-    for text in encoded:
-        try:
-            merged.decode_and_add(text)
-        except _NO_HISTOGRAM as error:
-            raise ValueError(f"not an HdrHistogram (V2, compressed, base64): {error}") from error
+    merged = _merge(encoded)
     frames = int(merged.get_total_count())
     if not frames:
         return None
@@ -83,7 +78,7 @@ def _merge(encoded: Iterable[str]) -> HdrHistogram:
     for text in encoded:
         try:
             merged.decode_and_add(text)
-        except Exception as error:  # hdrh raises zlib, binascii, struct errors and its own, without a common base
+        except _NO_HISTOGRAM as error:
             raise ValueError(f"not an HdrHistogram (V2, compressed, base64): {error}") from error
     return merged
 

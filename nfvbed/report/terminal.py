@@ -15,7 +15,7 @@ from nfvbed.compare.verdict import Verdict
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
-from nfvbed.report.terminal_tests import test_parts
+from nfvbed.report.terminal_tests import parts_of_tests
 
 WIDE: Final = 110
 """From here on loss, cycles and doubts fit; below it the doubts stand under the table."""
@@ -57,7 +57,7 @@ def render(comparison: Comparison, width: int) -> RenderableType:
     if width >= WIDE:
         cpu = " CPU: cores kept busy at maximum load." if width >= FULL else ""
         parts.append(Text(f"n/s: cannot be separated.{cpu}", style="dim"))
-    parts += test_parts(comparison)
+    parts += parts_of_tests(comparison)
     parts += [Text(wording.chain(chain)) for chain in comparison.chains]
     parts += [Text(f"Note: {note}.", style="dim") for note in comparison.notes]
     if width < WIDE:

@@ -14,7 +14,7 @@ from nfvbed.report.irregular import ADVICE
 from nfvbed.results import ResultKind
 
 
-def test_parts(comparison: Comparison) -> list[RenderableType]:
+def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
     """Give the tables and what they need to be read; nothing where the MRR was the only test."""
     if not comparison.tests:
         return []
@@ -25,9 +25,6 @@ def test_parts(comparison: Comparison) -> list[RenderableType]:
         for kind in throughput.further_doubts(comparison)
     ]
     return [*(_throughput(rows) if rows else []), *([_loads(loads)] if loads else []), *advice]
-
-
-test_parts.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
 
 
 def _table(title: str, headings: tuple[str, ...], left: int) -> Table:

@@ -14,7 +14,6 @@ from nfvbed.errors import (
     UnsupportedError,
     VnfDiedError,
 )
-from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
 from nfvbed.records import Deployment, Preset, Status
@@ -143,7 +142,7 @@ class Bench:
     def _measure(self, trial: PlannedTrial, cell: CellPlan, setup: Setup) -> None:
         request = self._request(cell, trial)
         self._observer.trial_started(trial, request.duration_ns / NS_PER_S)
-        record = setup.measures.measure(self._task(trial, request))
+        record = setup.measures.measure(self._ledger.task(trial, request))
         self._ledger.add_trial(record)
         self._observer.trial_ended(record)
 
@@ -161,16 +160,6 @@ class Bench:
         if trial.preset is Preset.MRR:
             return requests.maximum(self._plan.experiment, cell)
         return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify)
-
-    def _task(self, trial: PlannedTrial, request: TrafficRequest) -> TrialTask:
-        return TrialTask(
-            run=self._ledger.run.id,
-            cell=trial.cell,
-            sequence=self._ledger.next_sequence,
-            round=trial.round,
-            preset=trial.preset,
-            request=request,
-        )
 
     def _set_aside(self, cell: CellPlan, variant: Variant, reason: str) -> None:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))

@@ -6,6 +6,7 @@ from typing import Any
 from uuid6 import uuid7
 
 from nfvbed.errors import NfvbedError, NotComparableError
+from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import MRR_THEN_PACED, CellPlan, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial, TrialKey
 from nfvbed.plan.standing import DoneTest, DoneTrial
@@ -14,6 +15,7 @@ from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
+from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.units import NS_PER_S
 
 PLAN_FORMAT = 2
@@ -138,6 +140,17 @@ class RunLedger:
     def next_sequence(self) -> int:
         """The number of the next trial; a repetition of one that failed gets a number of its own."""
         return max((trial.sequence for trial in self._trials), default=0) + 1
+
+    def task(self, trial: PlannedTrial, request: TrafficRequest) -> TrialTask:
+        """Give what a measurement needs to know of the next trial."""
+        return TrialTask(
+            run=self.run.id,
+            cell=trial.cell,
+            sequence=self.next_sequence,
+            round=trial.round,
+            preset=trial.preset,
+            request=request,
+        )
 
     def put_blob(self, kind: str, value: Any) -> str:
         """Keep a value and give its hash."""

@@ -182,14 +182,7 @@ class Tester:
         return Known(ledger.trials, ledger.results, classify, wanted)
 
     def _task(self, unit: PlannedTrial, cell: CellPlan) -> TrialTask:
-        return TrialTask(
-            run=self._ledger.run.id,
-            cell=unit.cell,
-            sequence=self._ledger.next_sequence,
-            round=unit.round,
-            preset=unit.preset,
-            request=requests.plain(self._plan.experiment, cell),
-        )
+        return self._ledger.task(unit, requests.plain(self._plan.experiment, cell))
 
     def _search_task(self, unit: PlannedTrial, cell: CellPlan) -> TrialTask:
         # Stamps cost the generator time, and counters the search: it goes by neither.

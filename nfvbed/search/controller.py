@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 from MLRsearch import Config, GoalResult, MeasurementResult, MultipleLossRatioSearch, SearchGoal
 
@@ -117,5 +118,5 @@ def _bounds(library: MultipleLossRatioSearch, goal: SearchGoal) -> Bounds:
     )
 
 
-def _float(load: object) -> float | None:
-    return None if load is None else float(load)  # type: ignore[arg-type]
+def _float(load: SupportsFloat | None) -> float | None:
+    return None if load is None else float(load)

@@ -10,8 +10,12 @@ import uuid
 from pathlib import Path
 
 import pytest
-from lab_host import MARK, ROOT, assert_back_to, run, snapshot
+from lab_host import MARK, ROOT, assert_back_to, left_as_found, run, snapshot
 from xdp_driver import Generator, Namespace, start_relay
+
+import nfvbed.deploy.sites
+import nfvbed.onboard.sites
+from nfvbed.spec.loader import Project
 
 
 @pytest.fixture(name="namespace")
@@ -64,6 +68,24 @@ def _vloop_image():
 def _mark():
     """What a test's processes are found by."""
     return uuid.uuid4().hex
+
+
+@pytest.fixture(name="lab")
+def _lab(monkeypatch, mark):
+    """The lab, without VNFs; the host is as before after the test."""
+    monkeypatch.setenv(MARK, mark)
+    project = Project()
+    with left_as_found(nfvbed.deploy.sites.open_site(project.load_site("lab"), project.root), mark) as site:
+        yield site
+
+
+@pytest.fixture(name="lab_with_vnfs")
+def _lab_with_vnfs(monkeypatch, mark):
+    """The lab as commands open it, whose deployments have VNFs; the host is as before after the test."""
+    monkeypatch.setenv(MARK, mark)
+    project = Project()
+    with left_as_found(nfvbed.onboard.sites.open_site(project.load_site("lab"), project.root), mark) as site:
+        yield site
 
 
 @pytest.fixture(name="before")

@@ -3,6 +3,7 @@
 And the small nfvbed that tests interrupt and kill.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -60,6 +61,18 @@ def assert_back_to(before: dict[str, Any], mark: str, within_s: float = 5.0) -> 
     while (now := snapshot(mark)) != before and time.monotonic() < deadline:
         time.sleep(0.05)
     assert now == before
+
+
+@contextlib.contextmanager
+def left_as_found(site, mark):
+    """Hold the host for a site; with its lock held, what appears and disappears is ours."""
+    site.begin()
+    before = snapshot(mark)
+    try:
+        yield site
+        assert_back_to(before, mark)
+    finally:
+        site.close()
 
 
 def start(mark, *arguments):

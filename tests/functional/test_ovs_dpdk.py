@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-from lab_host import MARK, assert_back_to, snapshot
 
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes.ovs_dpdk import OvsDpdk
@@ -18,7 +17,6 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import PortRequest
 from nfvbed.deploy.ovs.instance import DpdkSettings, OvsInstance, settings
-from nfvbed.deploy.sites import open_site
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, Readiness, Role
@@ -33,21 +31,11 @@ REQUEST = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=10_0
 SYSTEM_PLACES = ("/run/openvswitch", "/etc/openvswitch", "/var/log/openvswitch", "/var/lib/openvswitch")
 
 
-@pytest.fixture
-def site(monkeypatch):
-    mark = f"ovs-{os.getpid()}"
-    monkeypatch.setenv(MARK, mark)
-    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
-    # With the host lock held, what appears and disappears is ours.
-    opened.begin()
-    before = snapshot(mark)
+@pytest.fixture(name="site")
+def _site(lab):
     system = system_files()
-    try:
-        yield opened
-        assert_back_to(before, mark)
-        assert system_files() == system, "an Open vSwitch of the system was touched"
-    finally:
-        opened.close()
+    yield lab
+    assert system_files() == system, "an Open vSwitch of the system was touched"
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 """VNFs side by side on the real switches: each gets its share of the flows and nothing else. As root."""
 
-import os
 import socket
 
 import pytest
-from lab_host import MARK, assert_back_to, snapshot
 from pyroute2 import IPRoute
 
 from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.measure.trace import run_trace
-from nfvbed.onboard.sites import open_site
 from nfvbed.records import VnfKind
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice
@@ -25,18 +22,9 @@ NO_ADDRESS = ["ffffffffffff", "01005e000001", "024e46562f00"]
 """Broadcast, multicast, and one that nobody has."""
 
 
-@pytest.fixture
-def site(monkeypatch):
-    mark = f"parallel-{os.getpid()}"
-    monkeypatch.setenv(MARK, mark)
-    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
-    opened.begin()
-    before = snapshot(mark)
-    try:
-        yield opened
-        assert_back_to(before, mark)
-    finally:
-        opened.close()
+@pytest.fixture(name="site")
+def _site(lab_with_vnfs):
+    return lab_with_vnfs
 
 
 def deploy(site, variant, forwarding):

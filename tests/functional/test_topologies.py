@@ -10,12 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from lab_host import MARK, assert_back_to, snapshot
 
 from nfvbed.deploy.dataplanes import veth_ports, vhost_user_ports
 from nfvbed.deploy.lab.generator import GeneratorStarter
 from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.sites import open_site
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.onboard.site import OnboardingSite
@@ -36,19 +34,9 @@ TRICKLE = TrafficRequest(
 FLOOD = TrafficRequest(duration_ns=300_000_000, frame_size=64)
 
 
-@pytest.fixture
-def site(monkeypatch):
-    mark = f"topologies-{os.getpid()}"
-    monkeypatch.setenv(MARK, mark)
-    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
-    # With the host lock held, what appears and disappears is ours.
-    opened.begin()
-    before = snapshot(mark)
-    try:
-        yield opened
-        assert_back_to(before, mark)
-    finally:
-        opened.close()
+@pytest.fixture(name="site")
+def _site(lab):
+    return lab
 
 
 def vnf(kind=VnfKind.PROCESS, forwarding="io", **more):

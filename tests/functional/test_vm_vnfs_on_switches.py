@@ -4,12 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from lab_host import MARK, assert_back_to, snapshot
 from vm_guests import PROJECT, choice
 
-from nfvbed.deploy.sites import open_site
 from nfvbed.errors import UnsupportedError
-from nfvbed.onboard.site import OnboardingSite
 from nfvbed.onboard.vm.monitor import Monitor
 from nfvbed.records import Accelerator, Role
 from nfvbed.spec.flavor import Flavor
@@ -22,18 +19,8 @@ REQUEST = TrafficRequest(duration_ns=2_000_000_000, frame_size=64, rate_pps=200,
 
 
 @pytest.fixture(name="site")
-def _site(monkeypatch):
-    mark = f"vm-{os.getpid()}"
-    monkeypatch.setenv(MARK, mark)
-    lab = open_site(PROJECT.load_site("lab"), PROJECT.root)
-    opened = OnboardingSite(lab, PROJECT.root)
-    opened.begin()
-    before = snapshot(mark)
-    try:
-        yield opened
-        assert_back_to(before, mark)
-    finally:
-        opened.close()
+def _site(lab_with_vnfs):
+    return lab_with_vnfs
 
 
 def offered(handle):

@@ -1,33 +1,20 @@
 """`offloads: false` reaches the data plane: whoever gives a VNF frames completes their checksums before. As root."""
 
-import os
 
 import pytest
-from lab_host import MARK, assert_back_to, snapshot
 from pyroute2.ethtool.ioctl import IoctlEthtool
 from vm_guests import PROJECT, choice
 
 from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.sites import open_site
 from nfvbed.onboard.offload import REMEDY, ChecksumPath, probe_checksums
-from nfvbed.onboard.site import OnboardingSite
 from nfvbed.records import VnfKind
 
 MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
 
 @pytest.fixture(name="site")
-def _site(monkeypatch):
-    mark = f"offloads-{os.getpid()}"
-    monkeypatch.setenv(MARK, mark)
-    opened = OnboardingSite(open_site(PROJECT.load_site("lab"), PROJECT.root), PROJECT.root)
-    opened.begin()
-    before = snapshot(mark)
-    try:
-        yield opened
-        assert_back_to(before, mark)
-    finally:
-        opened.close()
+def _site(lab_with_vnfs):
+    return lab_with_vnfs
 
 
 def raw(kind, offloads):

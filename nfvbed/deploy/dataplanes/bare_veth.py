@@ -1,32 +1,29 @@
 """A VNF looped back alone on veth ports: the generator's ends lead into its namespace, and there is no switch."""
 
 import platform
+from functools import partial
 
-from nfvbed.deploy.dataplane import DataPlane, DeployRequest
+from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place_generator
-from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge, bridge_options
+from nfvbed.deploy.dataplanes.linux_bridge import bridge_options
+from nfvbed.deploy.dataplanes.switchless import SwitchlessVeth
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
-from nfvbed.deploy.lab import links, napi
+from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.wiring import end_mac, end_name, refuse_many_vnfs, vnf_ports
-from nfvbed.errors import SwitchDiedError
-from nfvbed.records import CellRole, Deployment, Hop, PortKind, Support, SwitchCounters, VnfPort, WorkThread
+from nfvbed.records import CellRole, Deployment, PortKind, VnfPort, WorkThread
 from nfvbed.spec.layout import End
-from nfvbed.spec.variant import Variant
 
 VNF_LINKS = ("eth1a", "eth1b")
 
 
-class BareVeth(DataPlane):
+class BareVeth(SwitchlessVeth):
     """Two pairs, g0-eth1a and g1-eth1b. Threads are where they are beside the bridge."""
 
     kind = "bare-veth"
-
-    def probe(self, variant: Variant) -> Support:
-        """It runs where the bridge runs."""
-        return LinuxBridge().probe(variant)
+    links_are = "links to the VNF"
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make the pairs and place the receive work of the generator's ends."""
@@ -39,7 +36,7 @@ class BareVeth(DataPlane):
             generator = request.workspace.network_namespace("generator")
             for place, (near, far) in enumerate(zip(GENERATOR_LINKS, VNF_LINKS, strict=True)):
                 macs = (MACS[near], end_mac(End(0, place)))
-                inside(generator, lambda n=near, f=far, m=macs: links.add_veth(n, f, m, vnf))  # type: ignore[misc]
+                inside(generator, partial(links.add_veth, near, far, macs, vnf))
             veth_ports.prepare(vnf, VNF_LINKS, offloads)
             veth_ports.prepare(generator, GENERATOR_LINKS, options.offloads)
             veth_ports.wait_until_up(generator, GENERATOR_LINKS)
@@ -61,26 +58,6 @@ class BareVeth(DataPlane):
             versions={"linux": platform.release()},
             steps=steps.done,
         )
-
-    def verify(self, deployment: Deployment) -> None:
-        """Check that the pairs are there and up."""
-        found = veth_ports.read(deployment.control["generator_netns"], GENERATOR_LINKS)
-        down = [name for name, counted in found.items() if not counted.up]
-        if down:
-            raise SwitchDiedError("links to the VNF are down", where=str(down), fix="see who set them down")
-
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """There is no switch."""
-        return None
-
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """g0, g1; what is between them the VNF counts."""
-        found = veth_ports.read(deployment.control["generator_netns"], GENERATOR_LINKS)
-        return tuple(veth_ports.hop(f"generator port {i} ({n})", found[n]) for i, n in enumerate(GENERATOR_LINKS))
-
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The sinks' NAPI threads."""
-        return napi.still_there(deployment.threads)
 
 
 def _vnf_port(end: End, netns: str) -> VnfPort:

@@ -5,23 +5,22 @@ rings. Where the VNF shares the generator's core, what it reaches is a lower bou
 switch that copies on a core of its own.
 """
 
-from pathlib import Path
-
-from nfvbed.deploy.dataplane import DataPlane, DeployRequest
+from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.loopback_vhost import LoopbackVhost
 from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
+from nfvbed.deploy.dataplanes.switchless import SwitchlessVhostUser
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.wiring import end_name, refuse_many_vnfs, vnf_ports
-from nfvbed.errors import SwitchDiedError
-from nfvbed.records import CellRole, Deployment, GeneratorPort, Hop, PortKind, Support, SwitchCounters, WorkThread
+from nfvbed.records import CellRole, Deployment, GeneratorPort, PortKind, Support
 from nfvbed.spec.variant import Variant
 
 
-class BareVhost(DataPlane):
+class BareVhost(SwitchlessVhostUser):
     """Nothing but places for the VNF's two sockets."""
 
     kind = "bare-vhost"
+    directory_is = "the run directory"
 
     def probe(self, variant: Variant) -> Support:
         """It needs the generator alone; whether the VNF runs is the VNF's business."""
@@ -50,20 +49,3 @@ class BareVhost(DataPlane):
             run_directory=str(directory),
             steps=steps.done,
         )
-
-    def verify(self, deployment: Deployment) -> None:
-        """Check that the run directory is still there; nothing else of the deployment itself stands."""
-        if not Path(deployment.run_directory).is_dir():
-            raise SwitchDiedError("the run directory is gone", where=deployment.run_directory, fix="deploy again")
-
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """There is no switch."""
-        return None
-
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """There is nothing between generator and VNF."""
-        return ()
-
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """There is no switch."""
-        return ()

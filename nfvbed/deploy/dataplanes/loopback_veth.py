@@ -2,19 +2,18 @@
 
 import platform
 
-from nfvbed.deploy.dataplane import DataPlane, DeployRequest
+from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
-from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge, bridge_options
+from nfvbed.deploy.dataplanes.linux_bridge import bridge_options
+from nfvbed.deploy.dataplanes.switchless import SwitchlessVeth
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
 from nfvbed.deploy.lab import links, napi
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
-from nfvbed.errors import SwitchDiedError
-from nfvbed.records import CellRole, Deployment, Hop, Role, Support, SwitchCounters, WorkThread
-from nfvbed.spec.variant import Variant
+from nfvbed.records import CellRole, Deployment, Role, WorkThread
 
 
-class LoopbackVeth(DataPlane):
+class LoopbackVeth(SwitchlessVeth):
     """One pair g0-g1.
 
     Where the bridge has threads of its own on the switch's core, the sink's threads are there; with `rps` they are on
@@ -22,10 +21,7 @@ class LoopbackVeth(DataPlane):
     """
 
     kind = "loopback-veth"
-
-    def probe(self, variant: Variant) -> Support:
-        """It runs where the bridge runs."""
-        return LinuxBridge().probe(variant)
+    links_are = "links of the loop-back"
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make the pair and place the receive work."""
@@ -61,23 +57,3 @@ class LoopbackVeth(DataPlane):
             versions={"linux": platform.release()},
             steps=steps.done,
         )
-
-    def verify(self, deployment: Deployment) -> None:
-        """Check that the pair is there and up."""
-        found = veth_ports.read(deployment.control["generator_netns"], GENERATOR_LINKS)
-        down = [name for name, counted in found.items() if not counted.up]
-        if down:
-            raise SwitchDiedError("links of the loop-back are down", where=str(down), fix="see who set them down")
-
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """There is no switch."""
-        return None
-
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """g0, g1."""
-        found = veth_ports.read(deployment.control["generator_netns"], GENERATOR_LINKS)
-        return tuple(veth_ports.hop(f"generator port {i} ({n})", found[n]) for i, n in enumerate(GENERATOR_LINKS))
-
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The sink's NAPI threads."""
-        return napi.still_there(deployment.threads)

@@ -6,32 +6,29 @@ a *lower bound* of what the generator can do beside a switch that does the copyi
 exceed it. The ceiling in the switch's own arrangement is the reference, testpmd io (`testpmd_io.py`).
 """
 
-from pathlib import Path
-
-from nfvbed.deploy.dataplane import DataPlane, DeployRequest
+from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
+from nfvbed.deploy.dataplanes.switchless import SwitchlessVhostUser
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.native import native_binary
-from nfvbed.errors import NfvbedError, SwitchDiedError
+from nfvbed.errors import NfvbedError
 from nfvbed.records import (
     CellRole,
     Deployment,
     GeneratorPort,
-    Hop,
     PortKind,
     Readiness,
     Support,
-    SwitchCounters,
-    WorkThread,
 )
 from nfvbed.spec.variant import Variant
 
 
-class LoopbackVhost(DataPlane):
+class LoopbackVhost(SwitchlessVhostUser):
     """Nothing but a place for the generator's socket: no switch, no core but the generator's."""
 
     kind = "loopback-vhost"
+    directory_is = "the loop-back's run directory"
 
     def probe(self, variant: Variant) -> Support:
         """It needs the generator alone."""
@@ -64,22 +61,3 @@ class LoopbackVhost(DataPlane):
             run_directory=str(workspace.directory),
             steps=steps.done,
         )
-
-    def verify(self, deployment: Deployment) -> None:
-        """Check that the run directory is still there; nothing else stands."""
-        if not Path(deployment.run_directory).is_dir():
-            raise SwitchDiedError(
-                "the loop-back's run directory is gone", where=deployment.run_directory, fix="deploy again"
-            )
-
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """There is no switch."""
-        return None
-
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """There is nothing between the generator's ports."""
-        return ()
-
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """There is no switch."""
-        return ()

@@ -5,7 +5,7 @@ sysfs shows the devices of the namespace it was mounted in, hence the detour thr
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nfvbed.deploy.lab.namespaces import inside_with_sysfs
@@ -57,21 +57,8 @@ def make_threaded(netns: str, links: Iterable[str]) -> None:
     Raises:
         UnsupportedError: the kernel has no threaded NAPI.
     """
-    names = list(links)
-
-    def write() -> None:
-        for name in names:
-            Path(f"/sys/class/net/{name}/threaded").write_text("1")
-
-    try:
-        inside_with_sysfs(netns, write)
-    except OSError as failure:
-        raise UnsupportedError(
-            "threaded NAPI cannot be turned on",
-            where=f"/sys/class/net/{names[0]}/threaded",
-            observed=str(failure),
-            fix="kernel 5.12 or later; or core_use: rps, core_use: inline in the variant",
-        ) from failure
+    fix = "kernel 5.12 or later; or core_use: rps, core_use: inline in the variant"
+    _set(netns, links, {"threaded": 1}, ("threaded NAPI cannot be turned on", fix))
 
 
 def leave_to_poller(netns: str, links: Iterable[str]) -> None:
@@ -83,23 +70,9 @@ def leave_to_poller(netns: str, links: Iterable[str]) -> None:
     Raises:
         UnsupportedError: the kernel has no preferred busy polling.
     """
-    names = list(links)
-
-    def write() -> None:
-        for name in names:
-            device = Path(f"/sys/class/net/{name}")
-            (device / "napi_defer_hard_irqs").write_text(str(_DEFERRALS))
-            (device / "gro_flush_timeout").write_text(str(_POLLER_PATIENCE_NS))
-
-    try:
-        inside_with_sysfs(netns, write)
-    except OSError as failure:
-        raise UnsupportedError(
-            "the receive work of a link cannot be left to a busy-polling socket",
-            where=f"/sys/class/net/{names[0]}/napi_defer_hard_irqs",
-            observed=str(failure),
-            fix="kernel 5.11 or later",
-        ) from failure
+    attributes = {"napi_defer_hard_irqs": _DEFERRALS, "gro_flush_timeout": _POLLER_PATIENCE_NS}
+    what = "the receive work of a link cannot be left to a busy-polling socket"
+    _set(netns, links, attributes, (what, "kernel 5.11 or later"))
 
 
 def steer(netns: str, links: Iterable[str], core: int) -> None:
@@ -176,3 +149,20 @@ def put_first(threads: Iterable[WorkThread], *, before_others: bool = False) -> 
 def still_there(threads: Iterable[WorkThread]) -> tuple[WorkThread, ...]:
     """Those that live. The name holds the NAPI id, which is not used twice, so a reused thread id is noticed."""
     return tuple(thread for thread in threads if thread_name(thread.tid) == thread.name)
+
+
+def _set(netns: str, links: Iterable[str], attributes: Mapping[str, int], refused: tuple[str, str]) -> None:
+    """Write links' attributes in sysfs; `refused`: what to say of a kernel that has not got them, and the fix."""
+    names = list(links)
+
+    def write() -> None:
+        for name in names:
+            for attribute, value in attributes.items():
+                Path(f"/sys/class/net/{name}/{attribute}").write_text(str(value))
+
+    try:
+        inside_with_sysfs(netns, write)
+    except OSError as failure:
+        what, fix = refused
+        where = f"/sys/class/net/{names[0]}/{next(iter(attributes))}"
+        raise UnsupportedError(what, where=where, observed=str(failure), fix=fix) from failure

@@ -7,7 +7,7 @@ ours, `read_results` reads a result file that VSPERF wrote.
 from nfvbed.spec.vsperf.placed import Note, NoteKind, Place
 from nfvbed.spec.vsperf.reader import read_settings
 from nfvbed.spec.vsperf.results import VsperfResult, read_results
-from nfvbed.spec.vsperf.selection import RUNNABLE, Selection, require_native, select, study_of, test_names
+from nfvbed.spec.vsperf.selection import RUNNABLE, Selection, known_tests, require_native, select, study_of
 from nfvbed.spec.vsperf.settings import VsperfSettings
 from nfvbed.spec.vsperf.testids import TEST_IDS, TestKind
 
@@ -26,5 +26,5 @@ __all__ = [
     "require_native",
     "select",
     "study_of",
-    "test_names",
+    "known_tests",
 ]

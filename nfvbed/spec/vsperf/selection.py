@@ -64,13 +64,10 @@ class Selection:
     """Key of the experiment: the setting that it comes from, and its place."""
 
 
-def test_names(settings: VsperfSettings) -> tuple[str, ...]:
+def known_tests(settings: VsperfSettings) -> tuple[str, ...]:
     """Give the IDs that can be asked for: those of the files that were read, then the others that are known."""
     own = [case.name for case in settings.tests]
     return (*own, *(name for name in TEST_IDS if name not in own))
-
-
-test_names.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
 
 
 def select(
@@ -129,7 +126,7 @@ def _case(settings: VsperfSettings, test: str) -> TestCase:
             f"there is no VSPERF test {test!r}",
             where=", ".join(str(file) for file in settings.files) or "the IDs that nfvbed knows",
             observed=repr(test),
-            fix=suggestion(test, test_names(settings)),
+            fix=suggestion(test, known_tests(settings)),
         )
     return case
 

@@ -85,6 +85,7 @@ def test_known_names_without_use_are_noted(tmp_path: Path):
 
 def test_nothing_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     victim = tmp_path / "victim"
+    # Texts for the reader, which must refuse each: that none of them runs is what is tested.
     for text in (
         f"open({str(victim)!r}, 'w')",
         f"__import__('pathlib').Path({str(victim)!r}).touch()",

@@ -9,7 +9,7 @@ from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vsperf import TEST_IDS, Selection, TestKind, read_settings, require_native, select, study_of
-from nfvbed.spec.vsperf import test_names as names_of
+from nfvbed.spec.vsperf import known_tests as names_of
 from nfvbed.spec.vsperf.testids import topology_of
 
 NOTHING = read_settings([])
