@@ -1,10 +1,16 @@
 """What all tests share: the tier of a test is its folder; functional tests need root and leave nothing behind."""
 
+import os
 import signal
 from pathlib import Path
 
 import pytest
 from footprint import Footprint
+
+from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.deploy.lab.reap import reap
+from nfvbed.deploy.lab.standing import find_standing
+from nfvbed.errors import NfvbedError
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -36,8 +42,26 @@ def _nothing_is_left(request):
     if not tiers & set(MACHINE_TIERS):
         yield
         return
+    _start_from_a_free_host()
     before = Footprint.take()
     yield
     left = before.left_behind()
     if left:
         pytest.fail("the tests left on this machine:\n" + "\n".join(left), pytrace=False)
+
+
+def _start_from_a_free_host() -> None:
+    """Take away what a killed nfvbed left, as its next command would; refuse beside one at work or a deployment."""
+    if os.geteuid() != 0:
+        return  # the tests that need root say so themselves
+    lock = HostLock()
+    try:
+        lock.acquire()
+        reap(lock)
+        standing = find_standing()
+    except NfvbedError as failure:
+        pytest.exit(str(failure), returncode=2)
+    finally:
+        lock.release()
+    if standing is not None:
+        pytest.exit(f"{standing.deployment.variant} stands on this host: make destroy, then test", returncode=2)
