@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import click
 
@@ -102,7 +103,9 @@ def page_files() -> str:
     parts += ["## Flavors: `flavors/NAME.yml`\n", *_model_tables(flavor)]
     parts += ["## Sites: `deploy/sites/NAME.yml`\n", *_model_tables(onos), *_model_tables(site)]
     parts += ["## Experiments: `vsperf-conf/experiments/NAME.yml`\n", *_model_tables(experiment)]
-    parts += ["## Tests: `tests` of an experiment\n", "`kind` says which test it is.\n", *_model_tables(tests)]
+    parts += ["## Tests: `tests` of an experiment\n", "`kind` says which test it is.\n"]
+    modules = dict.fromkeys(sys.modules[kind.__module__] for kind in get_args(tests.AnyTest))
+    parts += [table for module in modules for table in _model_tables(module)]
     return "\n".join(parts)
 
 
@@ -138,7 +141,7 @@ def _model_tables(module: ModuleType, without: tuple[type, ...] = ()) -> list[st
         model = getattr(module, node.name) if isinstance(node, ast.ClassDef) else None
         if not isinstance(node, ast.ClassDef) or not issubclass(model, SpecModel) or model in without:
             continue
-        texts = _field_texts(node)
+        texts = _texts_of(model)
         rows = []
         for name, info in model.model_fields.items():
             default = "required" if info.is_required() else f"`{info.get_default(call_default_factory=True)}`"
@@ -151,6 +154,15 @@ def _model_tables(module: ModuleType, without: tuple[type, ...] = ()) -> list[st
         )
         tables.append(head + "\n".join(rows) + "\n")
     return tables
+
+
+def _texts_of(model: type[SpecModel]) -> dict[str, str]:
+    """The texts of a model's fields, those of the models that it extends among them."""
+    texts: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if issubclass(base, SpecModel) and base is not SpecModel:
+            texts |= _field_texts(_class_of(sys.modules[base.__module__], base.__name__))
+    return texts
 
 
 def _limit(item: object) -> str:

@@ -116,6 +116,13 @@ class Preset(StrEnum):
     TRACE = "trace"
     """A given number of frames."""
     SEARCH, CONTINUOUS, LOSS_CURVE, LATENCY, SOAK = "search", "continuous", "loss-curve", "latency", "soak"
+    BACK_TO_BACK, SYSTEM_RECOVERY, RESET = "back-to-back", "system-recovery", "reset"
+    ADDRESS_CACHING, ADDRESS_LEARNING = "address-caching", "address-learning"
+    FLOW_SCALING, TABLE_SCALING = "flow-scaling", "table-scaling"
+    TCP_THROUGHPUT, REQUEST_RESPONSE = "tcp-throughput", "request-response"
+    UDP_THROUGHPUT, SOCKET_LATENCY = "udp-throughput", "socket-latency"
+    GUEST_COMPUTE, GUEST_MEMORY, GUEST_TLB = "guest-compute", "guest-memory", "guest-tlb"
+    GUEST_MULTIQUEUE, COST = "guest-multiqueue", "cost"
 
 
 class DirectionCounts(Record):
@@ -390,11 +397,3 @@ class Support(Record):
     readiness: Readiness
     reason: str = ""
     fix: str = ""
-
-
-class Scope(StrEnum):
-    """What a comparison may claim."""
-
-    CONTROLLED = "controlled"
-    SYSTEM = "system"
-    NOT_COMPARABLE = "not-comparable"

@@ -31,6 +31,48 @@ class ResultKind(StrEnum):
     """Latency at several loads (RFC 2544 section 26.2)."""
     SOAK = "soak"
     """A load for long, in intervals."""
+    BACK_TO_BACK = "back-to-back"
+    """The longest burst without loss (RFC 9004)."""
+    SYSTEM_RECOVERY = "system-recovery"
+    """Time to recover from overload (RFC 2544 section 26.5)."""
+    RESET = "reset"
+    """Outage when the switch is restarted (RFC 2544 section 26.6, RFC 6201)."""
+    ADDRESS_CACHING = "address-caching"
+    """Addresses that a bridge holds (RFC 2889 section 5.7)."""
+    ADDRESS_LEARNING = "address-learning"
+    """The rate at which a bridge learns addresses (RFC 2889 section 5.8)."""
+    FLOW_SCALING = "flow-scaling"
+    """Rate by number of flows."""
+    TABLE_SCALING = "table-scaling"
+    """Rate by number of table entries."""
+    TCP_THROUGHPUT = "tcp-throughput"
+    """Bytes per second of TCP between sockets."""
+    REQUEST_RESPONSE = "request-response"
+    """Transactions between sockets, and their latency."""
+    UDP_THROUGHPUT = "udp-throughput"
+    """Datagrams between sockets."""
+    SOCKET_LATENCY = "socket-latency"
+    """Latency between sockets, also under load."""
+    GUEST_COMPUTE = "guest-compute"
+    """The processors of a guest."""
+    GUEST_MEMORY = "guest-memory"
+    """The memory of a guest."""
+    GUEST_TLB = "guest-tlb"
+    """Misses of translation look-aside buffers by number of VNFs."""
+    GUEST_MULTIQUEUE = "guest-multiqueue"
+    """Queues of a guest's port against connections."""
+    COST = "cost"
+    """What forwarding a packet costs: CPU time, cycles, context switches."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether its payload is a `TablePayload`; a search has its own, and what is left has loads."""
+        return self is not ResultKind.SEARCH and not self.has_loads
+
+    @property
+    def has_loads(self) -> bool:
+        """Whether its payload is a `LoadsPayload`."""
+        return self in (ResultKind.CONTINUOUS, ResultKind.LOSS_CURVE, ResultKind.LATENCY, ResultKind.SOAK)
 
 
 def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
@@ -87,7 +129,7 @@ class ResultRecord(Record):
 
     def placed_by(self, sequence: int) -> bool:
         """Whether a trial of its run decides its placement class: one of its points, or any of a search's trials."""
-        points = self.payload.get("points")
+        points = self.payload.get("points", self.payload.get("rows"))
         return self.holds(sequence) if points is None else any(point["sequence"] == sequence for point in points)
 
 
@@ -134,7 +176,55 @@ class LoadsPayload(Record):
     """In the order in which they were measured."""
 
     @property
+    def sequences(self) -> tuple[int, ...]:
+        """Of the trials that the points are from."""
+        return tuple(point.sequence for point in self.points)
+
+    @property
     def loss_ratio(self) -> float:
         """Over all points."""
         intended = sum(point.intended_frames for point in self.points)
         return sum(point.lost_frames + point.unsent_frames for point in self.points) / intended if intended else 0.0
+
+
+class Quantity(Record):
+    """One figure."""
+
+    name: str
+    """The field's term for it, in words: `throughput`, `outage`."""
+    value: float | None
+    """None: it could not be had; the row's reason says why."""
+    unit: str
+    """`frames/s`, `bit/s`, `s`, `frames`, `%`; empty: a ratio or a number of things."""
+    low: float | None = None
+    """Least of several measurements, or the lower bound."""
+    high: float | None = None
+
+
+class MeasuredRow(Record):
+    """What was measured under one condition."""
+
+    label: str
+    """What differs from the other rows: `1,000 flows`."""
+    parameters: dict[str, str | int | float] = Field(default_factory=dict)
+    """The same for programs: `{"flows": 1000}`."""
+    quantities: tuple[Quantity, ...] = ()
+    sequence: int | None = None
+    """Of its trial; None: it is of several, or of none (socket traffic)."""
+    status: Status = Status.OK
+    reason: str = ""
+
+
+class TablePayload(Record):
+    """What came of a test that measures quantities under one or several conditions."""
+
+    reference: Reference | None = None
+    """None: no load was a part of another one."""
+    rows: tuple[MeasuredRow, ...]
+    notes: tuple[str, ...] = ()
+    """Sentences that the figures need to be read rightly."""
+
+    @property
+    def sequences(self) -> tuple[int, ...]:
+        """Of the trials that the rows are from."""
+        return tuple(row.sequence for row in self.rows if row.sequence is not None)

@@ -14,7 +14,9 @@ from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, Unit, expand
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
-from nfvbed.spec.tests import MRR, SearchTest, expected_s
+from nfvbed.spec.testkinds.base import MRR
+from nfvbed.spec.testkinds.search import SearchTest
+from nfvbed.spec.tests import expected_s
 
 
 @click.command(name="plan")

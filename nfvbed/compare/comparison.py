@@ -8,12 +8,12 @@ from nfvbed.compare.choice import ClassChoice, choose_class
 from nfvbed.compare.limits import with_limits
 from nfvbed.compare.placement import PLACEMENT_RULE, Placement, analyse
 from nfvbed.compare.rundata import RunData
-from nfvbed.compare.scope import ScopeFinding, find_scope
+from nfvbed.compare.scope import Scope, ScopeFinding, find_scope
 from nfvbed.compare.summary import CellSummary, Census, LabelledTrial, summarise, take_census
 from nfvbed.compare.testresults import MeasuredTest, place_results, take_census_of_tests
 from nfvbed.compare.verdict import Judgement, Rules, Samples, Verdict, judge, not_comparable
 from nfvbed.errors import NotComparableError, UsageError
-from nfvbed.records import CellRole, Record, Scope, Status
+from nfvbed.records import CellRole, Record, Status
 
 COMPARISON_FORMAT: Final = 2
 """2: rows and differences have VNFs, and there are chains."""

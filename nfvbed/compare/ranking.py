@@ -7,10 +7,10 @@ other one, so here it is judged against each of them by the same rules.
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from nfvbed.compare.scope import find_scope
+from nfvbed.compare.scope import Scope, find_scope
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Judgement, Rules, Samples, Verdict, judge
-from nfvbed.records import Record, Scope
+from nfvbed.records import Record
 
 
 class Leader(Record):

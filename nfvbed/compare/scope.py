@@ -6,14 +6,23 @@ the generator's engine that fits it) is part of what is compared, and is listed.
 ports and engine on both sides of the switch, so `p2p` over ports of different kinds compares systems (ADR 0008).
 """
 
+from enum import StrEnum
 from typing import Any, Final
 
 from nfvbed.compare.summary import CellSummary
-from nfvbed.records import Record, Scope, Status
+from nfvbed.records import Record, Status
 from nfvbed.spec.vnf import NATIVE
 
 OF_THE_PORTS: Final = ("port_kind", "generator", "engine", "link_bits_per_s", "vnf.port_kind", "vnf.ports")
 """Keys of a rig's description that follow from the kind of ports that a switch has."""
+
+
+class Scope(StrEnum):
+    """What a comparison may claim."""
+
+    CONTROLLED = "controlled"
+    SYSTEM = "system"
+    NOT_COMPARABLE = "not-comparable"
 
 
 class ScopeFinding(Record):

@@ -7,7 +7,17 @@ from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import Census
 from nfvbed.records import CellRecord, Record, Status, TrialRecord
-from nfvbed.results import MIXED, ONLY, LoadPoint, LoadsPayload, Reference, ResultKind, ResultRecord, placement_of
+from nfvbed.results import (
+    MIXED,
+    ONLY,
+    LoadPoint,
+    LoadsPayload,
+    Reference,
+    ResultKind,
+    ResultRecord,
+    TablePayload,
+    placement_of,
+)
 from nfvbed.units import FrameSize
 
 
@@ -40,6 +50,8 @@ class MeasuredTest(Record):
     """Of a test at given loads: what fractions are of."""
     loads: tuple[MeasuredLoad, ...] = ()
     """Of a test at given loads; a search's trials are many, and its bounds tell them."""
+    table: TablePayload | None = None
+    """Of a test that measures quantities under several conditions."""
 
 
 def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: str) -> Iterable[MeasuredTest]:
@@ -83,7 +95,8 @@ def _placed(
     label, shown = placed
     loads: tuple[MeasuredLoad, ...] = ()
     reference = None
-    if result.kind is not ResultKind.SEARCH and result.payload:
+    table = TablePayload.model_validate(result.payload) if result.kind.is_table and result.payload else None
+    if result.kind.has_loads and result.payload:
         payload = LoadsPayload.model_validate(result.payload)
         by_sequence = {trial.sequence: trial for trial in trials}
         reference = payload.reference
@@ -100,6 +113,7 @@ def _placed(
         result=result,
         reference=reference,
         loads=loads,
+        table=table,
     )
 
 

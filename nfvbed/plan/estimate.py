@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from nfvbed.plan.plan import Plan, PlannedTrial
 from nfvbed.records import Preset, VnfKind
-from nfvbed.spec.tests import SearchTest, expected_s
+from nfvbed.spec.testkinds.search import SearchTest
+from nfvbed.spec.tests import expected_s
 
 
 @dataclass(frozen=True)

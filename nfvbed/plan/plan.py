@@ -12,7 +12,8 @@ from nfvbed.records import CellRole, Preset
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import EndKind, layout, offers
-from nfvbed.spec.tests import MRR, MrrTest
+from nfvbed.spec.testkinds.base import MRR
+from nfvbed.spec.tests import MrrTest
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FrameSize

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nfvbed.plan.plan import Plan, TrialKey, Unit
 from nfvbed.records import CellRole, CoreDistance, Preset
 from nfvbed.results import ResultKind, placement_of
-from nfvbed.spec.tests import MRR
+from nfvbed.spec.testkinds.base import MRR
 
 Classify = Callable[[Sequence[CoreDistance | None]], list[str]]
 """Gives the placement class of every trial; the rule itself belongs to `compare`."""

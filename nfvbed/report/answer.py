@@ -6,8 +6,9 @@ from typing import Final
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.ranking import Leader, leaders
+from nfvbed.compare.scope import Scope
 from nfvbed.compare.verdict import Bound, Verdict
-from nfvbed.records import Record, Scope
+from nfvbed.records import Record
 from nfvbed.report import wording
 
 EMULATED: Final = "No rate can be given: the guests were emulated; only their frame counts hold."

@@ -1,4 +1,4 @@
-"""Results of tests beside the MRR as CSV, for other programs: a line for each goal and each load, unrounded."""
+"""Results of tests beside the MRR as CSV, for other programs: a line for each goal, load and quantity, unrounded."""
 
 import csv
 import io
@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report.export import Value, guarded
-from nfvbed.results import ResultKind
+from nfvbed.results import ResultKind, TablePayload
 from nfvbed.search.result import SearchResult
 
 COLUMNS = (
     "run", "cell", "round", "test", "kind", "placement_class", "shown", "simulated", "status", "reason", "warnings",
     "preset", "goal", "loss_ratio_allowed", "regular", "irregularity", "conditional_throughput_pps", "lower_bound_pps",
     "upper_bound_pps", "sequence", "fraction", "of", "intended_load_pps", "forwarded_rate_pps", "loss_ratio",
-    "latency_min_ns", "latency_p50_ns", "latency_p99_ns", "latency_max_ns",
+    "latency_min_ns", "latency_p50_ns", "latency_p99_ns", "latency_max_ns", "condition", "condition_status",
+    "condition_reason", "quantity", "value", "unit", "low", "high",
 )  # fmt: skip
 
 
@@ -25,10 +26,35 @@ def tests_to_csv(comparison: Comparison) -> str:
     writer.writeheader()
     for test in comparison.tests:
         first = _first(test)
-        details = list(_goals(test) if test.result.kind is ResultKind.SEARCH else _loads(test))
-        for fields in details or [{}]:
+        for fields in list(_details(test)) or [{}]:
             writer.writerow({name: guarded(value) for name, value in (first | fields).items()})
     return text.getvalue()
+
+
+def _details(test: MeasuredTest) -> Iterable[dict[str, Value]]:
+    if test.result.kind is ResultKind.SEARCH:
+        return _goals(test)
+    return _quantities(test.table) if test.table else _loads(test)
+
+
+def _quantities(table: TablePayload) -> Iterable[dict[str, Value]]:
+    for row in table.rows:
+        first: dict[str, Value] = {
+            "condition": row.label,
+            "condition_status": row.status.value,
+            "condition_reason": row.reason,
+            "sequence": row.sequence,
+        }
+        for found in row.quantities:
+            yield first | {
+                "quantity": found.name,
+                "value": found.value,
+                "unit": found.unit,
+                "low": found.low,
+                "high": found.high,
+            }
+        if not row.quantities:
+            yield first
 
 
 def _first(test: MeasuredTest) -> dict[str, Value]:

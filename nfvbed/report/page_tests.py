@@ -8,8 +8,8 @@ from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import throughput, wording
 from nfvbed.report.irregular import ADVICE
+from nfvbed.report.measured import MeasuredLine, MeasuredTable, measured_tables
 from nfvbed.report.page_table import joined, scrolling
-from nfvbed.results import ResultKind
 
 THROUGHPUT_HEADINGS = (
     "Variant", "Traffic", "Search", "Goal", "Class", "Throughput, Mpps", "Lower and upper bound, Mpps", "Regular",
@@ -24,12 +24,13 @@ LOAD_HEADINGS = (
 def tests_section(comparison: Comparison) -> Markup:
     """Write the section; nothing where the MRR was the only test."""
     rows = throughput.throughput_rows(comparison)
-    at_loads = [test for test in comparison.tests if test.result.kind is not ResultKind.SEARCH and test.shown]
+    at_loads = [test for test in comparison.tests if test.result.kind.has_loads and test.shown]
     parts = []
     if rows:
         parts += [Markup("<p>{}</p>").format(throughput.SENTENCE), _throughput(comparison, rows), _reasons(rows)]
     if at_loads:
         parts.append(_loads(comparison, at_loads))
+    parts += [_measured(comparison, table) for table in measured_tables(comparison)]
     parts += [
         Markup('<div class="notice"><p><strong>{}</strong>: {} {}</p></div>').format(
             kind.value, advice_for(kind).meaning, advice_for(kind).remedy
@@ -104,6 +105,31 @@ def _reasons(rows: tuple[throughput.ThroughputRow, ...]) -> Markup:
 def _loads(comparison: Comparison, tests: list[MeasuredTest]) -> Markup:
     body = joined(row for test in tests for row in _rows(test))
     return _table(comparison, "Tests at given loads, both directions together", LOAD_HEADINGS, body)
+
+
+def _measured(comparison: Comparison, found: MeasuredTable) -> Markup:
+    headings = ("Variant", "Traffic", "Test", "Class", "Condition", *found.names, "n", "Doubts")
+    body = joined(_measured_line(found, line) for line in found.lines)
+    notes = joined(Markup("<p><small>{}</small></p>").format(note) for note in found.notes)
+    return _table(comparison, f"Tests of kind {found.kind.value}", headings, body) + notes
+
+
+def _measured_line(found: MeasuredTable, line: MeasuredLine) -> Markup:
+    first = Markup('<th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td>').format(
+        line.variant, line.point, line.test, line.placement_class
+    )
+    if not line.label:
+        span = len(found.names) + 3
+        rest = Markup('<td colspan="{}"><span class="doubt">{}</span></td>').format(span, line.reason)
+        return Markup("<tr>{}{}</tr>").format(first, rest)
+    label = Markup("<td>{}<small>{}</small></td>").format(line.label, line.reason)
+    numbers = joined(
+        Markup('<td class="n">{}</td>').format(line.quantities.get(name, wording.NOTHING)) for name in found.names
+    )
+    last = Markup('<td class="n">{}</td><td class="limits">{}</td>').format(
+        line.repetitions, throughput.doubts(line.doubts)
+    )
+    return Markup("<tr>{}{}{}{}</tr>").format(first, label, numbers, last)
 
 
 def _rows(test: MeasuredTest) -> list[Markup]:

@@ -11,6 +11,7 @@ from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import throughput, wording
 from nfvbed.report.irregular import ADVICE
+from nfvbed.report.measured import MeasuredTable, measured_tables
 from nfvbed.results import ResultKind
 
 
@@ -19,12 +20,13 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
     if not comparison.tests:
         return []
     rows = throughput.throughput_rows(comparison)
-    loads = [test for test in comparison.tests if test.result.kind is not ResultKind.SEARCH and test.shown]
+    loads = [test for test in comparison.tests if test.result.kind.has_loads and test.shown]
     advice = [
         Text.assemble((kind.value, "bold yellow"), f": {advice_for(kind).meaning} {advice_for(kind).remedy}")
         for kind in throughput.further_doubts(comparison)
     ]
-    return [*(_throughput(rows) if rows else []), *([_loads(loads)] if loads else []), *advice]
+    measured = [part for table in measured_tables(comparison) for part in _measured(table)]
+    return [*(_throughput(rows) if rows else []), *([_loads(loads)] if loads else []), *measured, *advice]
 
 
 def _table(title: str, headings: tuple[str, ...], left: int) -> Table:
@@ -94,6 +96,21 @@ def _loads(tests: list[MeasuredTest]) -> Table:
             said = Text(throughput.doubts(doubts), style="yellow" if doubts else "")
             table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)
     return table
+
+
+def _measured(found: MeasuredTable) -> list[RenderableType]:
+    headings = ("variant", "traffic", "test", "class", "", *found.names, "n", "doubts")
+    table = _table(found.kind.value, headings, 5)
+    for line in found.lines:
+        named = (Text(line.variant, style="bold"), Text(line.point), Text(line.test), Text(line.placement_class))
+        if not line.label:
+            table.add_row(*named, Text(line.reason, style="magenta"))
+            continue
+        shown = [Text(line.quantities.get(name, wording.NOTHING)) for name in found.names]
+        said = Text(throughput.doubts(line.doubts), style="yellow" if line.doubts else "")
+        label = Text(f"{line.label}: {line.reason}" if line.reason else line.label)
+        table.add_row(*named, label, *shown, Text(str(line.repetitions)), said)
+    return [table, *(Text(note, style="dim") for note in found.notes)]
 
 
 def _of(test: MeasuredTest) -> str:

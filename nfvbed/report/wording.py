@@ -1,21 +1,31 @@
 """Numbers and verdicts in words, the same in the terminal, in figures and on the page."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Difference
 from nfvbed.compare.latency import LatencySummary
-from nfvbed.compare.scope import ScopeFinding
+from nfvbed.compare.scope import Scope, ScopeFinding
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.summary import CellSummary, Share, WarningCount
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
-from nfvbed.records import Preset, QualityWarning, Scope, Status
+from nfvbed.records import Preset, QualityWarning, Status
 from nfvbed.units import FrameSize
 
 SIMULATED_MARK = "SIMULATED - NOT A MEASUREMENT"
 SMALLEST_LOSS_PERCENT = 0.0001
 NOTHING = "-"
 """There is no such value; a zero is written as 0."""
+
+SCALES: Final = {
+    "frames/s": ((1e4, 1e6, "Mpps"), (0, 1, "pps")),
+    "bit/s": ((1e9, 1e9, "Gbit/s"), (1e3, 1e6, "Mbit/s")),
+    "byte/s": ((1e9, 1e9, "GB/s"), (1e3, 1e6, "MB/s")),
+    "s": ((1, 1, "s"), (1e-3, 1e-3, "ms"), (1e-12, 1e-6, "us")),
+    "ns": ((1e9, 1e9, "s"), (1e6, 1e6, "ms"), (1e4, 1e3, "us")),
+}
+"""By unit: from which value on it is divided by what, and its name then."""
 
 SYMBOLS = {
     Verdict.HIGHER: "▲",
@@ -103,6 +113,15 @@ def microseconds(value_ns: float) -> str:
     """Write a latency in microseconds."""
     value = value_ns / 1e3
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def quantity(value: float, unit: str) -> str:
+    """Write a figure with its unit; rates and times are scaled to be read."""
+    for scaled, factor, name in SCALES.get(unit, ()):
+        if abs(value) >= scaled:
+            return f"{value / factor:.4g} {name}"
+    whole = abs(value) >= 1000 or float(value).is_integer()
+    return f"{value:,.0f} {unit}".rstrip() if whole else f"{value:.4g} {unit}".rstrip()
 
 
 def ratio(judgement: Judgement) -> str:

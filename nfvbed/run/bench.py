@@ -18,6 +18,7 @@ from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
 from nfvbed.records import Deployment, Preset, Status
 from nfvbed.run import requests
+from nfvbed.run.kinds.bench import RunContext
 from nfvbed.run.ledger import RunLedger
 from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
@@ -51,7 +52,7 @@ class Bench:
         self._ledger = ledger
         self._tools = tools
         self._observer = observer
-        self._tester = Tester(plan, ledger, tools, observer)
+        self._tester = Tester(RunContext(plan, ledger, tools, observer))
 
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
         """Deploy, measure, take down. What the site cannot do is set aside; a cell whose VNF failed is given up.

@@ -12,7 +12,7 @@ from nfvbed.results import Reference, ResultKind, ResultRecord
 from nfvbed.search.result import LoadRange, SearchResult
 from nfvbed.search.stop import Irregularity
 from nfvbed.spec.search import Search
-from nfvbed.spec.tests import MRR
+from nfvbed.spec.testkinds.base import MRR
 
 
 class NothingToGoBy(Exception):

@@ -1,6 +1,5 @@
 """`offloads: false` reaches the data plane: whoever gives a VNF frames completes their checksums before. As root."""
 
-
 import pytest
 from pyroute2.ethtool.ioctl import IoctlEthtool
 from vm_guests import PROJECT, choice

@@ -8,10 +8,11 @@ from sample_records import BRIDGE, CEILINGS, HOST, OVS, SIMULATED, Scenario, bui
 from nfvbed.compare.advice import ADVICE
 from nfvbed.compare.comparison import Comparison, Options, compare, require_comparable
 from nfvbed.compare.rundata import RunData
+from nfvbed.compare.scope import Scope
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UsageError
-from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Scope, Status
+from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Status
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 

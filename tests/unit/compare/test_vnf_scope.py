@@ -8,8 +8,9 @@ from sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, System, build, 
 from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.ranking import leaders
 from nfvbed.compare.rundata import RunData
+from nfvbed.compare.scope import Scope
 from nfvbed.compare.verdict import Bound, Verdict
-from nfvbed.records import CellRole, PortKind, QualityWarning, Scope, Status
+from nfvbed.records import CellRole, PortKind, QualityWarning, Status
 
 ALL = (BRIDGE, OVS, *CEILINGS, *PVP)
 NEAR = {"far_rounds": (), "changing": ()}

@@ -12,15 +12,17 @@ from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
 from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison, compare
-from nfvbed.records import QualityWarning
+from nfvbed.records import QualityWarning, Status
 from nfvbed.report.context import ReportContext
 from nfvbed.report.export import to_json
 from nfvbed.report.export_tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures, to_svg
 from nfvbed.report.irregular import ADVICE
+from nfvbed.report.measured import measured_tables
 from nfvbed.report.page import render_page
 from nfvbed.report.terminal import render
 from nfvbed.report.throughput import throughput_rows
+from nfvbed.results import MeasuredRow, Quantity, ResultKind, TablePayload
 from nfvbed.search.stop import Irregularity
 
 ROOT = Path(__file__).parents[3]
@@ -167,3 +169,34 @@ def test_a_run_without_the_mrr_is_shown_and_ends_well(tmp_path: Path, capsys: py
     text = capsys.readouterr().out
     assert "the MRR is none of this run's tests" in text
     assert "1 of 1" in text
+
+
+def test_quantities_under_conditions_are_lines_everywhere(comparison: Comparison):
+    """A kind of test needs no code of its own to be shown: its rows are lines, its quantities columns."""
+    first = comparison.tests[0]
+    rate = Quantity(name="rate", value=2e6, unit="frames/s", low=1.5e6, high=2.5e6)
+    rows = (
+        MeasuredRow(label="10 flows", parameters={"flows": 10}, quantities=(rate,)),
+        MeasuredRow(label="1,000,000 flows", status=Status.UNSUPPORTED, reason="the table holds 1,000"),
+    )
+    payload = TablePayload(rows=rows, notes=("Flows differ in their addresses.",))
+    update = {"kind": ResultKind.FLOW_SCALING, "test": "flows", "payload": payload.model_dump(mode="json")}
+    again = rows[0].model_copy(update={"quantities": (rate.model_copy(update={"value": 3e6}),)})
+    tests = tuple(
+        first.model_copy(update={"result": first.result.model_copy(update=update), "table": table})
+        for table in (payload, payload.model_copy(update={"rows": (again, rows[1])}))
+    )
+    found = comparison.model_copy(update={"tests": tests})
+    line, unsupported = measured_tables(found)[0].lines
+    assert line.quantities == {"rate": "2.5 Mpps (1.5 Mpps to 3 Mpps)"}
+    assert (line.repetitions, unsupported.reason) == (2, "unsupported: the table holds 1,000")
+    text = " ".join(shown(found, 200).split())
+    page = render_page(ReportContext(comparison=found, runs=()))
+    for part in ("flow-scaling", "10 flows", "2.5 Mpps (1.5 Mpps to 3 Mpps)", "the table holds 1,000", "Flows differ"):
+        assert part in text
+        assert part in page
+    lines = list(csv.DictReader(io.StringIO(csv_of(found))))
+    assert [(line["condition"], line["value"]) for line in lines[:2]] == [
+        ("10 flows", "2000000.0"),
+        ("1,000,000 flows", ""),
+    ]

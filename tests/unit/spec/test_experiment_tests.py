@@ -4,7 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from nfvbed.spec.experiment import Experiment
-from nfvbed.spec.tests import SearchTest, expected_s, label_of
+from nfvbed.spec.testkinds.search import SearchTest
+from nfvbed.spec.tests import expected_s, label_of
 
 SEARCH = {"kind": "search", "preset": "csit-quick"}
 

@@ -1,0 +1,123 @@
+"""Tests that measure quantities under several conditions: lines of a table for each kind, the same everywhere."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.records import QualityWarning, Status
+from nfvbed.report import throughput, wording
+from nfvbed.report.figures.theme import run_label
+from nfvbed.results import MeasuredRow, Quantity, ResultKind
+
+
+@dataclass(frozen=True)
+class MeasuredLine:
+    """One condition of one test of one cell, over its repetitions in the class that is shown."""
+
+    variant: str
+    point: str
+    test: str
+    placement_class: str
+    label: str
+    """The condition; empty where the test has no result at all."""
+    quantities: dict[str, str]
+    """By name, written: the median, and least and greatest where there are several."""
+    repetitions: int
+    doubts: tuple[QualityWarning, ...]
+    reason: str = ""
+    """Why a figure, or the whole result, is missing."""
+
+
+@dataclass(frozen=True)
+class MeasuredTable:
+    """All lines of one kind of test."""
+
+    kind: ResultKind
+    names: tuple[str, ...]
+    """Of the quantities, in order."""
+    lines: tuple[MeasuredLine, ...]
+    notes: tuple[str, ...]
+
+
+def measured_tables(comparison: Comparison) -> tuple[MeasuredTable, ...]:
+    """Give a table for each kind of test, in the order in which kinds were first measured."""
+    by_kind: dict[ResultKind, list[MeasuredTest]] = {}
+    for test in comparison.tests:
+        if test.result.kind.is_table and test.shown:
+            by_kind.setdefault(test.result.kind, []).append(test)
+    several = len(comparison.runs) > 1
+    return tuple(_table(kind, tests, several) for kind, tests in by_kind.items())
+
+
+def _table(kind: ResultKind, tests: list[MeasuredTest], several: bool) -> MeasuredTable:
+    groups: dict[tuple[str, str, str], list[MeasuredTest]] = {}
+    for test in tests:
+        groups.setdefault((test.run, test.cell, test.result.test), []).append(test)
+    rows = [row for test in tests if test.table for row in test.table.rows]
+    names = tuple(dict.fromkeys(quantity.name for row in rows for quantity in row.quantities))
+    notes = tuple(dict.fromkeys(note for test in tests if test.table for note in test.table.notes))
+    lines = tuple(line for group in groups.values() for line in _lines(group, several))
+    return MeasuredTable(kind, names, lines, notes)
+
+
+def _lines(tests: Sequence[MeasuredTest], several: bool) -> Iterable[MeasuredLine]:
+    """Give the lines of one test of one cell."""
+    without = [test for test in tests if test.result.status is not Status.OK or test.table is None]
+    for test in without:
+        yield _line(test, several, f"{test.result.status.value}: {test.result.reason}")
+    found = [test for test in tests if test not in without]
+    rows = [(test, row) for test in found for row in (test.table.rows if test.table else ())]
+    for label in dict.fromkeys(row.label for _, row in rows):
+        same = [row for _, row in rows if row.label == label]
+        reasons = dict.fromkeys(_reason(row) for row in same)
+        yield MeasuredLine(
+            **_named(found[0], several),
+            label=label,
+            quantities={name: _written(_of(same, name)) for name in _names(same)},
+            repetitions=len(same),
+            doubts=throughput.doubts_of(test for test, row in rows if row.label == label),
+            reason="; ".join(reason for reason in reasons if reason),
+        )
+
+
+def _line(test: MeasuredTest, several: bool, reason: str) -> MeasuredLine:
+    return MeasuredLine(**_named(test, several), label="", quantities={}, repetitions=0, doubts=(), reason=reason)
+
+
+def _named(test: MeasuredTest, several: bool) -> dict[str, str]:
+    return {
+        "variant": run_label(test.variant, test.run, several=several),
+        "point": wording.point(test.topology, test.vnf, test.frame_size),
+        "test": test.result.test,
+        "placement_class": test.placement_class or wording.NOTHING,
+    }
+
+
+def _reason(row: MeasuredRow) -> str:
+    if row.status is Status.OK:
+        return row.reason
+    return f"{row.status.value}: {row.reason}" if row.reason else row.status.value
+
+
+def _names(rows: Iterable[MeasuredRow]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(quantity.name for row in rows for quantity in row.quantities))
+
+
+def _of(rows: Iterable[MeasuredRow], name: str) -> list[Quantity]:
+    return [quantity for row in rows for quantity in row.quantities if quantity.name == name]
+
+
+def _written(found: Sequence[Quantity]) -> str:
+    """Write the median over repetitions, with the least and the greatest of all that is known of it."""
+    known = [quantity for quantity in found if quantity.value is not None]
+    if not known:
+        return wording.NOTHING
+    values = [quantity.value for quantity in known if quantity.value is not None]
+    unit = known[0].unit
+    ends = [*values, *(end for q in known for end in (q.low, q.high) if end is not None)]
+    middle = wording.quantity(median(values), unit)
+    if len(ends) == 1 or min(ends) == max(ends):
+        return middle
+    return f"{middle} ({wording.quantity(min(ends), unit)} to {wording.quantity(max(ends), unit)})"

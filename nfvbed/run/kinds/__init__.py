@@ -1,0 +1,1 @@
+"""How each kind of test is executed, a module each."""

@@ -1,0 +1,117 @@
+"""What the execution of a test works with, and what it gives."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nfvbed.measure.loads import Load, LoadMeter
+from nfvbed.measure.task import TrialTask
+from nfvbed.plan.cells import CellPlan
+from nfvbed.plan.plan import Plan, PlannedTrial
+from nfvbed.plan.standing import standing
+from nfvbed.records import Record, Status, TrialRecord
+from nfvbed.results import MIXED, ONLY, LoadPoint, Reference
+from nfvbed.run import requests
+from nfvbed.run.ledger import RunLedger
+from nfvbed.run.observer import Observer
+from nfvbed.run.references import Known, reference
+from nfvbed.run.setup import Setup
+from nfvbed.run.tools import Tools
+
+TRIES = 3
+"""Trials at one load, at most, until one is in the placement class of the test."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a test."""
+
+    payload: Record | None
+    status: Status = Status.OK
+    reason: str = ""
+    placement_class: str | None = None
+    """None: that of all its trials."""
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What all tests of a run share."""
+
+    plan: Plan
+    ledger: RunLedger
+    tools: Tools
+    observer: Observer
+
+
+@dataclass(frozen=True)
+class TestBench:
+    """One test of one cell on what stands for it."""
+
+    __test__ = False  # no class of tests, whatever its name suggests to pytest
+
+    context: RunContext
+    unit: PlannedTrial
+    cell: CellPlan
+    setup: Setup
+
+    @property
+    def plan(self) -> Plan:
+        """What is measured in the run."""
+        return self.context.plan
+
+    def known(self) -> Known:
+        """Give what the run has measured so far, and the placement class that it measures in."""
+        ledger, classify = self.context.ledger, self.context.tools.classify
+        found = standing(self.plan, ledger.done, classify, ledger.set_aside, ledger.done_tests)
+        wanted = None if found.placement == ONLY else found.placement
+        return Known(ledger.trials, ledger.results, classify, wanted)
+
+    def base(self, of: str) -> Reference:
+        """Give the load that fractions are fractions of: `mrr`, or a goal of a search.
+
+        Raises:
+            NothingToGoBy: it was not measured; the test is blocked.
+        """
+        return reference(of, self.cell, self.known())
+
+    def task(self) -> TrialTask:
+        """Give the next trial's task: the experiment's traffic at maximum load, stamped and counted."""
+        return self.context.ledger.task(self.unit, requests.plain(self.plan.experiment, self.cell))
+
+    def bare_task(self) -> TrialTask:
+        """Give one without stamps, which cost the generator time, and without counters."""
+        task = self.task()
+        return replace(task, request=replace(task.request, stamp=False), counters=False)
+
+    def keep(self, record: TrialRecord) -> None:
+        """Store a trial as soon as it has ended, and tell of it."""
+        self.context.ledger.add_trial(record)
+        self.context.observer.trial_ended(record)
+
+    def meter(self) -> LoadMeter:
+        """Give what measures trials at given loads."""
+        return LoadMeter(self.setup.measures, self.task, self.keep)
+
+    def label_of_last(self) -> str:
+        """Give the placement class of the last trial, as it is known now."""
+        return self.context.tools.classify([trial.core_distance_ns for trial in self.context.ledger.trials])[-1]
+
+    def points(self, loads: Sequence[Load], tries: int = TRIES) -> Iterator[LoadPoint]:
+        """Measure loads in one placement class: that of the run, else that of the first point.
+
+        A trial of another class is measured again, a few times; then the last one counts, and the class is mixed.
+        """
+        meter = self.meter()
+        wanted = self.known().wanted
+        for load in loads:
+            for left in reversed(range(tries)):
+                point = meter.at(load)
+                label = self.label_of_last()
+                if left == 0 or label in (wanted, ONLY) or (wanted is None and label != MIXED):
+                    break
+            wanted = wanted or (label if label not in (ONLY, MIXED) else None)
+            yield point
+
+
+def part(base: Reference, fraction: float, duration_s: float) -> Load:
+    """Give a load that is a part of another one."""
+    return Load(max(2, round(base.load_pps * fraction)), duration_s, fraction)

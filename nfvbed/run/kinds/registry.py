@@ -1,0 +1,42 @@
+"""Which function executes which kind of test."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from nfvbed.run.kinds.bench import Outcome, TestBench
+from nfvbed.spec.tests import AnyTest
+
+Execute = Callable[[TestBench], Outcome]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of test."""
+
+    function: str
+    """`module:function` in this package; it takes the bench and the test as the file declares it."""
+    needs_source: bool = True
+    """Whether the generator has to send into the cell; not every path lets it (a VNF can be the source)."""
+
+
+KINDS = {
+    "search": Kind("search:execute"),
+    "continuous": Kind("given_loads:continuous"),
+    "loss-curve": Kind("given_loads:at_loads"),
+    "latency": Kind("given_loads:at_loads"),
+    "soak": Kind("given_loads:soak"),
+}
+
+
+def executor(spec: AnyTest) -> Execute:
+    """Give what executes a test; its module is imported when it is needed."""
+    module, _, name = KINDS[spec.kind].function.partition(":")
+    function: Any = getattr(import_module(f"nfvbed.run.kinds.{module}"), name)
+    return partial(_execute, function, spec)
+
+
+def _execute(function: Callable[[TestBench, AnyTest], Outcome], spec: AnyTest, bench: TestBench) -> Outcome:
+    return function(bench, spec)
