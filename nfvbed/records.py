@@ -117,9 +117,8 @@ class Preset(StrEnum):
     """A given number of frames."""
     SEARCH, CONTINUOUS, LOSS_CURVE, LATENCY, SOAK = "search", "continuous", "loss-curve", "latency", "soak"
     BACK_TO_BACK, SYSTEM_RECOVERY, RESET = "back-to-back", "system-recovery", "reset"
-    ADDRESS_CACHING, ADDRESS_LEARNING = "address-caching", "address-learning"
-    FLOW_SCALING, TABLE_SCALING = "flow-scaling", "table-scaling"
-    TCP_THROUGHPUT, REQUEST_RESPONSE = "tcp-throughput", "request-response"
+    ADDRESS_CACHING, ADDRESS_LEARNING, FLOW_SCALING = "address-caching", "address-learning", "flow-scaling"
+    TABLE_SCALING, TCP_THROUGHPUT, REQUEST_RESPONSE = "table-scaling", "tcp-throughput", "request-response"
     UDP_THROUGHPUT, SOCKET_LATENCY = "udp-throughput", "socket-latency"
     GUEST_COMPUTE, GUEST_MEMORY, GUEST_TLB = "guest-compute", "guest-memory", "guest-tlb"
     GUEST_MULTIQUEUE, COST = "guest-multiqueue", "cost"
@@ -135,6 +134,8 @@ class DirectionCounts(Record):
     lost: int
     unsent: int = 0
     """Not sent within 100 us of the due time; never caught up."""
+    late: int = 0
+    """Of the unsent: no port refused them, the generator came too late."""
     refused: int = 0
     """Not taken by the port at the first try (back-pressure)."""
     reordered: int = 0

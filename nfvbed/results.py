@@ -156,9 +156,12 @@ class LoadPoint(Record):
     offered_load_pps: int
     forwarded_rate_pps: int
     intended_frames: int
+    """Late ones are not among them."""
     lost_frames: int
     """Sent and not received."""
     unsent_frames: int
+    late_frames: int = 0
+    """Left out by a generator that was kept from its core: the system was not asked for them."""
     duration_ns: int
 
     @property

@@ -87,6 +87,7 @@ struct direction_counts {
 	uint64_t sent;
 	uint64_t sent_bytes;
 	uint64_t unsent;
+	uint64_t late; /* of the unsent: the port took all that it was offered, the sender came too late */
 	uint64_t refused;
 	uint64_t received; /* distinct frames */
 	uint64_t received_bytes;

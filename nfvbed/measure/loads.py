@@ -54,5 +54,6 @@ class LoadMeter:
             intended_frames=seen.base,
             lost_frames=max(0, seen.sent - seen.received),
             unsent_frames=seen.base - seen.sent,
+            late_frames=0 if seen.generator_limited else seen.late,
             duration_ns=record.duration_ns,
         )

@@ -1,22 +1,15 @@
 """Measures the trials of a search on one deployment, and hands the record of each to whoever stores it."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from nfvbed.deploy.site import Site
 from nfvbed.measure.task import TrialTask
-from nfvbed.records import Deployment, DirectionCounts, QualityWarning, TrialRecord
+from nfvbed.records import Deployment, QualityWarning, TrialRecord
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.units import NS_PER_S
-
-PUSHED_BACK = 0.1
-"""Refused over unsent frames from which on the unsent ones are the system's doing.
-
-A full port stays full: 0.3 to 0.5 were measured (ovs-dpdk, at 2.5 times what it forwards), and below 0.02 where the
-generator was kept from its core.
-"""
 
 NewTask = Callable[[], TrialTask]
 """Gives the next trial's task, with its place in the run; load and duration are the search's."""
@@ -94,12 +87,8 @@ def trial_of(record: TrialRecord) -> Trial:
         sent=sum(way.sent for way in ways),
         received=sum(way.received for way in ways),
         unsent=sum(way.unsent for way in ways),
+        late=sum(way.late for way in ways),
         core_distance_ns=record.core_distance_ns,
-        back_pressure=_pushed_back(ways),
+        back_pressure=any(way.refused for way in ways),
         generator_limited=QualityWarning.GENERATOR_LIMITED in record.warnings,
     )
-
-
-def _pushed_back(ways: Sequence[DirectionCounts]) -> bool:
-    refused = sum(way.refused for way in ways)
-    return refused > 0 and refused >= PUSHED_BACK * sum(way.unsent for way in ways)

@@ -14,6 +14,8 @@ RESTARTS = 3
 """Of a search whose first trials were not what they seemed: a host shows its classes only in time."""
 POLL_S = 0.5
 """Pause between two looks at the core distance while another placement class lasts."""
+DISTURBED_IN_A_ROW = 20
+"""Trials, one after the other, in which the generator was late beyond the limit: then the search gives up."""
 SHORT_TRIAL = 0.9
 """Part of its duration that a trial must last to be one."""
 WIDTH_TOLERANCE = 1e-6
@@ -69,6 +71,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         stopped=stopped.irregularity if stopped else None,
         explanation=stopped.explanation if stopped else "",
         trials=sum(len(at) for at in trials.used_at.values()),
+        disturbed_trials=trials.disturbed,
         trial_time_s=round(trials.trial_time_s, 6),
         duration_s=round(measurer.now_s() - trials.started_s, 6),
         placement=trials.summary(),
@@ -85,6 +88,8 @@ class _Trials:
         self.started_s = measurer.now_s()
         self.trial_time_s = 0.0
         self.used_at: dict[float, list[Trial]] = {}
+        self.disturbed = 0
+        self._disturbed_in_a_row = 0
         warm_up = self._warm_up(setting.loads.max_load_pps)
         rule = setting.placement
         if warm_up is not None:
@@ -122,9 +127,34 @@ class _Trials:
             _check_length(trial, duration_s)
             self.trial_time_s += trial.duration_s
             self._overhead_s = max(0.0, ended_s - began_s - duration_s)
+            if self._is_disturbed(trial):
+                continue
             if self._keeper.accepts(trial, ended_s):
                 self.used_at.setdefault(load_pps, []).append(trial)
                 return trial
+
+    def _is_disturbed(self, trial: Trial) -> bool:
+        """Tell whether the generator left out so much of the load that the trial may not be called good.
+
+        What is bad for every goal is bad all the same. A generator that is too slow for the load is no disturbance.
+
+        Raises:
+            SearchStopped: it went on for too long.
+        """
+        limit = self._what.late_ratio
+        good = trial.loss_ratio <= max(goal.loss_ratio for goal in self._what.goals)
+        if trial.generator_limited or not good or trial.late_ratio <= limit:
+            self._disturbed_in_a_row = 0
+            return False
+        self.disturbed += 1
+        self._disturbed_in_a_row += 1
+        if self._disturbed_in_a_row >= DISTURBED_IN_A_ROW:
+            raise SearchStopped(
+                Irregularity.GENERATOR_DISTURBED,
+                f"{self._disturbed_in_a_row} trials in a row left out more than {limit:.1%} of their frames, the last"
+                f" one {trial.late_ratio:.1%}, as the generator was kept from its core",
+            )
+        return True
 
     def doubt_at_end(self) -> SearchStopped | None:
         """Give what speaks against the search as a whole, now that it has its bounds."""
@@ -191,7 +221,7 @@ def _goal_result(goal: Goal, bounds: Bounds, found: _Found) -> GoalResult:
         goal=goal,
         irregularity=irregularity,
         explanation=explanation,
-        conditional_throughput_pps=None if rate is None else int(rate),
+        conditional_throughput_pps=None if rate is None or lower is None else int(rate * (1 - lower.late_ratio)),
         lower_bound=lower,
         upper_bound=upper,
     )
@@ -240,6 +270,7 @@ def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
         good_s=round(sum(trial.duration_s for trial in trials) - sum(trial.duration_s for trial in bad), 6),
         bad_s=round(sum(trial.duration_s for trial in bad), 6),
         intended_frames=sum(trial.base for trial in trials),
+        late_frames=0 if any(trial.generator_limited for trial in trials) else sum(trial.late for trial in trials),
         lost_frames=sum(max(0, trial.sent - trial.received) for trial in trials),
         unsent_frames=sum(trial.base - trial.sent for trial in trials),
         back_pressure_trials=sum(trial.back_pressure for trial in trials),

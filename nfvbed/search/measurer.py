@@ -18,13 +18,15 @@ class Trial:
     received: int
     """Distinct frames."""
     unsent: int
-    """Not sent within 100 us of the due time, never caught up; they count as lost."""
+    """Not sent within 100 us of the due time, never caught up; they count as lost, but for late ones."""
     core_distance_ns: CoreDistance | None = None
     """Before and after; None where nothing is measured: the host then has one placement class."""
     back_pressure: bool = False
     """Ports refused frames, so what is unsent is so because what is behind them was full."""
     generator_limited: bool = False
     """The generator had nothing left while the system under test had."""
+    late: int = 0
+    """Of the unsent: no port refused them, the generator was kept from its core. The system was not asked for them."""
 
     @property
     def missing(self) -> int:
@@ -33,8 +35,19 @@ class Trial:
 
     @property
     def base(self) -> int:
-        """Frames that should have come back: the intended ones (RFC 9971, Trial Forwarding Ratio)."""
-        return max(self.intended, self.sent + self.unsent)
+        """Frames that should have come back: the intended ones (RFC 9971, Trial Forwarding Ratio), but for late ones.
+
+        Of a generator that is too slow for the load late ones count too: its limit must not look like the system's
+        strength.
+        """
+        every = max(self.intended, self.sent + self.unsent)
+        return every if self.generator_limited else every - self.late
+
+    @property
+    def late_ratio(self) -> float:
+        """Late over intended frames; 0 where nothing was intended."""
+        every = max(self.intended, self.sent + self.unsent)
+        return self.late / every if every else 0.0
 
     @property
     def loss_ratio(self) -> float:

@@ -30,6 +30,9 @@ class Bound(Record):
     """Seconds of trials within the goal's loss ratio, short ones among them."""
     bad_s: float
     intended_frames: int
+    """Late ones are not among them."""
+    late_frames: int = 0
+    """Left out by a generator that was kept from its core; the system was not asked for them."""
     lost_frames: int
     """Sent and not received."""
     unsent_frames: int
@@ -39,6 +42,12 @@ class Bound(Record):
     """Bad ones in which the generator had nothing left while the system under test had."""
     generator_trials: int
     """Bad ones that the generator, not the system under test, made bad."""
+
+    @property
+    def late_ratio(self) -> float:
+        """Late over all intended frames: so much less than the load was offered."""
+        every = self.intended_frames + self.late_frames
+        return self.late_frames / every if every else 0.0
 
 
 class GoalResult(Record):
@@ -101,6 +110,8 @@ class SearchResult(Record):
     explanation: str = ""
     trials: int
     """Those used; the warm-up and rejected ones are not among them."""
+    disturbed_trials: int = 0
+    """Measured again: the generator left out more frames than the search allows."""
     trial_time_s: float
     """Seconds of traffic of all trials, rejected ones and the warm-up among them."""
     duration_s: float

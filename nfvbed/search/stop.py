@@ -9,7 +9,7 @@ class Irregularity(StrEnum):
     GENERATOR_LIMITED = "generator-limited"
     """The generator's ceiling was reached, or it had nothing left at the upper bound: the result is a lower bound."""
     GENERATOR_DISTURBED = "generator-disturbed"
-    """Frames stayed unsent at the upper bound though nothing pushed back: the generator was kept from its core."""
+    """Trial after trial left out frames though nothing pushed back: the generator was kept from its core."""
     PORT_LIMITED = "port-limited"
     """The ceiling of the ports was reached: the result is a lower bound."""
     VNF_LIMITED = "vnf-limited"

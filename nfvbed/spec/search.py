@@ -18,6 +18,8 @@ PDR = "PDR"
 """Partial drop rate: loss ratio 0.5 %."""
 LOSS_RATIO_OF = MappingProxyType({NDR: 0.0, PDR: 0.005})
 """What the two words mean; another loss ratio needs another name."""
+LATE_RATIO = 0.02
+"""Part of the intended frames that a generator may leave out in a trial that counts."""
 QUICK = "-quick"
 """Ends the name of a preset for laptops: shorter trials, wider intervals, weaker claims."""
 GOAL_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$"
@@ -123,6 +125,9 @@ class SearchSpec(SpecModel):
     """Largest load that is tried, in frames/s over both directions; None: the ceiling of the generator."""
     warmup_s: float | None = Field(None, ge=0)
     """Length of a first trial, at the largest load, that does not count; None: the preset's."""
+    late_ratio: float = Field(LATE_RATIO, ge=0, lt=1)
+    """A trial in which the generator left out a larger part of the frames, with nothing pushing back, is measured
+    again. What it left out within that is not lost, and the throughput that is told is lower by it (ADR 0009)."""
     trial_overhead_s: float = Field(0.15, ge=0)
     """What a trial is expected to take beside its traffic; the time that the last one took counts from then on."""
     placement_wait_s: float | None = Field(None, gt=0)
@@ -167,6 +172,7 @@ class SearchSpec(SpecModel):
             goals=goals,
             min_load_pps=self.min_load_pps,
             max_load_pps=self.max_load_pps,
+            late_ratio=self.late_ratio,
             trial_overhead_s=self.trial_overhead_s,
             **{key: getattr(preset, key) if value is None else value for key, value in own.items()},
         )
@@ -184,6 +190,7 @@ class Search(SpecModel):
     min_load_pps: int
     max_load_pps: int | None
     warmup_s: float
+    late_ratio: float = LATE_RATIO
     trial_overhead_s: float
     placement_wait_s: float
 

@@ -83,6 +83,7 @@ class DirectionMessage(Message):
     received: Count
     lost: int
     unsent: Count
+    late: Count
     refused: Count
     reordered: Count
     duplicated: Count

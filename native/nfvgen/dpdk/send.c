@@ -174,12 +174,23 @@ static inline unsigned offer(struct sender *s, unsigned want)
 	return sent;
 }
 
+/*
+ * Frames whose time is over. A port that refused the last attempt is why; else this thread was kept from its core, or is
+ * too slow for the load.
+ */
+static inline void give_up(struct sender *s, uint64_t frames)
+{
+	s->counts->unsent += frames;
+	if (!s->tried)
+		s->counts->late += frames;
+}
+
 unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 {
 	unsigned want = burst, sent;
 
 	if (s->paced) {
-		s->counts->unsent += pacing_give_up(&s->pacing, now);
+		give_up(s, pacing_give_up(&s->pacing, now));
 		want = pacing_due(&s->pacing, now, burst);
 	} else if (s->frames - s->counts->sent < want) {
 		want = (unsigned)(s->frames - s->counts->sent);
@@ -241,7 +252,7 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 void dpdk_sender_stop(struct sender *s, uint64_t now)
 {
 	if (s->paced) {
-		s->counts->unsent += pacing_due(&s->pacing, now, UINT32_MAX);
+		give_up(s, pacing_due(&s->pacing, now, UINT32_MAX));
 		s->counts->intended = s->counts->sent + s->counts->unsent;
 	} else {
 		s->counts->intended = s->counts->sent;

@@ -154,6 +154,7 @@ static void read_sender(const struct trial *trial, struct trial_counts *counts, 
 		c->refused = final && mine.generated > port.taken ? mine.generated - port.taken : port.refused;
 		/* Refused frames are dropped by the kernel: they come too late to be tried again. */
 		c->unsent = mine.missed + (trial->rate_pps ? c->refused : 0);
+		c->late = mine.missed;
 		c->intended = c->sent + c->unsent;
 		c->sent_bytes = mine.generated_bytes + NFVGEN_FCS_BYTES * mine.generated;
 		/* Exact for one size; for a mix the refused frames are taken to be like the others. */

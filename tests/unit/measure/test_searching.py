@@ -42,11 +42,10 @@ def test_a_generator_with_nothing_left_is_told():
     assert trial_of(limited).generator_limited
 
 
-@pytest.mark.parametrize(
-    ("unsent", "refused", "pushed_back"), [(0, 0, False), (0, 5, True), (100, 40, True), (1000, 8, False)]
-)
-def test_few_refused_frames_do_not_explain_many_unsent_ones(unsent, refused, pushed_back):
+def test_late_frames_are_told_from_those_that_a_port_refused():
     records: list[TrialRecord] = []
     simulated_measurer(0, records).measure(10_000, 0.1)
-    way = records[0].directions[0].model_copy(update={"unsent": unsent, "refused": refused})
-    assert trial_of(records[0].model_copy(update={"directions": (way,)})).back_pressure is pushed_back
+    counts = {"intended": 500, "sent": 400, "received": 400, "unsent": 100, "late": 60, "refused": 8}
+    way = records[0].directions[0].model_copy(update=counts)
+    trial = trial_of(records[0].model_copy(update={"directions": (way,)}))
+    assert (trial.base, trial.missing, trial.late_ratio, trial.back_pressure) == (440, 40, 0.12, True)

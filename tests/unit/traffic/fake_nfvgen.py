@@ -33,8 +33,8 @@ HELLO: dict[str, Any] = {
 def direction(tx: int, rx: int, **changes: Any) -> dict[str, Any]:
     """Give the counts of a direction in which all 1,000 frames arrived."""
     counts = {
-        "tx": tx, "rx": rx, "intended": 1000, "sent": 1000, "received": 1000, "lost": 0, "unsent": 0, "refused": 0,
-        "reordered": 0, "duplicated": 0, "corrupted": 0, "sent_bytes": 64000, "received_bytes": 64000,
+        "tx": tx, "rx": rx, "intended": 1000, "sent": 1000, "received": 1000, "lost": 0, "unsent": 0, "late": 0,
+        "refused": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "sent_bytes": 64000, "received_bytes": 64000,
         "latency": {"unit": "ns", "min": 900, "max": 3000, "sum": 912000, "counts": [[900, 999], [3000, 1]]},
     }  # fmt: skip
     return {**counts, **changes}
