@@ -30,9 +30,9 @@ static json_t *direction(const struct direction *d, const struct direction_count
 	uint64_t lost = c->sent > c->received ? c->sent - c->received : 0;
 	json_t *row = json_pack("{si si so so so so so so so so so so so so}", "tx", d->tx, "rx", d->rx, "intended",
 		number(c->intended), "sent", number(c->sent), "received", number(c->received), "lost", number(lost),
-		"unsent", number(c->unsent), "late", number(c->late), "refused", number(c->refused), "reordered", number(c->reordered),
-		"duplicated", number(c->duplicated), "corrupted", number(c->corrupted), "sent_bytes",
-		number(c->sent_bytes), "received_bytes", number(c->received_bytes));
+		"unsent", number(c->unsent), "late", number(c->late), "refused", number(c->refused), "reordered",
+		number(c->reordered), "duplicated", number(c->duplicated), "corrupted", number(c->corrupted),
+		"sent_bytes", number(c->sent_bytes), "received_bytes", number(c->received_bytes));
 
 	json_object_set_new(row, "latency", with_latency ? latency(&c->latency) : json_null());
 	return row;

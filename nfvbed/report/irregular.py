@@ -11,7 +11,7 @@ ADVICE: Final[dict[Irregularity, Advice]] = {
         remedy="Give the generator more cores or a faster port kind, or read the lower bound as what it is.",
     ),
     Irregularity.GENERATOR_DISTURBED: Advice(
-        meaning="Trial after trial left out frames though no port refused any: something kept the generator from its core.",
+        meaning="Trial after trial left out frames that no port refused: something kept the generator from its core.",
         remedy="Stop other work on the host or isolate the generator's core, and search again.",
     ),
     Irregularity.PORT_LIMITED: Advice(

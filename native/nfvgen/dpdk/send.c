@@ -175,8 +175,8 @@ static inline unsigned offer(struct sender *s, unsigned want)
 }
 
 /*
- * Frames whose time is over. A port that refused the last attempt is why; else this thread was kept from its core, or is
- * too slow for the load.
+ * Frames whose time is over. A port that refused the last attempt is why; else this thread was kept from its core, or
+ * is too slow for the load.
  */
 static inline void give_up(struct sender *s, uint64_t frames)
 {
