@@ -1,6 +1,7 @@
 """The doubts that a trial raises about itself: a closed list, stored with the result."""
 
 from nfvbed.records import Accelerator, Deployment, GeneratorPort, PortKind, QualityWarning
+from nfvbed.spec.search import LATE_RATIO
 from nfvbed.traffic.generator import GeneratorInfo, TrafficResult
 from nfvbed.units import NS_PER_S, FrameSize, layer1_bits_per_s
 
@@ -16,8 +17,13 @@ WIRE_FULL = 0.99
 """Part of the line rate from which on the wire is the limit; the rest is clock tolerance and a first burst."""
 
 
-def traffic_doubts(result: TrafficResult) -> tuple[QualityWarning, ...]:
-    """Name what the frames themselves showed, and whether the generator was the limit."""
+def traffic_doubts(result: TrafficResult, paced: bool = False) -> tuple[QualityWarning, ...]:
+    """Name what the frames themselves showed, and whether the generator was the limit.
+
+    Args:
+        result: what was counted.
+        paced: whether a load was given, and not the maximum one.
+    """
     directions = result.directions
     found = []
     if any(d.reordered for d in directions):
@@ -28,17 +34,22 @@ def traffic_doubts(result: TrafficResult) -> tuple[QualityWarning, ...]:
         found.append(QualityWarning.CORRUPTED)
     if sum(d.unsent for d in directions) > UNSENT_LIMIT * sum(d.intended for d in directions):
         found.append(QualityWarning.UNSENT)
-    if is_generator_limited(result):
+    if is_generator_limited(result, paced):
         found.append(QualityWarning.GENERATOR_LIMITED)
     return tuple(found)
 
 
-def is_generator_limited(result: TrafficResult) -> bool:
+def is_generator_limited(result: TrafficResult, paced: bool = False) -> bool:
     """Tell whether the generator's core was busy all the time while the switch still had room.
 
-    A full switch shows itself: its ports refuse frames (back-pressure), or frames are lost.
+    A full switch shows itself: its ports refuse frames (back-pressure), or frames are lost. With a given load a
+    generator that keeps its pace is not the limit, busy as it may be: the fewer frames there are at a time, the longer
+    it takes for each.
     """
     sent = sum(d.sent for d in result.directions)
+    intended = sum(d.intended for d in result.directions)
+    if paced and sum(d.late for d in result.directions) <= LATE_RATIO * intended:
+        return False
     if not sent or result.busy_ns <= GENERATOR_BUSY * result.duration_ns:
         return False
     refused = sum(d.refused for d in result.directions) / sent

@@ -134,7 +134,11 @@ class Measurement:
         return tuple(_untold(role) for role in expected if role not in seen)
 
     def _warnings(self, task: TrialTask, result: TrafficResult, cpu: CpuReport) -> tuple[QualityWarning, ...]:
-        found = [*traffic_doubts(result), *vnf_doubts(self._deployment), *cpu.warnings]
+        found = [
+            *traffic_doubts(result, task.request.rate_pps is not None),
+            *vnf_doubts(self._deployment),
+            *cpu.warnings,
+        ]
         if is_wire_limited(result, task.request.frame_size, self._info, self._generator.ports):
             found.append(QualityWarning.WIRE_LIMITED)
         if self._deployment.simulated:
