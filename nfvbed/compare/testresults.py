@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import Census
-from nfvbed.records import CellRecord, Record, Status, TrialRecord
+from nfvbed.records import CellRecord, CellRole, Record, Status, TrialRecord
 from nfvbed.results import (
     MIXED,
     ONLY,
@@ -38,6 +38,7 @@ class MeasuredTest(Record):
     run: str
     cell: str
     variant: str
+    """Its name; `loopback vhost-user` of the generator alone on such ports, whose latency is the floor of others."""
     topology: str
     vnf: str
     frame_size: FrameSize
@@ -104,7 +105,7 @@ def _placed(
     return MeasuredTest(
         run=result.run,
         cell=cell.id,
-        variant=cell.variant,
+        variant=cell.variant if cell.role is CellRole.SUBJECT else f"{cell.role.value} {cell.port_kind.value}",
         topology=cell.topology,
         vnf=cell.vnf,
         frame_size=cell.frame_size,

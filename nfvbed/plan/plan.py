@@ -13,7 +13,8 @@ from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import EndKind, layout, offers
 from nfvbed.spec.testkinds.base import MRR
-from nfvbed.spec.tests import MrrTest
+from nfvbed.spec.testkinds.latency import LatencyTest
+from nfvbed.spec.tests import AnyTest, MrrTest
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FrameSize
@@ -122,14 +123,23 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
 
 
 def units_of(experiment: Experiment, cell: CellPlan) -> tuple[Unit, ...]:
-    """Give what one repetition of a cell is made of, in order; a ceiling has its MRR alone."""
+    """Give what one repetition of a cell is made of, in order.
+
+    A ceiling has its MRR alone; the generator looped back also latency at a fixed load, which is its own floor.
+    """
     if cell.role is not CellRole.SUBJECT:
-        return tuple((MRR, preset) for preset in cell.presets)
+        floors = [(label, Preset.LATENCY) for label, test in experiment.labelled_tests.items() if _has_floor(test)]
+        own = floors if cell.role is CellRole.LOOPBACK else []
+        return (*((MRR, preset) for preset in cell.presets), *own)
     found: list[Unit] = []
     for label, test in experiment.labelled_tests.items():
         presets = cell.presets if isinstance(test, MrrTest) else (Preset(test.kind),)
         found += [(label, preset) for preset in presets]
     return tuple(found)
+
+
+def _has_floor(test: AnyTest) -> bool:
+    return isinstance(test, LatencyTest) and test.fixed_load_pps is not None
 
 
 def pending(trials: Iterable[PlannedTrial], done: Iterable[TrialKey]) -> tuple[PlannedTrial, ...]:

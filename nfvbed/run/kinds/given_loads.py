@@ -1,6 +1,7 @@
 """Executes the tests at given loads: continuous, loss curve, latency, soak."""
 
 from nfvbed.measure.loads import Load
+from nfvbed.records import CellRole
 from nfvbed.results import LoadsPayload, Reference
 from nfvbed.run.kinds.bench import Outcome, TestBench, part
 from nfvbed.spec.testkinds.continuous import ContinuousTest
@@ -23,9 +24,10 @@ def soak(bench: TestBench, spec: SoakTest) -> Outcome:
 
 
 def at_loads(bench: TestBench, spec: LossCurveTest | LatencyTest) -> Outcome:
-    """Measure a trial at each load."""
-    base = bench.base(spec.of) if spec.fractions else None
-    loads = [part(base, fraction, spec.duration_s) for fraction in spec.fractions] if base else []
+    """Measure a trial at each load; of the generator looped back only at the fixed one, which is the same for all."""
+    fractions = spec.fractions if bench.cell.role is CellRole.SUBJECT else ()
+    base = bench.base(spec.of) if fractions else None
+    loads = [part(base, fraction, spec.duration_s) for fraction in fractions] if base else []
     if isinstance(spec, LatencyTest) and spec.fixed_load_pps is not None:
         loads.append(Load(spec.fixed_load_pps, spec.duration_s))
     return Outcome(LoadsPayload(reference=base, points=tuple(bench.points(loads))))

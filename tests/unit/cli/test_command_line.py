@@ -230,10 +230,11 @@ def test_tests_are_set_planned_run_and_told(capsys: Captured, store_path: Path) 
     assert "simulated/p2p/64 search ended (simulated)" in captured.err
     exported = read(capsys, "export")
     assert [(result["test"], result["status"]) for result in exported["results"]] == [
+        ("latency", "ok"),  # of the generator alone
         ("search", "ok"),
         ("latency", "ok"),
     ]
-    assert exported["results"][0]["payload"]["label"] == "csit-quick"
+    assert exported["results"][1]["payload"]["label"] == "csit-quick"
     wrong = refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: latency}]")
     assert "parts of PDR, which no test before it measures" in wrong
     assert "unknown preset" in refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: search, preset: x}]")

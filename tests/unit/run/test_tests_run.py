@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from run_bench import Crash, CrashingStore, WatchedSite, classify_all_alike, only_run, runner, study, variant
 
+from nfvbed.cli.main import main
 from nfvbed.compare.placement import classify
 from nfvbed.errors import GeneratorError, NfvbedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
@@ -25,6 +26,7 @@ LOADS = (
     {"kind": "soak", "fraction": 0.9, "of": "PDR", "duration_s": 3, "interval_s": 0.5},
 )
 ONCE = {"needed": 1, "max_rounds": 3}
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -37,8 +39,12 @@ def quiet(name: str = "sim-a", **options: object):
     return variant(name, **{"capacity_pps": 5e6, "noise": 0.0, **options})
 
 
+def of_variants(store: Store) -> list[ResultRecord]:
+    return [result for result in store.results(only_run(store).id) if not result.cell.startswith("loopback")]
+
+
 def of(store: Store, label: str) -> list[ResultRecord]:
-    return [result for result in store.results(only_run(store).id) if result.test == label]
+    return [result for result in of_variants(store) if result.test == label]
 
 
 def points(result: ResultRecord):
@@ -49,7 +55,7 @@ def test_all_tests_in_order_with_one_result_each(store: Store) -> None:
     spec = study([quiet()], tests=({"kind": "mrr"}, SEARCH, *LOADS), ceilings=True, repetitions=ONCE)
     run = runner(store).start(spec)
     assert run.status is Status.OK
-    results = store.results(run.id)
+    results = of_variants(store)
     assert [result.test for result in results] == ["search", "continuous", "loss-curve", "latency", "soak"]
     assert all((result.status, result.reason, result.simulated) == (Status.OK, "", True) for result in results)
     trials = {trial.sequence: trial for trial in store.trials(run.id)}
@@ -145,7 +151,7 @@ def test_without_the_load_that_it_is_a_part_of_a_test_is_blocked(store: Store) -
     """A search whose smallest load is too much has no lower bound."""
     tests = ({**SEARCH, "min_load_pps": 10**7}, {"kind": "latency"})
     run = runner(store).start(study([quiet()], tests=tests, ceilings=True, repetitions=ONCE))
-    search, latency = store.results(run.id)
+    search, latency = of_variants(store)
     assert (search.status, "min-load" in search.reason) == (Status.OK, True)
     assert latency.status is Status.BLOCKED
     assert "no lower bound" in latency.reason or "lower bound for PDR" in latency.reason
@@ -230,3 +236,16 @@ def test_a_resumed_run_repeats_a_test_without_a_result_and_no_other(tmp_path: Pa
 
 def test_kinds_and_presets_have_the_same_words() -> None:
     assert {kind.value for kind in ResultKind} == {p.value for p in Preset} - {"mrr", "paced", "trace"}
+
+
+def test_the_generators_own_latency_is_measured_at_the_fixed_load(tmp_path: Path):
+    """Looped back, and named so: the floor of what a variant adds."""
+    tests = "tests=[{kind: mrr}, {kind: latency, of: mrr, duration_s: 0.1, fixed_load_pps: 20000}]"
+    store = str(tmp_path / "f.sqlite")
+    options = ("--root", str(ROOT), "--store", store, "--frame-size", "64", "--repetitions", "1")
+    assert main(["run", "simulated", "--set", tests, *options]) == 0
+    with Store.open(store, read_only=True) as found:
+        results = {result.cell: result.payload["points"] for result in found.results(found.runs()[0].id)}
+    floor, own = results["loopback:simulated/p2p/64"], results["simulated/p2p/64"]
+    assert [point["intended_load_pps"] for point in floor] == [20_000]
+    assert len(own) == 5
