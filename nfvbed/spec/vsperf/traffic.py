@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from nfvbed.spec.layout import layout
 from nfvbed.spec.search import NDR, SearchSpec
 from nfvbed.spec.vsperf.draft import Draft, flag, number, one_of, whole
+from nfvbed.spec.vsperf.given_load import map_given_load
 from nfvbed.spec.vsperf.settings import Found, TestSettings
 from nfvbed.spec.vsperf.testids import KIND_OF, TestKind
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
@@ -141,6 +142,8 @@ def map_trials(draft: Draft, settings: TestSettings, kind: TestKind) -> SearchSp
     duration_s = number(draft, found, 0.05, 3600)
     if kind is not TestKind.THROUGHPUT:
         draft.put("trials.mrr_duration_s", duration_s, found)
+        if kind is TestKind.GIVEN_LOAD:
+            map_given_load(draft, settings, duration_s)
         sizes = len(draft.experiment["frame_sizes"])
         # All rounds that an experiment may need, so that long trials are not cut off by the limit for short ones.
         limit = max(LEAST_TIME_LIMIT_S, ROUNDS * sizes * (duration_s + ROUND_OVERHEAD_S))
