@@ -122,6 +122,8 @@ class Preset(StrEnum):
     UDP_THROUGHPUT, SOCKET_LATENCY = "udp-throughput", "socket-latency"
     GUEST_COMPUTE, GUEST_MEMORY, GUEST_TLB = "guest-compute", "guest-memory", "guest-tlb"
     GUEST_MULTIQUEUE, COST = "guest-multiqueue", "cost"
+    VSPERF = "vsperf"
+    """A line of a result file of VSPERF: VSPERF's number, no trial of nfvbed."""
 
 
 class DirectionCounts(Record):

@@ -12,6 +12,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.search import SearchSpec
+from nfvbed.spec.tests import KINDS
 from nfvbed.spec.validate import build, suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vsperf.draft import Draft
@@ -23,8 +24,12 @@ from nfvbed.spec.vsperf.testcase import TestCase
 from nfvbed.spec.vsperf.testids import TEST_IDS, TestKind, topology_of
 from nfvbed.spec.vsperf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
 
-RUNNABLE: Final = frozenset((TestKind.MAXIMUM_LOAD, TestKind.GIVEN_LOAD, TestKind.THROUGHPUT))
-"""The native tests that an experiment can be made of so far; the others are refused by name."""
+RUNNABLE: Final = frozenset(
+    kind
+    for kind in TestKind
+    if kind in (TestKind.MAXIMUM_LOAD, TestKind.GIVEN_LOAD, TestKind.THROUGHPUT) or kind.value in KINDS
+)
+"""The native tests that an experiment can be made of; the others are refused by name."""
 _NOT_YET: Final = {
     TestKind.BACK_TO_BACK: "back-to-back frames (RFC 9004)",
     TestKind.BURST: "a single burst in an experiment (`nfvbed trace` sends a number of frames)",

@@ -7,7 +7,7 @@ import pytest
 from conf_files import PROJECT, settings_of, told
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.spec.vsperf import read_settings, select, study_of, with_parameters
+from nfvbed.spec.vsperf import TestKind, read_settings, select, study_of, with_parameters
 from nfvbed.spec.vsperf.parameters import parse_parameters
 
 NOTHING = read_settings([])
@@ -102,3 +102,12 @@ def test_a_load_without_a_line_rate_or_of_several_sizes_is_missing():
     wrong = with_parameters(NOTHING, f"{SPEED}; TRAFFICGEN_TREX_PORT_SPEED=fast; {part}")
     with pytest.raises(ConfigurationError, match="TRAFFICGEN_TREX_PORT_SPEED"):
         select(wrong, "phy2phy_cont", PROJECT)
+
+
+@pytest.mark.parametrize("test", ["back2back", "phy2phy_caching", "phy2phy_learning"])
+def test_tests_with_a_kind_of_their_own_are_that_kind_alone(test: str):
+    selection = select(NOTHING, test, PROJECT, runnable=frozenset(TestKind))
+    assert (selection.experiment["tests"], selection.missing) == ([{"kind": selection.kind.value}], ())
+    assert selection.experiment["repetitions"]["needed"] == 1
+    lossy = with_parameters(NOTHING, "TRAFFICGEN_LOSSRATE=1")
+    assert "without loss" in select(lossy, test, PROJECT, runnable=frozenset(TestKind)).missing[0]
