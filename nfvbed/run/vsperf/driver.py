@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,7 +143,7 @@ def planned(request: Request) -> dict[str, Any]:
         "vsperf": request.installation.version,
         "switch": own.require("VSWITCH").value,
         "trafficgen": request.trafficgen,
-        "ports": "NICs of VSPERF" if request.has_nics else "virtual (memif)",
+        "ports": "NICs of VSPERF" if request.has_nics else "virtual (vhost-user)",
         "traffic_type": own.require("TRAFFIC").at("traffic_type").value,
         "frame_sizes": list(own.require("TRAFFICGEN_PKT_SIZES").value),
         "duration_s": own.require("TRAFFICGEN_DURATION").value,
@@ -306,6 +307,7 @@ class _Execution:
     ) -> None:
         files = sorted(self._results.glob("result_*.csv"))
         _tidy(self._request.settings, self._results)
+        kept = self._keep(process)
         if not files:
             if failure is not None:
                 raise failure
@@ -313,13 +315,21 @@ class _Execution:
                 "VSPERF gave no result",
                 where=f"test {self._request.case.name}, exit status {process.exit_status}",
                 observed=f"its last words:\n{process.log_tail(LOG_LINES)}",
-                fix="see what it says, and docs/howto/vsperf.md",
+                fix=f"see its files in {kept}, and docs/howto/vsperf.md",
             )
         lines = [line for file in files for line in read_results(file)]
         config = self._store.put_blob("vsperf", {"configuration": text, "version": self._request.installation.version})
         measured = self._measured(config, self._store.put_blob("rig", self._rig()))
         import_results(self._store, measured, lines, measurer.answered)
         self._store.add_fact(self._fact(files, lines, measurer))
+
+    def _keep(self, process: ManagedProcess) -> Path:
+        """Copy VSPERF's own files, whatever came of it, to where they outlive the run."""
+        target = self._request.root / "results" / PROCESS / self._run.id
+        shutil.copytree(self._results, target)
+        for file in (process.log, self._workspace.directory / "vsperf.conf"):
+            shutil.copy2(file, target)
+        return target
 
     def _measured(self, config: str, rig: str) -> Measured:
         traffic = self._request.own.require("TRAFFIC")
@@ -329,7 +339,7 @@ class _Execution:
             version=self._request.installation.version,
             trafficgen=self._request.trafficgen,
             topology=self._request.topology,
-            port_kind=PortKind.PCI if self._request.has_nics else PortKind.MEMIF,
+            port_kind=PortKind.PCI if self._request.has_nics else PortKind.VHOST_USER,
             bidirectional=str(traffic.at("bidir").value).lower() == "true",
             duration_s=float(self._request.own.require("TRAFFICGEN_DURATION").value),
             hashes=(config, rig),
@@ -339,7 +349,7 @@ class _Execution:
         generator = {"engine": ENGINE, "version": self._request.installation.version}
         return {
             "site": SITE,
-            "port_kind": (PortKind.PCI if self._request.has_nics else PortKind.MEMIF).value,
+            "port_kind": (PortKind.PCI if self._request.has_nics else PortKind.VHOST_USER).value,
             "arrangement": self._arrangement.model_dump(mode="json"),
             "generator": {**generator, "trafficgen": self._request.trafficgen},
             "vnf": None,

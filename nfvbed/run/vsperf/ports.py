@@ -1,7 +1,8 @@
-"""What VSPERF is told where there are no NICs: its switch gets memif ports in their place, nfvgen is at the other end.
+"""What VSPERF is told where there are no NICs: its switch gets vhost-user ports in their place, nfvgen at their ends.
 
 VSPERF's classes stay as they are. It adds its "physical" ports with the PCI address of a NIC as DPDK's device argument;
-a memif device stands there instead, and nothing is bound to a driver.
+a vhost device stands there instead, and nothing is bound to a driver. (Not memif: its frames came into Open vSwitch
+3.1 and none came out.)
 """
 
 import shutil
@@ -9,43 +10,36 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.errors import PrerequisiteError
-from nfvbed.records import GeneratorPort, PortKind
+from nfvbed.records import GeneratorPort
 from nfvbed.run.vsperf.configuration import Additions
 from nfvbed.spec.vsperf.testcase import TestCase
 
 SWITCH: Final = "OvsDpdkVhost"
 """The one switch of VSPERF whose ports are DPDK devices of any kind."""
 SOCKET_MEMORY_MIB: Final = 256
-RING_BITS: Final = 10
-MACS: Final = ("02:4e:46:56:00:01", "02:4e:46:56:00:02")
+QUEUE_SIZE: Final = 1024
 UTILITIES: Final = ("ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl")
 
 
 def generator_ports(directory: Path) -> tuple[GeneratorPort, GeneratorPort]:
-    """Give nfvgen's ends of the two ports; the switch is the server of their sockets."""
-    first, second = (
-        GeneratorPort(
-            engine="dpdk",
-            spec=f"net_memif{index},role=client,id={index},socket={_socket(directory, index)},socket-abstract=no,"
-            f"rsize={RING_BITS},mac={mac}",
-            kind=PortKind.MEMIF,
-        )
-        for index, mac in enumerate(MACS)
-    )
+    """Give nfvgen's ends of the two ports; it serves their sockets, and the switch connects to it."""
+    first, second = vhost_user_ports.server_ports(_sockets(directory), QUEUE_SIZE)
     return first, second
 
 
-def _socket(directory: Path, index: int) -> Path:
-    return directory / f"memif{index}.sock"
+def _sockets(directory: Path) -> tuple[Path, Path]:
+    found = vhost_user_ports.sockets(directory)
+    return found["p0"], found["p1"]
 
 
 def virtual_ports(
     case: TestCase, directory: Path, hugepages: Path, arrangement: Arrangement, binaries: OvsBinaries
 ) -> Additions:
-    """Give what VSPERF needs to know of a switch with two memif ports.
+    """Give what VSPERF needs to know of a switch with two vhost-user ports.
 
     Args:
         case: the test.
@@ -56,14 +50,13 @@ def virtual_ports(
     """
     devices = [
         {
-            "pci": f"net_memif{index},role=server,id={index},socket={_socket(directory, index)},socket-abstract=no,"
-            f"rsize={RING_BITS}",
+            "pci": f"net_vhost{index},iface={path},client=1,queues=1",
             "type": "pf",
             "mac": None,
             "driver": None,
             "device": None,
         }
-        for index in range(len(MACS))
+        for index, path in enumerate(_sockets(directory))
     ]
     forced = {
         "VSWITCH": SWITCH,
