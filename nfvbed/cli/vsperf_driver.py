@@ -9,8 +9,9 @@ import click
 from nfvbed.errors import UsageError
 from nfvbed.records import RunRecord
 from nfvbed.run.vsperf.configuration import find_case
-from nfvbed.run.vsperf.driver import OWN_GENERATOR, Request, check_request, planned, run_vsperf
+from nfvbed.run.vsperf.driver import run_vsperf
 from nfvbed.run.vsperf.installation import find_vsperf
+from nfvbed.run.vsperf.request import OWN_GENERATOR, Request, check_request, planned
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vsperf import read_settings, with_parameters
 from nfvbed.store import Store

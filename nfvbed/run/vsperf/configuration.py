@@ -14,7 +14,7 @@ from nfvbed.spec.vsperf import VsperfSettings
 from nfvbed.spec.vsperf.names import is_setting
 from nfvbed.spec.vsperf.placed import PlacedDict
 from nfvbed.spec.vsperf.settings import merged
-from nfvbed.spec.vsperf.testcase import LISTS, TestCase
+from nfvbed.spec.vsperf.testcase import LISTS, SETTING_OF, TestCase
 
 _OWN: Final = frozenset((*LISTS, "TEST_PARAMS"))
 """Settings that are written in another form, or not at all."""
@@ -76,7 +76,10 @@ def write_configuration(settings: VsperfSettings, stock: Path, case: TestCase, a
         paths = dict(settings.values.get("PATHS", {}))
         values["PATHS"] = {**paths, **additions.paths}
     parameters = merged(PlacedDict(case.parameters), additions.parameters)
-    values["PERFORMANCE_TESTS"] = [{**case.keywords, "Parameters": parameters}]
+    overruled = {name: value for name, value in additions.forced.items() if name in parameters}
+    # A test's own keyword would weigh more than the setting that replaces it here.
+    kept = {key: value for key, value in case.keywords.items() if SETTING_OF.get(key) not in additions.forced}
+    values["PERFORMANCE_TESTS"] = [{**kept, "Parameters": {**parameters, **overruled}}]
     # VSPERF replaces TEST_PARAMS by what --test-params gave, which it keeps under this name.
     values["_PARAMS_LIST"] = settings.values.get("TEST_PARAMS", {})
     lines = [f"{name} = {_literal(value)!r}" for name, value in sorted(values.items()) if value is not None]

@@ -40,7 +40,6 @@ _WORDS: Final = {
 }
 _UNITS: Final = {
     "_fps": "frames/s",
-    "_mbps": "Mbit/s",
     "_percent": "%",
     "_ns": "ns",
     "_frames": "frames",
@@ -153,7 +152,7 @@ def _result(
     number, sequence = place
     notes = (DUMMY_NOTE, NOTE) if measured.made_up else (NOTE,)
     row = MeasuredRow(
-        label=f"{line.type}, {measured.engine.name} with {measured.trafficgen}",
+        label=f"{measured.engine.name}, {measured.trafficgen}",
         parameters=_parameters(measured, line),
         quantities=tuple(_quantities(line)),
         sequence=sequence,
@@ -197,8 +196,12 @@ def _parameters(measured: Measured, line: VsperfResult) -> dict[str, str | int |
 
 
 def _quantities(line: VsperfResult) -> Iterable[Quantity]:
-    """Give every number of the line: the usual ones by the field's words, the others by VSPERF's column."""
-    ordered = [*(name for name in _WORDS if name in line.numbers), *(n for n in line.numbers if n not in _WORDS)]
+    """Give the numbers of the line: the usual ones by the field's words, the others by VSPERF's column.
+
+    Rates in Mbit/s are left out: they are those in frames/s once more.
+    """
+    others = (name for name in line.numbers if name not in _WORDS and not name.endswith("_mbps"))
+    ordered = [*(name for name in _WORDS if name in line.numbers), *others]
     for name in ordered:
         unit = next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "")
         yield Quantity(name=_WORDS.get(name, name), value=line.numbers[name], unit=unit)

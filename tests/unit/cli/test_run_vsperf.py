@@ -76,6 +76,9 @@ REFUSALS = [
     (10, ["--vsperf", "phy2phy_cont", "--conf", "/nowhere.conf"], "/nowhere.conf"),
     (10, ["--vsperf", "phy2phy_cont", "--test-params", "TRAFFICGEN_PKT_SIZE=(64,)"], "TRAFFICGEN_PKT_SIZES"),
     (11, ["--vsperf", "phy2phy_burst"], "single burst"),
+    (12, ["--driver", "vsperf", "phy2phy_cont"], "VSPERF_DIR"),
+    (2, ["--driver", "vsperf", "phy2phy_cont", "--frame-size", "64"], "--test-params"),
+    (2, ["--driver", "vsperf", "phy2phy_cont", "--vnf-kind", "vm"], "--vnf-kind"),
     (11, ["--vsperf", "overlay_p2p_tput"], "nfvbed run --driver vsperf"),
 ]
 
