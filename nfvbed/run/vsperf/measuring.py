@@ -8,7 +8,6 @@ from typing import Any, Final
 from nfvbed.compare.placement import classify
 from nfvbed.errors import ConfigurationError, GeneratorError, UnsupportedError
 from nfvbed.measure.doubts import is_generator_limited, traffic_doubts
-from nfvbed.measure.searching import pushed_back
 from nfvbed.records import CoreDistance, QualityWarning
 from nfvbed.run.vsperf.columns import burst_columns, rate_columns
 from nfvbed.search.engine import Setting, search
@@ -144,7 +143,7 @@ class PluginMeasurer:
             )
         columns = rate_columns(kept, request.frame_size)
         distance = CoreDistance(before=searched.first_ns, after=self.distance_ns())
-        return Answered("throughput", request.frame_size, columns, distance, traffic_doubts(kept), found)
+        return Answered("throughput", request.frame_size, columns, distance, traffic_doubts(kept, paced=True), found)
 
 
 class _SearchedPorts(Measurer):
@@ -179,9 +178,10 @@ class _SearchedPorts(Measurer):
             sent=sum(way.sent for way in ways),
             received=sum(way.received for way in ways),
             unsent=sum(way.unsent for way in ways),
+            late=sum(way.late for way in ways),
             core_distance_ns=CoreDistance(before=before, after=self._distance_ns()),
-            back_pressure=pushed_back(ways),
-            generator_limited=is_generator_limited(result),
+            back_pressure=any(way.refused for way in ways),
+            generator_limited=is_generator_limited(result, paced=True),
         )
 
 
