@@ -121,7 +121,7 @@ class Preset(StrEnum):
     TABLE_SCALING, TCP_THROUGHPUT, REQUEST_RESPONSE = "table-scaling", "tcp-throughput", "request-response"
     UDP_THROUGHPUT, SOCKET_LATENCY = "udp-throughput", "socket-latency"
     GUEST_COMPUTE, GUEST_MEMORY, GUEST_TLB = "guest-compute", "guest-memory", "guest-tlb"
-    GUEST_MULTIQUEUE, COST = "guest-multiqueue", "cost"
+    GUEST_MULTIQUEUE, COST, VSPERF = "guest-multiqueue", "cost", "vsperf"
 
 
 class DirectionCounts(Record):

@@ -6,8 +6,9 @@ import click
 
 from nfvbed.cli.results import load_runs, make_options
 from nfvbed.cli.settings import open_store, root_option, store_option
+from nfvbed.cli.vsperf_options import VSPERF
 from nfvbed.compare.verdict import Rules
-from nfvbed.errors import StoreError
+from nfvbed.errors import StoreError, UsageError
 from nfvbed.spec.loader import Project
 
 JSON = "json"
@@ -57,5 +58,11 @@ def _vsperf_csv(run: str, root: Path | None, store: str | None) -> str:
     from nfvbed.report.vsperf_csv import to_vsperf_csv
 
     loaded = load_runs(root, store, (run,))
+    if loaded.data[0].run.site == VSPERF:
+        raise UsageError(
+            "this run is VSPERF's own",
+            observed=f"run {loaded.data[0].run.id} has no rows of nfvbed",
+            fix="take the file that VSPERF wrote, below results/vsperf, or from `nfvbed export` as JSON (facts)",
+        )
     chosen = {"baseline": None, "placement_class": "auto", "needed": None, "resolution": Rules().resolution}
     return to_vsperf_csv(compare(loaded.data, make_options(loaded, chosen)), loaded.data)

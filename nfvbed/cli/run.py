@@ -14,6 +14,7 @@ from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
+from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native_study, vsperf_options
 from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.deploy.site import Site
 from nfvbed.errors import NfvbedError, UsageError
@@ -47,30 +48,54 @@ Ended = tuple[RunRecord, NfvbedError | None]
 @root_option
 @store_option
 @override_options
+@vsperf_options
 @json_option
 def command(
     experiment: str | None, resume: str | None, root: Path | None, store: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Run EXPERIMENT, a name in vsperf-conf/experiments or a file.
+    """Run EXPERIMENT, a name in vsperf-conf/experiments or a file; or with --vsperf a test of VSPERF.
 
     Every trial is stored when it ends, so an interrupted run loses nothing: `--resume` goes on with it.
     """
     project = Project(root)
     overrides = collect(options)
+    driver = chosen_driver(options)
     if resume is None:
-        study = project.load_study(_required(experiment), overrides)
+        name = _required(experiment)
+        if driver == VSPERF:
+            _through_vsperf(project, name, (options, overrides), store, as_json)
+            return
+        study = native_study(project, name, options, overrides) if driver else project.load_study(name, overrides)
         if options["dry_run"]:
             show_plan(study, as_json)
             return
         with open_store(project, store, read_only=False) as opened:
             _summarize(opened, *_start(project, study, opened, not options["no_doctor"]), as_json)
         return
-    if overrides or options["dry_run"]:
+    if overrides or options["dry_run"] or options["conf"] or options["test_params"] or options["vnf_kind"]:
         raise UsageError(
             "a resumed run keeps its plan", observed="options that change it, or --dry-run", fix="give --resume alone"
         )
     with open_store(project, store, read_only=False) as opened:
-        _summarize(opened, *_resume(project, opened, _resumable(opened, resume, experiment)), as_json)
+        if driver == VSPERF:
+            raise UsageError("VSPERF cannot go on with a run", observed="--resume", fix="run the test again")
+        wanted = native_name(experiment) if driver and experiment else experiment
+        _summarize(opened, *_resume(project, opened, _resumable(opened, resume, wanted)), as_json)
+
+
+def _through_vsperf(
+    project: Project, test: str, chosen: tuple[dict[str, Any], dict[str, Any]], store: str | None, as_json: bool
+) -> None:
+    """Have the user's own VSPERF run a test of its, and store what it says."""
+    from nfvbed.cli.vsperf_driver import make_request, run_request, show_request
+
+    options, overrides = chosen
+    request = make_request(project, test, options, overrides)
+    if options["dry_run"]:
+        show_request(request, as_json)
+        return
+    with open_store(project, store, read_only=False) as opened:
+        _show(opened, run_request(request, opened), as_json)
 
 
 def _required(experiment: str | None) -> str:
@@ -117,10 +142,14 @@ def _doctor(project: Project, study: Study) -> dict[str, Any]:
 
 def _resumable(store: Store, name: str, experiment: str | None) -> RunRecord:
     if name != UNFINISHED:
-        return store.run(name)
+        run = store.run(name)
+        if run.site == VSPERF:
+            fix = "run the test again"
+            raise UsageError("VSPERF cannot go on with a run", observed=f"run {run.id} was VSPERF's", fix=fix)
+        return run
     final = (Status.OK, Status.UNSUPPORTED)
     for run in store.runs():
-        if run.status not in final and experiment in (None, run.experiment):
+        if run.status not in final and run.site != VSPERF and experiment in (None, run.experiment):
             return run
     raise UsageError(
         "there is no run to resume",

@@ -1,7 +1,7 @@
 """The tests that an experiment puts each of its cells through, as files declare them; `kind` says which."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -24,6 +24,10 @@ class MrrTest(SpecModel):
 AnyTest = MrrTest | SearchTest | ContinuousTest | LossCurveTest | LatencyTest | SoakTest
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")
+KINDS: frozenset[str] = frozenset(
+    kind for model in get_args(AnyTest) for kind in get_args(model.model_fields["kind"].annotation)
+)
+"""The kinds of tests that there are."""
 
 
 def label_of(test: AnyTest) -> str:

@@ -4,6 +4,7 @@
 ours, `read_results` reads a result file that VSPERF wrote.
 """
 
+from nfvbed.spec.vsperf.parameters import with_parameters
 from nfvbed.spec.vsperf.placed import Note, NoteKind, Place
 from nfvbed.spec.vsperf.reader import read_settings
 from nfvbed.spec.vsperf.results import VsperfResult, read_results
@@ -27,4 +28,5 @@ __all__ = [
     "select",
     "study_of",
     "known_tests",
+    "with_parameters",
 ]

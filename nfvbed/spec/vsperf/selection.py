@@ -12,6 +12,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.search import SearchSpec
+from nfvbed.spec.tests import KINDS
 from nfvbed.spec.validate import build, suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vsperf.draft import Draft
@@ -23,10 +24,13 @@ from nfvbed.spec.vsperf.testcase import TestCase
 from nfvbed.spec.vsperf.testids import TEST_IDS, TestKind, topology_of
 from nfvbed.spec.vsperf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
 
-RUNNABLE: Final = frozenset((TestKind.MAXIMUM_LOAD, TestKind.THROUGHPUT))
-"""The native tests that an experiment can be made of so far; the others are refused by name."""
+RUNNABLE: Final = frozenset(
+    kind
+    for kind in TestKind
+    if kind in (TestKind.MAXIMUM_LOAD, TestKind.GIVEN_LOAD, TestKind.THROUGHPUT) or kind.value in KINDS
+)
+"""The native tests that an experiment can be made of; the others are refused by name."""
 _NOT_YET: Final = {
-    TestKind.GIVEN_LOAD: "a continuous stream at a part of the line rate (virtual ports have no line rate)",
     TestKind.BACK_TO_BACK: "back-to-back frames (RFC 9004)",
     TestKind.BURST: "a single burst in an experiment (`nfvbed trace` sends a number of frames)",
     TestKind.FORWARDING_RATE: "the highest forwarding rate (RFC 2889 section 5.6.2)",
@@ -93,7 +97,7 @@ def select(
     """
     case = _case(settings, test)
     title = f"VSPERF {test}: {case.description or 'no description'}"
-    draft = Draft(test, experiment={"name": _name(test), "title": title})
+    draft = Draft(test, experiment={"name": name_of(test), "title": title})
     topology = _topology(draft, case)
     own = settings.for_test(case, layout(topology).vnfs if topology else 0)
     kind = map_kind(draft, own.require("TRAFFIC"))
@@ -167,7 +171,8 @@ def _unknown_parts(draft: Draft, case: TestCase) -> None:
             draft.unused(Found(keyword, case.keywords[keyword], case.place_of(keyword)), text)
 
 
-def _name(test: str) -> str:
+def name_of(test: str) -> str:
+    """Give the name of the experiment that a test becomes."""
     slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in test.lower())
     return (NAME_PREFIX + slug)[:MAX_NAME].rstrip("-")
 
@@ -183,7 +188,7 @@ def require_native(selection: Selection) -> None:
             f"the VSPERF test {selection.test} has no native equivalent here",
             where=str(selection.place) if selection.place else f"test ID {selection.test}",
             observed="; ".join(selection.missing),
-            fix="choose another test, or run this one with VSPERF itself",
+            fix="choose another test, or run this one with VSPERF itself: nfvbed run --driver vsperf",
         )
 
 

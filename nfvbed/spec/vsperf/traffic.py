@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from nfvbed.spec.layout import layout
 from nfvbed.spec.search import NDR, SearchSpec
 from nfvbed.spec.vsperf.draft import Draft, flag, number, one_of, whole
+from nfvbed.spec.vsperf.given_load import map_given_load
 from nfvbed.spec.vsperf.settings import Found, TestSettings
 from nfvbed.spec.vsperf.testids import KIND_OF, TestKind
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
@@ -20,6 +21,9 @@ ROUND_OVERHEAD_S: Final = 20.0
 """What a cell may take in a round beside its long trial: deployment, warm-up and the paced trial."""
 LEAST_TIME_LIMIT_S: Final = 360.0
 ROUNDS: Final = 12
+OF_THEIR_OWN: Final = frozenset((TestKind.BACK_TO_BACK, TestKind.ADDRESS_CACHING, TestKind.ADDRESS_LEARNING))
+OWN_TIME_LIMIT_S: Final = 1200.0
+"""Of such a test, for each frame size."""
 
 
 def map_kind(draft: Draft, traffic: Found) -> TestKind:
@@ -141,12 +145,17 @@ def map_trials(draft: Draft, settings: TestSettings, kind: TestKind) -> SearchSp
     duration_s = number(draft, found, 0.05, 3600)
     if kind is not TestKind.THROUGHPUT:
         draft.put("trials.mrr_duration_s", duration_s, found)
+        if kind is TestKind.GIVEN_LOAD:
+            map_given_load(draft, settings, duration_s)
         sizes = len(draft.experiment["frame_sizes"])
         # All rounds that an experiment may need, so that long trials are not cut off by the limit for short ones.
         limit = max(LEAST_TIME_LIMIT_S, ROUNDS * sizes * (duration_s + ROUND_OVERHEAD_S))
+        if kind in OF_THEIR_OWN:
+            _own_test(draft, settings, kind)
+            limit = sizes * OWN_TIME_LIMIT_S
         draft.put("repetitions.time_limit_s", limit, found)
         return None
-    search = _search(draft, duration_s, settings.require("TRAFFICGEN_LOSSRATE"))
+    search = loss_search(draft, duration_s, settings.require("TRAFFICGEN_LOSSRATE"))
     draft.put("tests", [{"kind": "search", **search.model_dump(mode="json", exclude_defaults=True)}], found)
     # VSPERF searches once, and a search takes minutes.
     draft.put("repetitions.needed", 1, found)
@@ -155,7 +164,28 @@ def map_trials(draft: Draft, settings: TestSettings, kind: TestKind) -> SearchSp
     return search
 
 
-def _search(draft: Draft, duration_s: float, loss: Found) -> SearchSpec:
+def _own_test(draft: Draft, settings: TestSettings, kind: TestKind) -> None:
+    """Map a test that nfvbed has a kind of its own for, with that kind's own bounds and repetitions."""
+    of = settings.require("TRAFFIC").at("traffic_type")
+    loss = settings.require("TRAFFICGEN_LOSSRATE")
+    if number(draft, loss, 0, 99.9):
+        draft.lacks("the test is without loss", loss)
+    draft.put("tests", [{"kind": kind.value}], of)
+    draft.put("repetitions.needed", 1, of)
+    draft.differs(of, f"the test {kind.value} has its own lengths and repetitions; TRAFFICGEN_DURATION is not used")
+
+
+def loss_search(draft: Draft, duration_s: float, loss: Found) -> SearchSpec:
+    """Give the search of a throughput test: preset `rfc2544` with one goal.
+
+    Args:
+        draft: names the test in messages.
+        duration_s: of final trials.
+        loss: TRAFFICGEN_LOSSRATE, in percent.
+
+    Raises:
+        ConfigurationError: no such loss or duration.
+    """
     percent = number(draft, loss, 0, 99.9)
     goal = {
         "name": NDR if percent == 0 else f"loss-{percent:g}pct",

@@ -1,0 +1,63 @@
+"""`nfvbed run --driver vsperf`: a test through the user's own VSPERF."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from nfvbed.errors import UsageError
+from nfvbed.records import RunRecord
+from nfvbed.run.vsperf.configuration import find_case
+from nfvbed.run.vsperf.driver import run_vsperf
+from nfvbed.run.vsperf.installation import find_vsperf
+from nfvbed.run.vsperf.request import OWN_GENERATOR, Request, check_request, planned
+from nfvbed.spec.loader import Project
+from nfvbed.spec.vsperf import read_settings, with_parameters
+from nfvbed.store import Store
+
+
+def make_request(project: Project, test: str, options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Request:
+    """Read the settings, VSPERF's own first, and find VSPERF and the test.
+
+    Raises:
+        PrerequisiteError: there is no VSPERF that starts.
+        UsageError: there is no such test, or options have nothing to act on.
+        ConfigurationError, UnsupportedError: as `check_request`.
+    """
+    if overrides:
+        raise UsageError(
+            "VSPERF knows no experiment's keys",
+            observed=", ".join(sorted(overrides)),
+            fix="say it in VSPERF's words: --test-params 'TRAFFICGEN_PKT_SIZES=(64,)'",
+        )
+    installation = find_vsperf()
+    own = options["conf"] or [project.root / "vsperf-conf"]
+    settings = read_settings([installation.configuration, *own])
+    if options["test_params"]:
+        settings = with_parameters(settings, options["test_params"])
+    request = Request(
+        installation=installation,
+        settings=settings,
+        case=find_case(settings, read_settings([installation.configuration]), test),
+        trafficgen=options["trafficgen"] or OWN_GENERATOR,
+        site=project.load_site("lab"),
+        root=project.root,
+    )
+    check_request(request)
+    return request
+
+
+def show_request(request: Request, as_json: bool) -> None:
+    """Print what would be run, without running it."""
+    document = planned(request)
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+        return
+    for name, value in document.items():
+        click.echo(f"{name}: {value}")
+
+
+def run_request(request: Request, store: Store) -> RunRecord:
+    """Run it."""
+    return run_vsperf(request, store, lambda text: click.echo(text, err=True))

@@ -1,0 +1,96 @@
+"""`nfvbed run --vsperf`: tests of VSPERF, run natively."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nfvbed.cli.main import main
+from nfvbed.store import Store
+
+ROOT = Path(__file__).parents[3]
+Captured = pytest.CaptureFixture[str]
+FAST = ("--variant", "simulated", "--repetitions", "1", "--test-params", "TRAFFICGEN_PKT_SIZES=(64,)")
+
+
+@pytest.fixture(autouse=True)
+def store_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    path = tmp_path / "results.sqlite"
+    monkeypatch.setenv("NFVBED_STORE", str(path))
+    monkeypatch.setenv("NFVBED_ROOT", str(ROOT))
+    monkeypatch.delenv("VSPERF_DIR", raising=False)
+    return path
+
+
+def refused(capsys: Captured, code: int, *arguments: str) -> str:
+    assert main(arguments) == code
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return captured.err
+
+
+def test_a_test_is_planned_without_being_run(capsys: Captured, store_path: Path):
+    assert main(["run", "--vsperf", "phy2phy_scalability", "--dry-run", "--json"]) == 0
+    captured = capsys.readouterr()
+    experiment = json.loads(captured.out)["experiment"]
+    assert (experiment["name"], experiment["traffic"]["flows"]) == ("vsperf-phy2phy-scalability", 8000)
+    assert experiment["tests"][0]["kind"] == "search"
+    assert "differs: TRAFFIC['stream_type']" in captured.err
+    assert not store_path.exists()
+
+
+def test_files_that_are_named_take_the_place_of_the_projects(tmp_path: Path, capsys: Captured):
+    file = tmp_path / "05_own.conf"
+    file.write_text("TRAFFICGEN_PKT_SIZES = (256,)\n")
+    assert main(["run", "--vsperf", "phy2phy_cont", "--conf", str(file), "--dry-run", "--json"]) == 0
+    experiment = json.loads(capsys.readouterr().out)["experiment"]
+    # 30 s is VSPERF's default; the project's own files say 1 s.
+    assert (experiment["frame_sizes"], experiment["trials"]["mrr_duration_s"]) == ([256], 30)
+
+
+def test_a_test_runs_into_the_store_and_is_gone_on_with(capsys: Captured, store_path: Path):
+    assert main(["run", "--vsperf", "phy2phy_cont", *FAST]) == 0
+    assert "simulated: none of this was measured" in capsys.readouterr().out
+    with Store.open(store_path, read_only=True) as store:
+        run = store.run("latest")
+        assert (run.experiment, run.status) == ("vsperf-phy2phy-cont", "ok")
+    assert "no run to resume" in refused(capsys, 2, "run", "--vsperf", "phy2phy_cont", "--resume", "latest")
+    again = refused(capsys, 2, "run", "--vsperf", "phy2phy_cont", "--resume", "latest", "--conf", "x.conf")
+    assert "keeps its plan" in again
+
+
+def test_throughput_is_searched(capsys: Captured, store_path: Path):
+    assert main(["run", "--vsperf", "phy2phy_tput", *FAST]) == 0
+    with Store.open(store_path, read_only=True) as store:
+        (result,) = store.results(store.run("latest").id)
+        assert (result.kind, result.test, result.simulated) == ("search", "search", True)
+
+
+REFUSALS = [
+    (2, ["--vsperf", "phy2phy_count"], "did you mean 'phy2phy_cont'"),
+    (2, ["demo", "--conf", "x.conf"], "add --vsperf or --driver vsperf"),
+    (2, ["--vsperf", "phy2phy_cont", "--trafficgen", "Dummy"], "--trafficgen"),
+    (2, ["--vsperf", "--driver", "vsperf", "phy2phy_cont"], "exclude each other"),
+    (2, ["--vsperf"], "Missing argument 'EXPERIMENT'"),
+    (10, ["--vsperf", "phy2phy_cont", "--conf", "/nowhere.conf"], "/nowhere.conf"),
+    (10, ["--vsperf", "phy2phy_cont", "--test-params", "TRAFFICGEN_PKT_SIZE=(64,)"], "TRAFFICGEN_PKT_SIZES"),
+    (11, ["--vsperf", "phy2phy_burst"], "single burst"),
+    (12, ["--driver", "vsperf", "phy2phy_cont"], "VSPERF_DIR"),
+    (2, ["--driver", "vsperf", "phy2phy_cont", "--frame-size", "64"], "--test-params"),
+    (2, ["--driver", "vsperf", "phy2phy_cont", "--vnf-kind", "vm"], "--vnf-kind"),
+    (11, ["--vsperf", "overlay_p2p_tput"], "nfvbed run --driver vsperf"),
+]
+
+
+@pytest.mark.parametrize(("code", "arguments", "message"), REFUSALS, ids=lambda value: str(value)[:40])
+def test_what_is_wrong_is_told(capsys: Captured, code: int, arguments: list[str], message: str):
+    assert message in refused(capsys, code, "run", *arguments, "--dry-run")
+
+
+def test_unknown_names_are_told_with_file_and_line(tmp_path: Path, capsys: Captured):
+    file = tmp_path / "05_own.conf"
+    file.write_text("TRAFFIC = {}\n\nTRAFFICGEN_DURATIO = 5\n")
+    said = refused(capsys, 10, "run", "--vsperf", "phy2phy_cont", "--conf", str(file))
+    assert f"{file}:3" in said
+    assert "did you mean 'TRAFFICGEN_DURATION'?" in said
