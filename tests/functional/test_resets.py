@@ -1,4 +1,4 @@
-"""The real switches of the lab are broken off under traffic and come back; bursts and overload through them. As root."""
+"""The real switches of the lab are broken off under traffic and come back. As root."""
 
 import pytest
 

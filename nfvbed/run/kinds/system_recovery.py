@@ -17,8 +17,8 @@ QUIET_NS = 10_000_000
 NOTES = (
     "Missing are frames that were lost, and frames that were due and that a full port did not take (not those that the"
     " generator was too late to offer). The time is from the change of the load to the last one that was sent or due and"
-    " missing; it lies between its bounds. Rare losses that have nothing to do with the overload make it long: the first"
-    " 10 ms without loss begin sooner then.",
+    " missing; it lies between its bounds. Rare losses that have nothing to do with the overload make it long: the"
+    " first 10 ms without loss begin sooner then.",
 )
 
 
@@ -72,8 +72,8 @@ def _quiet(spec: SystemRecoveryTest, timelines: tuple[Timeline, ...]) -> Quantit
     change_ns, total_ns = round(spec.overload_s * NS_PER_S), round((spec.overload_s + spec.relief_s) * NS_PER_S)
     found = [line.quiet_from_ns(change_ns, total_ns, QUIET_NS) for line in timelines]
     known = [at for at in found if at is not None]
-    late = len(known) < len(found)
-    return Quantity(name="first 10 ms without loss", value=None if late else (max(known) - change_ns) / NS_PER_S, unit="s")
+    time_s = (max(known) - change_ns) / NS_PER_S if len(known) == len(found) else None
+    return Quantity(name="first 10 ms without loss", value=time_s, unit="s")
 
 
 def recovery_of(spec: SystemRecoveryTest, timelines: tuple[Timeline, ...]) -> tuple[Quantity, str]:
