@@ -68,8 +68,8 @@ static json_t *trial_result(const struct worker_view *view)
 		return json_null();
 	}
 	for (unsigned i = 0; i < view->trial.directions; i++) {
-		json_t *row = direction(
-			&view->trial.direction[i], &view->counts->direction[i], ended && view->trial.stamp);
+		json_t *row =
+			direction(&view->trial.direction[i], &view->counts->direction[i], ended && view->trial.stamp);
 		const struct timeline *t = ended ? timeline_of(i) : NULL;
 
 		/* Absent where none was asked for. */

@@ -16,7 +16,7 @@
 
 struct timeline_bin {
 	uint32_t sent;
-	uint32_t refused; /* due, offered, and given up because the port did not take them */
+	uint32_t refused;  /* due, offered, and given up because the port did not take them */
 	uint32_t received; /* of those sent in this bin */
 };
 

@@ -69,7 +69,8 @@ static const struct refused table[] = {
 	{"{\"frames\": 1, \"destination_mac_count\": 4, \"destination_macs\": "
 	 "[\"02:00:00:00:00:01\", \"02:00:00:00:00:fd\"]}",
 		"out-of-range", "destination_mac_count", 3},
-	{"{\"duration_ns\": 1000000, \"then\": {\"rate_pps\": 1, \"duration_ns\": 1000000}}", "bad-request", "then", -1},
+	{"{\"duration_ns\": 1000000, \"then\": {\"rate_pps\": 1, \"duration_ns\": 1000000}}", "bad-request", "then",
+		-1},
 	{"{\"duration_ns\": 1000000, \"rate_pps\": 1, \"then\": 5}", "bad-request", "then", -1},
 	{"{\"duration_ns\": 1000000, \"rate_pps\": 1, \"then\": {\"rate_pps\": 1}}", "bad-request", "then", -1},
 	{"{\"duration_ns\": 1000000, \"rate_pps\": 1, \"then\": {\"pps\": 1}}", "bad-request", "pps", -1},

@@ -111,8 +111,7 @@ static inline void count_frame(struct receiver *r, uint64_t sent, const uint8_t 
 		memcpy(&time, payload + FRAME_PAYLOAD_TIME, sizeof(time));
 		add_latency(r, time, now, 1);
 		if (unlikely(r->timeline))
-			timeline_received(
-				r->timeline, frame_be64(time), now, 1, r->sequence.next - counts->received);
+			timeline_received(r->timeline, frame_be64(time), now, 1, r->sequence.next - counts->received);
 	}
 }
 

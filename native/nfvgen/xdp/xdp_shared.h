@@ -20,7 +20,7 @@
 #define XDP_NO_STREAM 0x10000u
 /* The longest headers that have a quick check: VLAN, IPv6 and the payload's header are 84 bytes. */
 #define XDP_EXPECT_WORDS 11
-#define XDP_BINS 131072 /* of a timeline; a power of two */
+#define XDP_BINS 131072  /* of a timeline; a power of two */
 #define XDP_LENGTHS 4096 /* a power of two above the longest live frame */
 
 /* One size of one direction: the headers to write and the sums that the changing fields are added to. */

@@ -19,8 +19,8 @@ AROUND_S = 0.5
 NOTES = (
     "Outage by frame loss: missing frames (lost, or refused by a port without a peer) over the load of their"
     " direction. By time stamps: from the last frame received before to the first one after (RFC 6201 section 3). Of"
-    " two directions the longer one; bounds are over the directions. Frames count from half a second before the reset to"
-    " half a second after the first frame that came again.",
+    " two directions the longer one; bounds are over the directions. Frames count from half a second before the reset"
+    " to half a second after the first frame that came again.",
     "Configured again: until the switch's adapter found it as it was; frames may flow sooner or later.",
 )
 

@@ -16,8 +16,8 @@ QUIET_NS = 10_000_000
 
 NOTES = (
     "Missing are frames that were lost, and frames that were due and that a full port did not take (not those that the"
-    " generator was too late to offer). The time is from the change of the load to the last one that was sent or due and"
-    " missing; it lies between its bounds. Rare losses that have nothing to do with the overload make it long: the"
+    " generator was too late to offer). The time is from the change of the load to the last one that was sent or due"
+    " and missing; it lies between its bounds. Rare losses that have nothing to do with the overload make it long: the"
     " first 10 ms without loss begin sooner then.",
 )
 

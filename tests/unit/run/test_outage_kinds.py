@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from run_bench import only_run, runner, study, variant
 
 from nfvbed.records import DirectionCounts, Status
 from nfvbed.results import MeasuredRow, ResultRecord, TablePayload
+from nfvbed.run.kinds.back_to_back import is_torn
 from nfvbed.run.kinds.system_recovery import recovery_of
 from nfvbed.spec.testkinds.system_recovery import SystemRecoveryTest
 from nfvbed.store import Store
@@ -129,3 +131,26 @@ def test_counts_of_the_simulation_fit_each_other(store: Store) -> None:
     outcome(store, RESET, outage_s=0.1)
     ways: list[DirectionCounts] = [way for trial in store.trials(only_run(store).id) for way in trial.directions]
     assert all(way.intended == way.sent + way.unsent and way.sent == way.received + way.lost for way in ways)
+
+
+@pytest.mark.parametrize(
+    ("test", "says"),
+    [
+        ({**BURSTS, "min_frames": 100_000}, "must be below max_frames"),
+        ({**RECOVERY, "relief": 1.1}, "must be below overload"),
+        ({**RECOVERY, "overload_s": 200}, "more than 130000 bins"),
+        ({**RESET, "load_pps": 5}, "either load_pps or fraction"),
+        ({**RESET, "before_s": 5}, "must be below duration_s"),
+    ],
+)
+def test_what_does_not_fit_is_refused(test: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        study([variant()], tests=(MRR, test))
+
+
+@pytest.mark.parametrize(("duration_ns", "torn"), [(200_000, False), (240_000, False), (300_000, True)])
+def test_a_burst_that_took_much_longer_than_its_frames_is_torn(duration_ns: int, torn: bool, store: Store) -> None:
+    outcome(store, {**BURSTS, "repetitions": 1})
+    trial = store.trials(only_run(store).id)[-1]
+    way = trial.directions[0].model_copy(update={"sent": 2000})
+    assert is_torn(trial.model_copy(update={"directions": (way,), "duration_ns": duration_ns}), 10_000_000) is torn
