@@ -65,8 +65,11 @@ struct direction {
 /* One trial as asked for, already checked against engine_info. */
 struct trial {
 	uint64_t duration_ns;
-	uint64_t frames;   /* per direction; 0: no bound */
-	uint64_t rate_pps; /* per direction; 0: maximum */
+	uint64_t frames;           /* per direction; 0: no bound */
+	uint64_t rate_pps;         /* per direction; 0: maximum */
+	uint64_t then_rate_pps;    /* per direction, in a second stretch of the trial; 0: there is none */
+	uint64_t then_duration_ns; /* of it */
+	uint64_t timeline_ns;      /* width of the bins (timeline.h); 0: none */
 	uint64_t drain_ns;
 	unsigned directions;
 	struct direction direction[NFVGEN_DIRECTIONS];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "nfvgen.h"
+#include "timeline.h"
 
 #define LINK_WAIT_MS 5000u
 #define LINK_STEP_MS 10u
@@ -50,6 +51,10 @@ static json_t *start(const json_t *request, struct refusal *why)
 	}
 	if (wait_for_links(why) < 0)
 		return NULL;
+	if (timeline_prepare(&trial) < 0) {
+		refuse(why, "internal", "timeline_ns", "no memory for the timeline");
+		return NULL;
+	}
 	worker_start(&trial);
 	return json_object();
 }

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "nfvgen.h"
+#include "pacing.h"
+#include "timeline.h"
 
 static json_t *number(uint64_t value)
 {
@@ -22,6 +24,24 @@ static json_t *latency(const struct histogram *h)
 				counts, json_pack("[oo]", number(histogram_value(i)), number(h->counts[i])));
 	return json_pack("{ss so so so so}", "unit", "ns", "min", h->total ? number(h->min) : json_null(), "max",
 		h->total ? number(h->max) : json_null(), "sum", number(h->sum), "counts", counts);
+}
+
+/* Only bins that differ from "all sent and all received": the others tell nothing that the counts do not. */
+static json_t *timeline(const struct timeline *t)
+{
+	json_t *bins = json_array(), *gap = json_null();
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct timeline_bin *bin = &t->bins[i];
+
+		if (bin->refused || bin->sent != bin->received)
+			json_array_append_new(bins, json_pack("[oooo]", number(i), number(bin->sent),
+							    number(bin->refused), number(bin->received)));
+	}
+	if (t->gap_to != t->gap_from)
+		gap = json_pack("{so so}", "from_ns", number(pacing_ns(t->gap_from - t->start, t->hz)), "to_ns",
+			t->gap_to ? number(pacing_ns(t->gap_to - t->start, t->hz)) : json_null());
+	return json_pack("{so so so}", "bin_ns", number(t->width_ns), "bins", bins, "gap", gap);
 }
 
 static json_t *direction(const struct direction *d, const struct direction_counts *c, bool with_latency)
@@ -47,9 +67,16 @@ static json_t *trial_result(const struct worker_view *view)
 		json_decref(directions);
 		return json_null();
 	}
-	for (unsigned i = 0; i < view->trial.directions; i++)
-		json_array_append_new(directions,
-			direction(&view->trial.direction[i], &view->counts->direction[i], ended && view->trial.stamp));
+	for (unsigned i = 0; i < view->trial.directions; i++) {
+		json_t *row =
+			direction(&view->trial.direction[i], &view->counts->direction[i], ended && view->trial.stamp);
+		const struct timeline *t = ended ? timeline_of(i) : NULL;
+
+		/* Absent where none was asked for. */
+		if (t && t->width)
+			json_object_set_new(row, "timeline", timeline(t));
+		json_array_append_new(directions, row);
+	}
 	return json_pack("{so so so s[oo] ss}", "duration_ns",
 		number(ended ? view->counts->duration_ns : view->elapsed_ns), "busy_ns", number(view->counts->busy_ns),
 		"directions", directions, "foreign", number(view->counts->foreign[0]), number(view->counts->foreign[1]),

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "nfvgen.h"
+#include "timeline.h"
 
 #define BAD "bad-request"
 #define RANGE "out-of-range"
 
 static const char *const keys[] = {"schema", "id", "command", "duration_ns", "frames", "rate_pps", "directions",
 	"frame_sizes", "flows", "stack", "macs", "destination_macs", "destination_mac_count", "ipv4", "ipv6",
-	"learning_frames", "drain_ns", "check", "stamp"};
+	"learning_frames", "drain_ns", "check", "stamp", "then", "timeline_ns"};
 
 int refuse(struct refusal *why, const char *code, const char *field, const char *format, ...)
 {
@@ -283,6 +284,46 @@ static int get_numbers(const json_t *request, struct trial *trial, struct refusa
 	return 0;
 }
 
+/* After the numbers and the stamps, which both belong together with. */
+static int get_then(const json_t *request, struct trial *trial, struct refusal *why)
+{
+	static const char *const known[] = {"rate_pps", "duration_ns"};
+	const json_t *then = json_object_get(request, "then");
+	json_int_t rate = 0, duration = 0;
+
+	if (!then || json_is_null(then))
+		return 0;
+	if (!json_is_object(then))
+		return refuse(why, BAD, "then", "then must be an object with rate_pps and duration_ns");
+	if (check_keys(then, known, 2, why) < 0 ||
+		get_integer(then, "rate_pps", 1, NFVGEN_MAX_RATE_PPS, &rate, why) < 0 ||
+		get_integer(then, "duration_ns", NFVGEN_MIN_DURATION_NS, NFVGEN_MAX_DURATION_NS, &duration, why) < 0)
+		return -1;
+	if (!rate || !duration)
+		return refuse(why, BAD, "then", "then needs rate_pps and duration_ns");
+	if (!trial->rate_pps || trial->frames)
+		return refuse(why, BAD, "then", "then changes a rate: it goes with rate_pps and without frames");
+	trial->then_rate_pps = (uint64_t)rate;
+	trial->then_duration_ns = (uint64_t)duration;
+	return 0;
+}
+
+static int get_timeline(const json_t *request, struct trial *trial, struct refusal *why)
+{
+	json_int_t width = 0;
+	uint64_t total = trial->duration_ns + trial->then_duration_ns;
+
+	if (get_integer(request, "timeline_ns", NFVGEN_MIN_BIN_NS, NFVGEN_MAX_BIN_NS, &width, why) < 0)
+		return -1;
+	if (width && !trial->stamp)
+		return refuse(why, BAD, "timeline_ns", "timeline_ns needs stamp: it goes by the times in the frames");
+	if (width && total / (uint64_t)width + 2 > NFVGEN_MAX_BINS)
+		return out_of_range(
+			why, "timeline_ns", width, (json_int_t)(total / (NFVGEN_MAX_BINS - 1) + 1), "smallest");
+	trial->timeline_ns = (uint64_t)width;
+	return 0;
+}
+
 int trial_parse(const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why)
 {
 	memset(trial, 0, sizeof(*trial));
@@ -290,7 +331,8 @@ int trial_parse(const json_t *request, const struct engine_info *info, struct tr
 	trial->stamp = true;
 	if (check_keys(request, keys, sizeof(keys) / sizeof(keys[0]), why) < 0 ||
 		get_numbers(request, trial, why) < 0 || get_bool(request, "check", &trial->check, why) < 0 ||
-		get_bool(request, "stamp", &trial->stamp, why) < 0 || get_directions(request, trial, why) < 0 ||
+		get_bool(request, "stamp", &trial->stamp, why) < 0 || get_then(request, trial, why) < 0 ||
+		get_timeline(request, trial, why) < 0 || get_directions(request, trial, why) < 0 ||
 		get_stack(request, &trial->stack, why) < 0 || get_mix(request, info, trial, why) < 0)
 		return -1;
 	return get_addresses(request, info, trial, why);

@@ -69,6 +69,14 @@ static const struct refused table[] = {
 	{"{\"frames\": 1, \"destination_mac_count\": 4, \"destination_macs\": "
 	 "[\"02:00:00:00:00:01\", \"02:00:00:00:00:fd\"]}",
 		"out-of-range", "destination_mac_count", 3},
+	{"{\"duration_ns\": 1000000, \"then\": {\"rate_pps\": 1, \"duration_ns\": 1000000}}", "bad-request", "then",
+		-1},
+	{"{\"duration_ns\": 1000000, \"rate_pps\": 1, \"then\": 5}", "bad-request", "then", -1},
+	{"{\"duration_ns\": 1000000, \"rate_pps\": 1, \"then\": {\"rate_pps\": 1}}", "bad-request", "then", -1},
+	{"{\"duration_ns\": 1000000, \"rate_pps\": 1, \"then\": {\"pps\": 1}}", "bad-request", "pps", -1},
+	{"{\"duration_ns\": 1000000, \"timeline_ns\": 9999}", "out-of-range", "timeline_ns", 10000},
+	{"{\"duration_ns\": 1000000, \"timeline_ns\": 10000, \"stamp\": false}", "bad-request", "timeline_ns", -1},
+	{"{\"duration_ns\": 131070000000, \"timeline_ns\": 999992}", "out-of-range", "timeline_ns", 999993},
 	{"{\"frames\": 1, \"ipv4\": [\"1.2.3.4\", \"1.2.3\"]}", "bad-request", "ipv4", -1},
 	{"{\"frames\": 1, \"ipv6\": [\"::1\", 2]}", "bad-request", "ipv6", -1},
 };
@@ -132,6 +140,12 @@ static void test_given(void)
 			  "[\"02:00:00:00:00:01\", \"02:00:00:00:00:fc\"]}"),
 		0);
 	CHECK_EQUAL(trial.destination_mac_count, 4);
+	CHECK_EQUAL(parse("{\"duration_ns\": 131070000000, \"rate_pps\": 5, \"timeline_ns\": 1100000, "
+			  "\"then\": {\"rate_pps\": 2, \"duration_ns\": 1000000}}"),
+		0);
+	CHECK_EQUAL(trial.then_rate_pps, 2);
+	CHECK_EQUAL(trial.then_duration_ns, 1000000);
+	CHECK_EQUAL(trial.timeline_ns, 1100000);
 }
 
 int main(void)

@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.reset import ResetReport
+from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.onos import OnosSpec
@@ -65,6 +67,22 @@ class DataPlane(ABC):
 
     def release(self, deployment: Deployment) -> None:  # noqa: B027  most have nothing outside of the host
         """Take away what a deployment put where its workspace does not reach, before that is undone; idempotent."""
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Break the switch off and bring it back as it was configured; its ports' other sides live on.
+
+        Called in the main thread while frames flow. It returns when the switch is configured again.
+
+        Raises:
+            UnsupportedError: this data plane has no reset, which is so unless its class says how.
+            DeployError, SwitchDiedError: it did not come back.
+        """
+        raise UnsupportedError(
+            f"there is no reset of {self.kind}",
+            where=f"variant {deployment.variant}",
+            observed="its adapter does not say what one is",
+            fix="leave the test reset out, or keep it to ovs-dpdk and linux-bridge",
+        )
 
     @abstractmethod
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from nfvbed import __version__
+from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import (
@@ -25,6 +26,7 @@ from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.simulated import SimulatedGenerator
 from nfvbed.traffic.simulated_system import SimulatedPath, SimulatedSystem
 from nfvbed.traffic.simulated_world import HiddenState, VirtualClock
+from nfvbed.units import NS_PER_S
 
 DEPLOY_NS = 1_000_000_000
 """Virtual time that a deployment takes."""
@@ -140,6 +142,11 @@ class SimulatedSite(Site):
     def core_distance_ns(self, deployment: Deployment) -> float | None:
         """Give the distance that the hidden state shows."""
         return self._standing(deployment)[1].core_distance_ns()
+
+    def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
+        """Put the known outage into the next trial."""
+        self._standing(deployment)[0].schedule_outage(round(after_s * NS_PER_S))
+        return ResetReport(kind="simulated", steps=())
 
     def destroy(self, deployment: Deployment) -> None:
         """Forget it; idempotent."""

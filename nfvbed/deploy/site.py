@@ -5,7 +5,8 @@ from typing import Any
 
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.errors import InternalError
+from nfvbed.deploy.reset import ResetReport
+from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import CellRole, Deployment, Hop, PortKind, Support, SwitchCounters, WorkThread
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -104,6 +105,23 @@ class Site(ABC):
     @abstractmethod
     def core_distance_ns(self, deployment: Deployment) -> float | None:
         """Measure the one-way cache-line time between the switch's and the generator's core; None on one core."""
+
+    def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
+        """Wait, then break the switch off and bring it back as it was; called while frames flow.
+
+        Args:
+            deployment: whose switch.
+            after_s: how long it is left alone first, seconds.
+
+        Raises:
+            UnsupportedError: the site or the data plane has no reset.
+            DeployError, SwitchDiedError: it did not come back.
+        """
+        raise UnsupportedError(
+            f"switches on site {self.name} cannot be reset",
+            where=f"{deployment.variant}, after {after_s:g} s",
+            fix="leave the test reset out",
+        )
 
     @abstractmethod
     def destroy(self, deployment: Deployment) -> None:

@@ -1,9 +1,10 @@
 """What the run asks of a measurement: one trial, at its place in the plan."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nfvbed.records import Preset
-from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 
 
 @dataclass(frozen=True)
@@ -21,3 +22,7 @@ class TrialTask:
     request: TrafficRequest
     counters: bool = True
     """Read the switch's counters around the trial; a search does without, as its trials are many and short."""
+    meanwhile: Callable[[], None] | None = None
+    """Done while frames are sent, in the calling thread; it takes a shorter time than the trial. None: nothing is."""
+    look: Callable[[TrafficResult], None] | None = None
+    """Takes what the generator counted, its timelines among it, which the record has no place for."""

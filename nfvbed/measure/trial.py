@@ -1,7 +1,8 @@
 """One trial: everything that is read around the traffic, and the record that comes of it."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -72,7 +73,9 @@ class Measurement:
         threads = self._threads()
         counters_before = site.counters(deployment) if task.counters else None
         cpu_before = read_sample((t.pid, t.tid) for t in threads)
-        result = self._run(task.request)
+        result = self._run(task.request, task.meanwhile)
+        if task.look is not None:
+            task.look(result)
         cpu_after = read_sample((t.pid, t.tid) for t in threads)
         site.verify(deployment)
         counters_after = site.counters(deployment) if task.counters else None
@@ -105,9 +108,18 @@ class Measurement:
             warnings=self._warnings(task, result, cpu),
         )
 
-    def _run(self, request: TrafficRequest) -> TrafficResult:
+    def _run(self, request: TrafficRequest, meanwhile: Callable[[], None] | None = None) -> TrafficResult:
         try:
-            return self._generator.run(request)
+            if meanwhile is None:
+                return self._generator.run(request)
+            if self._deployment.simulated:
+                meanwhile()  # It says what will happen: simulated time passes in the trial alone.
+                return self._generator.run(request)
+            with ThreadPoolExecutor(1) as beside:
+                # Not the other way round: processes that are started meanwhile are tied to the thread that starts them.
+                traffic = beside.submit(self._generator.run, request)
+                meanwhile()
+                return traffic.result()
         except GeneratorError:
             self._site.verify(self._deployment)
             raise

@@ -12,6 +12,7 @@ from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.reap import Reaped
 from nfvbed.deploy.lab.site import LabSite
 from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.onboard import path, standing
@@ -301,6 +302,10 @@ class OnboardingSite(Site):
     def core_distance_ns(self, deployment: Deployment) -> float | None:
         """Between the switch's and the generator's core."""
         return self._lab.core_distance_ns(deployment)
+
+    def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
+        """Of the switch; the VNFs live on."""
+        return self._lab.reset(deployment, after_s)
 
     def destroy(self, deployment: Deployment) -> None:
         """Take VNFs and data plane down; what stands stays."""

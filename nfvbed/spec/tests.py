@@ -7,12 +7,15 @@ from pydantic import Field
 
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
+from nfvbed.spec.testkinds.back_to_back import BackToBackTest
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.continuous import ContinuousTest
 from nfvbed.spec.testkinds.latency import LatencyTest
 from nfvbed.spec.testkinds.loss_curve import LossCurveTest
+from nfvbed.spec.testkinds.reset import ResetTest
 from nfvbed.spec.testkinds.search import SearchTest, expected_search
 from nfvbed.spec.testkinds.soak import SoakTest
+from nfvbed.spec.testkinds.system_recovery import SystemRecoveryTest
 
 
 class MrrTest(SpecModel):
@@ -21,7 +24,17 @@ class MrrTest(SpecModel):
     kind: Literal["mrr"]
 
 
-AnyTest = MrrTest | SearchTest | ContinuousTest | LossCurveTest | LatencyTest | SoakTest
+AnyTest = (
+    MrrTest
+    | SearchTest
+    | ContinuousTest
+    | LossCurveTest
+    | LatencyTest
+    | SoakTest
+    | BackToBackTest
+    | SystemRecoveryTest
+    | ResetTest
+)
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")
 KINDS: frozenset[str] = frozenset(

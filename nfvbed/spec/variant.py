@@ -66,6 +66,13 @@ class SimulatedOptions(SpecModel):
     hysteresis: float = Field(0.0, ge=0, lt=1)
     """Relative loss of capacity after a trial above capacity, until load below it has lasted `recovery_s`."""
     recovery_s: float = Field(0.0, ge=0)
+    buffer_frames: int | None = Field(None, ge=0)
+    """Frames that it holds of a burst until it has forwarded them, each direction; what exceeds them is lost.
+    None: a full ring holds the generator back, and nothing is lost."""
+    congestion_s: float = Field(0.0, ge=0)
+    """Seconds after an overload within a trial in which it goes on losing every second frame."""
+    outage_s: float = Field(1.0, gt=0)
+    """Seconds that a reset lasts."""
     latency_ns: float = Field(5_000, gt=0)
     seed: int = 1
 

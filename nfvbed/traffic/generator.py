@@ -4,7 +4,17 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from nfvbed.records import DirectionCounts, Engine, GeneratorPort
+from nfvbed.traffic.timeline import Timeline
 from nfvbed.units import FrameSize
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of a trial at a load of its own."""
+
+    rate_pps: int
+    """Per direction."""
+    duration_ns: int
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,15 @@ class TrafficRequest:
     stamp: bool = True
     learning_frames: int = 3
     """Broadcast frames from each port before the trial, so that a learning switch knows both; a trace sends none."""
+    then: Stretch | None = None
+    """Goes on at another load after `duration_ns`, without a pause; with `rate_pps`, without `frames`."""
+    timeline_ns: int | None = None
+    """Width of the bins of a timeline; None: none is kept. It needs `stamp`."""
+
+    @property
+    def total_ns(self) -> int:
+        """How long frames are sent, at most."""
+        return self.duration_ns + (self.then.duration_ns if self.then else 0)
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,8 @@ class TrafficResult:
     foreign: tuple[int, int]
     latency_hdr: tuple[str | None, ...]
     """Per direction: HdrHistogram V2 compressed, base64, ns; None when no frame was stamped or came back."""
+    timelines: tuple[Timeline, ...] = ()
+    """Per direction, where the request asks for them."""
 
 
 @dataclass(frozen=True)

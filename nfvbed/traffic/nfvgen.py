@@ -13,21 +13,18 @@ from typing import Any, Literal, Protocol, TypeVar
 from pydantic import ValidationError
 
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
-from nfvbed.records import DirectionCounts, Engine, GeneratorPort
+from nfvbed.records import Engine, GeneratorPort
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
-from nfvbed.traffic.latency import encode_latency
 from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel, unexpected_answer
 from nfvbed.traffic.nfvgen_protocol import (
     Answer,
-    DirectionMessage,
     ErrorBody,
     HelloResult,
     Message,
-    StackMessage,
-    StartMessage,
     StatsResult,
     TrialMessage,
 )
+from nfvbed.traffic.nfvgen_words import refusal, result_of, start_message
 from nfvbed.units import NS_PER_S, frame_mix
 
 POLL_INTERVAL_S = 0.02
@@ -254,7 +251,7 @@ class NfvgenClient(Generator):
             )
 
     def _wait_for_end(self, request: TrafficRequest) -> TrialMessage:
-        longest_s = (request.duration_ns + self._options.drain_ns) / NS_PER_S
+        longest_s = (request.total_ns + self._options.drain_ns) / NS_PER_S
         deadline = time.monotonic() + longest_s + self._options.grace_s
         self._sleep(_expected_s(request, self._options.drain_ns))
         while True:
@@ -310,74 +307,8 @@ class NfvgenClient(Generator):
         return "\n".join(lines) or "(nothing on its output)"
 
 
-def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
-    """Put a request into the words of the protocol."""
-    return StartMessage(
-        duration_ns=request.duration_ns,
-        frames=request.frames,
-        rate_pps=request.rate_pps,
-        directions=[[0, 1], [1, 0]] if request.bidirectional else [[0, 1]],
-        frame_sizes=[list(pair) for pair in frame_mix(request.frame_size)],
-        flows=request.flows,
-        stack=StackMessage(vlan=request.vlan, ip=4 if request.ip == 4 else 6),
-        learning_frames=request.learning_frames,
-        drain_ns=drain_ns,
-        check=request.check,
-        stamp=request.stamp,
-    )
-
-
-def result_of(trial: TrialMessage) -> TrafficResult:
-    """Turn the generator's counts into a result.
-
-    Raises:
-        GeneratorError: counts that cannot be.
-    """
-    directions = []
-    latency = []
-    for direction in trial.directions:
-        directions.append(_counts(direction))
-        try:
-            latency.append(encode_latency(direction.latency.counts) if direction.latency else None)
-        except ValueError as error:
-            raise GeneratorError("nfvgen reported an impossible latency", observed=str(error)) from error
-    return TrafficResult(
-        duration_ns=trial.duration_ns,
-        busy_ns=trial.busy_ns,
-        directions=tuple(directions),
-        foreign=(trial.foreign[0], trial.foreign[1]),
-        latency_hdr=tuple(latency),
-    )
-
-
-def refusal(error: ErrorBody, command: str, request: TrafficRequest | None) -> ConfigurationError | GeneratorError:
-    """Turn a refused request into nfvbed's error: the user's value out of range, or the generator's trouble."""
-    observed = error.message
-    if error.limit is not None and str(error.limit) not in error.message:
-        observed += f" (limit: {error.limit})"
-    if error.code == "out-of-range":
-        what = error.field or command
-        size = f" for frames of {request.frame_size} bytes" if request is not None else ""
-        fix = "" if error.limit is None else f"use {error.limit}"
-        return ConfigurationError(f"the generator refuses {what}{size}", where="nfvgen", observed=observed, fix=fix)
-    if error.code == "port":
-        return GeneratorError(f"a port of the generator failed ({command})", where="nfvgen", observed=observed)
-    return GeneratorError(f"nfvgen refused {command} ({error.code})", where=error.field or "nfvgen", observed=observed)
-
-
-def _counts(direction: DirectionMessage) -> DirectionCounts:
-    if direction.intended != direction.sent + direction.unsent or direction.lost > direction.sent:
-        raise GeneratorError(
-            "nfvgen's counts contradict each other",
-            where=f"direction {direction.tx} to {direction.rx}",
-            observed=f"intended {direction.intended}, sent {direction.sent}, unsent {direction.unsent}, "
-            f"lost {direction.lost}",
-        )
-    return DirectionCounts(**direction.model_dump(exclude={"tx", "rx", "latency"}))
-
-
 def _expected_s(request: TrafficRequest, drain_ns: int) -> float:
-    sending_ns = request.duration_ns
+    sending_ns = request.total_ns
     if request.frames is not None and request.rate_pps:
         sending_ns = min(sending_ns, request.frames * NS_PER_S // request.rate_pps)
     elif request.frames is not None:

@@ -73,6 +73,21 @@ class LatencyMessage(Message):
     counts: list[Annotated[list[Count], Field(min_length=2, max_length=2)]] = Field(default_factory=list)
 
 
+class GapMessage(Message):
+    """The longest time in which no frame came although some were missing, from the start of sending."""
+
+    from_ns: Count
+    to_ns: Count | None = None
+
+
+class TimelineMessage(Message):
+    """Bins in which frames were missing: number, sent, refused, received."""
+
+    bin_ns: Count
+    bins: list[Annotated[list[Count], Field(min_length=4, max_length=4)]]
+    gap: GapMessage | None
+
+
 class DirectionMessage(Message):
     """Counts of one direction; `tx` and `rx` are port numbers."""
 
@@ -91,6 +106,7 @@ class DirectionMessage(Message):
     sent_bytes: Count
     received_bytes: Count
     latency: LatencyMessage | None = None
+    timeline: TimelineMessage | None = None
 
 
 class TrialMessage(Message):
@@ -120,6 +136,13 @@ class StackMessage(Message):
     vxlan: int | None = None
 
 
+class ThenMessage(Message):
+    """A second stretch of a trial."""
+
+    rate_pps: int
+    duration_ns: int
+
+
 class StartMessage(Message):
     """The keys of `start` that nfvbed sets; the others keep the generator's defaults."""
 
@@ -134,3 +157,5 @@ class StartMessage(Message):
     drain_ns: int
     check: bool
     stamp: bool
+    then: ThenMessage | None = None
+    timeline_ns: int | None = None

@@ -1,5 +1,7 @@
 """A generator that sends nothing: it asks the simulated system what would have happened."""
 
+from dataclasses import replace
+
 from nfvbed import __version__
 from nfvbed.errors import GeneratorError
 from nfvbed.records import DirectionCounts, Engine, GeneratorPort
@@ -43,6 +45,12 @@ class SimulatedGenerator(Generator):
         if not self._open:
             raise GeneratorError("the simulated generator is closed", fix="open another one")
         ways = 2 if request.bidirectional else 1
+        if request.timeline_ns or request.then:
+            return self._in_time(request, ways)
+        burst = request.frames if request.rate_pps is None else None
+        fate = self._system.burst(request, burst) if burst else None
+        if burst and fate:
+            return _result(request, _even(burst, fate[0], request), fate[1])
         intended = _intended(request)
         total = None if intended is None else intended * ways
         passage = self._system.carry(request.duration_ns, request.frame_size, total)
@@ -54,9 +62,40 @@ class SimulatedGenerator(Generator):
             latency_hdr=tuple(_latency(request, passage, (way, ways)) for way in range(ways)),
         )
 
+    def _in_time(self, request: TrafficRequest, ways: int) -> TrafficResult:
+        course = self._system.course(request)
+        counts = _even(course.sent, course.lost, request, course.due)
+        result = _result(request, counts, request.total_ns)
+        if not request.timeline_ns:
+            return result
+        return replace(result, timelines=(course.timeline(request.timeline_ns),) * ways)
+
     def close(self) -> None:
         """End it."""
         self._open = False
+
+
+def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) -> TrafficResult:
+    """Give the result of a trial whose directions went alike, without latency."""
+    ways = 2 if request.bidirectional else 1
+    return TrafficResult(
+        duration_ns=duration_ns, busy_ns=0, directions=(counts,) * ways, foreign=(0, 0), latency_hdr=(None,) * ways
+    )
+
+
+def _even(sent: int, lost: int, request: TrafficRequest, intended: int | None = None) -> DirectionCounts:
+    unsent = 0 if intended is None else intended - sent
+    size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
+    return DirectionCounts(
+        intended=sent + unsent,
+        sent=sent,
+        received=sent - min(sent, lost),
+        lost=min(sent, lost),
+        unsent=unsent,
+        refused=unsent,
+        sent_bytes=round(sent * size),
+        received_bytes=round((sent - min(sent, lost)) * size),
+    )
 
 
 def _intended(request: TrafficRequest) -> int | None:

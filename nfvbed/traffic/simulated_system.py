@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from nfvbed.records import CellRole
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import SimulatedOptions
+from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.simulated_memory import MemoryOptions, SystemMemory
+from nfvbed.traffic.simulated_outage import KnownCourse, SimulatedCourse, burst_losses
 from nfvbed.traffic.simulated_world import HiddenState
 from nfvbed.units import NS_PER_S, FrameSize, mean_frame_size_bytes
 
 CEILING_FACTOR = {CellRole.SUBJECT: 1.0, CellRole.REFERENCE: 1.4, CellRole.LOOPBACK: 4.0}
 """How much more than the variant a ceiling can: nothing is limited by it."""
+BURST_FACTOR = CEILING_FACTOR[CellRole.LOOPBACK]
+"""How much faster than the variant the generator sends bursts."""
 MIN_CAPACITY_FACTOR = 0.01
 TSC_HZ = 2_500_000_000
 FAR_LATENCY_FACTOR = 3.5
@@ -75,6 +79,7 @@ class SimulatedSystem:
         self._state = state
         self._random = random.Random(f"system {seed}")
         self._memory = SystemMemory(_memory_options(options))
+        self._outage: tuple[int, int] | None = None
         self.packets = 0
         self.busy_cycles = 0
 
@@ -114,6 +119,43 @@ class SimulatedSystem:
         self.packets += sent
         self.busy_cycles += round(TSC_HZ * duration_ns / NS_PER_S * sent / capacity)
         return Passage(capacity, sent, lost, self._latencies(sent / capacity, far_ns / duration_ns))
+
+    def schedule_outage(self, after_ns: int) -> None:
+        """Let the system be reset in the next trial that keeps a timeline, so long after its start."""
+        self._outage = (after_ns, after_ns + round(self._options.outage_s * NS_PER_S))
+
+    def course(self, request: TrafficRequest) -> SimulatedCourse:
+        """Let the frames of a paced trial through, in time: both directions go alike."""
+        ways = 2 if request.bidirectional else 1
+        passage = self.carry(request.total_ns, request.frame_size, (request.rate_pps or 1) * ways)
+        outage, self._outage = self._outage, None
+        return SimulatedCourse(
+            request,
+            KnownCourse(
+                capacity_pps=passage.capacity * NS_PER_S / request.total_ns / ways,
+                congestion_ns=round(self._options.congestion_s * NS_PER_S),
+                outage=outage,
+            ),
+        )
+
+    def burst(self, request: TrafficRequest, frames: int) -> tuple[int, int] | None:
+        """Let a burst through at the generator's full speed; None: this system holds the generator back instead.
+
+        Args:
+            request: whose burst it is.
+            frames: of each direction.
+
+        Returns:
+            Frames lost in each direction, and how long the burst took in ns.
+        """
+        if self._options.buffer_frames is None:
+            return None
+        ways = 2 if request.bidirectional else 1
+        ceiling = self.true_capacity_pps(request.frame_size, self._state.far()) * BURST_FACTOR / ways
+        duration_ns = max(1, round(frames * NS_PER_S / ceiling))
+        passage = self.carry(duration_ns, request.frame_size, frames * ways)
+        forwarded = passage.capacity * NS_PER_S / duration_ns / ways
+        return burst_losses(frames, (ceiling, forwarded), self._options.buffer_frames), duration_ns
 
     def _burst_losses(self, duration_ns: int) -> int:
         rate = self._options.burst_probability_per_s

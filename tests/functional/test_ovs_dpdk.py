@@ -175,7 +175,7 @@ def test_busy_socket(workspace):
 
 def test_port_that_cannot_be_opened_is_told_in_the_switchs_words(workspace):
     placed = arrangement()
-    instance = OvsInstance(workspace, locate(), placed)
+    instance = OvsInstance(workspace, locate(), placed.control_cores)
     instance.start_database()
     dpdk = DpdkSettings(64, workspace.hugepages(128), placed.switch_cores, placed.control_cores[0])
     with instance.connect() as database:
@@ -189,7 +189,7 @@ def test_port_that_cannot_be_opened_is_told_in_the_switchs_words(workspace):
 
 def test_switch_that_cannot_start_is_told_with_its_log(workspace):
     placed = arrangement()
-    instance = OvsInstance(workspace, locate(), placed)
+    instance = OvsInstance(workspace, locate(), placed.control_cores)
     instance.start_database()
     dpdk = DpdkSettings(64, workspace.hugepages(128), placed.switch_cores, placed.control_cores[0])
     broken = settings(dpdk, f"nfvbed-{workspace.id}") | {"dpdk-extra": "--no-such-option"}

@@ -96,7 +96,7 @@ def make_bridge(workspace):
     veth_ports.prepare(outer, tuple(f"x-{name}" for name in PORTS), offloads=False)
     veth_ports.prepare(inner, tuple(PORTS), offloads=False)
     cores = resolve(read_topology(), ArrangementSpec())
-    instance = OvsInstance(workspace, locate(), cores)
+    instance = OvsInstance(workspace, locate(), cores.control_cores)
     instance.start_database()
     with instance.connect() as database:
         database.initialise({})

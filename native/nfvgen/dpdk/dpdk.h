@@ -10,6 +10,7 @@
 #include "../mix.h"
 #include "../pacing.h"
 #include "../sequence.h"
+#include "../timeline.h"
 #include "expect.h"
 
 #define BURST_MAX 256
@@ -46,6 +47,7 @@ struct sender {
 	struct direction_counts *counts;
 	const struct frame_template *templates;
 	struct pacing pacing;
+	struct timeline *timeline; /* NULL: none */
 	unsigned reserve_count;
 	struct rte_mbuf *reserve[BURST_MAX]; /* buffers for the next frames, on their way into the cache */
 	struct rte_mbuf *staged[BURST_MAX];
@@ -62,6 +64,7 @@ struct receiver {
 	uint64_t latency_time; /* frames of one burst share their time: counted together */
 	uint64_t latency_count;
 	struct direction_counts *counts;
+	struct timeline *timeline; /* NULL: none */
 	struct sequence sequence;
 };
 
@@ -141,6 +144,7 @@ static inline void dpdk_renew(struct rte_mbuf *m)
 unsigned dpdk_recycle(struct sender *s, struct rte_mbuf **received, unsigned count);
 int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *trial, struct failure *why);
 unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst);
+void dpdk_sender_turn(struct sender *s, uint64_t now);
 void dpdk_sender_stop(struct sender *s, uint64_t now);
 bool dpdk_sender_finished(const struct sender *s);
 void dpdk_send_learning(const struct trial *trial);

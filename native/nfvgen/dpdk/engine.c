@@ -148,16 +148,24 @@ static bool all_sent(void)
 	return true;
 }
 
+/* A part of a trial at one rate. Times are in ticks. */
+struct stretch {
+	uint64_t start;
+	uint64_t end;
+	uint64_t last; /* nothing is sent after it */
+	bool bounded;  /* ends when all frames are sent */
+};
+
 /*
  * The loop that is measured. Returns when sending ended: at `end`, or up to 100 us later when paced frames are still in
  * time, or when the bounded number of frames is sent.
  */
-static uint64_t send_and_receive(const struct trial *trial, uint64_t start, uint64_t end, const atomic_bool *stop)
+static uint64_t send_and_receive(const struct stretch *stretch, const atomic_bool *stop)
 {
 	const unsigned burst = dpdk.options.burst, directions = dpdk.directions;
 	const bool yield = dpdk.options.yield;
-	const uint64_t last = trial->rate_pps ? end + pacing_ticks(2 * NFVGEN_LATE_NS, dpdk.hz) : end;
-	uint64_t now = start, busy = 0;
+	const uint64_t end = stretch->end, last = stretch->last;
+	uint64_t now = stretch->start, busy = dpdk.counts->busy_ns;
 	unsigned turn = 0;
 
 	dpdk.sending = true;
@@ -182,7 +190,7 @@ static uint64_t send_and_receive(const struct trial *trial, uint64_t start, uint
 			turn = 0;
 			now = rte_rdtsc(); /* others' time is not ours */
 		}
-		if (all_sent() && (now >= end || trial->frames))
+		if (all_sent() && (now >= end || stretch->bounded))
 			break;
 	}
 	dpdk.sending = false;
@@ -236,6 +244,35 @@ static int prepare(const struct trial *trial, struct trial_counts *counts, struc
 	return result;
 }
 
+static void pace(const struct trial *trial, uint64_t start, uint64_t rate_pps, uint64_t duration_ns)
+{
+	for (unsigned i = 0; i < trial->directions; i++)
+		pacing_start(&dpdk.senders[i].pacing, start, dpdk.hz, rate_pps, duration_ns, trial->frames);
+}
+
+/* Returns when sending ended. */
+static uint64_t send_stretches(const struct trial *trial, uint64_t start, const atomic_bool *stop)
+{
+	uint64_t late = trial->rate_pps ? pacing_ticks(2 * NFVGEN_LATE_NS, dpdk.hz) : 0, now;
+	struct stretch stretch = {.start = start, .bounded = trial->frames != 0};
+
+	stretch.end = start + pacing_ticks(trial->duration_ns, dpdk.hz);
+	/* A change of the rate does not wait for what is late. */
+	stretch.last = trial->then_rate_pps ? stretch.end : stretch.end + late;
+	if (trial->rate_pps)
+		pace(trial, start, trial->rate_pps, trial->duration_ns);
+	now = send_and_receive(&stretch, stop);
+	if (!trial->then_rate_pps || atomic_load(stop))
+		return now;
+	for (unsigned i = 0; i < trial->directions; i++)
+		dpdk_sender_turn(&dpdk.senders[i], stretch.end);
+	stretch.start = stretch.end;
+	stretch.end += pacing_ticks(trial->then_duration_ns, dpdk.hz);
+	stretch.last = stretch.end + late;
+	pace(trial, stretch.start, trial->then_rate_pps, trial->then_duration_ns);
+	return send_and_receive(&stretch, stop);
+}
+
 static int dpdk_run(
 	const struct trial *trial, struct trial_counts *counts, const atomic_bool *stop, struct failure *why)
 {
@@ -246,19 +283,20 @@ static int dpdk_run(
 		return result;
 	settle(trial);
 	start = rte_rdtsc();
-	end = start + pacing_ticks(trial->duration_ns, dpdk.hz);
 	for (unsigned i = 0; i < trial->directions; i++)
-		if (trial->rate_pps)
-			pacing_start(&dpdk.senders[i].pacing, start, dpdk.hz, trial->rate_pps, trial->duration_ns,
-				trial->frames);
-	end = send_and_receive(trial, start, end, stop);
+		if (timeline_of(i))
+			timeline_start(timeline_of(i), start, dpdk.hz);
+	end = send_stretches(trial, start, stop);
 	for (unsigned i = 0; i < trial->directions; i++)
 		dpdk_sender_stop(&dpdk.senders[i], end);
 	counts->duration_ns = pacing_ns(end - start, dpdk.hz);
 	counts->busy_ns = pacing_ns(counts->busy_ns, dpdk.hz);
 	drain(atomic_load(stop) ? RTE_MIN(trial->drain_ns, STOP_DRAIN_NS) : trial->drain_ns);
-	for (unsigned i = 0; i < trial->directions; i++)
+	for (unsigned i = 0; i < trial->directions; i++) {
 		dpdk_receiver_flush(&dpdk.receivers[i]);
+		if (timeline_of(i))
+			timeline_end(timeline_of(i), end, counts->direction[i].sent - counts->direction[i].received);
+	}
 	return 0;
 }
 

@@ -13,6 +13,7 @@ void dpdk_receiver_start(struct receiver *r, unsigned number, const struct trial
 	r->latency_time = 0;
 	r->latency_count = 0;
 	r->counts = &dpdk.counts->direction[number];
+	r->timeline = timeline_of(number);
 	r->expected = 0;
 	r->last = 0;
 	for (unsigned i = 0; i < trial->mix.count; i++)
@@ -72,6 +73,9 @@ static inline void run_end(const struct run *run, struct receiver *r, uint64_t n
 	r->counts->received_bytes += run->bytes;
 	if (dpdk.stamp)
 		add_latency(r, run->time_be, now, run->frames);
+	if (unlikely(r->timeline))
+		timeline_received(r->timeline, frame_be64(run->time_be), now, run->frames,
+			r->sequence.next - r->counts->received);
 }
 
 /* When a burst was received, and how many frames its direction had sent when it was looked at. */
@@ -106,6 +110,8 @@ static inline void count_frame(struct receiver *r, uint64_t sent, const uint8_t 
 	if (dpdk.stamp) {
 		memcpy(&time, payload + FRAME_PAYLOAD_TIME, sizeof(time));
 		add_latency(r, time, now, 1);
+		if (unlikely(r->timeline))
+			timeline_received(r->timeline, frame_be64(time), now, 1, r->sequence.next - counts->received);
 	}
 }
 

@@ -174,15 +174,36 @@ static inline unsigned offer(struct sender *s, unsigned want)
 	return sent;
 }
 
+/* Frames that the port refused, in the bins of their due times. */
+static __rte_noinline void note_refused(struct sender *s, struct pacing at, uint64_t frames)
+{
+	s->timeline->refused += frames;
+	for (; frames; frames--, pacing_sent(&at, 1))
+		timeline_at(s->timeline, at.next)->refused++;
+}
+
 /*
- * Frames whose time is over. A port that refused the last attempt is why; else this thread was kept from its core, or
- * is too slow for the load.
+ * Frames whose time is over; `before` is the pacing that has them next. A port that refused the last attempt is why;
+ * else this thread was kept from its core, or is too slow for the load.
  */
-static inline void give_up(struct sender *s, uint64_t frames)
+static inline void give_up(struct sender *s, const struct pacing *before, uint64_t frames)
 {
 	s->counts->unsent += frames;
 	if (!s->tried)
 		s->counts->late += frames;
+	else if (unlikely(s->timeline))
+		note_refused(s, *before, frames);
+}
+
+static inline void give_up_late(struct sender *s, uint64_t now)
+{
+	if (likely(!s->timeline)) {
+		give_up(s, NULL, pacing_give_up(&s->pacing, now));
+		return;
+	}
+	const struct pacing before = s->pacing;
+
+	give_up(s, &before, pacing_give_up(&s->pacing, now));
 }
 
 unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
@@ -190,7 +211,7 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 	unsigned want = burst, sent;
 
 	if (s->paced) {
-		give_up(s, pacing_give_up(&s->pacing, now));
+		give_up_late(s, now);
 		want = pacing_due(&s->pacing, now, burst);
 	} else if (s->frames - s->counts->sent < want) {
 		want = (unsigned)(s->frames - s->counts->sent);
@@ -205,6 +226,8 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 	sent = offer(s, RTE_MIN(want, s->staged_count));
 	if (s->paced)
 		pacing_sent(&s->pacing, sent);
+	if (unlikely(s->timeline))
+		timeline_at(s->timeline, now)->sent += sent;
 	return sent;
 }
 
@@ -228,6 +251,7 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 		.flows = trial->flows,
 		.frames = trial->frames ? trial->frames : UINT64_MAX,
 		.counts = &dpdk.counts->direction[number],
+		.timeline = timeline_of(number),
 		.templates = dpdk.templates[number],
 	};
 	for (unsigned i = 0; i < trial->mix.count; i++) {
@@ -248,11 +272,17 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 	return 0;
 }
 
-/* What was due until now and was not sent is unsent; what is still staged was never sent. */
+/* What was due until now and was not sent is unsent. */
+void dpdk_sender_turn(struct sender *s, uint64_t now)
+{
+	give_up(s, &s->pacing, pacing_due(&s->pacing, now, UINT32_MAX));
+}
+
+/* As at a turn; and what is still staged was never sent. */
 void dpdk_sender_stop(struct sender *s, uint64_t now)
 {
 	if (s->paced) {
-		give_up(s, pacing_due(&s->pacing, now, UINT32_MAX));
+		dpdk_sender_turn(s, now);
 		s->counts->intended = s->counts->sent + s->counts->unsent;
 	} else {
 		s->counts->intended = s->counts->sent;

@@ -14,6 +14,9 @@
 
 #define ETHERNET_BYTES 14
 #define STOPPED_DRAIN_NS 50000000ull
+#define NS_PER_S 1000000000ull
+/* From here a trial with a timeline begins so much later: its call takes about 20 ms to set up. */
+#define APPOINTMENT_NS 100000000ull
 
 static struct {
 	struct engine_options options;
@@ -182,8 +185,37 @@ static void drain(uint64_t ns, const atomic_bool *stop)
 		nanosleep(&(struct timespec){.tv_nsec = (long)(ns - waited < step ? ns - waited : step)}, NULL);
 }
 
+/* When a trial with a timeline is to begin: the programs on both ends have to know it before. */
+static uint64_t appoint(void)
+{
+	struct timespec now;
+	uint64_t start;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	start = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec + APPOINTMENT_NS;
+	xdp_sender_appoint(start);
+	for (unsigned i = 0; i < XDP_DIRECTIONS; i++)
+		if (timeline_of(i))
+			timeline_start(timeline_of(i), start, NS_PER_S);
+	return start;
+}
+
+static void read_timelines(const struct trial *trial, const struct trial_counts *counts, uint64_t end_ns)
+{
+	for (unsigned i = 0; i < trial->directions; i++) {
+		struct timeline *t = timeline_of(i);
+
+		if (!t)
+			continue;
+		xdp_sender_timeline(i, t);
+		xdp_sink_timeline(trial->direction[i].rx, t);
+		timeline_end(t, end_ns, xdp_sender_read(i).generated - counts->direction[i].received);
+	}
+}
+
 static int xdp_run(const struct trial *trial, struct trial_counts *counts, const atomic_bool *stop, struct failure *why)
 {
+	uint64_t start_ns = 0;
 	int err;
 
 	clear(counts);
@@ -191,7 +223,9 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 	err = xdp_sender_open(trial, xdp.trial_number, xdp.ports, why);
 	if (err)
 		goto out;
-	xdp_sink_start(trial, xdp.trial_number);
+	if (trial->timeline_ns)
+		start_ns = appoint();
+	xdp_sink_start(trial, xdp.trial_number, start_ns);
 	xdp_xmit_start();
 	for (unsigned n = 0; n < trial->learning_frames; n++)
 		for (unsigned i = 0; i < XDP_PORTS; i++)
@@ -204,6 +238,7 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 	xdp.trial = NULL;
 	read_sender(trial, counts, true);
 	xdp_sink_read(trial, counts, true);
+	read_timelines(trial, counts, start_ns + counts->duration_ns);
 out:
 	xdp_sender_close();
 	return err;

@@ -127,8 +127,10 @@ int xdp_run_sender(const struct trial *trial, const struct xdp_port ports[XDP_PO
 	struct failure *why)
 {
 	struct sigaction action = {.sa_handler = on_wake};
-	struct watch watch = {
-		.trial = trial, .stop = stop, .sender = pthread_self(), .duration_ns = trial->duration_ns};
+	struct watch watch = {.trial = trial,
+		.stop = stop,
+		.sender = pthread_self(),
+		.duration_ns = trial->duration_ns + trial->then_duration_ns};
 	pthread_t watcher;
 	sigset_t wake;
 	int err, deaf;

@@ -80,7 +80,11 @@ int xdp_sender_open(
 	memcpy((void *)&skeleton->rodata->config, &sender.plan.config, sizeof(sender.plan.config));
 	memcpy((void *)skeleton->rodata->templates, sender.plan.templates, sizeof(sender.plan.templates));
 	memcpy((void *)skeleton->rodata->schedule, sender.plan.schedule, sizeof(sender.plan.schedule));
-	err = xdp_gen_bpf__load(skeleton);
+	if (sender.plan.config.bin_ns)
+		err = bpf_map__set_max_entries(
+			skeleton->maps.bins, sender.plan.config.bins * sender.plan.config.directions);
+	if (!err)
+		err = xdp_gen_bpf__load(skeleton);
 	pthread_mutex_lock(&sender.lock);
 	sender.skeleton = skeleton;
 	pthread_mutex_unlock(&sender.lock);
@@ -111,6 +115,8 @@ static uint32_t batch_size(void)
 
 	if (!slots)
 		return 256;
+	if (sender.plan.config.then_slots_per_s > slots)
+		slots = sender.plan.config.then_slots_per_s;
 	if (slots > 3000000)
 		return 64;
 	return slots > 1000000 ? 16 : 8;
@@ -153,6 +159,23 @@ bool xdp_sender_done(uint64_t *elapsed_ns)
 {
 	const volatile struct gen_state *state = &sender.skeleton->bss->state;
 
-	*elapsed_ns = state->start_ns ? state->last_ns - state->start_ns : 0;
+	*elapsed_ns = state->start_ns && state->last_ns > state->start_ns ? state->last_ns - state->start_ns : 0;
 	return state->done;
+}
+
+void xdp_sender_appoint(uint64_t start_ns)
+{
+	sender.skeleton->bss->state.start_ns = start_ns;
+	sender.skeleton->bss->state.due_ns = start_ns;
+}
+
+void xdp_sender_timeline(unsigned direction, struct timeline *t)
+{
+	int map = bpf_map__fd(sender.skeleton->maps.bins);
+
+	for (__u32 i = 0; i < t->count; i++) {
+		__u32 key = direction * t->count + i;
+
+		bpf_map_lookup_elem(map, &key, &t->bins[i].sent);
+	}
 }

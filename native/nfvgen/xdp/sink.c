@@ -11,6 +11,7 @@
 #include "xdp_sink.skel.h"
 
 _Static_assert(XDP_ROWS *XDP_ROW == HISTOGRAM_BUCKETS, "the sink counts in the buckets of struct histogram");
+_Static_assert(XDP_BINS == NFVGEN_MAX_BINS, "both engines have room for the same timeline");
 _Static_assert(XDP_LATE_NS == NFVGEN_LATE_NS, "both engines give a frame up after the same time");
 
 static struct {
@@ -106,7 +107,32 @@ static void clear_latency(void)
 		bpf_map_update_elem(bpf_map__fd(sink.skeleton->maps.latency), &key, sink.rows, BPF_ANY);
 }
 
-void xdp_sink_start(const struct trial *trial, uint16_t trial_number)
+static void start_timeline(const struct trial *trial, uint64_t start_ns)
+{
+	struct xdp_sink_bpf__bss *bss = sink.skeleton->bss;
+
+	bss->timeline.bin_ns = trial->timeline_ns;
+	bss->timeline.start_ns = start_ns;
+	if (!trial->timeline_ns)
+		return;
+	memset(bss->received_bins, 0, sizeof(bss->received_bins));
+	for (unsigned i = 0; i < XDP_PORTS; i++)
+		bss->gap[i] = (struct sink_gap){.last_ns = start_ns, .from_ns = start_ns, .to_ns = start_ns};
+}
+
+void xdp_sink_timeline(unsigned port, struct timeline *t)
+{
+	const struct sink_gap *gap = &sink.skeleton->bss->gap[port];
+
+	for (uint32_t i = 0; i < t->count; i++)
+		t->bins[i].received = sink.skeleton->bss->received_bins[port][i];
+	t->last = gap->last_ns;
+	t->missing = gap->missing;
+	t->gap_from = gap->from_ns;
+	t->gap_to = gap->to_ns;
+}
+
+void xdp_sink_start(const struct trial *trial, uint16_t trial_number, uint64_t start_ns)
 {
 	int counts = bpf_map__fd(sink.skeleton->maps.counts);
 	struct sink_config *config = &sink.skeleton->bss->config;
@@ -122,6 +148,7 @@ void xdp_sink_start(const struct trial *trial, uint16_t trial_number)
 		bpf_map_update_elem(counts, &i, sink.per_cpu, BPF_ANY);
 	xdp_sink_addresses(trial->endpoint);
 	config->check = trial->check;
+	start_timeline(trial, start_ns);
 	xdp_expect(&sink.skeleton->bss->quick, trial, trial_number);
 	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < trial->directions; i++)

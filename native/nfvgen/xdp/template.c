@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../mix.h"
+#include "../timeline.h"
 #include "xdp.h"
 
 #define NS_PER_S 1000000000ull
@@ -75,6 +76,13 @@ static void set_pace(struct gen_config *config, const struct trial *trial)
 	config->frames = trial->frames;
 	if (!slots)
 		return;
+	config->then_ns = trial->then_rate_pps ? trial->duration_ns : 0;
+	config->duration_ns += trial->then_duration_ns;
+	config->then_slots_per_s = trial->then_rate_pps * trial->directions;
+	if (config->then_slots_per_s) {
+		config->then_interval_ns = NS_PER_S / config->then_slots_per_s;
+		config->then_interval_rest = NS_PER_S % config->then_slots_per_s;
+	}
 	config->interval_ns = NS_PER_S / slots;
 	config->interval_rest = NS_PER_S % slots;
 	/* With a pace, a number of frames is a time: also slots that were missed belong to it. */
@@ -97,5 +105,7 @@ int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_nu
 	config->sizes = trial->mix.count;
 	config->schedule_length = mix_schedule(plan->schedule, &trial->mix);
 	set_pace(config, trial);
+	config->bin_ns = trial->timeline_ns;
+	config->bins = timeline_of(0) ? timeline_of(0)->count : 0;
 	return set_templates(plan, trial, trial_number);
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "../engine.h"
+#include "../timeline.h"
 #include "xdp_shared.h"
 
 #define XDP_NAPI_THREADS 64
@@ -42,7 +43,9 @@ void xdp_port_learn(const struct xdp_port *port, const struct frame_stack *stack
 int xdp_sink_open(const struct xdp_port ports[XDP_PORTS], struct failure *why);
 void xdp_sink_close(void);
 void xdp_sink_addresses(const struct frame_endpoint endpoint[XDP_PORTS]);
-void xdp_sink_start(const struct trial *trial, uint16_t trial_number);
+/* `start_ns`: of the timeline, where the trial has one. */
+void xdp_sink_start(const struct trial *trial, uint16_t trial_number, uint64_t start_ns);
+void xdp_sink_timeline(unsigned port, struct timeline *t);
 void xdp_sink_read(const struct trial *trial, struct trial_counts *counts, bool with_latency);
 
 /* expect.c */
@@ -63,6 +66,9 @@ int xdp_sender_call(void); /* the kernel's loop: blocks until a signal, or until
 struct xdp_sent xdp_sender_read(unsigned direction);
 void xdp_sender_times(uint64_t *duration_ns, uint64_t *busy_ns);
 bool xdp_sender_done(uint64_t *elapsed_ns);
+/* Of trials with a timeline, whose ends go by the same start: */
+void xdp_sender_appoint(uint64_t start_ns);
+void xdp_sender_timeline(unsigned direction, struct timeline *t);
 
 /* run.c: blocks until the trial has ended or `stop` is set. */
 int xdp_run_sender(const struct trial *trial, const struct xdp_port ports[XDP_PORTS], const atomic_bool *stop, int core,

@@ -26,6 +26,14 @@ struct {
 	__type(value, __u32);
 } tx_ports SEC(".maps");
 
+/* The timelines, one direction after the other; one element where there is none. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32); /* sent; refused frames among them, of which only the sum is told */
+} bins SEC(".maps");
+
 static __always_inline __u16 fold(__u64 sum)
 {
 	sum = (sum & 0xffffffff) + (sum >> 32);
@@ -64,22 +72,36 @@ static __always_inline void account_time(__u64 now)
 	state.last_ns = now;
 }
 
+static __always_inline __u32 *bin_at(__u32 direction, __u64 time)
+{
+	__u64 at = (time - state.start_ns) / config.bin_ns;
+	__u32 key = direction * config.bins + (at < config.bins ? (__u32)at : config.bins - 1);
+
+	return bpf_map_lookup_elem(&bins, &key);
+}
+
+static __always_inline __u64 slots_per_s(void)
+{
+	return config.then_ns && state.second ? config.then_slots_per_s : config.slots_per_s;
+}
+
 static __always_inline void next_slots(__u64 slots)
 {
-	__u64 rest = state.due_rest + slots * config.interval_rest;
+	int second = config.then_ns && state.second;
+	__u64 part = second ? config.then_interval_rest : config.interval_rest;
+	__u64 rest = state.due_rest + slots * part;
 
-	state.due_ns += slots * config.interval_ns;
-	if (config.interval_rest) {
-		state.due_ns += rest / config.slots_per_s;
-		state.due_rest = rest % config.slots_per_s;
+	state.due_ns += slots * (second ? config.then_interval_ns : config.interval_ns);
+	if (part) {
+		state.due_ns += rest / slots_per_s();
+		state.due_rest = rest % slots_per_s();
 	}
 }
 
 /* A hole of any length costs the same: what was missed is computed, and never sent. */
-static __always_inline void skip_late(__u64 now, __u64 end_ns)
+static __always_inline void skip_until(__u64 until)
 {
-	__u64 until = now - XDP_LATE_NS < end_ns ? now - XDP_LATE_NS : end_ns;
-	__u64 slots = ((until - state.due_ns) * config.slots_per_s + NS_PER_S - 1) / NS_PER_S;
+	__u64 slots = ((until - state.due_ns) * slots_per_s() + NS_PER_S - 1) / NS_PER_S;
 	__u32 turn = state.turn & 1;
 
 	if (config.directions == 1) {
@@ -92,12 +114,29 @@ static __always_inline void skip_late(__u64 now, __u64 end_ns)
 	next_slots(slots);
 }
 
+/* The change of the pace does not wait for what is late. */
+static __always_inline void change_pace(__u64 turn_ns)
+{
+	if (state.due_ns < turn_ns)
+		skip_until(turn_ns);
+	state.second = 1;
+	state.due_ns = turn_ns;
+	state.due_rest = 0;
+}
+
 static __always_inline int paced_out(__u64 now)
 {
-	__u64 end_ns = state.start_ns + config.duration_ns;
+	__u64 end_ns = state.start_ns + config.duration_ns, until = end_ns;
 
-	if (state.due_ns < end_ns && now > state.due_ns + XDP_LATE_NS)
-		skip_late(now, end_ns);
+	if (config.then_ns && !state.second) {
+		until = state.start_ns + config.then_ns;
+		if (now >= until) {
+			change_pace(until);
+			until = end_ns;
+		}
+	}
+	if (state.due_ns < until && now > state.due_ns + XDP_LATE_NS)
+		skip_until(now - XDP_LATE_NS < until ? now - XDP_LATE_NS : until);
 	/* Slots that were due before the end are sent, even just after it. */
 	if (state.due_ns >= end_ns)
 		state.done = 1;
@@ -120,6 +159,9 @@ static __always_inline int must_wait(__u64 now)
 		state.start_ns = now;
 		state.due_ns = now;
 	}
+	/* With a timeline its start was appointed. */
+	if (config.bin_ns && now < state.start_ns)
+		return 1;
 	if (frames_are_out() || (!config.slots_per_s && now - state.start_ns >= config.duration_ns)) {
 		state.done = 1;
 		return 1;
@@ -233,6 +275,12 @@ int nfvgen_send(struct xdp_md *ctx)
 	write_fields(frame, t, next_flow(mine), (__u32)mine->generated, config.stamp ? now : 0);
 	mine->generated++;
 	mine->generated_bytes += length;
+	if (config.bin_ns) {
+		__u32 *sent = bin_at(direction & 1, now);
+
+		if (sent)
+			(*sent)++;
+	}
 	return bpf_redirect_map(&tx_ports, direction, XDP_DROP);
 }
 

@@ -20,6 +20,7 @@
 #define XDP_NO_STREAM 0x10000u
 /* The longest headers that have a quick check: VLAN, IPv6 and the payload's header are 84 bytes. */
 #define XDP_EXPECT_WORDS 11
+#define XDP_BINS 131072  /* of a timeline; a power of two */
 #define XDP_LENGTHS 4096 /* a power of two above the longest live frame */
 
 /* One size of one direction: the headers to write and the sums that the changing fields are added to. */
@@ -43,6 +44,12 @@ struct gen_config {
 	__u64 interval_ns;   /* between the slots of all directions: whole part */
 	__u64 interval_rest; /* and rest, in 1 / slots_per_s ns */
 	__u64 slots_per_s;   /* 0: as fast as it goes */
+	__u64 then_ns;       /* after so long at another pace; 0: never */
+	__u64 then_interval_ns;
+	__u64 then_interval_rest;
+	__u64 then_slots_per_s;
+	__u64 bin_ns; /* of the timeline; 0: none, and the trial begins with its first turn */
+	__u32 bins;
 	__u32 directions;
 	__u32 flows;
 	__u32 destinations_mask; /* destination addresses, a power of two, - 1 */
@@ -80,6 +87,7 @@ struct gen_state {
 	__u32 turn; /* the direction of the next slot */
 	__u32 done;
 	__u32 iterations;
+	__u32 second; /* the pace has changed */
 	struct gen_direction direction[XDP_DIRECTIONS];
 };
 
@@ -122,6 +130,21 @@ struct sink_quick {
 	__u32 check;
 	__u8 size_of[XDP_LENGTHS]; /* the index of a length in memory, + 1 */
 	struct sink_expect expect[XDP_PORTS][XDP_MIX];
+};
+
+/* What a timeline goes by; constant during a trial but for `start_ns`, which is that of the first frame. */
+struct sink_timeline {
+	__u64 bin_ns; /* 0: none */
+	__u64 start_ns;
+};
+
+/* The longest time in which nothing came although frames were missing. Times are of the system's clock. */
+struct sink_gap {
+	__u64 last_ns; /* when a frame came last; 0: none did */
+	__u64 from_ns;
+	__u64 to_ns;
+	__u32 received;
+	__u32 missing; /* numbers that were skipped until then */
 };
 
 struct sink_row {

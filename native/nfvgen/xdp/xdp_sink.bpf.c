@@ -45,6 +45,9 @@ struct sink_config config = {};
  */
 __u32 next_sequence[XDP_PORTS][32] = {};
 __u32 window[XDP_PORTS][XDP_WINDOW] = {};
+struct sink_timeline timeline = {};
+struct sink_gap gap[XDP_PORTS] = {};
+__u32 received_bins[XDP_PORTS][XDP_BINS] = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -208,6 +211,24 @@ static __always_inline int track(struct sink_counts *mine, __u32 port, __u32 seq
 	return 1;
 }
 
+/* As timeline_received() of timeline.h. */
+static __always_inline void note_time(__u32 port, __u64 sent_ns, __u64 now)
+{
+	struct sink_gap *mine = &gap[port & 1];
+	__u64 at = sent_ns > timeline.start_ns ? (sent_ns - timeline.start_ns) / timeline.bin_ns : 0;
+	__u32 missing;
+
+	mine->received++;
+	received_bins[port & 1][at % XDP_BINS]++;
+	missing = next_sequence[port & 1][0] - mine->received;
+	if (missing > mine->missing && now > mine->last_ns && now - mine->last_ns > mine->to_ns - mine->from_ns) {
+		mine->from_ns = mine->last_ns;
+		mine->to_ns = now;
+	}
+	mine->missing = missing;
+	mine->last_ns = now;
+}
+
 static __always_inline void count_intact(
 	struct sink_counts *mine, __u32 port, const struct expect_mark *mark, __u32 length, __u64 now)
 {
@@ -215,8 +236,11 @@ static __always_inline void count_intact(
 		return;
 	mine->received++;
 	mine->received_bytes += length + 4;
-	if (mark->time)
+	if (mark->time) {
 		count_latency(mine, port, bpf_be64_to_cpu(mark->time), now);
+		if (timeline.bin_ns)
+			note_time(port, bpf_be64_to_cpu(mark->time), now);
+	}
 }
 
 static __always_inline void count_ours(struct xdp_md *ctx, struct sink_counts *mine, __u32 port,

@@ -18,6 +18,7 @@ from nfvbed.deploy.lab.liveframes import try_live_frames
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import require_vnf
 from nfvbed.errors import ConfigurationError, SwitchDiedError, UnsupportedError
 from nfvbed.records import (
@@ -34,6 +35,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import LinuxBridgeOptions, Variant
 
 BRIDGE = "br0"
+RESET = "bridge deleted and recreated, its links stay"
 _AGEING_CENTISECONDS = 30_000
 _NETFILTER_SETTINGS = Path("/proc/sys/net/bridge")
 NS_PER_S = 1_000_000_000
@@ -177,6 +179,18 @@ class LinuxBridge(DataPlane):
                 path.insert(len(path) - (name == "s0"), outside[name])
         return tuple(path)
 
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Remove the bridges and make them anew; the links that were their ports stay, as do their threads."""
+        plan, netns = _plan_of(deployment), deployment.control["switch_netns"]
+        options = LinuxBridgeOptions.model_validate_json(deployment.control["options"])
+        steps = Steps()
+        with steps.timed("reset.remove"):
+            inside(netns, lambda: links.remove(plan.bridges))
+        with steps.timed("reset.make"):
+            inside(netns, lambda: _make_bridges(plan, options))
+            veth_ports.wait_until_up(netns, plan.always_up)
+        return ResetReport(kind=RESET, steps=steps.done)
+
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The NAPI threads: of the bridges' ports, of the generator's, of the VNFs'."""
         return napi.still_there(deployment.threads)
@@ -215,6 +229,7 @@ def _control(
         "switch_netns": spaces.switch,
         "bridge": ",".join(plan.bridges),
         "core_use": options.core_use,
+        "options": options.model_dump_json(),
         "switch_core": str(cores[0]),
         "tsc_hz": str(coredistance.measure(cores).tsc_hz),
     }

@@ -14,7 +14,8 @@ from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.controller import BridgeController
 from nfvbed.deploy.ovs.database import PortRequest, SwitchState
 from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, check_alive, settings
-from nfvbed.deploy.steering.steering import SteeredBridge, Steering, steering
+from nfvbed.deploy.reset import ResetReport
+from nfvbed.deploy.steering.steering import SteeredBridge, Steering, steering, wait_for_forwarding
 from nfvbed.deploy.wiring import end_name, port_numbers, require_vnf, steering_path, vnf_ports
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
 from nfvbed.records import Deployment, Hop, Readiness, Support, SwitchCounters, WorkThread
@@ -25,6 +26,7 @@ BRIDGE = "br0"
 VNF_PORT_MIB = 64
 """Hugepage memory of each port beyond the two that the variant's `socket_memory_mib` is for (ADR 0005)."""
 _OPEN_PORTS = 2
+RESET = "ovs-vswitchd killed (SIGKILL), restarted on its database"
 NORMAL = "normal"
 """In place of a steering: one rule, a learning switch."""
 
@@ -78,7 +80,7 @@ class OvsDpdk(DataPlane):
         require_vnf(plan, request.vnf, variant)
         _check_flows(options, plan.vnfs)
         sockets = vhost_user_ports.sockets(workspace.directory, port_numbers(plan))
-        instance = OvsInstance(workspace, locate(), request.arrangement)
+        instance = OvsInstance(workspace, locate(), request.arrangement.control_cores)
         steps = Steps()
         state, netns = _start(request, instance, sockets, steps)
         self._workspaces[workspace.id] = workspace
@@ -140,6 +142,35 @@ class OvsDpdk(DataPlane):
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The PMD threads."""
         return reading.pmd_threads(self._workspace(deployment).process(SWITCH).pid)
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Kill ovs-vswitchd and start it again on its database, then bring the rules in that died with it.
+
+        The database lives on, and so do the other sides of the ports, which wait for the switch. A controller writes
+        its rules by itself once the switch has found it again.
+        """
+        bridge, workspace = self._bridge(deployment), self._workspace(deployment)
+        instance = OvsInstance(workspace, locate(), bridge.cores)
+        steps = Steps()
+        with instance.connect() as database:
+            with steps.timed("reset.kill"):
+                workspace.process(SWITCH).kill()
+            with steps.timed("reset.start"):
+                instance.start_switch(bridge.netns)
+                database.wait_until_configured()
+        with steps.timed("reset.rules"):
+            self._rejoin(deployment, bridge)
+        return ResetReport(kind=RESET, steps=steps.done)
+
+    def _rejoin(self, deployment: Deployment, bridge: SteeredBridge) -> None:
+        kind, path = deployment.control["steering"], steering_path(layout(deployment.topology))
+        if kind == NORMAL:
+            with BridgeController(bridge.management) as connection:
+                connection.add_rules([openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)])
+        elif kind == "static":
+            steering(kind).set_up(bridge, path)
+        else:
+            wait_for_forwarding(bridge, path)
 
     def release(self, deployment: Deployment) -> None:
         """Take an ONOS's rules away: it is not ours, and would keep them."""

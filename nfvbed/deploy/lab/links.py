@@ -136,6 +136,13 @@ def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], lear
         route.link("set", index=bridge, state="up")
 
 
+def remove(names: Iterable[str]) -> None:
+    """Remove links; the ports of a bridge that is removed stay, without a master."""
+    with IPRoute() as route:
+        for name in names:
+            route.link("del", index=_index(route, name))
+
+
 def steer_by_address(isolated: Iterable[str], ports: Mapping[str, Iterable[str]]) -> None:
     """Let bridge ports forward by static entries alone: they learn nothing, and flood nothing to each other.
 

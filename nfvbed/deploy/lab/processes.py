@@ -62,6 +62,26 @@ def terminate(pid: int, started: int, timeout_s: float = 3.0) -> bool:
         os.close(handle)
 
 
+def kill(pid: int, started: int) -> bool:
+    """End that very process by SIGKILL, as a crash would.
+
+    Returns:
+        Whether it is gone.
+    """
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        if is_alive(pid, started):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        return _ended(handle, _KILL_WAIT_S)
+    except ProcessLookupError:
+        return True
+    finally:
+        os.close(handle)
+
+
 def _ended(handle: int, timeout_s: float) -> bool:
     poller = select.poll()
     poller.register(handle, select.POLLIN)
@@ -110,7 +130,17 @@ class ManagedProcess:
         Raises:
             InternalError: it does not even end after SIGKILL (it hangs in the kernel).
         """
-        gone = terminate(self.pid, self.start_time, timeout_s)
+        self._expect_gone(terminate(self.pid, self.start_time, timeout_s))
+
+    def kill(self) -> None:
+        """Break it off by SIGKILL.
+
+        Raises:
+            InternalError: it does not even end then.
+        """
+        self._expect_gone(kill(self.pid, self.start_time))
+
+    def _expect_gone(self, gone: bool) -> None:
         if self._popen is not None and gone:
             self._popen.wait()
         if not gone:

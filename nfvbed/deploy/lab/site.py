@@ -3,6 +3,7 @@
 import atexit
 import os
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from nfvbed.deploy.lab.standing import Standing, find_standing
 from nfvbed.deploy.lab.topology import AFFINITY_AT_START, read_topology
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
+from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
 from nfvbed.deploy.wiring import vnf_port_kind
 from nfvbed.errors import DeployError, InternalError, NfvbedError, PrerequisiteError, UnsupportedError
@@ -263,6 +265,12 @@ class LabSite(Site):
         arrangement = self._find(deployment).arrangement
         cores = (arrangement.switch_cores[0], arrangement.generator_core)
         return coredistance.measure(cores, self._root).one_way_ns
+
+    def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
+        """As its data plane does it."""
+        live = self._find(deployment)
+        time.sleep(after_s)
+        return live.plane.reset(deployment)
 
     def destroy(self, deployment: Deployment) -> None:
         """Take it down, its generators too; of a standing deployment that was found, only the generators.

@@ -181,6 +181,18 @@ class SwitchDatabase:
         self._wait(lambda: self.switch().dpdk_initialized, "the switch did not bring DPDK up")
         return self.switch()
 
+    def wait_until_configured(self) -> None:
+        """Wait until the switch, started anew, has made everything that the database has.
+
+        Raises:
+            DeployError: nothing came in time.
+        """
+        transaction, root = idl.Transaction(self._idl), self._root()
+        # Not increment(): a transaction that does nothing else is not sent.
+        root.next_cfg = target = root.next_cfg + 1
+        self._commit(transaction)
+        self._wait(lambda: self._root().cur_cfg >= target, "the switch did not configure itself again")
+
     def interfaces(self) -> dict[str, InterfaceState]:
         """Read the state of the interfaces, by name."""
         self._idl.run()

@@ -6,11 +6,10 @@ machine is neither seen nor touched. Both daemons run in the foreground, so that
 
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.processes import ManagedProcess
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.ovs.binaries import OvsBinaries
@@ -39,10 +38,10 @@ class DpdkSettings:
 class OvsInstance:
     """One ovsdb-server and one ovs-vswitchd, started step by step, in the order of the methods."""
 
-    def __init__(self, workspace: Workspace, binaries: OvsBinaries, arrangement: Arrangement) -> None:
+    def __init__(self, workspace: Workspace, binaries: OvsBinaries, control_cores: Sequence[int]) -> None:
         self._workspace = workspace
         self._binaries = binaries
-        self._cores = arrangement.control_cores
+        self._cores = control_cores
         self._directory = workspace.directory
         self._processes: list[ManagedProcess] = []
 

@@ -4,6 +4,7 @@ All of them give the same forwarding (`path.py`); they differ in who writes the 
 another process reads and removes what one has set up.
 """
 
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib import import_module
@@ -167,6 +168,23 @@ def check_forwarding(bridge: SteeredBridge, path: SteeringPath) -> int:
             fix="see that nobody else writes to this bridge (ONOS: its applications fwd, proxyarp, lldpprovider do)",
         )
     return len(present)
+
+
+def wait_for_forwarding(bridge: SteeredBridge, path: SteeringPath, patience_s: float = 15.0) -> None:
+    """Wait until whoever writes the rules of a bridge has written them again.
+
+    Raises:
+        DeployError: they are not there in time.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            check_forwarding(bridge, path)
+            return
+        except DeployError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
 
 
 def steering(kind: str, onos: OnosSpec | None = None) -> Steering:

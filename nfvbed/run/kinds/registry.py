@@ -28,6 +28,9 @@ KINDS = {
     "loss-curve": Kind("given_loads:at_loads"),
     "latency": Kind("given_loads:at_loads"),
     "soak": Kind("given_loads:soak"),
+    "back-to-back": Kind("back_to_back:execute"),
+    "system-recovery": Kind("system_recovery:execute"),
+    "reset": Kind("reset:execute"),
 }
 
 

@@ -11,8 +11,9 @@ from hdrh.histogram import HdrHistogram
 
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
 from nfvbed.records import GeneratorPort, PortKind
-from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.traffic.generator import Stretch, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
+from nfvbed.traffic.timeline import Bin, Gap, Timeline
 
 REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
 
@@ -61,6 +62,19 @@ def test_one_direction_is_asked_for_as_one(fake: FakeNfvgen) -> None:
     assert len(result.directions) == 1
     assert result.latency_hdr == (None,)
     assert next(r for r in fake.requests if r["command"] == "start")["directions"] == [[0, 1]]
+
+
+def test_timelines_are_asked_for_and_read(fake: FakeNfvgen) -> None:
+    seen = {"bin_ns": 1000, "bins": [[3, 20, 1, 8]], "gap": {"from_ns": 3010, "to_ns": None}}
+    quiet = {"bin_ns": 1000, "bins": [], "gap": None}
+    ways = (direction(0, 1, timeline=seen), direction(1, 0, timeline=quiet))
+    fake.replies["stats"] = lambda _: {"state": "done", "elapsed_ns": 1, "error": None, "trial": trial(*ways)}
+    result = client(fake).run(replace(REQUEST, rate_pps=5, timeline_ns=1000, then=Stretch(2, 1_000_000)))
+    first, second = result.timelines
+    assert first == Timeline(1000, (Bin(3, 20, 1, 8),), Gap(3010, None))
+    assert (first.missing(), first.missing(4000), second.missing(), second.gap) == (13, 0, 0, None)
+    start = next(r for r in fake.requests if r["command"] == "start")
+    assert (start["timeline_ns"], start["then"]) == (1000, {"rate_pps": 2, "duration_ns": 1_000_000})
 
 
 def test_destinations_are_named_only_where_the_deployment_asks_for_some(fake: FakeNfvgen) -> None:

@@ -1,0 +1,161 @@
+"""Executes the back-to-back test: bursts, searches over their length, and the buffer that they tell of (RFC 9004)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import mean, median, pstdev
+
+from nfvbed.records import TrialRecord
+from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.run.kinds.bench import Outcome, TestBench
+from nfvbed.run.references import NothingToGoBy
+from nfvbed.search.burst import BurstFound, BurstRange, longest_burst
+from nfvbed.spec.testkinds.back_to_back import BackToBackTest
+from nfvbed.units import NS_PER_S
+
+BURST_TIMEOUT_NS = 10 * NS_PER_S
+"""Bounds a burst that a port takes too slowly."""
+SAME_RATE = 0.95
+"""Forwarding over burst rate from which on the switch keeps up with bursts, so that they fill nothing."""
+TRIES = 5
+"""Bursts of one length, at most, until one was not torn."""
+TORN = 1.25
+"""A burst that lasted more than so many times as long as its frames take to be forwarded was torn."""
+PREEMPTED_NS = 50_000
+"""By at least this much longer: short bursts last longer than their frames take."""
+
+NOTES = (
+    "Bursts are sent one way at the port's full speed, as virtual ports have no line rate. A burst passes when the port"
+    " took every frame at the first try and every frame came.",
+    "Corrected: less the frames that are forwarded while the burst arrives (RFC 9004 section 6.4), by the rates that"
+    " were measured here.",
+)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """One repetition."""
+
+    found: BurstFound
+    longest: TrialRecord | None
+    """The longest burst that passed."""
+
+
+def execute(bench: TestBench, spec: BackToBackTest) -> Outcome:
+    """Measure the forwarding rate one way, then search as often as asked for.
+
+    Raises:
+        NothingToGoBy: no frame came through at maximum load.
+        SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
+    """
+    forwarding = _forwarding_rate(bench, spec)
+    searches = [_search(bench, spec, forwarding.forwarded_rate_pps) for _ in range(spec.repetitions)]
+    rows = (_summary(searches, forwarding), *(_row(search) for search in searches))
+    return Outcome(TablePayload(rows=rows, notes=NOTES))
+
+
+def _forwarding_rate(bench: TestBench, spec: BackToBackTest) -> TrialRecord:
+    task = bench.task()
+    request = replace(task.request, bidirectional=False, duration_ns=round(spec.rate_duration_s * NS_PER_S))
+    record = bench.setup.measures.measure(replace(task, request=request))
+    bench.keep(record)
+    if not record.forwarded_rate_pps:
+        raise NothingToGoBy(f"no frame came through {bench.cell.id} one way at maximum load")
+    return record
+
+
+def _search(bench: TestBench, spec: BackToBackTest, forwarded_pps: int) -> _Search:
+    longest: list[TrialRecord] = []
+
+    def send(frames: int) -> TrialRecord:
+        task = bench.bare_task()
+        request = replace(task.request, bidirectional=False, frames=frames, duration_ns=BURST_TIMEOUT_NS)
+        record = bench.setup.measures.measure(replace(task, request=request))
+        bench.keep(record)
+        return record
+
+    def passes(frames: int) -> bool:
+        for _ in range(TRIES):
+            record = send(frames)
+            if not is_torn(record, forwarded_pps):
+                break
+        passed = passed_whole(record, frames)
+        if passed and (not longest or record.directions[0].sent >= longest[0].directions[0].sent):
+            longest[:] = [record]
+        return passed
+
+    within = BurstRange(spec.min_frames, spec.max_frames, spec.resolution_frames, spec.verifications)
+    return _Search(longest_burst(passes, within), longest[0] if longest else None)
+
+
+def passed_whole(record: TrialRecord, frames: int) -> bool:
+    """Tell whether a burst passed: all of its frames were taken at the first try, and came."""
+    way = record.directions[0]
+    return way.sent == frames and not way.lost and not way.refused and not way.unsent
+
+
+def is_torn(record: TrialRecord, forwarded_pps: int) -> bool:
+    """Tell whether the generator was kept from its core in the middle of a burst, which then was none.
+
+    A switch that holds it back still takes frames as fast as it forwards them.
+    """
+    at_rate_ns = record.directions[0].sent * NS_PER_S // forwarded_pps
+    return record.duration_ns > TORN * at_rate_ns and record.duration_ns - at_rate_ns > PREEMPTED_NS
+
+
+def _row(search: _Search) -> MeasuredRow:
+    burst = _burst([search])
+    rate = search.longest.offered_load_pps if search.longest else None
+    return MeasuredRow(
+        label="single searches",
+        quantities=(burst, Quantity(name="burst rate", value=rate, unit="frames/s")),
+        sequence=search.longest.sequence if search.longest else None,
+        reason=_why([search]),
+    )
+
+
+def _summary(searches: Sequence[_Search], forwarding: TrialRecord) -> MeasuredRow:
+    rates = [search.longest.offered_load_pps for search in searches if search.longest]
+    lengths = [search.found.longest for search in searches]
+    rate, forwarded = (median(rates) if rates else None), forwarding.forwarded_rate_pps
+    implied = mean(lengths) / rate if rate else None
+    keeps_up = rate is not None and forwarded >= SAME_RATE * rate
+    share = None if rate is None or keeps_up or _unbounded(searches) else 1 - forwarded / rate
+    reason = _why(searches)
+    if keeps_up and not reason:
+        reason = "the switch forwards about as fast as bursts are sent: its buffer cannot be told from them"
+    return MeasuredRow(
+        label=f"mean of {len(searches)}",
+        parameters={"repetitions": len(searches)},
+        quantities=(
+            _burst(searches),
+            Quantity(name="standard deviation", value=pstdev(lengths), unit="frames"),
+            Quantity(name="burst duration", value=implied, unit="s"),
+            Quantity(name="burst rate", value=rate, unit="frames/s"),
+            Quantity(name="forwarding rate", value=forwarded, unit="frames/s"),
+            Quantity(name="corrected burst", value=None if share is None else mean(lengths) * share, unit="frames"),
+            Quantity(
+                name="corrected buffer time",
+                value=None if share is None or implied is None else implied * share,
+                unit="s",
+            ),
+        ),
+        sequence=forwarding.sequence,
+        reason=reason,
+    )
+
+
+def _burst(searches: Sequence[_Search]) -> Quantity:
+    lengths = [search.found.longest for search in searches]
+    return Quantity(name="longest burst", value=mean(lengths), unit="frames", low=min(lengths), high=max(lengths))
+
+
+def _unbounded(searches: Sequence[_Search]) -> bool:
+    return any(search.found.failed is None for search in searches)
+
+
+def _why(searches: Sequence[_Search]) -> str:
+    if _unbounded(searches):
+        return "a lower bound: the longest burst that was tried (max_frames) passed"
+    if any(not search.longest for search in searches):
+        return "not even the shortest burst (min_frames) passed in every search"
+    return ""

@@ -1,0 +1,95 @@
+"""Requests and results of trials in the words of `nfvgen/1`, and back."""
+
+from nfvbed.errors import ConfigurationError, GeneratorError
+from nfvbed.records import DirectionCounts
+from nfvbed.traffic.generator import TrafficRequest, TrafficResult
+from nfvbed.traffic.latency import encode_latency
+from nfvbed.traffic.nfvgen_protocol import (
+    DirectionMessage,
+    ErrorBody,
+    StackMessage,
+    StartMessage,
+    ThenMessage,
+    TimelineMessage,
+    TrialMessage,
+)
+from nfvbed.traffic.timeline import Bin, Gap, Timeline
+from nfvbed.units import frame_mix
+
+
+def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
+    """Put a request into the words of the protocol."""
+    then = request.then
+    return StartMessage(
+        duration_ns=request.duration_ns,
+        frames=request.frames,
+        rate_pps=request.rate_pps,
+        directions=[[0, 1], [1, 0]] if request.bidirectional else [[0, 1]],
+        frame_sizes=[list(pair) for pair in frame_mix(request.frame_size)],
+        flows=request.flows,
+        stack=StackMessage(vlan=request.vlan, ip=4 if request.ip == 4 else 6),
+        learning_frames=request.learning_frames,
+        drain_ns=drain_ns,
+        check=request.check,
+        stamp=request.stamp,
+        then=ThenMessage(rate_pps=then.rate_pps, duration_ns=then.duration_ns) if then else None,
+        timeline_ns=request.timeline_ns,
+    )
+
+
+def result_of(trial: TrialMessage) -> TrafficResult:
+    """Turn the generator's counts into a result.
+
+    Raises:
+        GeneratorError: counts that cannot be.
+    """
+    directions = []
+    latency = []
+    for direction in trial.directions:
+        directions.append(_counts(direction))
+        try:
+            latency.append(encode_latency(direction.latency.counts) if direction.latency else None)
+        except ValueError as error:
+            raise GeneratorError("nfvgen reported an impossible latency", observed=str(error)) from error
+    return TrafficResult(
+        duration_ns=trial.duration_ns,
+        busy_ns=trial.busy_ns,
+        directions=tuple(directions),
+        foreign=(trial.foreign[0], trial.foreign[1]),
+        latency_hdr=tuple(latency),
+        timelines=tuple(_timeline(way.timeline) for way in trial.directions if way.timeline),
+    )
+
+
+def refusal(error: ErrorBody, command: str, request: TrafficRequest | None) -> ConfigurationError | GeneratorError:
+    """Turn a refused request into nfvbed's error: the user's value out of range, or the generator's trouble."""
+    observed = error.message
+    if error.limit is not None and str(error.limit) not in error.message:
+        observed += f" (limit: {error.limit})"
+    if error.code == "out-of-range":
+        what = error.field or command
+        size = f" for frames of {request.frame_size} bytes" if request is not None else ""
+        fix = "" if error.limit is None else f"use {error.limit}"
+        return ConfigurationError(f"the generator refuses {what}{size}", where="nfvgen", observed=observed, fix=fix)
+    if error.code == "port":
+        return GeneratorError(f"a port of the generator failed ({command})", where="nfvgen", observed=observed)
+    return GeneratorError(f"nfvgen refused {command} ({error.code})", where=error.field or "nfvgen", observed=observed)
+
+
+def _counts(direction: DirectionMessage) -> DirectionCounts:
+    if direction.intended != direction.sent + direction.unsent or direction.lost > direction.sent:
+        raise GeneratorError(
+            "nfvgen's counts contradict each other",
+            where=f"direction {direction.tx} to {direction.rx}",
+            observed=f"intended {direction.intended}, sent {direction.sent}, unsent {direction.unsent}, "
+            f"lost {direction.lost}",
+        )
+    return DirectionCounts(**direction.model_dump(exclude={"tx", "rx", "latency", "timeline"}))
+
+
+def _timeline(message: TimelineMessage) -> Timeline:
+    return Timeline(
+        bin_ns=message.bin_ns,
+        bins=tuple(Bin(*seen) for seen in message.bins),
+        gap=Gap(message.gap.from_ns, message.gap.to_ns) if message.gap else None,
+    )

@@ -1,0 +1,75 @@
+"""The real switches of the lab are broken off under traffic and come back. As root."""
+
+import pytest
+
+from nfvbed.deploy.sites import open_site
+from nfvbed.errors import UnsupportedError
+from nfvbed.measure.task import TrialTask
+from nfvbed.measure.trial import Measurement
+from nfvbed.records import CellRole, Preset
+from nfvbed.spec.loader import Project
+from nfvbed.traffic.generator import TrafficRequest
+
+PROJECT = Project()
+WARM_UP = TrafficRequest(duration_ns=50_000_000, frame_size=64, rate_pps=10_000)
+WATCHED = TrafficRequest(duration_ns=2_500_000_000, frame_size=64, rate_pps=20_000, timeline_ns=1_000_000)
+AFTERWARDS = TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=10_000)
+RESETS = {
+    "linux-bridge": ("bridge deleted and recreated, its links stay", ("reset.remove", "reset.make")),
+    "ovs-dpdk": (
+        "ovs-vswitchd killed (SIGKILL), restarted on its database",
+        ("reset.kill", "reset.start", "reset.rules"),
+    ),
+}
+
+
+@pytest.fixture(name="site")
+def _site():
+    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
+    yield opened
+    opened.close()
+
+
+def task(request, **keys):
+    return TrialTask(run="r", cell="c", sequence=0, round=0, preset=Preset.RESET, request=request, **keys)
+
+
+@pytest.mark.parametrize("variant", RESETS)
+def test_a_switch_comes_back_under_traffic(site, variant):
+    """Frames are missing in the middle, and flow again without loss in the next trial on the same ports.
+
+    How long it takes is the machine's; a switch whose first try to connect fails comes back a second later.
+    """
+    deployment = site.deploy(PROJECT.load_variant(variant), "p2p")
+    generator = site.open_generator(deployment)
+    measurement = Measurement(site, deployment, generator)
+    measurement.warm_up(WARM_UP)
+    before = site.work_threads(deployment)
+    seen, reports = [], []
+    watched = task(
+        WATCHED,
+        counters=False,
+        look=seen.append,
+        meanwhile=lambda: reports.append(site.reset(deployment, 0.5)),
+    )
+    record = measurement.measure(watched)
+    afterwards = measurement.measure(task(AFTERWARDS))
+    threads = site.work_threads(deployment)
+    generator.close()
+    site.destroy(deployment)
+    kind, steps = RESETS[variant]
+    assert reports[0].kind == kind
+    assert tuple(name for name, _ in reports[0].steps) == steps
+    assert all(direction.received for direction in record.directions)
+    for line in seen[0].timelines:
+        assert line.missing() > 0
+        assert line.gap is not None
+    assert all(direction.received == direction.sent for direction in afterwards.directions)
+    assert (variant == "ovs-dpdk") == (before != threads)
+
+
+def test_what_has_no_reset_says_so(site):
+    deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "p2p", CellRole.LOOPBACK)
+    with pytest.raises(UnsupportedError, match="there is no reset"):
+        site.reset(deployment, 0)
+    site.destroy(deployment)
