@@ -1,5 +1,7 @@
 """What the run asks of a measurement: one trial, at its place in the plan."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from nfvbed.records import Preset
@@ -21,3 +23,5 @@ class TrialTask:
     request: TrafficRequest
     counters: bool = True
     """Read the switch's counters around the trial; a search does without, as its trials are many and short."""
+    around: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Gives what is entered right before the traffic and left right after it: further readings."""

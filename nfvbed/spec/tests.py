@@ -9,6 +9,7 @@ from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.continuous import ContinuousTest
+from nfvbed.spec.testkinds.cost import CostTest
 from nfvbed.spec.testkinds.latency import LatencyTest
 from nfvbed.spec.testkinds.loss_curve import LossCurveTest
 from nfvbed.spec.testkinds.search import SearchTest, expected_search
@@ -21,7 +22,7 @@ class MrrTest(SpecModel):
     kind: Literal["mrr"]
 
 
-AnyTest = MrrTest | SearchTest | ContinuousTest | LossCurveTest | LatencyTest | SoakTest
+AnyTest = MrrTest | SearchTest | ContinuousTest | LossCurveTest | LatencyTest | SoakTest | CostTest
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")
 

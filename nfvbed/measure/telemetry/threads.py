@@ -6,6 +6,9 @@ from pathlib import Path
 
 from nfvbed.measure.procfs import CpuSample, ThreadId, ThreadSample, read_sample
 
+_FLAGS = 6
+"""Place in /proc/<pid>/stat after the name in parentheses (proc(5): field 9)."""
+_PF_KTHREAD = 0x00200000
 _NAMES = {"voluntary_ctxt_switches": "voluntary", "nonvoluntary_ctxt_switches": "involuntary"}
 
 
@@ -25,6 +28,8 @@ class ThreadLook:
 
     sample: CpuSample
     switches: dict[ThreadId, Switches]
+    kernel: frozenset[ThreadId] = frozenset()
+    """Those of the kernel, which never run a user's code."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +38,15 @@ class ThreadUse:
 
     cpu: ThreadSample
     switches: Switches
+    kernel: bool = False
 
 
 def look(threads: Iterable[ThreadId], proc: Path = Path("/proc")) -> ThreadLook:
     """Look at threads now."""
     wanted = tuple(threads)
     seen = {thread: found for thread in wanted if (found := _switches(thread, proc)) is not None}
-    return ThreadLook(read_sample(wanted, proc), seen)
+    kernel = frozenset(thread for thread in seen if _is_kernel_thread(thread, proc))
+    return ThreadLook(read_sample(wanted, proc), seen, kernel)
 
 
 def used(before: ThreadLook, after: ThreadLook) -> dict[ThreadId, ThreadUse]:
@@ -60,7 +67,16 @@ def _difference(thread: ThreadId, before: ThreadLook, after: ThreadLook) -> Thre
             wait_ns=last.wait_ns - first.wait_ns,
         ),
         Switches(left.voluntary - then.voluntary, left.involuntary - then.involuntary),
+        thread in after.kernel,
     )
+
+
+def _is_kernel_thread(thread: ThreadId, proc: Path) -> bool:
+    try:
+        text = (proc / str(thread[0]) / "task" / str(thread[1]) / "stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return bool(int(text.rpartition(")")[2].split()[_FLAGS]) & _PF_KTHREAD)
 
 
 def _switches(thread: ThreadId, proc: Path) -> Switches | None:

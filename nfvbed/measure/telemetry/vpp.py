@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nfvbed.errors import InternalError
+from nfvbed.results import MeasuredRow, Quantity
 
 SOURCE = "VPP runtime"
 NAMES, CALLS, VECTORS, CLOCKS = "/sys/node/names", "/sys/node/calls", "/sys/node/vectors", "/sys/node/clocks"
@@ -82,3 +83,23 @@ def _threads(statistics: Mapping[str, Sequence[object]], name: str, nodes: int) 
     if any(len(counts) != nodes for counts in threads):
         raise InternalError("VPP's statistics segment is not of one length", where=name, observed=f"{nodes} nodes")
     return threads
+
+
+def node_rows(nodes: Sequence[NodeRuntime]) -> tuple[MeasuredRow, ...]:
+    """Give a row for each node that had packets."""
+    return tuple(
+        MeasuredRow(
+            label=f"{node.node} on thread {node.thread}",
+            parameters={
+                "thread": node.thread,
+                "node": node.node,
+                "calls": node.calls,
+                "vectors": node.vectors,
+                "clocks": node.clocks,
+                "source": SOURCE,
+            },
+            quantities=(Quantity(name="cycles", value=node.cycles_per_packet, unit="cycles/packet"),),
+        )
+        for node in nodes
+        if node.vectors
+    )

@@ -28,6 +28,7 @@ KINDS = {
     "loss-curve": Kind("given_loads:at_loads"),
     "latency": Kind("given_loads:at_loads"),
     "soak": Kind("given_loads:soak"),
+    "cost": Kind("cost:execute"),
 }
 
 
