@@ -57,17 +57,14 @@ class OvsReader:
 def thread_row(statistics: PmdStatistics, performance: PmdPerformance) -> MeasuredRow:
     """Say what a poll-mode thread did between two readings."""
     cycles = statistics.busy_cycles + statistics.idle_cycles
-    quantities = [
+    quantities = (
         Quantity(name="busy", value=100 * statistics.busy_cycles / cycles if cycles else None, unit="%"),
         Quantity(
             name="cycles",
             value=statistics.busy_cycles / statistics.packets if statistics.packets else None,
             unit="cycles/packet",
         ),
-    ]
-    if performance.busy_iterations:
-        batch = performance.rx_packets / performance.busy_iterations
-        quantities.append(Quantity(name="packets a busy turn", value=batch, unit=""))
+    )
     counted: Mapping[str, int] = asdict(statistics)
     parameters: dict[str, str | int | float] = {
         "core": statistics.core,
@@ -77,13 +74,12 @@ def thread_row(statistics: PmdStatistics, performance: PmdPerformance) -> Measur
         "idle_cycles": statistics.idle_cycles,
         "iterations": performance.iterations,
         "busy_iterations": performance.busy_iterations,
+        "rx_packets": performance.rx_packets,
         "tx_batches": performance.tx_batches,
         **{name: counted[name] for name in _HITS},
         "source": pmd.SOURCE,
     }
-    return MeasuredRow(
-        label=f"PMD thread on core {statistics.core}", parameters=parameters, quantities=tuple(quantities)
-    )
+    return MeasuredRow(label=f"PMD thread on core {statistics.core}", parameters=parameters, quantities=quantities)
 
 
 def queue_rows(loads: QueueLoads, duration_s: float) -> tuple[MeasuredRow, ...]:

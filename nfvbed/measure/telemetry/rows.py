@@ -16,7 +16,7 @@ from nfvbed.units import NS_PER_S
 _KINDS = ("user", "system", "softirq", "guest")
 _PER_PACKET = "ns/packet"
 _CYCLES = "cycles/packet"
-GENERATOR_SOURCE = "turns in which the generator moved frames"
+GENERATOR_SOURCE = "turns in which the generator moved frames, and its threads of the kernel"
 SCHEDULER_SOURCE = "scheduler + softirq tracepoints"
 
 
@@ -61,13 +61,15 @@ def group_row(group: Group, trials: Trials) -> MeasuredRow:
     packets, of = packets_of(group, trials.split.record, trials.ways)
     cycles = _cycles(group, trials)
     quantities = [_per_packet(name, getattr(times, name), packets) for name in _KINDS]
-    quantities += [cycles.quantity, *_switches(group, counted, trials.ways)]
+    switches, counts = _switches(group, counted, trials.ways)
+    quantities += [cycles.quantity, switches]
     parameters: dict[str, str | int | float] = {
         "packets": of,
         "cycles_from": cycles.source,
         "cores": ",".join(str(core) for core in sorted(group.cores)),
         "counted_in_trial": counted.record.sequence,
         "split_in_trial": trials.split.record.sequence,
+        **counts,
     }
     if times.ticks is not None:
         parameters["ticks"] = times.ticks
@@ -125,7 +127,7 @@ def hardware_rows(groups: Iterable[Group], trials: Trials, support: PerfSupport)
     if support.events:
         rows = [_hardware_row(group, trials, support.events) for group in groups if group.threads]
     if support.refused:
-        reason = f"{support.reason}. {support.fix}"
+        reason = f"{support.reason}; {support.fix}"
         rows.append(MeasuredRow(label="hardware counters", status=Status.UNSUPPORTED, reason=reason))
     return tuple(rows)
 
@@ -139,7 +141,7 @@ def rate_row(trials: Trials) -> MeasuredRow | None:
     return MeasuredRow(
         label="tracing",
         parameters={"counted_in_trial": plain.sequence, "split_in_trial": traced.sequence},
-        quantities=(Quantity(name="rate traced over untraced", value=ratio, unit=""),),
+        quantities=(Quantity(name="traced/untraced rate", value=ratio, unit=""),),
         sequence=traced.sequence,
     )
 
@@ -158,8 +160,9 @@ def _cycles(group: Group, trials: Trials) -> _Cycles:
         return _Cycles(Quantity(name="cycles", value=cost.cycles_per_packet, unit=_CYCLES), cost.source)
     packets, _ = packets_of(group, trials.split.record, trials.ways)
     if group.role is Role.GENERATOR and group.polls:
-        busy_ns = trials.counted.record.generator_busy_ns
-        busy_ns += round(_ran(group, trials.counted, polling=False))
+        # Its own count is of time that passes, also while another thread has its core: that is no work.
+        busy_ns = min(trials.counted.record.generator_busy_ns, _ran(group, trials.counted, polling=True))
+        busy_ns += _ran(group, trials.counted, polling=False)
         packets, _ = packets_of(group, trials.counted.record, trials.ways)
         return _Cycles(_of_time(busy_ns, packets, trials.tsc_hz), GENERATOR_SOURCE)
     if group.polls:
@@ -188,17 +191,16 @@ def _ran(group: Group, measured: Measured, *, polling: bool) -> float:
     )
 
 
-def _switches(group: Group, measured: Measured, ways: int) -> tuple[Quantity, ...]:
+def _switches(group: Group, measured: Measured, ways: int) -> tuple[Quantity, dict[str, str | int | float]]:
+    """Give a group's context switches a packet, and how many there were."""
     packets, _ = packets_of(group, measured.record, ways)
     found = [measured.readings.threads.get((thread.pid, thread.tid)) for thread in group.threads]
     known = [use.switches for use in found if use is not None]
     complete = bool(known) and len(known) == len(group.threads) and packets > 0
     total = sum(one.voluntary + one.involuntary for one in known)
-    forced = sum(one.involuntary for one in known)
-    return (
-        Quantity(name="context switches", value=total / packets if complete else None, unit="/packet"),
-        Quantity(name="involuntary", value=forced / packets if complete else None, unit="/packet"),
-    )
+    forced: dict[str, str | int | float] = {"involuntary_switches": sum(one.involuntary for one in known)}
+    quantity = Quantity(name="context switches", value=total / packets if complete else None, unit="/packet")
+    return quantity, {"context_switches": total, **forced} if complete else {}
 
 
 def _hardware_row(group: Group, trials: Trials, events: Sequence[PerfEvent]) -> MeasuredRow:
