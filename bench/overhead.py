@@ -2,8 +2,8 @@
 
 One deployment, one generator; every round has a trial of each side, in an order that changes. `stamps`: each frame
 carries its time, and latency goes into a histogram. `telemetry`: the switch's counters and the threads' are read around
-the trial, and softirqs are traced during it, as in the traced trial of the test `cost`. The ratio is the median over
-the rounds that were in one placement class, with its bootstrap interval.
+the trial, and softirqs and switches are traced during it, as in the traced trial of the test `cost`. The ratio is the
+median over the rounds that were in one placement class, with its bootstrap interval.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry.groups import groups_of
 from nfvbed.measure.telemetry.ovs import OvsReader
 from nfvbed.measure.telemetry.probe import Instruments, Probe
-from nfvbed.measure.telemetry.tracing import SoftirqTracer
+from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.measure.trial import Measurement, working_threads
 from nfvbed.records import CoreDistance, Deployment, PortKind, Preset, TrialRecord
 from nfvbed.spec.loader import Project
@@ -127,7 +127,7 @@ class Rig:
         groups = groups_of(self._deployment, threads, cores)
         control = self._deployment.control.get("unixctl")
         reader = OvsReader(Path(control), self._duration_s) if control else None
-        tracer = SoftirqTracer(self._site.workspace(self._deployment), {core for g in groups for core in g.cores})
+        tracer = CoreTracer(self._site.workspace(self._deployment), {core for g in groups for core in g.cores})
         with contextlib.closing(tracer):
             probe = Probe([(t.pid, t.tid) for t in threads], Instruments(tracer=tracer, switch=reader))
             record = self._measurement.measure(replace(task, around=lambda: probe))

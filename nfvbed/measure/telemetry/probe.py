@@ -11,9 +11,9 @@ from typing import Protocol, Self
 
 from nfvbed.measure.procfs import ThreadId
 from nfvbed.measure.telemetry.perf import PerfCounters
-from nfvbed.measure.telemetry.softirq import SoftirqTimes, softirq_times
 from nfvbed.measure.telemetry.threads import ThreadLook, ThreadUse, look, used
-from nfvbed.measure.telemetry.tracing import SoftirqTracer
+from nfvbed.measure.telemetry.tracedtimes import TracedTimes, traced_times
+from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.results import MeasuredRow
 
 _OPTION = "CONFIG_IRQ_TIME_ACCOUNTING="
@@ -36,7 +36,7 @@ class SwitchReader(Protocol):
 class Instruments:
     """What reads; each but the look at threads may be left out."""
 
-    tracer: SoftirqTracer | None = None
+    tracer: CoreTracer | None = None
     counters: PerfCounters | None = None
     switch: SwitchReader | None = None
 
@@ -48,7 +48,7 @@ class Readings:
     window_ns: int
     """Between the two looks at threads; a little longer than frames were sent."""
     threads: dict[ThreadId, ThreadUse]
-    softirqs: SoftirqTimes | None = None
+    traced: TracedTimes | None = None
     hardware: dict[tuple[int, str], int | None] = field(default_factory=dict)
     """Counts by thread id and event."""
 
@@ -92,15 +92,20 @@ class Probe:
         return Readings(
             window_ns=after.sample.at_ns - before.sample.at_ns,
             threads=used(before, after),
-            softirqs=softirq_times(use.tracer.collect(), (self._traced[0], self._traced[1])) if use.tracer else None,
+            traced=self._trace(use.tracer) if use.tracer else None,
             hardware=use.counters.read() if use.counters else {},
         )
 
+    def _trace(self, tracer: CoreTracer) -> TracedTimes:
+        began, ended = self._traced
+        events = {core: tracer.events(core) for core in tracer.cores}
+        return traced_times(events, (began, ended), tracer.lost())
 
-def softirq_is_in_run_time(
+
+def ticks_hold_softirqs(
     places: Sequence[Path] = (Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")),
 ) -> bool:
-    """Tell whether this kernel counts a softirq as run time of the thread that it interrupts.
+    """Tell whether this kernel counts the ticks in a softirq among those of the thread that it interrupts.
 
     It does by ticks, unless it was built with exact accounting of interrupts (CONFIG_IRQ_TIME_ACCOUNTING); where its
     configuration cannot be read it is taken to.

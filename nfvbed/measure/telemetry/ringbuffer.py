@@ -7,7 +7,7 @@ ring_buffer_event`, enum `ring_buffer_type`). It has been so since Linux 2.6.31;
 import struct
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nfvbed.errors import InternalError
 
@@ -21,8 +21,7 @@ _STAMP_BITS = 59
 """Of an absolute time stamp; the bits above are those of the time before."""
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """One record: when, and its bytes, which begin with the event's type (u16) and hold the thread id at 4 (i32)."""
 
     time_ns: int

@@ -7,8 +7,8 @@ from nfvbed.deploy.ovs import pmd
 from nfvbed.measure.telemetry.groups import Group
 from nfvbed.measure.telemetry.perf import PerfEvent, PerfSupport
 from nfvbed.measure.telemetry.probe import Readings
-from nfvbed.measure.telemetry.softirq import SoftirqTimes
-from nfvbed.measure.telemetry.times import GroupTimes, Span, in_trial
+from nfvbed.measure.telemetry.times import GroupTimes, Span, worked_ns
+from nfvbed.measure.telemetry.tracedtimes import TracedTimes
 from nfvbed.records import Role, Status, TrialRecord
 from nfvbed.results import MeasuredRow, Quantity
 from nfvbed.units import NS_PER_S
@@ -17,6 +17,7 @@ _KINDS = ("user", "system", "softirq", "guest")
 _PER_PACKET = "ns/packet"
 _CYCLES = "cycles/packet"
 GENERATOR_SOURCE = "turns in which the generator moved frames, and its threads of the kernel"
+POLLER_SOURCE = "time on its core"
 SCHEDULER_SOURCE = "scheduler + softirq tracepoints"
 
 
@@ -94,28 +95,29 @@ def packets_of(group: Group, record: TrialRecord, ways: int) -> tuple[int, str]:
     return received // ways, "received by the generator" + (f", one of {ways} shares" if ways > 1 else "")
 
 
-def core_rows(softirqs: SoftirqTimes, record: TrialRecord) -> tuple[MeasuredRow, ...]:
+def core_rows(traced: TracedTimes, record: TrialRecord) -> tuple[MeasuredRow, ...]:
     """Say what softirqs took on every core, whoever they worked for; by kind among the parameters."""
     received = sum(way.received for way in record.directions)
     rows = []
-    for core, found in sorted(softirqs.cores.items()):
+    for core, found in sorted(traced.cores.items()):
         kinds: dict[str, str | int | float] = {f"{name}_ns": ns for name, ns in sorted(found.by_vector.items())}
-        lost: dict[str, str | int | float] = {"lost_events": softirqs.lost} if softirqs.lost else {}
-        span = Span(float(found.network_ns)) if not softirqs.lost else Span(None, low=float(found.network_ns))
+        lost: dict[str, str | int | float] = {"lost_events": traced.lost} if traced.lost else {}
+        span = Span(float(found.network_ns)) if not traced.lost else Span(None, low=float(found.network_ns))
         rows.append(
             MeasuredRow(
                 label=f"softirqs on core {core}",
                 parameters={
                     "core": core,
-                    "softirqs": found.count,
-                    "window_ns": softirqs.window_ns,
+                    "softirqs": found.softirqs,
+                    "switches": found.switches,
+                    "window_ns": traced.window_ns,
                     "packets": "received by the generator",
                     **kinds,
                     **lost,
                 },
                 quantities=(_per_packet("softirq", span, received),),
                 sequence=record.sequence,
-                reason="events found no place in the trace buffer" if softirqs.lost else "",
+                reason="events found no place in the trace buffer" if traced.lost else "",
             )  # fmt: skip
         )
     return tuple(rows)
@@ -159,18 +161,15 @@ def _cycles(group: Group, trials: Trials) -> _Cycles:
     if group.role is Role.SWITCH and cost is not None and cost.source == pmd.SOURCE:
         return _Cycles(Quantity(name="cycles", value=cost.cycles_per_packet, unit=_CYCLES), cost.source)
     packets, _ = packets_of(group, trials.split.record, trials.ways)
+    alone, others = (_ran(group, trials.split, polling=polling) for polling in (True, False))
     if group.role is Role.GENERATOR and group.polls:
         # Its own count is of time that passes, also while another thread has its core: that is no work.
-        busy_ns = min(trials.counted.record.generator_busy_ns, _ran(group, trials.counted, polling=True))
-        busy_ns += _ran(group, trials.counted, polling=False)
-        packets, _ = packets_of(group, trials.counted.record, trials.ways)
+        busy_ns = min(trials.split.record.generator_busy_ns, alone) + others
         return _Cycles(_of_time(busy_ns, packets, trials.tsc_hz), GENERATOR_SOURCE)
     if group.polls:
-        ran = _ran(group, trials.counted, polling=True) + _ran(group, trials.counted, polling=False)
-        packets, _ = packets_of(group, trials.counted.record, trials.ways)
-        most = _of_time(ran, packets, trials.tsc_hz).value
+        most = _of_time(alone + others, packets, trials.tsc_hz).value
         quantity = Quantity(name="cycles", value=None, unit=_CYCLES, low=0.0, high=most)
-        return _Cycles(quantity, "run time", "cycles not separable: a poller is always busy")
+        return _Cycles(quantity, POLLER_SOURCE, "cycles not separable: a poller is always busy")
     total = trials.times[group.label].total
     if total is None or trials.traced is None:
         return _Cycles(Quantity(name="cycles", value=None, unit=_CYCLES), SCHEDULER_SOURCE)
@@ -183,12 +182,9 @@ def _of_time(busy_ns: float, packets: int, tsc_hz: int) -> Quantity:
 
 
 def _ran(group: Group, measured: Measured, *, polling: bool) -> float:
-    found = measured.readings
-    return sum(
-        in_trial(thread, use.cpu.run_ns, found.window_ns, measured.record.duration_ns)
-        for thread in group.threads
-        if thread.polling is polling and (use := found.threads.get((thread.pid, thread.tid)))
-    )
+    duration_ns = measured.record.duration_ns
+    mine = [thread for thread in group.threads if thread.polling is polling]
+    return sum(worked_ns(thread, measured.readings, duration_ns) for thread in mine)
 
 
 def _switches(group: Group, measured: Measured, ways: int) -> tuple[Quantity, dict[str, str | int | float]]:

@@ -9,8 +9,8 @@ from nfvbed.measure.cpu import LEAST_SWITCHING_NS
 from nfvbed.measure.procfs import ThreadId
 from nfvbed.measure.telemetry.groups import Group
 from nfvbed.measure.telemetry.probe import Readings
-from nfvbed.measure.telemetry.softirq import SoftirqTimes
 from nfvbed.measure.telemetry.threads import ThreadUse
+from nfvbed.measure.telemetry.tracedtimes import TracedTimes
 from nfvbed.records import Role, WorkThread
 from nfvbed.units import NS_PER_S
 
@@ -60,39 +60,67 @@ class Traffic:
 
 
 def group_times(
-    groups: Sequence[Group], readings: Readings, traffic: Traffic, softirq_in_run_time: bool
+    groups: Sequence[Group], readings: Readings, traffic: Traffic, ticks_hold_softirqs: bool
 ) -> dict[str, GroupTimes]:
     """Share the CPU time among the groups, by label.
 
-    A thread's time is its exact run time without the softirqs that ran in it; clock ticks split it. The softirq time
-    that packets took on a core is a group's where no other one works on that core.
+    A thread's time is that on its core, as traced, without the softirqs that ran in it; clock ticks split it. The
+    softirq time that packets took on a core is a group's where no other one works on that core.
+
+    Where nothing was traced a thread's time is the scheduler's run time. Of threads that share a core that is only
+    about right: the time from a wake-up to the switch that follows is counted for the thread that was woken.
 
     Args:
         groups: all of them.
         readings: of the trial.
         traffic: of the trial.
-        softirq_in_run_time: whether the kernel counts softirqs as run time of the thread that they interrupt.
+        ticks_hold_softirqs: whether a thread's ticks are also those of softirqs that ran in it.
     """
+    traced = _complete(readings)
     alone = {group.label: _alone(group, groups) for group in groups}
     hidden = _hidden(groups, readings, traffic, alone)
-    nested = readings.softirqs if softirq_in_run_time else None
     found = {}
     for group in groups:
         if group.label in hidden:
             found[group.label] = _UNTOLD
             continue
-        softirq, why = _softirq(group, readings.softirqs, alone[group.label] and not hidden)
-        found[group.label] = _times(group, readings, traffic, nested, (softirq, why))
+        softirq = _softirq(group, readings.traced, alone[group.label] and not hidden)
+        shares = [
+            _share(thread, use, traced, ticks_hold_softirqs).scaled(_in_trial(thread, readings, traffic))
+            for thread, use in _uses(group, readings)
+        ]
+        found[group.label] = _times(group, shares, softirq, exact=traced is not None or alone[group.label])
     return found
 
 
-def in_trial(thread: WorkThread, run_ns: float, window_ns: int, duration_ns: int) -> float:
-    """Leave out what a poller ran outside of the trial: it also polls before and after it."""
-    if thread.role is Role.GENERATOR:
-        return min(run_ns, duration_ns)  # Its drain is no work; between trials it sleeps.
-    if thread.polling and window_ns > duration_ns:
-        return run_ns * duration_ns / window_ns
-    return run_ns
+def worked_ns(thread: WorkThread, readings: Readings, duration_ns: int) -> float:
+    """Give the time for which a thread was on its core in the trial, softirqs among it."""
+    use = readings.threads.get((thread.pid, thread.tid))
+    if use is None:
+        return 0.0
+    return _on_core(thread, use, _complete(readings)) * _in_trial(thread, readings, Traffic(duration_ns, 0))
+
+
+def _complete(readings: Readings) -> TracedTimes | None:
+    return readings.traced if readings.traced and not readings.traced.lost else None
+
+
+def _on_core(thread: WorkThread, use: ThreadUse, traced: TracedTimes | None) -> float:
+    if traced is not None and thread.core in traced.cores:
+        return float(traced.of_thread(thread.tid))
+    return float(use.cpu.run_ns)
+
+
+def _in_trial(thread: WorkThread, readings: Readings, traffic: Traffic) -> float:
+    """Give the part of a thread's time that was in the trial: a poller also polls before it and after it.
+
+    The generator's poller sleeps between trials, and its drain is no work.
+    """
+    use = readings.threads.get((thread.pid, thread.tid))
+    if use is None or not thread.polling or not use.cpu.run_ns:
+        return 1.0
+    whole_ns = use.cpu.run_ns if thread.role is Role.GENERATOR else readings.window_ns
+    return min(1.0, traffic.duration_ns / whole_ns) if whole_ns else 1.0
 
 
 _NOT_KNOWN = Span(None)
@@ -120,11 +148,9 @@ def _hidden(groups: Sequence[Group], readings: Readings, traffic: Traffic, alone
     for group in groups:
         if group.role is Role.GENERATOR or group.polls:
             continue
-        ran = sum(use.cpu.run_ns for _, use in _uses(group, readings))
-        if readings.softirqs and alone[group.label]:
-            ran += sum(
-                readings.softirqs.cores[core].network_ns for core in group.cores if core in readings.softirqs.cores
-            )
+        ran = sum(_on_core(thread, use, _complete(readings)) for thread, use in _uses(group, readings))
+        if readings.traced and alone[group.label]:
+            ran += readings.traced.network_ns(group.cores)
         if ran < least_ns:
             hidden.add(group.label)
     if hidden:
@@ -132,67 +158,73 @@ def _hidden(groups: Sequence[Group], readings: Readings, traffic: Traffic, alone
     return hidden
 
 
-def _softirq(group: Group, traced: SoftirqTimes | None, owned: bool) -> tuple[Span, str]:
+def _softirq(group: Group, traced: TracedTimes | None, owned: bool) -> tuple[Span, str]:
     """Give a group's softirq time, and why it has no value."""
     if traced is None:
         return _NOT_KNOWN, "softirqs were not traced"
-    here = sum(traced.cores[core].network_ns for core in group.cores if core in traced.cores)
+    here = float(traced.network_ns(group.cores))
     if traced.lost:
-        return Span(None, low=float(here) if owned else 0.0), "softirqs found no place in the trace buffer"
+        return Span(None, low=here if owned else 0.0), "events found no place in the trace buffer"
     if owned:
-        return Span(float(here)), ""
-    return Span(None, 0.0, float(here)), "softirq not separable: others work on its core, or in its softirq"
-
-
-def _times(
-    group: Group, readings: Readings, traffic: Traffic, nested: SoftirqTimes | None, softirq: tuple[Span, str]
-) -> GroupTimes:
-    user = _Sum()
-    system = _Sum()
-    guest_ns, ticks = 0.0, 0
-    used = list(_uses(group, readings))
-    for thread, use in used:
-        ran = in_trial(thread, use.cpu.run_ns, readings.window_ns, traffic.duration_ns)
-        scale = ran / use.cpu.run_ns if use.cpu.run_ns else 0.0
-        inside = nested.in_thread(thread.tid) * scale if nested else 0.0
-        parts = _split(ran, use)
-        ticks += parts.ticks
-        guest_ns += parts.guest_ns
-        user.add(parts.user, 0.0)
-        system.add(parts.system, inside)
-    reasons = [softirq[1]]
-    if len(used) < len(group.threads):
-        return GroupTimes(_NOT_KNOWN, _NOT_KNOWN, softirq[0], _NOT_KNOWN, None, ("a thread of it ended", softirq[1]))
-    counted = ticks if any(not use.kernel and use.cpu.run_ns for _, use in used) else None
-    if counted is not None and counted < LEAST_TICKS:
-        reasons.append("too few clock ticks to tell user from system within 5 points: a longer trial has more")
-    return GroupTimes(
-        user.span(), system.span(), softirq[0], Span(guest_ns), counted, tuple(reason for reason in reasons if reason)
-    )
+        return Span(here), ""
+    return Span(None, 0.0, here), "softirq not separable: others work on its core, or in its softirq"
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _Share:
+    """One thread's time."""
+
     user: Span
     system: Span
-    guest_ns: float
-    ticks: int
+    guest_ns: float = 0.0
+    ticks: int | None = None
+    """By which it was split; None: it did not have to be."""
+
+    def scaled(self, factor: float) -> "_Share":
+        """Give a part of it."""
+        return _Share(_scaled(self.user, factor), _scaled(self.system, factor), self.guest_ns * factor, self.ticks)
 
 
-def _split(ran_ns: float, use: ThreadUse) -> _Parts:
-    """Split a thread's run time by its clock ticks; one of the kernel's has no user time."""
+def _share(thread: WorkThread, use: ThreadUse, traced: TracedTimes | None, ticks_hold_softirqs: bool) -> _Share:
+    """Split a thread's own time by its clock ticks; one of the kernel's has no user time."""
+    on_core = _on_core(thread, use, traced)
+    inside = traced.softirq_in_thread(thread.tid) if traced is not None and thread.core in traced.cores else 0
+    own = max(0.0, on_core - inside)
     if use.kernel:
-        return _Parts(Span(0.0, 0.0, 0.0), Span(ran_ns, ran_ns, ran_ns), 0.0, 0)
+        return _Share(Span(0.0, 0.0, 0.0), Span(own, own, own))
     counted = use.cpu.user_ns + use.cpu.system_ns
     if not counted:
-        none = Span(None if ran_ns else 0.0, 0.0, ran_ns)
-        return _Parts(none, none, 0.0, 0)
+        unknown = Span(None if own else 0.0, 0.0, own)
+        return _Share(unknown, unknown, ticks=0)
+    # What the ticks were counted in: where softirqs are among them, all of these are the system's.
+    base = on_core if ticks_hold_softirqs else own
     ticks = counted // _TICK_NS
-    guest_ns = ran_ns * min(use.cpu.guest_ns, use.cpu.user_ns) / counted
+    guest_ns = min(own, base * min(use.cpu.guest_ns, use.cpu.user_ns) / counted)
     low, high = _interval(use.cpu.user_ns / counted, ticks)
-    user_ns = ran_ns * use.cpu.user_ns / counted
-    user = Span(user_ns - guest_ns, max(0.0, ran_ns * low - guest_ns), max(0.0, ran_ns * high - guest_ns))
-    return _Parts(user, Span(ran_ns - user_ns, ran_ns * (1 - high), ran_ns * (1 - low)), guest_ns, ticks)
+    at, least, most = (min(own, base * part) for part in (use.cpu.user_ns / counted, low, high))
+    user = Span(max(0.0, at - guest_ns), max(0.0, least - guest_ns), max(0.0, most - guest_ns))
+    return _Share(user, Span(own - at, own - most, own - least), guest_ns, ticks)
+
+
+def _times(group: Group, shares: Sequence[_Share], softirq: tuple[Span, str], *, exact: bool) -> GroupTimes:
+    span, why = softirq
+    if len(shares) < len(group.threads):
+        return GroupTimes(_NOT_KNOWN, _NOT_KNOWN, span, _NOT_KNOWN, None, ("a thread of it ended", why))
+    counted = [share.ticks for share in shares if share.ticks is not None]
+    ticks = sum(counted) if counted else None
+    reasons = [why]
+    if not exact:
+        reasons.append("times of threads that share a core are only about right without a trace")
+    if ticks is not None and ticks < LEAST_TICKS:
+        reasons.append("too few clock ticks to tell user from system within 5 points: a longer trial has more")
+    return GroupTimes(
+        _sum([share.user for share in shares]),
+        _sum([share.system for share in shares]),
+        span,
+        Span(sum(share.guest_ns for share in shares)),
+        ticks,
+        tuple(reason for reason in reasons if reason),
+    )
 
 
 def _interval(share: float, count: int) -> tuple[float, float]:
@@ -205,27 +237,17 @@ def _interval(share: float, count: int) -> tuple[float, float]:
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
-class _Sum:
-    """Adds spans up; one without a value leaves the sum without one."""
+def _scaled(span: Span, factor: float) -> Span:
+    value, low, high = (None if part is None else part * factor for part in (span.value, span.low, span.high))
+    return Span(value, low, high)
 
-    def __init__(self) -> None:
-        self._value: float | None = 0.0
-        self._low = self._high = 0.0
 
-    def add(self, span: Span, without: float) -> None:
-        """Add one, less what is counted elsewhere."""
-        if span.value is None or self._value is None:
-            self._value = None
-        else:
-            self._value += max(0.0, span.value - without)
-        self._low += max(0.0, (span.low or 0.0) - without)
-        self._high += max(0.0, (span.high or 0.0) - without)
-
-    def span(self) -> Span:
-        """Give the sum; without bounds where they are the value."""
-        if self._value is not None and self._low == self._high == self._value:
-            return Span(self._value)
-        return Span(self._value, self._low, self._high)
+def _sum(spans: Sequence[Span]) -> Span:
+    """Add spans up; one without a value leaves the sum without one. It has bounds where they differ from it."""
+    values = [span.value for span in spans]
+    total = None if None in values else sum(value for value in values if value is not None)
+    low, high = sum(span.low or 0.0 for span in spans), sum(span.high or 0.0 for span in spans)
+    return Span(total) if low == high == total else Span(total, low, high)
 
 
 def _uses(group: Group, readings: Readings) -> Iterable[tuple[WorkThread, ThreadUse]]:

@@ -1,13 +1,13 @@
-"""Softirqs as the kernel begins and ends them, traced in an instance of our own on the cores that work."""
+"""Softirqs and switches of threads as the kernel does them, traced in an instance of our own on the cores that work."""
 
 import contextlib
 import os
 import re
-import sys
+import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
-from typing import Literal
+from typing import NamedTuple
 
 from nfvbed.deploy.lab import namespaces
 from nfvbed.deploy.lab.entries import MountEntry, TraceInstanceEntry
@@ -16,59 +16,70 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.measure.telemetry.ringbuffer import Event, events_of
 
-BUFFER_KIB = 64 * 1024
-"""Of each traced core: two million softirqs. The buffer is not read before the trial has ended, which costs nothing."""
-SOFTIRQ_EVENTS = ("irq/softirq_entry", "irq/softirq_exit")
-_ORDER: Literal["little", "big"] = sys.byteorder
+BUFFER_KIB = 128 * 1024
+"""Of each traced core: two million switches, or four million softirqs. It is not read before the trial has ended."""
+MEMORY_SHARE = 16
+"""One such part of the memory that is free, at most, for each core's buffer."""
+_U16, _I32 = struct.Struct("=H"), struct.Struct("=i")
 _CLOCK = "mono"
 """CLOCK_MONOTONIC, as Python's `time.monotonic_ns`."""
 _PAGE = 1 << 16
 """At least as large as a part of the buffer can be; a read gives one."""
 _LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
-_FIELD = re.compile(r"field:.*\bvec;\s*offset:(\d+);\s*size:4;")
+_AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class SoftirqEvent:
-    """The begin or the end of one softirq on a core."""
+class Kind(IntEnum):
+    """What happened on a core."""
+
+    BEGIN = 0
+    """A softirq begins."""
+    END = 1
+    """A softirq ends."""
+    SWITCH = 2
+    """Another thread is put on the core."""
+
+
+_SOURCES = {
+    Kind.BEGIN: ("irq/softirq_entry", "vec"),
+    Kind.END: ("irq/softirq_exit", "vec"),
+    Kind.SWITCH: ("sched/sched_switch", "next_pid"),
+}
+"""Tracepoint, and the 32-bit field that says which softirq or which thread."""
+
+
+class TraceEvent(NamedTuple):
+    """One event on a core."""
 
     time_ns: int
-    begins: bool
-    vector: int
+    kind: Kind
+    value: int
+    """The softirq's vector; the thread that is put on the core."""
     tid: int
-    """The thread that it interrupted or that it runs in; 0: the core was idle."""
+    """The thread that is on the core, or was until now; 0: the core was idle."""
 
 
-@dataclass(frozen=True)
-class Trace:
-    """What was traced."""
-
-    events: dict[int, tuple[SoftirqEvent, ...]]
-    """By core, in order."""
-    lost: int
-    """Events that found no place in the buffer."""
-
-
-class SoftirqTracer:
-    """Traces softirqs between `start` and `stop`; `close` takes the instance away.
+class CoreTracer:
+    """Traces softirqs and switches between `start` and `stop`; `close` takes the instance away.
 
     Args:
         workspace: in whose ledger the instance is.
         cores: that are traced.
 
     Raises:
-        UnsupportedError: this kernel has no tracing or no softirq tracepoints, or does not let us.
+        UnsupportedError: this kernel has no tracing or no such tracepoints, or does not let us.
     """
 
     def __init__(self, workspace: Workspace, cores: Iterable[int]) -> None:
-        self._cores = tuple(sorted(set(cores)))
+        self.cores = tuple(sorted(set(cores)))
+        self._forms: dict[int, tuple[Kind, int]] = {}
         self._path = _make_instance(workspace)
         try:
             self._set_up()
         except OSError as failure:
             self.close()
             raise UnsupportedError(
-                "softirqs cannot be traced",
+                "softirqs and switches cannot be traced",
                 where=str(failure.filename or self._path),
                 observed=str(failure),
                 fix="a kernel with CONFIG_TRACEPOINTS and CONFIG_EVENT_TRACING",
@@ -79,15 +90,13 @@ class SoftirqTracer:
         self._write("trace_clock", _CLOCK)
         # The oldest events are kept: should there be too many, it is known up to when the trace is complete.
         self._write("options/overwrite", "0")
-        mask = sum(1 << core for core in self._cores)
+        mask = sum(1 << core for core in self.cores)
         self._write("tracing_cpumask", _grouped(f"{mask:x}"))
-        for core in self._cores:
-            self._write(f"per_cpu/cpu{core}/buffer_size_kb", str(BUFFER_KIB))
-        self._ids = {int(self._read(f"events/{name}/id")): name == SOFTIRQ_EVENTS[0] for name in SOFTIRQ_EVENTS}
-        self._offsets = {_vector_offset(self._read(f"events/{name}/format")) for name in SOFTIRQ_EVENTS}
-        if len(self._offsets) != 1:
-            raise InternalError("the two softirq tracepoints differ in form", where=str(self._path))
-        for name in SOFTIRQ_EVENTS:
+        for core in self.cores:
+            self._write(f"per_cpu/cpu{core}/buffer_size_kb", str(_buffer_kib()))
+        for kind, (name, field) in _SOURCES.items():
+            number = int(self._read(f"events/{name}/id"))
+            self._forms[number] = (kind, _offset(self._read(f"events/{name}/format"), field))
             self._write(f"events/{name}/enable", "1")
 
     def start(self) -> None:
@@ -98,28 +107,27 @@ class SoftirqTracer:
         """Let no more be written."""
         self._write("tracing_on", "0")
 
-    def collect(self) -> Trace:
-        """Read what was written; call it after `stop`.
-
-        Raises:
-            InternalError: the kernel writes another form than is known.
-        """
-        found = {core: tuple(self._events(core)) for core in self._cores}
-        counts = [self._read(f"per_cpu/cpu{core}/stats") for core in self._cores]
-        return Trace(found, sum(int(number) for text in counts for number in _LOST.findall(text)))
+    def lost(self) -> int:
+        """Give how many events found no place in the buffers."""
+        counts = [self._read(f"per_cpu/cpu{core}/stats") for core in self.cores]
+        return sum(int(number) for text in counts for number in _LOST.findall(text))
 
     def close(self) -> None:
         """Take the instance away; idempotent."""
         remove_instance(self._path)
 
-    def _events(self, core: int) -> Iterator[SoftirqEvent]:
-        (offset,) = self._offsets
-        for event in self._raw_events(core):
-            begins = self._ids.get(int.from_bytes(event.data[:2], _ORDER))
-            if begins is not None:
-                vector = int.from_bytes(event.data[offset : offset + 4], _ORDER)
-                tid = int.from_bytes(event.data[4:8], _ORDER, signed=True)
-                yield SoftirqEvent(event.time_ns, begins, vector, tid)
+    def events(self, core: int) -> Iterator[TraceEvent]:
+        """Read what was written of a core, in order; it is gone then. Call it after `stop`.
+
+        Raises:
+            InternalError: the kernel writes another form than is known.
+        """
+        forms = self._forms
+        for time_ns, data in self._raw_events(core):
+            form = forms.get(_U16.unpack_from(data)[0])
+            if form is not None:
+                kind, offset = form
+                yield TraceEvent(time_ns, kind, _I32.unpack_from(data, offset)[0], _I32.unpack_from(data, 4)[0])
 
     def _raw_events(self, core: int) -> Iterator[Event]:
         handle = os.open(self._path / f"per_cpu/cpu{core}/trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -162,16 +170,21 @@ def _make_instance(workspace: Workspace) -> Path:
     return path
 
 
-def _vector_offset(text: str) -> int:
-    """Find where an event has its vector, in its `format`.
+def _offset(text: str, field: str) -> int:
+    """Find where an event has a 32-bit field, in its `format`.
 
     Raises:
         InternalError: it has none, or of another size.
     """
-    found = _FIELD.search(text)
+    found = re.search(rf"field:.*\b{field};\s*offset:(\d+);\s*size:4;", text)
     if found is None:
-        raise InternalError("a softirq tracepoint has no 32-bit field `vec`", observed=text)
+        raise InternalError(f"a tracepoint has no 32-bit field `{field}`", observed=text)
     return int(found[1])
+
+
+def _buffer_kib() -> int:
+    found = _AVAILABLE.search(Path("/proc/meminfo").read_text())
+    return min(BUFFER_KIB, int(found[1]) // MEMORY_SHARE) if found else BUFFER_KIB
 
 
 def _grouped(digits: str) -> str:
