@@ -122,11 +122,15 @@ $(TESTS): test-%: setup-test ## the tier NAME alone
 lint: test-lint ## style and types: ruff, mypy, clang-format
 
 .PHONY: bench
-bench: bench-generator bench-price-of-switch bench-search ## measure nfvbed itself: all benchmarks
+bench: bench-generator bench-overhead bench-price-of-switch bench-search ## measure nfvbed itself: all benchmarks
 
 .PHONY: bench-generator
 bench-generator: build ## the generator against testpmd in the same loop
 	@$(PYTHON) bench/generator.py
+
+.PHONY: bench-overhead
+bench-overhead: build ## what stamps and telemetry cost: the rate with them against without
+	@$(PYTHON) bench/overhead.py
 
 .PHONY: bench-price-of-switch
 bench-price-of-switch: build ## Open vSwitch against testpmd io in its place

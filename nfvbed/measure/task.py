@@ -1,6 +1,7 @@
 """What the run asks of a measurement: one trial, at its place in the plan."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from nfvbed.records import Preset
@@ -26,3 +27,5 @@ class TrialTask:
     """Done while frames are sent, in the calling thread; it takes a shorter time than the trial. None: nothing is."""
     look: Callable[[TrafficResult], None] | None = None
     """Takes what the generator counted, its timelines among it, which the record has no place for."""
+    around: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Gives what is entered right before the traffic and left right after it: further readings."""

@@ -73,7 +73,8 @@ class Measurement:
         threads = self._threads()
         counters_before = site.counters(deployment) if task.counters else None
         cpu_before = read_sample((t.pid, t.tid) for t in threads)
-        result = self._run(task.request, task.meanwhile)
+        with task.around():
+            result = self._run(task.request, task.meanwhile)
         if task.look is not None:
             task.look(result)
         cpu_after = read_sample((t.pid, t.tid) for t in threads)
@@ -127,13 +128,7 @@ class Measurement:
     def _threads(self) -> tuple[WorkThread, ...]:
         if self._deployment.simulated:
             return ()
-        info = self._info
-        if not info.pid:
-            return self._site.work_threads(self._deployment)  # A VNF sends: its threads are among those.
-        generator = WorkThread(
-            role=Role.GENERATOR, pid=info.pid, tid=info.thread_id, core=info.core, name="generator", polling=True
-        )
-        return (*self._site.work_threads(self._deployment), generator)
+        return working_threads(self._site, self._deployment, self._info)
 
     def _without_thread(self, threads: Sequence[WorkThread]) -> tuple[CpuTime, ...]:
         """Say of the roles that work and have no thread that their time cannot be told apart: it is not zero."""
@@ -156,6 +151,17 @@ class Measurement:
         if self._deployment.simulated:
             found.append(QualityWarning.SIMULATED)
         return tuple(found)
+
+
+def working_threads(site: Site, deployment: Deployment, info: GeneratorInfo) -> tuple[WorkThread, ...]:
+    """Give the threads that do the packet work now, the generator's among them."""
+    threads = site.work_threads(deployment)
+    if not info.pid:
+        return threads  # A VNF sends: its threads are among those.
+    sender = WorkThread(
+        role=Role.GENERATOR, pid=info.pid, tid=info.thread_id, core=info.core, name="generator", polling=True
+    )
+    return (*threads, sender)
 
 
 def _untold(role: Role) -> CpuTime:

@@ -1,7 +1,7 @@
 """Tests that measure quantities under several conditions: lines of a table for each kind, the same everywhere."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from nfvbed.compare.comparison import Comparison
@@ -10,6 +10,10 @@ from nfvbed.records import QualityWarning, Status
 from nfvbed.report import throughput, wording
 from nfvbed.report.figures.theme import run_label
 from nfvbed.results import MeasuredRow, Quantity, ResultKind
+
+MANY = 6
+"""More quantities than that are written in one column, one below the other: a table has a width."""
+TOGETHER = "measured"
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,15 @@ def _table(kind: ResultKind, tests: list[MeasuredTest], several: bool) -> Measur
     names = tuple(dict.fromkeys(quantity.name for row in rows for quantity in row.quantities))
     notes = tuple(dict.fromkeys(note for test in tests if test.table for note in test.table.notes))
     lines = tuple(line for group in groups.values() for line in _lines(group, several))
+    if len(names) > MANY:
+        names, lines = (TOGETHER,), tuple(_together(line) for line in lines)
     return MeasuredTable(kind, names, lines, notes)
+
+
+def _together(line: MeasuredLine) -> MeasuredLine:
+    """Write all quantities that a line has into one."""
+    text = ";\n".join(f"{name} {value}" for name, value in line.quantities.items())
+    return replace(line, quantities={TOGETHER: text} if text else {})
 
 
 def _lines(tests: Sequence[MeasuredTest], several: bool) -> Iterable[MeasuredLine]:
@@ -113,7 +125,8 @@ def _written(found: Sequence[Quantity]) -> str:
     """Write the median over repetitions, with the least and the greatest of all that is known of it."""
     known = [quantity for quantity in found if quantity.value is not None]
     if not known:
-        return wording.NOTHING
+        bounds = [quantity.high for quantity in found if quantity.high is not None]
+        return f"at most {wording.quantity(max(bounds), found[0].unit)}" if bounds else wording.NOTHING
     values = [quantity.value for quantity in known if quantity.value is not None]
     unit = known[0].unit
     ends = [*values, *(end for q in known for end in (q.low, q.high) if end is not None)]

@@ -10,6 +10,7 @@ from nfvbed.spec.search import Search
 from nfvbed.spec.testkinds.back_to_back import BackToBackTest
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.continuous import ContinuousTest
+from nfvbed.spec.testkinds.cost import CostTest
 from nfvbed.spec.testkinds.latency import LatencyTest
 from nfvbed.spec.testkinds.loss_curve import LossCurveTest
 from nfvbed.spec.testkinds.reset import ResetTest
@@ -34,6 +35,7 @@ AnyTest = (
     | BackToBackTest
     | SystemRecoveryTest
     | ResetTest
+    | CostTest
 )
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")

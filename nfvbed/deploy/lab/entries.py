@@ -77,8 +77,23 @@ class LinkEntry(Record):
     name: str
 
 
+class TraceInstanceEntry(Record):
+    """An instance of the kernel's tracing, in a mounted tracefs; what it traces ends with it."""
+
+    kind: Literal["trace-instance"] = "trace-instance"
+    path: str
+
+
 Entry = Annotated[
-    DirectoryEntry | NetnsEntry | MountEntry | CgroupEntry | ProcessEntry | HugepagesEntry | FileEntry | LinkEntry,
+    DirectoryEntry
+    | NetnsEntry
+    | MountEntry
+    | CgroupEntry
+    | ProcessEntry
+    | HugepagesEntry
+    | FileEntry
+    | LinkEntry
+    | TraceInstanceEntry,
     Field(discriminator="kind"),
 ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
-from nfvbed.deploy.lab import namespaces, processes
+from nfvbed.deploy.lab import namespaces, processes, tracefs
 from nfvbed.deploy.lab.entries import (
     CgroupEntry,
     DirectoryEntry,
@@ -19,6 +19,7 @@ from nfvbed.deploy.lab.entries import (
     MountEntry,
     NetnsEntry,
     ProcessEntry,
+    TraceInstanceEntry,
 )
 from nfvbed.errors import DeployError
 
@@ -142,3 +143,8 @@ def _(entry: LinkEntry) -> None:
     with IPRoute() as route:
         for index in route.link_lookup(ifname=entry.name):
             route.link("del", index=index)
+
+
+@undo.register
+def _(entry: TraceInstanceEntry) -> None:
+    tracefs.remove_instance(Path(entry.path))

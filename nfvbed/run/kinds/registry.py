@@ -31,6 +31,7 @@ KINDS = {
     "back-to-back": Kind("back_to_back:execute"),
     "system-recovery": Kind("system_recovery:execute"),
     "reset": Kind("reset:execute"),
+    "cost": Kind("cost:execute"),
 }
 
 

@@ -200,3 +200,17 @@ def test_quantities_under_conditions_are_lines_everywhere(comparison: Comparison
         ("10 flows", "2000000.0"),
         ("1,000,000 flows", ""),
     ]
+
+
+def test_many_quantities_stand_below_each_other_and_a_bound_is_told(comparison: Comparison):
+    first = comparison.tests[0]
+    quantities = [Quantity(name=f"q{number}", value=float(number), unit="ns/packet") for number in range(7)]
+    quantities.append(Quantity(name="cycles", value=None, unit="cycles/packet", low=0.0, high=250.0))
+    payload = TablePayload(rows=(MeasuredRow(label="VNF 1", quantities=tuple(quantities)),))
+    update = {"kind": ResultKind.COST, "test": "cost", "payload": payload.model_dump(mode="json")}
+    test = first.model_copy(update={"result": first.result.model_copy(update=update), "table": payload})
+    (table,) = measured_tables(comparison.model_copy(update={"tests": (test,)}))
+    assert table.names == ("measured",)
+    lines = table.lines[0].quantities["measured"].splitlines()
+    assert lines[1] == "q1 1 ns/packet;"
+    assert lines[-1] == "cycles at most 250 cycles/packet"

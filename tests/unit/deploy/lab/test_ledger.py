@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from nfvbed.deploy.lab import undo
+from nfvbed.deploy.lab import tracefs, undo
 from nfvbed.deploy.lab.entries import (
     CgroupEntry,
     DirectoryEntry,
@@ -14,6 +14,7 @@ from nfvbed.deploy.lab.entries import (
     HugepagesEntry,
     NetnsEntry,
     ProcessEntry,
+    TraceInstanceEntry,
 )
 from nfvbed.deploy.lab.ledger import Ledger, this_process
 from nfvbed.deploy.lab.processes import is_alive, start_time
@@ -163,3 +164,16 @@ def test_shared_directory_with_something_in_it_stays(tmp_path):
     (shared / "other").unlink()
     undo.undo(DirectoryEntry(path=str(shared), shared=True))
     assert not shared.exists()
+
+
+def test_an_instance_of_tracing_is_removed_and_one_that_is_gone_is_fine(ledger, tmp_path, monkeypatch):
+    # A folder in place of a mounted tracefs: the same system call removes it.
+    monkeypatch.setattr(tracefs.os.path, "ismount", lambda path: True)
+    instance = tmp_path / "instances" / "ours"
+    instance.mkdir(parents=True)
+    ledger.record(TraceInstanceEntry(path=str(instance)))
+    ledger.record(TraceInstanceEntry(path="/nowhere/instances/gone"))
+    assert Ledger.open(ledger.path).entries == ledger.entries
+    assert ledger.undo_all() == []
+    assert not instance.exists()
+    assert ledger.entries == ()

@@ -1,0 +1,51 @@
+"""Who works: the switch, every VNF, the generator, each with its threads and its cores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nfvbed.records import Deployment, Role, VnfHandle, WorkThread
+
+SWITCH, GENERATOR = "switch", "generator"
+
+
+@dataclass(frozen=True)
+class Group:
+    """One that works."""
+
+    label: str
+    """`switch`, `VNF 1`, `generator`."""
+    role: Role
+    threads: tuple[WorkThread, ...]
+    own_cores: frozenset[int] = frozenset()
+    """Cores that it was given, whether or not it has a thread there: the kernel also works without one."""
+
+    @property
+    def cores(self) -> frozenset[int]:
+        """Where it works."""
+        return self.own_cores | {thread.core for thread in self.threads if thread.core is not None}
+
+    @property
+    def polls(self) -> bool:
+        """Whether a thread of it never sleeps, and so does its work itself."""
+        return any(thread.polling for thread in self.threads)
+
+
+def groups_of(deployment: Deployment, threads: Sequence[WorkThread], switch_cores: Sequence[int]) -> tuple[Group, ...]:
+    """Put the working threads of a deployment into groups, in the order switch, VNFs, generator.
+
+    Args:
+        deployment: as it stands; a VNF without threads of its own has a group all the same.
+        threads: those that do the packet work.
+        switch_cores: what the arrangement gives the switch.
+    """
+    by_role = {role: tuple(thread for thread in threads if thread.role is role) for role in Role}
+    found = [Group(SWITCH, Role.SWITCH, by_role[Role.SWITCH], frozenset(switch_cores))]
+    for index, handle in enumerate(deployment.vnfs):
+        own = tuple(thread for thread in by_role[Role.VNF] if _belongs(thread, handle))
+        found.append(Group(f"VNF {index + 1}", Role.VNF, own))
+    return (*found, Group(GENERATOR, Role.GENERATOR, by_role[Role.GENERATOR]))
+
+
+def _belongs(thread: WorkThread, handle: VnfHandle) -> bool:
+    known = {(other.pid, other.tid) for other in handle.threads}
+    return thread.pid in handle.pids or (thread.pid, thread.tid) in known

@@ -1,0 +1,61 @@
+"""Counters of threads: what is there is counted on this machine, what is not says why."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.measure.telemetry import perf
+
+NOBODY = 2**22 + 1
+
+
+@pytest.fixture
+def counted() -> Iterator[perf.PerfCounters]:
+    if perf.probe((perf.CONTEXT_SWITCHES,)).refused:
+        pytest.skip(f"not even the kernel's own counts: {perf.probe((perf.CONTEXT_SWITCHES,)).reason}")
+    with perf.PerfCounters([os.getpid()], [perf.CONTEXT_SWITCHES]) as counters:
+        yield counters
+
+
+def test_what_happens_while_it_counts_is_counted(counted: perf.PerfCounters):
+    time.sleep(0.002)
+    assert counted.read() == {(os.getpid(), "context switches"): 0}
+    counted.start()
+    for _ in range(5):
+        time.sleep(0.001)
+    counted.stop()
+    first = counted.read()[os.getpid(), "context switches"]
+    time.sleep(0.002)
+    assert first is not None
+    assert first >= 5
+    assert counted.read()[os.getpid(), "context switches"] == first
+
+
+def test_an_event_that_no_machine_has_is_refused_with_a_reason_and_a_fix():
+    support = perf.probe((perf.PerfEvent("nonsense", 2**31, 0),))
+    assert support.events == ()
+    assert "nonsense" in support.reason
+    assert support.fix
+
+
+def test_a_machine_without_a_pmu_says_so_and_one_with_it_counts():
+    support = perf.probe()
+    has_pmu = any(Path("/sys/bus/event_source/devices").glob("cpu*"))
+    assert bool(support.refused) or len(support.events) == len(perf.HARDWARE_EVENTS)
+    if not has_pmu and not support.events:
+        assert "no PMU" in support.reason or "permitted" in support.reason
+
+
+def test_a_thread_that_is_gone_is_named(counted: perf.PerfCounters):
+    with pytest.raises(UnsupportedError, match="has ended"):
+        perf.PerfCounters([NOBODY], [perf.CONTEXT_SWITCHES])
+
+
+def test_counters_that_took_turns_are_scaled():
+    assert perf._scaled(perf._READING.pack(100, 1000, 250)) == 400
+    assert perf._scaled(perf._READING.pack(0, 1000, 0)) is None
+    assert perf._scaled(perf._READING.pack(0, 0, 0)) == 0
