@@ -23,10 +23,10 @@ from nfvbed.traffic.nfvgen_protocol import (
     ErrorBody,
     HelloResult,
     Message,
-    StackMessage,
-    StartMessage,
     StatsResult,
     TrialMessage,
+    addressing_keys,
+    start_message,
 )
 from nfvbed.units import NS_PER_S, frame_mix
 
@@ -159,13 +159,16 @@ class NfvgenClient(Generator):
             GeneratorError: it ended, refused, a port failed, or the trial did not end in time.
         """
         self._check_limits(request)
-        message = start_message(request, self._options.drain_ns).model_dump()
-        if self._options.destination_macs is not None:
-            message["destination_macs"] = list(self._options.destination_macs)
-        if self._options.destination_mac_count > 1:
-            message["destination_mac_count"] = self._options.destination_mac_count
-        self._result(self._ask("start", **message), "start", request)
+        self._result(self._ask("start", **self._start_keys(request)), "start", request)
         return result_of(self._wait_for_end(request))
+
+    def _start_keys(self, request: TrafficRequest) -> dict[str, Any]:
+        keys = start_message(request, self._options.drain_ns).model_dump() | addressing_keys(request.addressing)
+        if self._options.destination_macs is not None:
+            keys["destination_macs"] = list(self._options.destination_macs)
+        if self._options.destination_mac_count > 1:
+            keys["destination_mac_count"] = self._options.destination_mac_count
+        return keys
 
     def close(self) -> None:
         """Ask the generator to quit, then make sure of it. Idempotent, never raises for a dead generator."""
@@ -308,23 +311,6 @@ class NfvgenClient(Generator):
         # The exit document is among them, on one line with all its latency counts.
         lines = [_cut(line) for line in self._process.log_tail(LOG_LINES).strip().splitlines()]
         return "\n".join(lines) or "(nothing on its output)"
-
-
-def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
-    """Put a request into the words of the protocol."""
-    return StartMessage(
-        duration_ns=request.duration_ns,
-        frames=request.frames,
-        rate_pps=request.rate_pps,
-        directions=[[0, 1], [1, 0]] if request.bidirectional else [[0, 1]],
-        frame_sizes=[list(pair) for pair in frame_mix(request.frame_size)],
-        flows=request.flows,
-        stack=StackMessage(vlan=request.vlan, ip=4 if request.ip == 4 else 6),
-        learning_frames=request.learning_frames,
-        drain_ns=drain_ns,
-        check=request.check,
-        stamp=request.stamp,
-    )
 
 
 def result_of(trial: TrialMessage) -> TrafficResult:

@@ -4,6 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nfvbed.traffic.generator import Addressing, TrafficRequest
+from nfvbed.units import frame_mix
+
 SCHEMA = "nfvgen/1"
 
 Count = Annotated[int, Field(ge=0)]
@@ -134,3 +137,31 @@ class StartMessage(Message):
     drain_ns: int
     check: bool
     stamp: bool
+
+
+def addressing_keys(addressing: Addressing) -> dict[str, Any]:
+    """Give the keys of `start` for which the generator's defaults are not what is asked for."""
+    default = Addressing()
+    keys = {key: getattr(addressing, key) for key in ("flow_address", "flow_macs", "macs", "ipv4")}
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in keys.items()
+        if value != getattr(default, key)
+    }
+
+
+def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
+    """Put a request into the words of the protocol."""
+    return StartMessage(
+        duration_ns=request.duration_ns,
+        frames=request.frames,
+        rate_pps=request.rate_pps,
+        directions=[[0, 1], [1, 0]] if request.bidirectional else [[1, 0] if request.backward else [0, 1]],
+        frame_sizes=[list(pair) for pair in frame_mix(request.frame_size)],
+        flows=request.flows,
+        stack=StackMessage(vlan=request.vlan, ip=4 if request.ip == 4 else 6),
+        learning_frames=request.learning_frames,
+        drain_ns=drain_ns,
+        check=request.check,
+        stamp=request.stamp,
+    )
