@@ -4,6 +4,8 @@ from typing import Any
 
 from nfvbed import __version__
 from nfvbed.deploy.site import Site
+from nfvbed.deploy.tables.simulated import SimulatedEntries, SimulatedLearning
+from nfvbed.deploy.tables.table import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import (
     CellRole,
@@ -140,6 +142,14 @@ class SimulatedSite(Site):
     def core_distance_ns(self, deployment: Deployment) -> float | None:
         """Give the distance that the hidden state shows."""
         return self._standing(deployment)[1].core_distance_ns()
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """The simulated entries."""
+        return SimulatedEntries(self._standing(deployment)[0].tables)
+
+    def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """The simulated addresses."""
+        return SimulatedLearning(self._standing(deployment)[0].tables)
 
     def destroy(self, deployment: Deployment) -> None:
         """Forget it; idempotent."""

@@ -5,6 +5,8 @@ from typing import Any
 
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.tables import registry as tables
+from nfvbed.deploy.tables.table import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError
 from nfvbed.records import CellRole, Deployment, Hop, PortKind, Support, SwitchCounters, WorkThread
 from nfvbed.spec.variant import Variant
@@ -104,6 +106,24 @@ class Site(ABC):
     @abstractmethod
     def core_distance_ns(self, deployment: Deployment) -> float | None:
         """Measure the one-way cache-line time between the switch's and the generator's core; None on one core."""
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """Open the table of entries that frames of a deployment are looked up in.
+
+        Raises:
+            TableNotApplicable: it has none.
+            UnsupportedError, DeployError: it cannot be filled here.
+        """
+        return tables.forwarding_table(deployment, variant)
+
+    def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """Open the table of addresses that a deployment's switch learns, with a monitoring port on it.
+
+        Raises:
+            TableNotApplicable: it learns none.
+            DeployError: the monitoring port cannot be added.
+        """
+        return tables.learning_table(deployment, variant)
 
     @abstractmethod
     def destroy(self, deployment: Deployment) -> None:

@@ -13,10 +13,12 @@ from nfvbed.deploy.lab.reap import Reaped
 from nfvbed.deploy.lab.site import LabSite
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.site import Site
+from nfvbed.deploy.tables.table import ForwardingTable
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.onboard import path, standing
 from nfvbed.onboard.ends import EndTraffic, VnfEnds
 from nfvbed.onboard.placement import placements
+from nfvbed.onboard.process.routes import RouteTable
 from nfvbed.onboard.readiness import wait_until_forwarding
 from nfvbed.onboard.registry import driver
 from nfvbed.onboard.vnf import VnfDriver, VnfPlacement
@@ -301,6 +303,12 @@ class OnboardingSite(Site):
     def core_distance_ns(self, deployment: Deployment) -> float | None:
         """Between the switch's and the generator's core."""
         return self._lab.core_distance_ns(deployment)
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """The routes of the kernel's VNF where there is one that routes, else the switch's entries."""
+        if any(handle.forwarding == "router" for handle in deployment.vnfs):
+            return RouteTable.of(deployment.vnfs)
+        return super().forwarding_table(deployment, variant)
 
     def destroy(self, deployment: Deployment) -> None:
         """Take VNFs and data plane down; what stands stays."""
