@@ -7,12 +7,16 @@ from pydantic import Field
 
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
+from nfvbed.spec.testkinds.address_caching import AddressCachingTest
+from nfvbed.spec.testkinds.address_learning import AddressLearningTest
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.continuous import ContinuousTest
+from nfvbed.spec.testkinds.flow_scaling import FlowScalingTest
 from nfvbed.spec.testkinds.latency import LatencyTest
 from nfvbed.spec.testkinds.loss_curve import LossCurveTest
 from nfvbed.spec.testkinds.search import SearchTest, expected_search
 from nfvbed.spec.testkinds.soak import SoakTest
+from nfvbed.spec.testkinds.table_scaling import TableScalingTest
 
 
 class MrrTest(SpecModel):
@@ -21,7 +25,18 @@ class MrrTest(SpecModel):
     kind: Literal["mrr"]
 
 
-AnyTest = MrrTest | SearchTest | ContinuousTest | LossCurveTest | LatencyTest | SoakTest
+AnyTest = (
+    MrrTest
+    | SearchTest
+    | ContinuousTest
+    | LossCurveTest
+    | LatencyTest
+    | SoakTest
+    | FlowScalingTest
+    | TableScalingTest
+    | AddressCachingTest
+    | AddressLearningTest
+)
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")
 

@@ -28,6 +28,10 @@ KINDS = {
     "loss-curve": Kind("given_loads:at_loads"),
     "latency": Kind("given_loads:at_loads"),
     "soak": Kind("given_loads:soak"),
+    "flow-scaling": Kind("flow_scaling:execute"),
+    "table-scaling": Kind("table_scaling:execute"),
+    "address-caching": Kind("address_caching:execute"),
+    "address-learning": Kind("address_learning:execute"),
 }
 
 
