@@ -1,8 +1,12 @@
 """The interfaces of tables: one that rules or routes are put into, and one that a switch fills by learning."""
 
+import contextlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
+from nfvbed.errors import NfvbedError
 from nfvbed.traffic.generator import PLAIN, Addressing
 
 
@@ -75,6 +79,21 @@ class LearningTable(ABC):
     @abstractmethod
     def close(self) -> None:
         """Remove the monitoring port and forget what was learnt."""
+
+
+Table = TypeVar("Table", ForwardingTable, LearningTable)
+
+
+@contextlib.contextmanager
+def closing(table: Table) -> Iterator[Table]:
+    """Close a table at the end; where something failed before, that is told and not that it cannot be closed either."""
+    try:
+        yield table
+    except BaseException:
+        with contextlib.suppress(NfvbedError, OSError):
+            table.close()
+        raise
+    table.close()
 
 
 def share_out(entries: int, directions: int) -> tuple[int, ...]:

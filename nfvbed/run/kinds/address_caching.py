@@ -1,8 +1,6 @@
 """Executes the test of how many addresses a switch holds."""
 
-import contextlib
-
-from nfvbed.deploy.tables.table import LearningTable, TableNotApplicable
+from nfvbed.deploy.tables.table import LearningTable, TableNotApplicable, closing
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.addresses import NOTES, TEST_PORT_ADDRESSES, AddressSteps, Step
@@ -23,7 +21,7 @@ def execute(bench: TestBench, spec: AddressCachingTest) -> Outcome:
         table = setup.site.learning_table(setup.deployment, setup.variant)
     except TableNotApplicable as why:
         return Outcome(None, Status.NOT_APPLICABLE, str(why))
-    with contextlib.closing(table):
+    with closing(table):
         held, failed = _search(AddressSteps(bench, table, spec.load_pps), spec)
         row = _row(held, failed, table, spec)
     return Outcome(TablePayload(rows=(row,), notes=NOTES))

@@ -1,9 +1,8 @@
 """Executes the test of the rate at which a switch learns addresses."""
 
-import contextlib
 import math
 
-from nfvbed.deploy.tables.table import TableNotApplicable
+from nfvbed.deploy.tables.table import TableNotApplicable, closing
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.addresses import NOTES, AddressSteps, LoadNotKeptError, Step
@@ -68,7 +67,7 @@ def execute(bench: TestBench, spec: AddressLearningTest) -> Outcome:
         table = setup.site.learning_table(setup.deployment, setup.variant)
     except TableNotApplicable as why:
         return Outcome(None, Status.NOT_APPLICABLE, str(why))
-    with contextlib.closing(table):
+    with closing(table):
         bounds = _Bounds(AddressSteps(bench, table, spec.test_load_pps), spec)
         bounds.search()
     return Outcome(TablePayload(rows=(_row(bounds, spec),), notes=NOTES))

@@ -1,10 +1,9 @@
 """Executes the test of the rate by the number of table entries."""
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nfvbed.deploy.tables.table import ForwardingTable, TableNotApplicable
+from nfvbed.deploy.tables.table import ForwardingTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
@@ -32,7 +31,7 @@ def execute(bench: TestBench, spec: TableScalingTest) -> Outcome:
     traffic = bench.task().request
     _check(table, spec, traffic)
     meter = RowMeter(bench, spec)
-    with contextlib.closing(table):
+    with closing(table):
         rows = tuple(_rows(meter, table, spec, traffic))
     return Outcome(TablePayload(reference=meter.reference, rows=rows, notes=table.notes))
 

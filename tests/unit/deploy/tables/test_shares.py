@@ -5,8 +5,9 @@ import pytest
 from nfvbed.deploy.ovs.openflow import Rule, UdpSource
 from nfvbed.deploy.tables.ovs_entries import FIRST_SOURCES, check_steering, flow_address, flow_udp_source
 from nfvbed.deploy.tables.registry import forwarding_table, learning_table
-from nfvbed.deploy.tables.table import TableNotApplicable, share_out
-from nfvbed.errors import UnsupportedError
+from nfvbed.deploy.tables.simulated import SimulatedEntries
+from nfvbed.deploy.tables.table import TableNotApplicable, closing, share_out
+from nfvbed.errors import DeployError, SwitchDiedError, UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.spec.variant import Variant
 
@@ -66,3 +67,20 @@ def test_what_does_not_learn_says_why(options, topology, words):
 def test_what_has_no_table_says_so(dataplane):
     with pytest.raises(TableNotApplicable):
         forwarding_table(deployed(), declared(dataplane=dataplane))
+
+
+class Broken(SimulatedEntries):
+    """Cannot be closed."""
+
+    def __init__(self) -> None:
+        """Of nothing."""
+
+    def close(self) -> None:
+        raise DeployError("the switch does not answer")
+
+
+def test_what_failed_first_is_told():
+    with pytest.raises(SwitchDiedError), closing(Broken()):
+        raise SwitchDiedError("the switch ended")
+    with pytest.raises(DeployError), closing(Broken()):
+        pass
