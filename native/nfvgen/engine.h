@@ -79,6 +79,7 @@ struct trial {
 	struct frame_endpoint endpoint[NFVGEN_PORTS];
 	uint8_t destination_mac[NFVGEN_PORTS][6];
 	uint8_t destination_mac_count; /* of either port, in turn by flow: a power of two */
+	uint8_t flow_macs;             /* enum frame_flow_macs */
 	unsigned learning_frames;
 	bool check;
 	bool stamp;

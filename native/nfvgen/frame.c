@@ -144,12 +144,20 @@ static void put_payload(struct frame_template *t, uint16_t stream)
 		at[i] = frame_pattern(i);
 }
 
+/* Where in an IP header the 16 bits lie that tell flows apart; even, as sums count in words of 16 bits. */
+static uint16_t flow_address(const struct frame_stack *stack)
+{
+	static const uint8_t ipv4[] = {12 + 2, 16 + 2, 16}, ipv6[] = {8 + 14, 24 + 14, 24 + 6};
+
+	return stack->ip == 6 ? ipv6[stack->flow_address] : ipv4[stack->flow_address];
+}
+
 static void set_layout(struct frame_template *t, const struct frame_stack *stack, struct chain inner)
 {
 	struct frame_layout *at = &t->layout;
 
 	at->inner_network = inner.network;
-	at->address = (uint16_t)(inner.network + (stack->ip == 6 ? 8 + 14 : 12 + 2));
+	at->address = (uint16_t)(inner.network + flow_address(stack));
 	at->ip_checksum = stack->ip == 6 ? 0 : (uint16_t)(inner.network + 10);
 	at->source_port = inner.udp;
 	at->udp_checksum = (uint16_t)(inner.udp + 6);

@@ -19,6 +19,8 @@
 #define NFVGEN_MIN_FRAME_SIZE 64      /* with FCS */
 #define NFVGEN_MAX_FRAME_SIZE 9728    /* with FCS; an engine may stop earlier */
 #define FRAME_DESTINATION 5           /* the byte of the frame that tells several destination addresses apart */
+#define FRAME_DESTINATION_LOW 3       /* the last three bytes of the destination's MAC address */
+#define FRAME_SOURCE_LOW 9            /* and of the source's */
 #define NFVGEN_MIN_UDP_SOURCE 0xc000u /* flows use the dynamic ports, 49152 and up */
 
 /* The payload: all big-endian, no padding; the rest of the payload is frame_pattern(). */
@@ -28,10 +30,24 @@
 #define FRAME_PAYLOAD_TIME 10    /* u64, in ticks of the engine's clock; 0 with stamp:false */
 #define FRAME_PAYLOAD_BYTES 18
 
+/* Which 16 bits of an IP address the flow's number is added to. */
+enum frame_flow_address {
+	FLOW_SOURCE,              /* the last two bytes of the source's */
+	FLOW_DESTINATION,         /* the last two bytes of the destination's */
+	FLOW_DESTINATION_NETWORK, /* IPv4: its first two bytes; IPv6: bytes 6 and 7, the number of a /64 in its /48 */
+};
+
+/* Which MAC addresses (with VXLAN the outer ones) the flow's number is added to, in their last three bytes. */
+enum frame_flow_macs {
+	FLOW_SOURCE_MAC = 1,
+	FLOW_DESTINATION_MAC = 2,
+};
+
 struct frame_stack {
 	uint16_t vlan; /* 0: no tag */
 	uint8_t ip;    /* 4 or 6; with VXLAN both outer and inner */
 	bool vxlan;
+	uint8_t flow_address; /* enum frame_flow_address */
 	uint32_t vni;
 };
 
@@ -46,7 +62,7 @@ struct frame_layout {
 	uint16_t length;             /* bytes in memory: the frame's size without FCS */
 	uint16_t network;            /* the first IP header */
 	uint16_t inner_network;      /* the IP header next to the payload; = network without VXLAN */
-	uint16_t address;            /* u16: low 16 bits of the source address */
+	uint16_t address;            /* u16: the 16 bits of an address that tell flows apart */
 	uint16_t ip_checksum;        /* u16; 0 with IPv6 */
 	uint16_t source_port;        /* u16 */
 	uint16_t udp_checksum;       /* u16 */
@@ -64,7 +80,8 @@ struct frame_layout {
 struct frame_template {
 	struct frame_layout layout;
 	uint8_t destinations_mask; /* set by who sends to several addresses: their number, a power of two, - 1 */
-	uint16_t address;          /* flow 0's low 16 bits, host order */
+	uint8_t flow_macs;         /* set by who lets addresses move with the flow: enum frame_flow_macs */
+	uint16_t address;          /* flow 0's 16 bits, host order */
 	uint16_t ip_sum;
 	uint16_t udp_sum;
 	uint16_t outer_udp_sum;
@@ -111,6 +128,16 @@ static inline uint32_t frame_be32(uint32_t value)
 static inline uint64_t frame_be64(uint64_t value)
 {
 	return __builtin_bswap64(value);
+}
+
+/* `from` and a number, counted in three bytes. */
+static inline void frame_add24(uint8_t *to, const uint8_t *from, uint32_t number)
+{
+	uint32_t sum = ((uint32_t)from[0] << 16 | (uint32_t)from[1] << 8 | from[2]) + number;
+
+	to[0] = (uint8_t)(sum >> 16);
+	to[1] = (uint8_t)(sum >> 8);
+	to[2] = (uint8_t)sum;
 }
 
 /* A half added to the other, turned half round, leaves its end-around sum in the upper one. */
@@ -164,8 +191,8 @@ static inline uint64_t frame_sum_inline(const uint8_t *at, size_t length)
 }
 
 /*
- * Flow numbers to fields: the address moves in its low 16 bits only, so that a flow never leaves its port's range; the
- * port moves with it, and one step more for every 65,536 flows, so that a million flows are all different.
+ * Flow numbers to fields: the address moves in 16 bits only, so that a flow never leaves its port's range; the port
+ * moves with it, and one step more for every 65,536 flows, so that a million flows are all different.
  */
 static inline struct frame_flow frame_flow(const struct frame_template *t, uint32_t flow)
 {
@@ -195,6 +222,17 @@ static inline void frame_write_outer(uint8_t *frame, const struct frame_template
 	memcpy(frame + at->outer_udp_checksum, &outer, 2);
 }
 
+/* Addresses of more than one host: rare, and so behind one question for each frame. */
+static inline void frame_write_macs(uint8_t *frame, const struct frame_template *t, uint32_t number)
+{
+	if (t->destinations_mask)
+		frame[FRAME_DESTINATION] = (uint8_t)(t->bytes[FRAME_DESTINATION] + (number & t->destinations_mask));
+	if (t->flow_macs & FLOW_DESTINATION_MAC)
+		frame_add24(frame + FRAME_DESTINATION_LOW, t->bytes + FRAME_DESTINATION_LOW, number);
+	if (t->flow_macs & FLOW_SOURCE_MAC)
+		frame_add24(frame + FRAME_SOURCE_LOW, t->bytes + FRAME_SOURCE_LOW, number);
+}
+
 /*
  * What the frames of one size and one time have in common. A copy, so that the compiler knows that writing a frame does
  * not change it and keeps it in registers.
@@ -202,8 +240,7 @@ static inline void frame_write_outer(uint8_t *frame, const struct frame_template
 struct frame_writer {
 	const struct frame_template *template;
 	struct frame_layout at;
-	uint8_t destination; /* flow 0's, the last byte */
-	uint8_t destinations_mask;
+	bool moves_macs;
 	uint16_t ip_sum;
 	uint64_t udp_sum; /* with the time */
 	uint64_t time_be;
@@ -217,8 +254,7 @@ static inline struct frame_writer frame_writer(const struct frame_template *t, u
 	return (struct frame_writer){
 		.template = t,
 		.at = t->layout,
-		.destination = t->bytes[FRAME_DESTINATION],
-		.destinations_mask = t->destinations_mask,
+		.moves_macs = t->destinations_mask || t->flow_macs,
 		.ip_sum = t->ip_sum,
 		.udp_sum = (uint64_t)t->udp_sum + (uint32_t)time_be + (time_be >> 32),
 		.time_be = time_be,
@@ -242,8 +278,8 @@ static inline void frame_write_next(
 
 		memcpy(frame + w->at.ip_checksum, &ip, 2);
 	}
-	if (w->destinations_mask)
-		frame[FRAME_DESTINATION] = (uint8_t)(w->destination + (flow.number & w->destinations_mask));
+	if (w->moves_macs)
+		frame_write_macs(frame, w->template, flow.number);
 	if (w->at.outer_source_port)
 		frame_write_outer(frame, w->template, flow);
 }

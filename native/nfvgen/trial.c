@@ -13,7 +13,7 @@
 
 static const char *const keys[] = {"schema", "id", "command", "duration_ns", "frames", "rate_pps", "directions",
 	"frame_sizes", "flows", "stack", "macs", "destination_macs", "destination_mac_count", "ipv4", "ipv6",
-	"learning_frames", "drain_ns", "check", "stamp", "then", "timeline_ns"};
+	"flow_address", "flow_macs", "learning_frames", "drain_ns", "check", "stamp", "then", "timeline_ns"};
 
 int refuse(struct refusal *why, const char *code, const char *field, const char *format, ...)
 {
@@ -164,6 +164,54 @@ static int get_addresses(
 		    (uint8_t *[]){trial->destination_mac[0], trial->destination_mac[1]}, "02:00:00:00:00:01", why) < 0)
 		return -1;
 	return get_destination_count(request, trial, why);
+}
+
+static int find_word(const json_t *value, const char *const words[], unsigned count)
+{
+	const char *text = json_string_value(value);
+
+	for (unsigned i = 0; text && i < count; i++)
+		if (!strcmp(text, words[i]))
+			return (int)i;
+	return -1;
+}
+
+/* After the stack, whose part it is. */
+static int get_flow_address(const json_t *request, struct trial *trial, struct refusal *why)
+{
+	static const char *const words[] = {
+		[FLOW_SOURCE] = "source",
+		[FLOW_DESTINATION] = "destination",
+		[FLOW_DESTINATION_NETWORK] = "destination-network",
+	};
+	const json_t *seen = json_object_get(request, "flow_address");
+	int found = seen ? find_word(seen, words, 3) : FLOW_SOURCE;
+
+	if (found < 0)
+		return refuse(
+			why, BAD, "flow_address", "flow_address must be source, destination or destination-network");
+	trial->stack.flow_address = (uint8_t)found;
+	return 0;
+}
+
+/* After the number of destination addresses, beside which the destination cannot move. */
+static int get_flow_macs(const json_t *request, struct trial *trial, struct refusal *why)
+{
+	static const char *const words[] = {"source", "destination"};
+	const json_t *list = json_object_get(request, "flow_macs");
+
+	if (list && !json_is_array(list))
+		return refuse(why, BAD, "flow_macs", "flow_macs must be a list of source, destination");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		int found = find_word(json_array_get(list, i), words, 2);
+
+		if (found < 0)
+			return refuse(why, BAD, "flow_macs", "flow_macs[%zu] must be source or destination", i);
+		trial->flow_macs |= found ? FLOW_DESTINATION_MAC : FLOW_SOURCE_MAC;
+	}
+	if (trial->flow_macs & FLOW_DESTINATION_MAC && trial->destination_mac_count > 1)
+		return refuse(why, BAD, "flow_macs", "the destination moves by flow_macs or by destination_mac_count");
+	return 0;
 }
 
 static int get_stack(const json_t *request, struct frame_stack *stack, struct refusal *why)
@@ -333,7 +381,8 @@ int trial_parse(const json_t *request, const struct engine_info *info, struct tr
 		get_numbers(request, trial, why) < 0 || get_bool(request, "check", &trial->check, why) < 0 ||
 		get_bool(request, "stamp", &trial->stamp, why) < 0 || get_then(request, trial, why) < 0 ||
 		get_timeline(request, trial, why) < 0 || get_directions(request, trial, why) < 0 ||
-		get_stack(request, &trial->stack, why) < 0 || get_mix(request, info, trial, why) < 0)
+		get_stack(request, &trial->stack, why) < 0 || get_flow_address(request, trial, why) < 0 ||
+		get_mix(request, info, trial, why) < 0 || get_addresses(request, info, trial, why) < 0)
 		return -1;
-	return get_addresses(request, info, trial, why);
+	return get_flow_macs(request, trial, why);
 }

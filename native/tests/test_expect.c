@@ -40,7 +40,8 @@ static void check_many_frames(uint32_t length)
 	for (uint32_t i = 0; i < 300000; i++) {
 		frame_write(frame, &t, i, i * 77777u, time);
 		CHECK(frame_is_expected(frame, length, &e, true));
-		CHECK_EQUAL(frame[FRAME_DESTINATION], 2 + (i & t.destinations_mask));
+		if (!t.flow_macs)
+			CHECK_EQUAL(frame[FRAME_DESTINATION], 2 + (i & t.destinations_mask));
 		check_other_zero(t.layout.udp_checksum, length, 0);
 		if (t.layout.ip_checksum)
 			check_other_zero(t.layout.ip_checksum, length, 0xffff);
@@ -66,13 +67,20 @@ static void check_stack(const struct frame_stack *stack, uint16_t more)
 	t.destinations_mask = 7;
 	CHECK(expectation_build(&e, &t));
 	check_many_frames(t.layout.length);
+	t.destinations_mask = 0;
+	t.flow_macs = FLOW_SOURCE_MAC | FLOW_DESTINATION_MAC;
+	CHECK(expectation_build(&e, &t));
+	check_many_frames(t.layout.length);
 }
 
 int main(void)
 {
 	for (unsigned i = 0; i < 8; i++) {
-		struct frame_stack stack = {
-			.vlan = i & 1 ? 77 : 0, .ip = i & 2 ? 6 : 4, .vxlan = (i & 4) != 0, .vni = 5};
+		struct frame_stack stack = {.vlan = i & 1 ? 77 : 0,
+			.ip = i & 2 ? 6 : 4,
+			.vxlan = (i & 4) != 0,
+			.flow_address = i % 3,
+			.vni = 5};
 
 		check_stack(&stack, 0);
 		check_stack(&stack, 333);

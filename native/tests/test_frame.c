@@ -110,8 +110,60 @@ static void test_stacks(void)
 	for (unsigned v = 0; v < 3; v++)
 		for (unsigned vxlan = 0; vxlan < 2; vxlan++)
 			for (uint8_t ip = 4; ip <= 6; ip = (uint8_t)(ip + 2))
-				check_stack(&(struct frame_stack){
-					.vlan = vlans[v], .ip = ip, .vxlan = vxlan, .vni = vxlan ? 0xabcdef : 0});
+				for (uint8_t where = FLOW_SOURCE; where <= FLOW_DESTINATION_NETWORK; where++)
+					check_stack(&(struct frame_stack){.vlan = vlans[v],
+						.ip = ip,
+						.vxlan = vxlan,
+						.flow_address = where,
+						.vni = vxlan ? 0xabcdef : 0});
+}
+
+/* Flow 0x0102 makes a step in both bytes, and only in those two. */
+static void test_flow_addresses(void)
+{
+	const struct {
+		struct frame_stack stack;
+		unsigned at;
+	} table[] = {
+		{{.ip = 4}, 14 + 12 + 2},
+		{{.ip = 4, .flow_address = FLOW_DESTINATION}, 14 + 16 + 2},
+		{{.ip = 4, .flow_address = FLOW_DESTINATION_NETWORK}, 14 + 16},
+		{{.ip = 6}, 14 + 8 + 14},
+		{{.ip = 6, .flow_address = FLOW_DESTINATION}, 14 + 24 + 14},
+		{{.ip = 6, .flow_address = FLOW_DESTINATION_NETWORK}, 14 + 24 + 6},
+	};
+
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		unsigned addresses = 14 + (table[i].stack.ip == 4 ? 12 : 8), end = table[i].stack.ip == 4 ? 34 : 54;
+
+		frame_template_build(&t, &table[i].stack, &ends[0], &ends[1], destination, 100, 0);
+		memcpy(frame, t.bytes, sizeof(frame));
+		frame_write(frame, &t, 0x0102, 0, 0);
+		for (unsigned at = addresses; at < end; at++) {
+			unsigned step = at == table[i].at ? 1 : at == table[i].at + 1 ? 2 : 0;
+
+			CHECK_EQUAL(frame[at], (uint8_t)(t.bytes[at] + step));
+		}
+	}
+}
+
+static void test_flow_macs(void)
+{
+	const uint8_t source[6] = {2, 0, 0, 0xff, 0xff, 0xff};
+	struct frame_endpoint from;
+
+	frame_endpoint_default(&from, 0, source);
+	for (uint8_t macs = 0; macs <= (FLOW_SOURCE_MAC | FLOW_DESTINATION_MAC); macs++) {
+		frame_template_build(&t, &(struct frame_stack){.ip = 4}, &from, &ends[1], destination, 64, 0);
+		t.flow_macs = macs;
+		memcpy(frame, t.bytes, sizeof(frame));
+		frame_write(frame, &t, 0x010203, 0, 0);
+		CHECK(memcmp(frame, macs & FLOW_DESTINATION_MAC ? (uint8_t[]){2, 9, 9, 10, 11, 12} : destination, 6) ==
+			0);
+		/* It stays within its three bytes. */
+		CHECK(memcmp(frame + 6, macs & FLOW_SOURCE_MAC ? (uint8_t[]){2, 0, 0, 1, 2, 2} : source, 6) == 0);
+		CHECK_EQUAL(check_datagram(14, 60, 4), 42);
+	}
 }
 
 static void test_smallest(void)
@@ -172,6 +224,8 @@ int main(void)
 	frame_endpoint_default(&ends[1], 1, (const uint8_t[]){2, 0, 0, 0, 0, 2});
 	test_smallest();
 	test_stacks();
+	test_flow_addresses();
+	test_flow_macs();
 	test_flows_differ();
 	test_sums_agree();
 	test_learning();

@@ -62,6 +62,12 @@ static const struct refused table[] = {
 	{"{\"frames\": 1, \"directions\": [[0, 1], [0, 1]]}", "bad-request", "directions", -1},
 	{"{\"frames\": 1, \"macs\": [\"02:00:00:00:00:01\"]}", "bad-request", "macs", -1},
 	{"{\"frames\": 1, \"macs\": [\"02:00:00:00:00:01\", \"2:0:0:0:0:2\"]}", "bad-request", "macs", -1},
+	{"{\"frames\": 1, \"flow_address\": \"port\"}", "bad-request", "flow_address", -1},
+	{"{\"frames\": 1, \"flow_address\": 1}", "bad-request", "flow_address", -1},
+	{"{\"frames\": 1, \"flow_macs\": \"source\"}", "bad-request", "flow_macs", -1},
+	{"{\"frames\": 1, \"flow_macs\": [\"source\", \"none\"]}", "bad-request", "flow_macs", -1},
+	{"{\"frames\": 1, \"flow_macs\": [\"destination\"], \"destination_mac_count\": 2}", "bad-request", "flow_macs",
+		-1},
 	{"{\"frames\": 1, \"destination_mac_count\": 9}", "out-of-range", "destination_mac_count", 8},
 	{"{\"frames\": 1, \"destination_mac_count\": 0}", "out-of-range", "destination_mac_count", 1},
 	{"{\"frames\": 1, \"destination_mac_count\": 3}", "bad-request", "destination_mac_count", -1},
@@ -112,6 +118,8 @@ static void test_defaults(void)
 	CHECK(trial.check && trial.stamp && !trial.stack.vxlan && trial.stack.ip == 4);
 	CHECK_EQUAL(trial.destination_mac[0][5], 2);
 	CHECK_EQUAL(trial.destination_mac_count, 1);
+	CHECK_EQUAL(trial.flow_macs, 0);
+	CHECK_EQUAL(trial.stack.flow_address, FLOW_SOURCE);
 	CHECK_EQUAL(trial.endpoint[1].ipv4[1], 19);
 }
 
@@ -146,6 +154,11 @@ static void test_given(void)
 	CHECK_EQUAL(trial.then_rate_pps, 2);
 	CHECK_EQUAL(trial.then_duration_ns, 1000000);
 	CHECK_EQUAL(trial.timeline_ns, 1100000);
+	CHECK_EQUAL(parse("{\"frames\": 1, \"flow_address\": \"destination-network\", \"flow_macs\": "
+			  "[\"destination\", \"source\"], \"destination_mac_count\": 1}"),
+		0);
+	CHECK_EQUAL(trial.stack.flow_address, FLOW_DESTINATION_NETWORK);
+	CHECK_EQUAL(trial.flow_macs, FLOW_SOURCE_MAC | FLOW_DESTINATION_MAC);
 }
 
 int main(void)

@@ -5,6 +5,8 @@ from typing import Any
 from nfvbed import __version__
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
+from nfvbed.deploy.tables.simulated import SimulatedEntries, SimulatedLearning
+from nfvbed.deploy.tables.table import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import (
     CellRole,
@@ -147,6 +149,14 @@ class SimulatedSite(Site):
         """Put the known outage into the next trial."""
         self._standing(deployment)[0].schedule_outage(round(after_s * NS_PER_S))
         return ResetReport(kind="simulated", steps=())
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """The simulated entries."""
+        return SimulatedEntries(self._standing(deployment)[0].tables)
+
+    def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """The simulated addresses."""
+        return SimulatedLearning(self._standing(deployment)[0].tables)
 
     def destroy(self, deployment: Deployment) -> None:
         """Forget it; idempotent."""

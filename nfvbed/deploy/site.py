@@ -6,6 +6,8 @@ from typing import Any
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.reset import ResetReport
+from nfvbed.deploy.tables import registry as tables
+from nfvbed.deploy.tables.table import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import CellRole, Deployment, Hop, PortKind, Support, SwitchCounters, WorkThread
 from nfvbed.spec.variant import Variant
@@ -122,6 +124,24 @@ class Site(ABC):
             where=f"{deployment.variant}, after {after_s:g} s",
             fix="leave the test reset out",
         )
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """Open the table of entries that frames of a deployment are looked up in.
+
+        Raises:
+            TableNotApplicable: it has none.
+            UnsupportedError, DeployError: it cannot be filled here.
+        """
+        return tables.forwarding_table(deployment, variant)
+
+    def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """Open the table of addresses that a deployment's switch learns, with a monitoring port on it.
+
+        Raises:
+            TableNotApplicable: it learns none.
+            DeployError: the monitoring port cannot be added.
+        """
+        return tables.learning_table(deployment, variant)
 
     @abstractmethod
     def destroy(self, deployment: Deployment) -> None:

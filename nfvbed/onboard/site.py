@@ -14,10 +14,12 @@ from nfvbed.deploy.lab.site import LabSite
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
+from nfvbed.deploy.tables.table import ForwardingTable
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.onboard import path, standing
 from nfvbed.onboard.ends import EndTraffic, VnfEnds
 from nfvbed.onboard.placement import placements
+from nfvbed.onboard.process.routes import RouteTable
 from nfvbed.onboard.readiness import wait_until_forwarding
 from nfvbed.onboard.registry import driver
 from nfvbed.onboard.vnf import VnfDriver, VnfPlacement
@@ -306,6 +308,12 @@ class OnboardingSite(Site):
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Of the switch; the VNFs live on."""
         return self._lab.reset(deployment, after_s)
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """The routes of the kernel's VNF where there is one that routes, else the switch's entries."""
+        if any(handle.forwarding == "router" for handle in deployment.vnfs):
+            return RouteTable.of(deployment.vnfs)
+        return super().forwarding_table(deployment, variant)
 
     def destroy(self, deployment: Deployment) -> None:
         """Take VNFs and data plane down; what stands stays."""

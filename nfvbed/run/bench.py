@@ -80,7 +80,7 @@ class Bench:
         try:
             with self._deployed(key, variant, number) as deployment, self._generator(deployment, key, number) as open_:
                 measures = self._tools.measure_with(self._site, deployment, open_)
-                setup = Setup(self._site, deployment, measures, open_.hello())
+                setup = Setup(self._site, variant, deployment, measures, open_.hello())
                 for cell, group in groupby(trials, key=lambda trial: trial.cell):
                     begun.append(cell)
                     self._measure_cell(self._plan.cell_by_id[cell], variant, setup, tuple(group))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from nfvbed.deploy.site import Site
 from nfvbed.records import Deployment
 from nfvbed.run.tools import Measures
+from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import GeneratorInfo
 
 
@@ -13,6 +14,8 @@ class Setup:
     """What stands while trials run."""
 
     site: Site
+    variant: Variant
+    """As declared; of a ceiling the one that it belongs to."""
     deployment: Deployment
     measures: Measures
     info: GeneratorInfo

@@ -7,16 +7,20 @@ from pydantic import Field
 
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
+from nfvbed.spec.testkinds.address_caching import AddressCachingTest
+from nfvbed.spec.testkinds.address_learning import AddressLearningTest
 from nfvbed.spec.testkinds.back_to_back import BackToBackTest
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.continuous import ContinuousTest
 from nfvbed.spec.testkinds.cost import CostTest
+from nfvbed.spec.testkinds.flow_scaling import FlowScalingTest
 from nfvbed.spec.testkinds.latency import LatencyTest
 from nfvbed.spec.testkinds.loss_curve import LossCurveTest
 from nfvbed.spec.testkinds.reset import ResetTest
 from nfvbed.spec.testkinds.search import SearchTest, expected_search
 from nfvbed.spec.testkinds.soak import SoakTest
 from nfvbed.spec.testkinds.system_recovery import SystemRecoveryTest
+from nfvbed.spec.testkinds.table_scaling import TableScalingTest
 
 
 class MrrTest(SpecModel):
@@ -36,6 +40,10 @@ AnyTest = (
     | SystemRecoveryTest
     | ResetTest
     | CostTest
+    | FlowScalingTest
+    | TableScalingTest
+    | AddressCachingTest
+    | AddressLearningTest
 )
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")

@@ -21,6 +21,8 @@ class LinuxBridgeOptions(SpecModel):
     offloads: bool = True
     """Checksum, segmentation and receive offloads of the ports."""
     learning: bool = True
+    fdb_max_learned: int | None = Field(None, ge=1)
+    """Addresses that each bridge may learn (Linux 6.7 or later); None: no limit but memory."""
 
 
 class OvsDpdkOptions(SpecModel):
@@ -38,6 +40,8 @@ class OvsDpdkOptions(SpecModel):
     """`port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch (p2p alone)."""
     steering: Literal["static", "controller", "onos"] = "static"
     """Who writes the rules of the cables: nfvbed, its OpenFlow controller, or the site's ONOS."""
+    mac_table_size: int | None = Field(None, ge=10, le=1_000_000)
+    """Addresses that a bridge with `flows: normal` may learn; None: Open vSwitch's default."""
 
 
 class SimulatedOptions(SpecModel):
@@ -74,6 +78,16 @@ class SimulatedOptions(SpecModel):
     outage_s: float = Field(1.0, gt=0)
     """Seconds that a reset lasts."""
     latency_ns: float = Field(5_000, gt=0)
+    flow_cache: int | None = Field(None, ge=1)
+    """Flows that a cache holds; a frame of another one costs more. None: every flow is as good as another."""
+    flow_miss_cost: float = Field(0.0, ge=0)
+    """What such a frame costs more, in crossings of the switch."""
+    entry_cost: float = Field(0.0, ge=0)
+    """What a frame costs more, in crossings, for ten times the table entries."""
+    mac_table_size: int | None = Field(None, ge=2)
+    """Addresses that it can learn, the test port's own among them; None: no limit."""
+    learning_rate_pps: float | None = Field(None, gt=0)
+    """New addresses a second that it learns; of more a part is missed. None: all."""
     seed: int = 1
 
 

@@ -2,10 +2,31 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Literal
 
 from nfvbed.records import DirectionCounts, Engine, GeneratorPort
 from nfvbed.traffic.timeline import Timeline
 from nfvbed.units import FrameSize
+
+FlowAddress = Literal["source", "destination", "destination-network"]
+"""Which 16 bits of an IP address tell flows apart: the last of the source's or the destination's, or the first 16 of
+an IPv4 destination (of an IPv6 one the number of a /64 in its /48)."""
+
+
+@dataclass(frozen=True)
+class Addressing:
+    """Which addresses frames bear, and which of them move with the flow's number."""
+
+    flow_address: FlowAddress = "source"
+    flow_macs: tuple[Literal["source", "destination"], ...] = ()
+    """MAC addresses to whose last three bytes the flow's number is added."""
+    macs: tuple[str, str] | None = None
+    """Of both ports, as those of flow 0; None: the ports' own."""
+    ipv4: tuple[str, str] | None = None
+    """The same of their IPv4 addresses; None: those of RFC 2544."""
+
+
+PLAIN = Addressing()
 
 
 @dataclass(frozen=True)
@@ -29,12 +50,15 @@ class TrafficRequest:
     """Stop after so many frames per direction."""
     flows: int = 1
     bidirectional: bool = True
+    backward: bool = False
+    """The one direction is from port 1 to port 0; not with `bidirectional`."""
     ip: int = 4
     vlan: int | None = None
     check: bool = True
     stamp: bool = True
     learning_frames: int = 3
     """Broadcast frames from each port before the trial, so that a learning switch knows both; a trace sends none."""
+    addressing: Addressing = PLAIN
     then: Stretch | None = None
     """Goes on at another load after `duration_ns`, without a pause; with `rate_pps`, without `frames`."""
     timeline_ns: int | None = None

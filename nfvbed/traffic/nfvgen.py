@@ -23,6 +23,7 @@ from nfvbed.traffic.nfvgen_protocol import (
     Message,
     StatsResult,
     TrialMessage,
+    addressing_keys,
 )
 from nfvbed.traffic.nfvgen_words import refusal, result_of, start_message
 from nfvbed.units import NS_PER_S, frame_mix
@@ -156,13 +157,16 @@ class NfvgenClient(Generator):
             GeneratorError: it ended, refused, a port failed, or the trial did not end in time.
         """
         self._check_limits(request)
-        message = start_message(request, self._options.drain_ns).model_dump()
-        if self._options.destination_macs is not None:
-            message["destination_macs"] = list(self._options.destination_macs)
-        if self._options.destination_mac_count > 1:
-            message["destination_mac_count"] = self._options.destination_mac_count
-        self._result(self._ask("start", **message), "start", request)
+        self._result(self._ask("start", **self._start_keys(request)), "start", request)
         return result_of(self._wait_for_end(request))
+
+    def _start_keys(self, request: TrafficRequest) -> dict[str, Any]:
+        keys = start_message(request, self._options.drain_ns).model_dump() | addressing_keys(request.addressing)
+        if self._options.destination_macs is not None:
+            keys["destination_macs"] = list(self._options.destination_macs)
+        if self._options.destination_mac_count > 1:
+            keys["destination_mac_count"] = self._options.destination_mac_count
+        return keys
 
     def close(self) -> None:
         """Ask the generator to quit, then make sure of it. Idempotent, never raises for a dead generator."""

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nfvbed.traffic.generator import Addressing
+
 SCHEMA = "nfvgen/1"
 
 Count = Annotated[int, Field(ge=0)]
@@ -159,3 +161,14 @@ class StartMessage(Message):
     stamp: bool
     then: ThenMessage | None = None
     timeline_ns: int | None = None
+
+
+def addressing_keys(addressing: Addressing) -> dict[str, Any]:
+    """Give the keys of `start` for which the generator's defaults are not what is asked for."""
+    default = Addressing()
+    keys = {key: getattr(addressing, key) for key in ("flow_address", "flow_macs", "macs", "ipv4")}
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in keys.items()
+        if value != getattr(default, key)
+    }

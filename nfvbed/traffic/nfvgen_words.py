@@ -24,7 +24,7 @@ def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
         duration_ns=request.duration_ns,
         frames=request.frames,
         rate_pps=request.rate_pps,
-        directions=[[0, 1], [1, 0]] if request.bidirectional else [[0, 1]],
+        directions=[[0, 1], [1, 0]] if request.bidirectional else [[1, 0] if request.backward else [0, 1]],
         frame_sizes=[list(pair) for pair in frame_mix(request.frame_size)],
         flows=request.flows,
         stack=StackMessage(vlan=request.vlan, ip=4 if request.ip == 4 else 6),

@@ -8,6 +8,7 @@ from nfvbed.records import DirectionCounts, Engine, GeneratorPort
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.traffic.latency import encode_latency
 from nfvbed.traffic.simulated_system import TSC_HZ, Passage, SimulatedSystem
+from nfvbed.traffic.simulated_tables import Burst
 from nfvbed.units import FCS_BYTES, MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, mean_frame_size_bytes
 
 ENGINE = Engine(name="simulated", version=__version__)
@@ -53,7 +54,8 @@ class SimulatedGenerator(Generator):
             return _result(request, _even(burst, fate[0], request), fate[1])
         intended = _intended(request)
         total = None if intended is None else intended * ways
-        passage = self._system.carry(request.duration_ns, request.frame_size, total)
+        passage = self._system.carry(request.duration_ns, request.frame_size, total, request.flows)
+        self._move_addresses(request, passage)
         return TrafficResult(
             duration_ns=request.duration_ns,
             busy_ns=round(request.duration_ns * passage.sent / passage.capacity / 2),
@@ -73,6 +75,13 @@ class SimulatedGenerator(Generator):
     def close(self) -> None:
         """End it."""
         self._open = False
+
+    def _move_addresses(self, request: TrafficRequest, passage: Passage) -> None:
+        burst = Burst(request.flows, passage.sent, passage.sent * NS_PER_S / request.duration_ns)
+        if "source" in request.addressing.flow_macs:
+            self._system.tables.learn(burst)
+        if "destination" in request.addressing.flow_macs:
+            self._system.tables.ask(burst)
 
 
 def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) -> TrafficResult:

@@ -10,6 +10,7 @@ from nfvbed.spec.variant import SimulatedOptions
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.simulated_memory import MemoryOptions, SystemMemory
 from nfvbed.traffic.simulated_outage import KnownCourse, SimulatedCourse, burst_losses
+from nfvbed.traffic.simulated_tables import SimulatedTables
 from nfvbed.traffic.simulated_world import HiddenState
 from nfvbed.units import NS_PER_S, FrameSize, mean_frame_size_bytes
 
@@ -80,6 +81,7 @@ class SimulatedSystem:
         self._random = random.Random(f"system {seed}")
         self._memory = SystemMemory(_memory_options(options))
         self._outage: tuple[int, int] | None = None
+        self.tables = SimulatedTables(options)
         self.packets = 0
         self.busy_cycles = 0
 
@@ -95,7 +97,7 @@ class SimulatedSystem:
         switch = base * by_size * CEILING_FACTOR[self._role] / self._path.crossings
         return min(switch, vnfs) if self._path.vnfs else switch
 
-    def carry(self, duration_ns: int, frame_size: FrameSize, offered: int | None) -> Passage:
+    def carry(self, duration_ns: int, frame_size: FrameSize, offered: int | None, flows: int = 1) -> Passage:
         """Let frames through for a time.
 
         A full ring is back-pressure: what exceeds the capacity is not sent.
@@ -104,6 +106,7 @@ class SimulatedSystem:
             duration_ns: how long.
             frame_size: of all frames.
             offered: frames in that time, both directions; None: as many as it takes.
+            flows: per direction.
         """
         noise = max(MIN_CAPACITY_FACTOR, self._random.gauss(1, self._options.noise))
         capacity_frames = 0.0
@@ -112,7 +115,8 @@ class SimulatedSystem:
             rate = self.true_capacity_pps(frame_size, stretch.far) * noise
             capacity_frames += rate * stretch.duration_ns / NS_PER_S
             far_ns += stretch.duration_ns if stretch.far else 0
-        capacity = max(1, round(capacity_frames * self._memory.capacity_share(duration_ns)))
+        share = self._memory.capacity_share(duration_ns) * self.tables.capacity_share(flows)
+        capacity = max(1, round(capacity_frames * share))
         self._memory.note(duration_ns, offered, capacity)
         sent = capacity if offered is None else min(offered, capacity)
         lost = min(sent, self._burst_losses(duration_ns))

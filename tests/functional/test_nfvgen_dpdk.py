@@ -98,6 +98,14 @@ def test_several_destinations(loop: Generator, stack: dict[str, int]) -> None:
         assert_clean(loop.trial(stack=stack, frame_sizes=sizes, **keys), frames=1000)
 
 
+@pytest.mark.parametrize("address", ["source", "destination", "destination-network"])
+@pytest.mark.parametrize("ip", [4, 6])
+def test_moving_addresses_keep_their_checksums(loop: Generator, ip: int, address: str) -> None:
+    keys = {"flow_macs": ["source", "destination"], "flow_address": address, "flows": 70_000, "stack": {"ip": ip}}
+    for sizes in ([[178, 1]], [[178, 7], [571, 4]]):
+        assert_clean(loop.trial(frame_sizes=sizes, **keys), frames=1000)
+
+
 def test_largest_frame(vhost: Generator) -> None:
     largest = vhost.result("hello")["max_frame_size_bytes"]
     assert largest >= 9018

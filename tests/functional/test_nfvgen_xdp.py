@@ -105,6 +105,45 @@ def test_destination_follows_the_flow(namespace, tmp_path):
     assert flows == {f"02:00:00:00:00:{0xF8 + n:02x}": {n, n + 4} & set(range(6)) for n in range(4)}
 
 
+# Prints both MAC addresses, both IPv4 addresses and the UDP source port of so many frames.
+LISTEN_TO_ALL = LISTEN.replace(
+    '[frame[:6].hex(":"),', "[frame[:6].hex(), frame[6:12].hex(), frame[26:30].hex(), frame[30:34].hex(),"
+)
+
+
+def test_addresses_move_with_the_flow(namespace, tmp_path):
+    """Flow f is added to what was asked for: three bytes of both MAC addresses, the network of the destination."""
+    namespace.pair("nfvta", "nfvtc")
+    namespace.pair("nfvtb", "nfvtd")
+    namespace.receive_offload("on", "nfvtc", "nfvtd")
+    listener = namespace.start(sys.executable, "-c", LISTEN_TO_ALL, "nfvtc", "100")
+    assert listener.stdout.readline() == "ready\n"
+    generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
+    try:
+        keys = {"flow_macs": ["source", "destination"], "flow_address": "destination-network", "flows": 70_000}
+        keys |= {"macs": ["02:00:00:00:ff:f0", "02:00:00:80:00:00"], "ipv4": ["16.0.0.1", "128.0.0.1"]}
+        generator.trial(frames=2000, rate_pps=10_000, duration_ns=10**9, directions=[[0, 1]], **keys)
+        seen = json.loads(listener.communicate(timeout=30)[0])
+    finally:
+        listener.kill()
+        generator.close()
+    for destination, source, sender, receiver, port in seen:
+        flow = port - 0xC000
+        assert int(destination, 16) == 0x020000800000 + flow
+        assert int(source, 16) == 0x02000000FFF0 + flow
+        assert (int(sender, 16), int(receiver, 16)) == (0x10000001, 0x80000001 + (flow << 16))
+    assert len({port for *_, port in seen}) == 100
+
+
+@pytest.mark.parametrize("address", ["source", "destination", "destination-network"])
+@pytest.mark.parametrize("ip", [4, 6])
+def test_moving_addresses_keep_their_checksums(loop, ip, address):
+    keys = {"flow_macs": ["source", "destination"], "flow_address": address, "flows": 70_000, "stack": {"ip": ip}}
+    trial = loop.trial(duration_ns=60_000_000, frame_sizes=[[178, 7], [571, 4]], **keys)
+    assert_nothing_lost(trial)
+    assert trial["foreign"] == [0, 0]
+
+
 @pytest.mark.parametrize("stack", [{"ip": 4}, {"vlan": 5, "ip": 6}, {"ip": 4, "vxlan": 7}])
 def test_several_destinations(loop, stack):
     """Address and checksums have nothing to do with each other, also inside VXLAN; the receiver takes all of them."""

@@ -28,6 +28,10 @@ bool expectation_build(struct expectation *e, const struct frame_template *t)
 		ignore(e, at->ip_checksum, 2);
 	if (t->destinations_mask)
 		ignore(e, FRAME_DESTINATION, 1);
+	if (t->flow_macs & FLOW_DESTINATION_MAC)
+		ignore(e, FRAME_DESTINATION_LOW, 3);
+	if (t->flow_macs & FLOW_SOURCE_MAC)
+		ignore(e, FRAME_SOURCE_LOW, 3);
 	if (at->length < e->head)
 		ignore(e, at->length, e->head - at->length);
 	return true;

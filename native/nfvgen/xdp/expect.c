@@ -37,6 +37,10 @@ static void make_mask(__u64 mask[XDP_EXPECT_WORDS], const struct frame_template 
 		memset(bytes + at->ip_checksum, 0, 2);
 	if (t->destinations_mask)
 		bytes[FRAME_DESTINATION] = 0;
+	if (t->flow_macs & FLOW_DESTINATION_MAC)
+		memset(bytes + FRAME_DESTINATION_LOW, 0, 3);
+	if (t->flow_macs & FLOW_SOURCE_MAC)
+		memset(bytes + FRAME_SOURCE_LOW, 0, 3);
 	take_words(mask, bytes, head);
 }
 
@@ -70,6 +74,7 @@ void xdp_expect(struct sink_quick *quick, const struct trial *trial, uint16_t tr
 				return;
 			}
 			template.destinations_mask = (uint8_t)(trial->destination_mac_count - 1);
+			template.flow_macs = trial->flow_macs;
 			quick->head = template.layout.payload + FRAME_PAYLOAD_BYTES;
 			quick->size_of[template.layout.length % XDP_LENGTHS] = (uint8_t)(i + 1);
 			expect(&quick->expect[direction->rx][i], &template, quick->head);

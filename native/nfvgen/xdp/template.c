@@ -9,7 +9,8 @@
 #define NS_PER_S 1000000000ull
 
 _Static_assert(XDP_MIX == NFVGEN_MIX && XDP_DIRECTIONS == NFVGEN_DIRECTIONS && XDP_PORTS == NFVGEN_PORTS &&
-		       XDP_SCHEDULE == MIX_SCHEDULE && XDP_DESTINATION == FRAME_DESTINATION,
+		       XDP_SCHEDULE == MIX_SCHEDULE && XDP_DESTINATION == FRAME_DESTINATION &&
+		       XDP_FLOW_SOURCE_MAC == FLOW_SOURCE_MAC && XDP_FLOW_DESTINATION_MAC == FLOW_DESTINATION_MAC,
 	"the program and the core have the same bounds");
 
 static void set_layout(struct gen_config *config, const struct frame_layout *at)
@@ -101,6 +102,7 @@ int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_nu
 	config->directions = trial->directions;
 	config->flows = trial->flows;
 	config->destinations_mask = trial->destination_mac_count - 1u;
+	config->flow_macs = trial->flow_macs;
 	config->stamp = trial->stamp;
 	config->sizes = trial->mix.count;
 	config->schedule_length = mix_schedule(plan->schedule, &trial->mix);

@@ -217,6 +217,26 @@ static __always_inline void copy_headers(void *frame, const volatile struct gen_
 	*(__u64 *)(frame + config.header_length - 8) = t->last;
 }
 
+/* A number counted in three bytes. */
+static __always_inline void write24(__u8 *to, __u32 value)
+{
+	to[0] = (__u8)(value >> 16);
+	to[1] = (__u8)(value >> 8);
+	to[2] = (__u8)value;
+}
+
+/* As frame_write_macs() of frame.h. The words hold the frame's first 16 bytes: destination, source, what follows. */
+static __always_inline void write_macs(void *frame, const volatile struct gen_template *t, __u32 flow)
+{
+	if (config.destinations_mask)
+		*(__u8 *)(frame + XDP_DESTINATION) =
+			(__u8)(t->words[0] >> 8 * XDP_DESTINATION) + (__u8)(flow & config.destinations_mask);
+	if (config.flow_macs & XDP_FLOW_DESTINATION_MAC)
+		write24(frame + 3, (__u32)(bpf_be64_to_cpu(t->words[0]) >> 16) + flow);
+	if (config.flow_macs & XDP_FLOW_SOURCE_MAC)
+		write24(frame + 9, (__u32)(bpf_be64_to_cpu(t->words[1]) >> 32) + flow);
+}
+
 /* As frame_write() of frame.h. */
 static __always_inline void write_fields(
 	void *frame, const volatile struct gen_template *t, __u32 flow, __u32 sequence, __u64 time)
@@ -234,9 +254,7 @@ static __always_inline void write_fields(
 	*(__u64 *)(frame + config.time) = time_be;
 	if (config.ip_checksum)
 		*(__u16 *)(frame + config.ip_checksum) = (__u16)~fold((__u64)t->ip_sum + address);
-	if (config.destinations_mask)
-		*(__u8 *)(frame + XDP_DESTINATION) =
-			(__u8)(t->words[0] >> 8 * XDP_DESTINATION) + (__u8)(flow & config.destinations_mask);
+	write_macs(frame, t, flow);
 	if (config.outer_source_port) {
 		sum = (__u64)t->outer_udp_sum + port + (config.ip_checksum ? (__u16)~address : 0);
 		*(__u16 *)(frame + config.outer_source_port) = port;

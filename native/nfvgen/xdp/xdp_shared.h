@@ -10,7 +10,9 @@
 #define XDP_MIX 16
 /* VLAN, IPv6, VXLAN, IPv6 and the payload's header are 154 bytes. */
 #define XDP_HEADER_BYTES 160
-#define XDP_DESTINATION 5  /* the byte of the frame that tells several destination addresses apart */
+#define XDP_DESTINATION 5 /* the byte of the frame that tells several destination addresses apart */
+#define XDP_FLOW_SOURCE_MAC 1
+#define XDP_FLOW_DESTINATION_MAC 2
 #define XDP_SCHEDULE 16384 /* one turn through a mix: 16 sizes of weight 1,000; a power of two, as it is a mask */
 #define XDP_WINDOW 65536
 /* The histogram's 27,648 buckets lie in rows: one value of a per-CPU map is at most 32 KiB. */
@@ -53,6 +55,7 @@ struct gen_config {
 	__u32 directions;
 	__u32 flows;
 	__u32 destinations_mask; /* destination addresses, a power of two, - 1 */
+	__u32 flow_macs;         /* which MAC addresses move with the flow */
 	__u32 stamp;
 	__u32 sizes;
 	__u32 schedule_length;

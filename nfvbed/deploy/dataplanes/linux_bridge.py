@@ -213,12 +213,31 @@ def _make_bridges(plan: BridgePlan, options: LinuxBridgeOptions) -> None:
         "br_ageing_time": _AGEING_CENTISECONDS,
         "br_mcast_snooping": 0,
     }
+    if options.fdb_max_learned is not None:
+        attributes["br_fdb_max_learned"] = options.fdb_max_learned
     for bridge, ports in bridge_ports.bridge_names(plan):
         links.add_bridge(bridge, ports, attributes, options.learning)
+        _check_limit(bridge, options)
     for ends in plan.bridges.values() if plan.layout.ways > 1 else ():
         steered = bridge_shares.entries(plan.layout, ends)
         isolated = [plan.port(end) for end in ends if end.vnf is not None]
         links.steer_by_address(isolated, {plan.port(end): addresses for end, addresses in steered.items()})
+
+
+def _check_limit(bridge: str, options: LinuxBridgeOptions) -> None:
+    """Make sure that the limit is in force: a kernel that does not know the attribute does not refuse it.
+
+    Raises:
+        UnsupportedError: it is not.
+    """
+    limit = links.learnt_addresses(bridge)[1]
+    if options.fdb_max_learned is not None and limit != options.fdb_max_learned:
+        raise UnsupportedError(
+            "the bridge takes no limit of learnt addresses",
+            where=f"fdb_max_learned: {options.fdb_max_learned}",
+            observed=f"the kernel says {limit}",
+            fix="Linux 6.7 or later, or no fdb_max_learned",
+        )
 
 
 def _control(

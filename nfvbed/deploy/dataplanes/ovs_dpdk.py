@@ -239,7 +239,7 @@ def _start(
             instance.start_switch(netns)
             state = database.wait_for_switch()
         with steps.timed("deploy.bridge"):
-            database.add_bridge(BRIDGE, ports)
+            database.add_bridge(BRIDGE, ports, _bridge_settings(options))
     return state, netns
 
 
@@ -255,6 +255,10 @@ def _control(request: DeployRequest, instance: OvsInstance, netns: str) -> dict[
         "control_cores": ",".join(str(core) for core in request.arrangement.control_cores),
     }
     return control | ({IDLE_PORT: vhost_user_ports.IDLE} if len(request.layout.outside) == 1 else {})
+
+
+def _bridge_settings(options: OvsDpdkOptions) -> dict[str, str]:
+    return {} if options.mac_table_size is None else {"mac-table-size": str(options.mac_table_size)}
 
 
 def _cache_settings(options: OvsDpdkOptions) -> dict[str, str]:

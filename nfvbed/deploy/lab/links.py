@@ -9,6 +9,7 @@ from pathlib import Path
 from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool
 from pyroute2.netlink.rtnl import ndmsg
+from pyroute2.netlink.rtnl.ifinfmsg import ifinfbase
 
 from nfvbed.records import Record
 
@@ -30,6 +31,21 @@ TRANSMIT_OFFLOADS = (
     "tx-tcp6-segmentation",
     "tx-udp-segmentation",
 )
+
+
+_INFO = ifinfbase.ifinfo
+
+
+_ATTRIBUTES_OF_67 = (
+    ("IFLA_BR_VLAN_STATS_PER_PORT", "uint8"),
+    ("IFLA_BR_MULTI_BOOLOPT", "hex"),
+    ("IFLA_BR_MCAST_QUERIER_STATE", "hex"),
+    ("IFLA_BR_FDB_N_LEARNED", "uint32"),
+    ("IFLA_BR_FDB_MAX_LEARNED", "uint32"),
+)
+"""Of a bridge, after the 45 that pyroute2 0.9 knows, up to those of Linux 6.7 (if_link.h); the place is the number."""
+_BRIDGE_ATTRIBUTES = (*_INFO.bridge_data.nla_map[:45], *_ATTRIBUTES_OF_67)
+_INFO.register_link_kind(module={"bridge": type("bridge_data", (_INFO.bridge_data,), {"nla_map": _BRIDGE_ATTRIBUTES})})
 
 
 class LinkCounters(Record):
@@ -137,10 +153,11 @@ def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], lear
 
 
 def remove(names: Iterable[str]) -> None:
-    """Remove links; the ports of a bridge that is removed stay, without a master."""
+    """Remove links of this namespace, those that are there; the ports of a bridge that is removed stay, without a master."""
     with IPRoute() as route:
         for name in names:
-            route.link("del", index=_index(route, name))
+            for index in route.link_lookup(ifname=name):
+                route.link("del", index=index)
 
 
 def steer_by_address(isolated: Iterable[str], ports: Mapping[str, Iterable[str]]) -> None:
@@ -157,6 +174,23 @@ def steer_by_address(isolated: Iterable[str], ports: Mapping[str, Iterable[str]]
             route.brport("set", index=index, isolated=int(port in apart), **_QUIET)
             for address in addresses:
                 route.fdb("add", ifindex=index, lladdr=address, state=ndmsg.NUD_NOARP, flags=ndmsg.NTF_MASTER)
+
+
+def learnt_addresses(bridge: str) -> tuple[int | None, int | None]:
+    """Give how many addresses a bridge of this namespace has learnt, and how many it may (0: no limit).
+
+    None where the kernel does not say: it does from 6.7 on.
+    """
+    with IPRoute() as route:
+        link = next(iter(route.get_links(_index(route, bridge))))
+    data = link.get_attr("IFLA_LINKINFO").get_attr("IFLA_INFO_DATA")
+    return data.get_attr("IFLA_BR_FDB_N_LEARNED"), data.get_attr("IFLA_BR_FDB_MAX_LEARNED")
+
+
+def forget_learnt(bridge: str) -> None:
+    """Let a bridge of this namespace forget every address that it has learnt."""
+    with IPRoute() as route:
+        route.link("set", index=_index(route, bridge), kind="bridge", br_fdb_flush=True)
 
 
 def set_features(name: str, wanted: Mapping[str, bool]) -> None:

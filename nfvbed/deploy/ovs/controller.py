@@ -69,6 +69,10 @@ class BridgeController:
         bodies = self._multipart(openflow.flow_request())
         return tuple(rule for body in bodies for rule in openflow.parse_installed(body))
 
+    def rule_count(self) -> int:
+        """Read how many rules all tables hold."""
+        return openflow.parse_rule_count(self._multipart(openflow.aggregate_request())[0])
+
     def rules(self) -> dict[int, openflow.RuleCounters]:
         """Read what the rules have matched, by cookie."""
         bodies = self._multipart(openflow.flow_request())

@@ -20,7 +20,7 @@ _LOOK_AROUND_MS = 50
 ROOT = "Open_vSwitch"
 _COLUMNS = {
     ROOT: ("bridges", "cur_cfg", "next_cfg", "other_config", "dpdk_version", "dpdk_initialized"),
-    "Bridge": ("name", "ports", "datapath_type", "fail_mode", "protocols", "controller"),
+    "Bridge": ("name", "ports", "datapath_type", "fail_mode", "protocols", "controller", "other_config"),
     "Controller": ("target", "connection_mode", "status"),
     "Port": ("name", "interfaces"),
     "Interface": (
@@ -110,10 +110,17 @@ class SwitchDatabase:
         row.other_config = dict(other_config)
         self._commit(transaction)
 
-    def add_bridge(self, name: str, ports: Sequence[PortRequest]) -> None:
+    def add_bridge(
+        self, name: str, ports: Sequence[PortRequest], other_config: Mapping[str, str] | None = None
+    ) -> None:
         """Add a userspace bridge with its ports, and wait until the switch has made them.
 
         It is `secure`: nothing is forwarded but by its rules.
+
+        Args:
+            name: of the bridge.
+            ports: beside its own internal one.
+            other_config: settings of the bridge (ovs-vswitchd.conf.db(5)).
 
         Raises:
             DeployError: a port could not be opened; the message holds the switch's own words.
@@ -126,10 +133,37 @@ class SwitchDatabase:
         bridge.datapath_type = "netdev"
         bridge.fail_mode = "secure"
         bridge.protocols = ["OpenFlow14"]
+        bridge.other_config = dict(other_config or {})
         bridge.ports = [self._insert_port(transaction, request) for request in requests]
         root.bridges = [bridge]
         self._apply(transaction, f"the switch did not make the bridge {name}")
         self._check_ports(ports)
+
+    def add_port(self, bridge: str, request: PortRequest) -> None:
+        """Add a port to a bridge that stands, and wait until the switch has opened it.
+
+        Raises:
+            DeployError: there is no such bridge, or the port could not be opened.
+        """
+        row = self._bridge(bridge)
+        transaction = idl.Transaction(self._idl)
+        row.ports = [*row.ports, self._insert_port(transaction, request)]
+        self._apply(transaction, f"the switch did not add port {request.name}")
+        self._check_ports([request])
+
+    def remove_port(self, bridge: str, name: str) -> None:
+        """Remove a port from a bridge, where it has one of that name.
+
+        Raises:
+            DeployError: there is no such bridge, or the switch did not do it.
+        """
+        row = self._bridge(bridge)
+        kept = [port for port in row.ports if port.name != name]
+        if len(kept) == len(row.ports):
+            return
+        transaction = idl.Transaction(self._idl)
+        row.ports = kept
+        self._apply(transaction, f"the switch did not remove port {name}")
 
     def set_controller(self, bridge: str, target: str | None) -> None:
         """Let a bridge connect to an OpenFlow controller, or to none; it forgets its rules when that changes.
@@ -141,9 +175,7 @@ class SwitchDatabase:
         Raises:
             DeployError: there is no such bridge, or the switch did not take it.
         """
-        row = next((row for row in self._idl.tables["Bridge"].rows.values() if row.name == bridge), None)
-        if row is None:
-            raise self._failure(f"there is no bridge {bridge}", "the database has none of that name")
+        row = self._bridge(bridge)
         if target is None and not row.controller:
             return
         transaction = idl.Transaction(self._idl)
@@ -197,6 +229,12 @@ class SwitchDatabase:
         """Read the state of the interfaces, by name."""
         self._idl.run()
         return {row.name: _interface(row) for row in self._idl.tables["Interface"].rows.values()}
+
+    def _bridge(self, name: str) -> Any:
+        row = next((row for row in self._idl.tables["Bridge"].rows.values() if row.name == name), None)
+        if row is None:
+            raise self._failure(f"there is no bridge {name}", "the database has none of that name")
+        return row
 
     def _insert_port(self, transaction: Any, request: PortRequest) -> Any:
         interface = transaction.insert(self._idl.tables["Interface"])

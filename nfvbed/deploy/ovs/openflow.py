@@ -24,7 +24,7 @@ NO_BUFFER = 0xFFFFFFFF
 ALL_TABLES = 0xFF
 DEFAULT_PRIORITY = 0x8000
 
-MULTIPART_FLOW, MULTIPART_PORT_STATISTICS = 1, 4
+MULTIPART_FLOW, MULTIPART_AGGREGATE, MULTIPART_PORT_STATISTICS = 1, 2, 4
 MULTIPART_MORE = 0x0001
 
 Match = frozenset[tuple[int, str]]
@@ -39,7 +39,8 @@ _MATCH = struct.Struct("!HH")
 _MATCH_OXM = 1
 _OXM_HEADER = struct.Struct("!HBB")
 _OXM_BASIC = 0x8000
-_OXM_IN_PORT, _OXM_ETH_TYPE, _OXM_IP_PROTO, _OXM_UDP_SRC = 0, 5, 10, 15
+_OXM_IN_PORT, _OXM_ETH_TYPE, _OXM_IP_PROTO, _OXM_IPV4_SRC, _OXM_UDP_SRC = 0, 5, 10, 11, 15
+_WHOLE_PORT = 0xFFFF
 _ETH_TYPES = {4: 0x0800, 6: 0x86DD}
 _IP_PROTO_UDP = 17
 _INSTRUCTION_APPLY = 4
@@ -48,6 +49,7 @@ _DELETE = 3
 _APPLY_ACTIONS = struct.Struct("!HH4x")
 _OUTPUT = struct.Struct("!HHIH6x")
 _FLOW_REQUEST = struct.Struct("!B3xII4xQQ")
+_AGGREGATE = struct.Struct("!QQI4x")
 _FLOW_ENTRY = struct.Struct("!HBxIIHHHHH2xQQQ")
 _PORT_ENTRY = struct.Struct("!H2xIIIQQQQQQQQ")
 _PROPERTY = struct.Struct("!HH")
@@ -79,6 +81,8 @@ class Rule:
     cookie: int = 0
     priority: int = DEFAULT_PRIORITY
     udp_source: UdpSource | None = None
+    ipv4_source: int | None = None
+    """Address that a frame must come from, as a number; with `udp_source` of version 4."""
 
     @property
     def forwarding(self) -> "Forwarding":
@@ -165,6 +169,18 @@ def flow_request() -> bytes:
     return _MULTIPART.pack(MULTIPART_FLOW, 0) + entry
 
 
+def aggregate_request() -> bytes:
+    """Give the body of a MULTIPART_REQUEST for the number of all rules."""
+    entry = _FLOW_REQUEST.pack(ALL_TABLES, PORT_ANY, GROUP_ANY, 0, 0) + _match([])
+    return _MULTIPART.pack(MULTIPART_AGGREGATE, 0) + entry
+
+
+def parse_rule_count(body: bytes) -> int:
+    """Read how many rules there are."""
+    count: int = _AGGREGATE.unpack_from(body, _MULTIPART.size)[2]
+    return count
+
+
 def port_request() -> bytes:
     """Give the body of a MULTIPART_REQUEST for the counters of all ports."""
     return _MULTIPART.pack(MULTIPART_PORT_STATISTICS, 0) + struct.pack("!I4x", PORT_ANY)
@@ -212,7 +228,13 @@ def _fields(rule: Rule) -> list[tuple[int, str]]:
     if (source := rule.udp_source) is not None:
         fields.append((_oxm(_OXM_ETH_TYPE), struct.pack("!H", _ETH_TYPES[source.ip_version]).hex()))
         fields.append((_oxm(_OXM_IP_PROTO), struct.pack("!B", _IP_PROTO_UDP).hex()))
-        fields.append((_oxm(_OXM_UDP_SRC, masked=True), struct.pack("!HH", source.value, source.mask).hex()))
+        if source.mask == _WHOLE_PORT:
+            # As the switch gives it back: an exact match has no mask.
+            fields.append((_oxm(_OXM_UDP_SRC), struct.pack("!H", source.value).hex()))
+        else:
+            fields.append((_oxm(_OXM_UDP_SRC, masked=True), struct.pack("!HH", source.value, source.mask).hex()))
+    if rule.ipv4_source is not None:
+        fields.append((_oxm(_OXM_IPV4_SRC), struct.pack("!I", rule.ipv4_source).hex()))
     return fields
 
 

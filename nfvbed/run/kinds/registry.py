@@ -32,6 +32,10 @@ KINDS = {
     "system-recovery": Kind("system_recovery:execute"),
     "reset": Kind("reset:execute"),
     "cost": Kind("cost:execute"),
+    "flow-scaling": Kind("flow_scaling:execute"),
+    "table-scaling": Kind("table_scaling:execute"),
+    "address-caching": Kind("address_caching:execute"),
+    "address-learning": Kind("address_learning:execute"),
 }
 
 

@@ -11,7 +11,7 @@ from hdrh.histogram import HdrHistogram
 
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
 from nfvbed.records import GeneratorPort, PortKind
-from nfvbed.traffic.generator import Stretch, TrafficRequest
+from nfvbed.traffic.generator import Addressing, Stretch, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 from nfvbed.traffic.timeline import Bin, Gap, Timeline
 
@@ -84,6 +84,23 @@ def test_destinations_are_named_only_where_the_deployment_asks_for_some(fake: Fa
     assert not {"destination_macs", "destination_mac_count"} & set(plain)
     assert several["destination_macs"] == ["02:00:00:00:00:08", "02:00:00:00:01:08"]
     assert several["destination_mac_count"] == 2
+
+
+def test_addresses_are_asked_for_only_where_they_are_not_the_generators_own(fake: FakeNfvgen) -> None:
+    moved = Addressing(
+        flow_address="destination", flow_macs=("source",), macs=("02:00:00:00:00:01", "02:00:00:01:00:00")
+    )
+    fake.replies["stats"] = lambda _: {
+        "state": "done", "elapsed_ns": 1, "error": None, "trial": trial(direction(1, 0, latency=None))
+    }  # fmt: skip
+    client(fake).run(replace(REQUEST, bidirectional=False))
+    client(fake).run(replace(REQUEST, bidirectional=False, backward=True, addressing=moved))
+    plain, other = (r for r in fake.requests if r["command"] == "start")
+    assert not {"flow_address", "flow_macs", "macs", "ipv4"} & set(plain)
+    assert other["directions"] == [[1, 0]]
+    assert (other["flow_address"], other["flow_macs"]) == ("destination", ["source"])
+    assert other["macs"] == ["02:00:00:00:00:01", "02:00:00:01:00:00"]
+    assert "ipv4" not in other
 
 
 def test_hello_describes_engine_limits_and_links(fake: FakeNfvgen) -> None:

@@ -175,3 +175,23 @@ def test_installed_rule_that_is_cut_off():
     body[start + 2 : start + 4] = (4).to_bytes(2, "big")
     with pytest.raises(DeployError, match="damaged"):
         openflow.parse_installed(bytes(body))
+
+
+def test_rule_for_one_flow_matches_address_and_port_exactly():
+    """Each field after those it needs, an exact port without a mask, as the switch gives it back."""
+    flow = Rule(in_port=1, output=2, udp_source=openflow.UdpSource(4, 0xC005, 0xFFFF), ipv4_source=0xC6120006)
+    assert openflow.add_rule(flow)[40:-24].hex() == (
+        "00010025"  # a match of 37 bytes, padded to 40
+        "8000000400000001"  # in_port
+        "80000a020800"  # eth_type
+        "8000140111"  # ip_proto
+        "80001e02c005"  # udp_src
+        "80001604c6120006"  # ipv4_src
+        "000000"
+    )
+
+
+def test_number_of_rules_is_read_from_the_aggregate():
+    assert openflow.aggregate_request()[:8].hex() == "0002000000000000"
+    reply = bytes.fromhex("0002000000000000") + struct.pack("!QQI4x", 5, 300, 100_002)
+    assert openflow.parse_rule_count(reply) == 100_002

@@ -1,0 +1,134 @@
+"""Rows of the tests that scale something: every row has its warm-up and its trials, all in one placement class."""
+
+from dataclasses import dataclass, replace
+from statistics import median_low
+
+from nfvbed.compare.latency import LatencySummary, merge_latency
+from nfvbed.measure.searching import trial_of
+from nfvbed.records import TrialRecord
+from nfvbed.results import MIXED, ONLY, MeasuredRow, Quantity, Reference
+from nfvbed.run.kinds.bench import TRIES, TestBench
+from nfvbed.spec.testkinds.scaling import ScalingTest
+from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.units import NS_PER_S
+
+NS_PER_US = 1_000
+OF_THE_FIRST = "against the first row"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a row is measured under."""
+
+    label: str
+    parameters: dict[str, str | int | float]
+    request: TrafficRequest
+    """Without load and duration."""
+    quantities: tuple[Quantity, ...] = ()
+    """That are known before."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One trial's figures."""
+
+    trial: TrialRecord
+    rate_pps: int
+    loss_percent: float
+    latency: LatencySummary | None
+
+
+class RowMeter:
+    """Measures the rows of one test.
+
+    Args:
+        bench: of the test.
+        spec: the load, and how often.
+
+    Raises:
+        NothingToGoBy: the load is a part of one that was not measured.
+    """
+
+    def __init__(self, bench: TestBench, spec: ScalingTest) -> None:
+        self._bench = bench
+        self._spec = spec
+        self.reference: Reference | None = None
+        self._load_pps = spec.load_pps
+        if spec.fraction is not None:
+            self.reference = bench.base(spec.of)
+            self._load_pps = max(2, round(self.reference.load_pps * spec.fraction))
+        self._wanted = bench.known().wanted
+        self._first_pps: int | None = None
+
+    def row(self, condition: Condition) -> MeasuredRow:
+        """Warm up and measure; the row shows the median trial of those in the wanted class.
+
+        Raises:
+            SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
+        """
+        request = self._request(condition.request)
+        if self._spec.warmup_s:
+            warm_up = replace(request, rate_pps=None, duration_ns=round(self._spec.warmup_s * NS_PER_S))
+            self._bench.setup.measures.warm_up(warm_up)
+        found = [self._trial(request) for _ in range(self._spec.trials)]
+        alike = [seen for seen, label in found if label in (self._wanted, ONLY)] or [seen for seen, _ in found]
+        middle = median_low(seen.rate_pps for seen in alike)
+        shown = next(seen for seen in alike if seen.rate_pps == middle)
+        if self._first_pps is None:
+            self._first_pps = shown.rate_pps
+        return MeasuredRow(
+            label=condition.label,
+            parameters=condition.parameters,
+            quantities=(*condition.quantities, *self._quantities(shown, alike)),
+            sequence=shown.trial.sequence,
+        )
+
+    def _request(self, request: TrafficRequest) -> TrafficRequest:
+        directions = 2 if request.bidirectional else 1
+        rate = None if self._load_pps is None else max(1, round(self._load_pps / directions))
+        return replace(request, rate_pps=rate, duration_ns=round(self._spec.duration_s * NS_PER_S))
+
+    def _trial(self, request: TrafficRequest) -> tuple[_Seen, str]:
+        """Measure one trial, again where it was in another class; the last one counts then."""
+        for left in reversed(range(TRIES)):
+            task = self._bench.task()
+            record = self._bench.setup.measures.measure(replace(task, request=request))
+            self._bench.keep(record)
+            label = self._bench.label_of_last()
+            if left == 0 or label in (self._wanted, ONLY) or (self._wanted is None and label != MIXED):
+                break
+        self._wanted = self._wanted or (label if label not in (ONLY, MIXED) else None)
+        return _seen(record), label
+
+    def _quantities(self, shown: _Seen, alike: list[_Seen]) -> tuple[Quantity, ...]:
+        rates = [seen.rate_pps for seen in alike]
+        losses = [seen.loss_percent for seen in alike]
+        quantities = [
+            Quantity(name="rate", value=shown.rate_pps, unit="frames/s", low=min(rates), high=max(rates)),
+            Quantity(name="loss", value=shown.loss_percent, unit="%", low=min(losses), high=max(losses)),
+            Quantity(
+                name=OF_THE_FIRST,
+                value=100 * shown.rate_pps / self._first_pps if self._first_pps else None,
+                unit="%",
+            ),
+        ]
+        cycles = shown.trial.cost.cycles_per_packet if shown.trial.cost is not None else None
+        if cycles is not None:
+            quantities.append(Quantity(name="cycles per packet", value=round(cycles, 1), unit=""))
+        if self._load_pps is not None and shown.latency is not None:
+            for name, value in (("P50", shown.latency.p50_ns), ("P99", shown.latency.p99_ns)):
+                quantities.append(Quantity(name=f"latency {name}", value=value / NS_PER_US, unit="us"))
+        return tuple(quantities)
+
+
+def _seen(trial: TrialRecord) -> _Seen:
+    """Read a trial as searches do: what a port refused at a given load is lost, what the generator left out is not."""
+    latency = merge_latency(text for text in trial.latency_hdr if text)
+    return _Seen(trial, trial.forwarded_rate_pps, 100 * trial_of(trial).loss_ratio, latency)
+
+
+def counted(number: int, what: str) -> str:
+    """Write a number of things, given in the plural: `1 flow`, `1,000 entries`."""
+    if number != 1:
+        return f"{number:,} {what}"
+    return f"1 {what[:-3]}y" if what.endswith("ies") else f"1 {what[:-1]}"

@@ -1,0 +1,37 @@
+"""How fast a switch learns addresses."""
+
+from math import log2
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from nfvbed.spec.testkinds.base import NamedTest
+
+
+class AddressLearningTest(NamedTest):
+    """The highest rate of new addresses at which a learning switch misses none (RFC 2889 section 5.8)."""
+
+    kind: Literal["address-learning"]
+    addresses: int = Field(8_000, ge=1, le=1_000_000)
+    """New ones in each step: fewer than the switch holds, which `address-caching` finds, and many more than the rings
+    of its ports, which would take the frames however fast they come."""
+    min_load_pps: int = Field(10_000, ge=1)
+    max_load_pps: int = Field(10_000_000, le=100_000_000)
+    """Rates between which it is looked for, frames/s; every frame shows a new address."""
+    relative_width: float = Field(0.02, gt=0, le=0.5)
+    """The highest rate at which all were learnt and the lowest at which one was missed differ by this part at most."""
+    test_load_pps: int = Field(50_000, ge=10, le=100_000_000)
+    """At which the addresses are asked for."""
+    tries: int = Field(3, ge=1, le=10)
+    """A rate is too high when addresses were missed so many times in a row."""
+
+    @model_validator(mode="after")
+    def the_range_rises(self) -> Self:
+        if self.max_load_pps <= self.min_load_pps:
+            raise ValueError(f"max_load_pps ({self.max_load_pps}) must be above min_load_pps ({self.min_load_pps})")
+        return self
+
+    def expected(self) -> tuple[float, int]:
+        """Estimate the seconds of traffic, and the trials."""
+        steps = 2 + log2(log2(self.max_load_pps / self.min_load_pps) / self.relative_width + 1)
+        return steps * 2 * self.addresses / self.test_load_pps, round(4 * steps)
