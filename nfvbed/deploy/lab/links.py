@@ -153,7 +153,7 @@ def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], lear
 
 
 def remove(names: Iterable[str]) -> None:
-    """Remove links of this namespace, those that are there; the ports of a bridge that is removed stay, without a master."""
+    """Remove those of the links that are in this namespace; ports of a removed bridge stay, without a master."""
     with IPRoute() as route:
         for name in names:
             for index in route.link_lookup(ifname=name):
