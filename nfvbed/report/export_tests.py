@@ -70,7 +70,7 @@ def _first(test: MeasuredTest) -> dict[str, Value]:
         "simulated": int(result.simulated),
         "status": result.status.value,
         "reason": result.reason,
-        "warnings": " ".join(warning.value for warning in result.warnings),
+        "warnings": " ".join(warning.value for warning in test.doubts),
     }
 
 

@@ -2,7 +2,6 @@
 
 from markupsafe import Markup
 
-from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
@@ -33,9 +32,9 @@ def tests_section(comparison: Comparison) -> Markup:
     parts += [_measured(comparison, table) for table in measured_tables(comparison)]
     parts += [
         Markup('<div class="notice"><p><strong>{}</strong>: {} {}</p></div>').format(
-            kind.value, advice_for(kind).meaning, advice_for(kind).remedy
+            kind.value, advice.meaning, advice.remedy
         )
-        for kind in throughput.further_doubts(comparison)
+        for kind, advice in throughput.further_advice(comparison)
     ]
     return joined(parts)
 

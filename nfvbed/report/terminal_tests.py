@@ -5,7 +5,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
@@ -22,8 +21,8 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
     rows = throughput.throughput_rows(comparison)
     loads = [test for test in comparison.tests if test.result.kind.has_loads and test.shown]
     advice = [
-        Text.assemble((kind.value, "bold yellow"), f": {advice_for(kind).meaning} {advice_for(kind).remedy}")
-        for kind in throughput.further_doubts(comparison)
+        Text.assemble((kind.value, "bold yellow"), f": {advice.meaning} {advice.remedy}")
+        for kind, advice in throughput.further_advice(comparison)
     ]
     measured = [part for table in measured_tables(comparison) for part in _measured(table)]
     return [*(_throughput(rows) if rows else []), *([_loads(loads)] if loads else []), *measured, *advice]

@@ -6,9 +6,10 @@ from typing import Final
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Difference
 from nfvbed.compare.latency import LatencySummary
+from nfvbed.compare.rowdoubts import WarningCount
 from nfvbed.compare.scope import Scope, ScopeFinding
 from nfvbed.compare.statistics import Interval
-from nfvbed.compare.summary import CellSummary, Share, WarningCount
+from nfvbed.compare.summary import CellSummary, Share
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import Preset, QualityWarning, Status
 from nfvbed.units import FrameSize
@@ -187,12 +188,12 @@ def row_doubts(row: CellSummary) -> dict[QualityWarning, str]:
 
 def _counts(entries: Sequence[WarningCount], presets: int) -> str:
     """Count trials; paced ones are named, and `all` are all of both kinds."""
-    if len(entries) == presets and all(entry.trials == entry.of for entry in entries):
+    if len(entries) == presets and all(entry.trials == entry.of and not entry.detail for entry in entries):
         return "all"
     parts = []
     for entry in entries:
         name = "paced " if entry.preset is Preset.PACED else ""
-        parts.append(f"{name}{entry.trials}/{entry.of}")
+        parts.append(entry.detail or f"{name}{entry.trials}/{entry.of}")
     return ", ".join(parts)
 
 

@@ -63,13 +63,16 @@ class HugepagePool:
                 added so far is in the ledger.
         """
         least = pages if least is None else least
-        path, room = self._path, self._available_kib() // PAGE_KIB
+        before = self.free
+        if before >= pages:
+            return pages
+        path, reach = self._path, before + self._available_kib() // PAGE_KIB
         # The kernel would turn all the memory that there is into hugepages before it gives up.
-        wanted = next((number for number in (pages, least) if number - self.free <= room), None)
-        if wanted is None:
+        wanted = pages if pages <= reach else least
+        if wanted > reach:
             raise self._too_few(pages, path)
-        if wanted > self.free:
-            self.enlarge(wanted - self.free, ledger)
+        if wanted > before:
+            self.enlarge(wanted - before, ledger)
         if self.free < least:
             raise self._too_few(pages, path)
         return min(self.free, pages)
