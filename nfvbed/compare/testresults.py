@@ -30,6 +30,8 @@ class MeasuredLoad(Record):
     latency: LatencySummary | None
     """Both directions together; None where no frame was stamped, or none came back."""
     latency_directions: tuple[LatencySummary | None, ...]
+    warnings: tuple[QualityWarning, ...] = ()
+    """Of its trial."""
 
 
 class MeasuredTest(Record):
@@ -60,6 +62,10 @@ class MeasuredTest(Record):
     def doubts(self) -> tuple[QualityWarning, ...]:
         """All there are: those of its trials, and the derived ones."""
         return tuple(dict.fromkeys((*self.result.warnings, *self.derived)))
+
+    def doubts_at(self, load: MeasuredLoad) -> tuple[QualityWarning, ...]:
+        """Give those about one of its loads: of that load's trial, and what all its repetitions show."""
+        return tuple(dict.fromkeys((*load.warnings, *self.derived)))
 
 
 def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: str) -> Iterable[MeasuredTest]:
@@ -132,4 +138,5 @@ def _measured(point: LoadPoint, trial: TrialRecord | None) -> MeasuredLoad:
         loss_ratio=point.loss_ratio,
         latency=merge_latency(text for text in encoded if text),
         latency_directions=by_direction([encoded]),
+        warnings=trial.warnings if trial else (),
     )

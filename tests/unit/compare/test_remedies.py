@@ -1,4 +1,4 @@
-"""Advice depends on what was done: the host's cores, who shared one, the governor, the kind of VNF, how the run ended."""
+"""Advice depends on what was done: the host's cores, who shared one, the governor, the VNF, how the run ended."""
 
 from typing import Any
 
