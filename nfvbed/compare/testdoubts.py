@@ -1,4 +1,7 @@
-"""The doubts about tests beside the MRR that only show when their results are read together."""
+"""The doubts about tests beside the MRR that only show when their results are read together.
+
+Of a search's payload (`nfvbed/search/result.py`, a sibling) the stored form is read, and of that four keys alone.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,7 +10,6 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
 from nfvbed.results import MIXED, ResultKind
-from nfvbed.search.result import SearchResult
 
 RATES = ("frames/s", "bit/s")
 """Units of quantities whose scatter counts; times have tails by nature."""
@@ -42,7 +44,7 @@ def _with(test: MeasuredTest, shared: Sequence[QualityWarning]) -> MeasuredTest:
 def _placement_changed(test: MeasuredTest) -> bool:
     """Tell whether the class changed within the test, or within a trial of a search (which threw that one away)."""
     if test.result.kind is ResultKind.SEARCH and test.result.payload:
-        return SearchResult.model_validate(test.result.payload).placement.changed_trials > 0
+        return bool(test.result.payload["placement"]["changed_trials"])
     return test.placement_class == MIXED
 
 
@@ -59,9 +61,9 @@ def _rates(tests: Sequence[MeasuredTest]) -> list[list[float]]:
     found: dict[tuple[str, str], list[float]] = {}
     for test in tests:
         if test.result.kind is ResultKind.SEARCH and test.result.payload:
-            for goal in SearchResult.model_validate(test.result.payload).goals:
-                if goal.regular and goal.conditional_throughput_pps is not None:
-                    found.setdefault((goal.goal.name, ""), []).append(float(goal.conditional_throughput_pps))
+            for goal in test.result.payload["goals"]:
+                if goal["irregularity"] is None and goal["conditional_throughput_pps"] is not None:
+                    found.setdefault((goal["goal"]["name"], ""), []).append(float(goal["conditional_throughput_pps"]))
         for row in test.table.rows if test.table else ():
             for quantity in row.quantities:
                 if quantity.unit in RATES and quantity.value is not None:
