@@ -8,6 +8,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.progress_bar import ProgressBar
+from rich.table import Column
 from rich.text import Text
 
 from nfvbed.plan.cells import MRR_THEN_PACED, DeploymentKey
@@ -22,6 +23,8 @@ QUIET_S = 2.0
 SILENCE_S = 10.0
 """After so long without a line, one says that it still works."""
 TICK_S = 1.0
+BAR_WIDTH = 20
+"""Leaves room for what runs and both times on 80 columns."""
 QUIET_WARNINGS = {QualityWarning.SIMULATED}
 
 
@@ -142,7 +145,7 @@ class _TimeBar(BarColumn):
     """The bar is of time: it moves within a long test too."""
 
     def __init__(self, timer: Timer) -> None:
-        super().__init__()
+        super().__init__(bar_width=BAR_WIDTH)
         self._timer = timer
 
     def render(self, task: Task) -> ProgressBar:
@@ -156,7 +159,7 @@ class _Times(ProgressColumn):
     """Elapsed and left."""
 
     def __init__(self, timer: Timer) -> None:
-        super().__init__()
+        super().__init__(table_column=Column(no_wrap=True))
         self._timer = timer
 
     def render(self, task: Task) -> Text:
@@ -177,8 +180,9 @@ class BarProgress(Observer):
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._timer = Timer(clock)
         self._estimate: TimeLeft = lambda: 0.0
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), _TimeBar(self._timer))
-        self._progress = Progress(*columns, _Times(self._timer), console=console, refresh_per_second=1)
+        named = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+        columns = (SpinnerColumn(), named, _TimeBar(self._timer), _Times(self._timer))
+        self._progress = Progress(*columns, console=console, refresh_per_second=1)
         self._task = self._progress.add_task("starting", total=None)
 
     def __enter__(self) -> "BarProgress":
