@@ -158,6 +158,11 @@ def _unsent(what: Done) -> str:
             f"A VNF of {what.row.variant} ran on the generator's core {what.generator_core} and kept it from sending: "
             "use a host with a core for each of them, or a lower load."
         )
+    if what.generator_core is not None and 0 < what.cores < what.wanted:
+        return (
+            f"Lower the load, or use a host with more cores: of {what.cores}, the generator's core "
+            f"{what.generator_core} also serves the switch's management and nfvbed itself."
+        )
     if what.generator_core is not None and what.generator_core not in what.isolated:
         return (
             f"Lower the load, or see what else ran on the generator's core {what.generator_core}; it is not isolated "

@@ -38,6 +38,8 @@ def test_unsent_frames_where_a_vnf_sat_on_the_generators_core():
     assert "core 1 and kept it from sending" in remedy(QualityWarning.UNSENT, what())
     own = what(4, {"kind": "process", "cores": [[2]], "shares_core": [False]})
     assert "isolcpus=1" in remedy(QualityWarning.UNSENT, own)
+    alone = done(ROW, host(2), {"arrangement": ARRANGEMENT}, Status.OK)
+    assert "also serves the switch's management" in remedy(QualityWarning.UNSENT, alone)
 
 
 def test_offloads_by_the_kind_of_vnf():
