@@ -141,7 +141,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     baseline = _baseline(rows, options.baseline)
     differences = tuple(_differences(rows, baseline, rigs, options.rules))
     placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
-    tests = with_derived(placed, options.rules)
+    tests = with_derived(placed, options.rules, {(row.run, row.cell) for row in rows})
     return Comparison(
         runs=tuple(entry.run.id for entry in data),
         baseline=baseline,

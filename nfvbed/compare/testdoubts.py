@@ -3,7 +3,7 @@
 Of a search's payload (`nfvbed/search/result.py`, a sibling) the stored form is read, and of that four keys alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from nfvbed.compare.rowdoubts import spread
 from nfvbed.compare.testresults import MeasuredTest
@@ -15,18 +15,21 @@ RATES = ("frames/s", "bit/s")
 """Units of quantities whose scatter counts; times have tails by nature."""
 
 
-def with_derived(tests: Sequence[MeasuredTest], rules: Rules) -> tuple[MeasuredTest, ...]:
+def with_derived(
+    tests: Sequence[MeasuredTest], rules: Rules, subjects: Collection[tuple[str, str]]
+) -> tuple[MeasuredTest, ...]:
     """Give the tests, in order, each with the doubts that it shares with its repetitions.
 
     Args:
         tests: of all runs.
         rules: how many repetitions there should be, and how far they may scatter.
+        subjects: (run, cell) of those that need so many; a ceiling is measured less often.
     """
     groups: dict[tuple[str, str, str], list[MeasuredTest]] = {}
     for test in tests:
         if test.shown and test.result.status is Status.OK:
             groups.setdefault(_group(test), []).append(test)
-    shared = {key: tuple(_of_group(group, rules)) for key, group in groups.items()}
+    shared = {key: tuple(_of_group(group, rules, key[:2] in subjects)) for key, group in groups.items()}
     return tuple(_with(test, shared.get(_group(test), ())) for test in tests)
 
 
@@ -48,11 +51,11 @@ def _placement_changed(test: MeasuredTest) -> bool:
     return test.placement_class == MIXED
 
 
-def _of_group(tests: Sequence[MeasuredTest], rules: Rules) -> Iterable[QualityWarning]:
+def _of_group(tests: Sequence[MeasuredTest], rules: Rules, is_subject: bool) -> Iterable[QualityWarning]:
     """Name what the repetitions of one test of one cell show together."""
     if any((scatter := spread(values)) is not None and scatter > rules.max_spread for values in _rates(tests)):
         yield QualityWarning.UNSTABLE
-    if len(tests) < rules.needed:
+    if is_subject and len(tests) < rules.needed:
         yield QualityWarning.TOO_FEW_REPETITIONS
 
 
