@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
 
 TRIAL_FORMAT = 1
@@ -32,26 +33,6 @@ class Status(StrEnum):
     BLOCKED = "blocked"
     INTERRUPTED = "interrupted"
     NOT_APPLICABLE = "not-applicable"
-
-
-class QualityWarning(StrEnum):
-    """A doubt about a measurement, stored with it and shown wherever its number is shown."""
-
-    GENERATOR_LIMITED = "generator-limited"
-    PORT_LIMITED = "port-limited"
-    VNF_LIMITED = "vnf-limited"
-    WIRE_LIMITED = "wire-limited"
-    EMULATED_ACCELERATOR = "emulated-accelerator"
-    PLACEMENT_CHANGED = "placement-changed"
-    REORDERED = "reordered"
-    DUPLICATED = "duplicated"
-    CORRUPTED = "corrupted"
-    UNSENT = "unsent"
-    CPU_STOLEN = "cpu-stolen"
-    UNSTABLE = "unstable"
-    TOO_FEW_REPETITIONS = "too-few-repetitions"
-    CORES_SHARED = "cores-shared"
-    SIMULATED = "simulated"
 
 
 class Role(StrEnum):
@@ -360,6 +341,8 @@ class Deployment(Record):
     """Of what is under test; part of the configuration hash."""
     steps: tuple[tuple[str, int], ...] = ()
     """(step, duration in ns), in order."""
+    doubts: tuple[QualityWarning, ...] = ()
+    """About every trial on it: what it was set up with is not what was asked for."""
     simulated: bool = False
 
 

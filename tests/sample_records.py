@@ -168,7 +168,7 @@ def build(scenario: Scenario | None = None) -> RunData:
             "site": "lab",
             "port_kind": system.port_kind.value,
             "generator": {"engine": system.engine.name, "version": system.engine.version},
-            "arrangement": {"switch_core": 0, "generator_core": 1},
+            "arrangement": {"switch_cores": [0], "generator_core": 1, "control_cores": [1]},
         }
         | ({"vnf": {"digest": system.vnf_resolved}, "accelerator": system.accelerator} if system.vnf else {})
         for system in scenario.systems

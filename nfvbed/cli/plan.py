@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nfvbed.cli.overrides import collect, override_options
+from nfvbed.cli.progress import span
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, Unit, expand
@@ -34,7 +35,9 @@ def show_plan(study: Study, as_json: bool) -> None:
     plan = expand(study.experiment, study.variants, study.choices)
     overheads = SIMULATED if study.simulated else Overheads()
     least_s = length_s(plan, shortest(plan), overheads)
-    most_s = min(length_s(plan, plan.trials, overheads), study.experiment.repetitions.time_limit_s)
+    # No round begins after the limit, and the last one is not cut off.
+    limit_s = study.experiment.repetitions.time_limit_s + length_s(plan, plan.round(1), overheads)
+    most_s = max(least_s, min(length_s(plan, plan.trials, overheads), limit_s))
     if as_json:
         click.echo(json.dumps(_document(plan, study, (least_s, most_s)), indent=2))
         return
@@ -54,8 +57,8 @@ def show_plan(study: Study, as_json: bool) -> None:
     repetitions = study.experiment.repetitions
     virtual = " of virtual time" if study.simulated else ""
     console.print(
-        f"about {least_s:.0f} s{virtual}, until every cell has its repetitions in one placement class; "
-        f"at most {repetitions.max_rounds} rounds, none begun after {repetitions.time_limit_s:g} s",
+        f"about {span(least_s)}{virtual}, until every cell has its repetitions in one placement class; at most "
+        f"{span(most_s)}: {repetitions.max_rounds} rounds, none begun after {span(repetitions.time_limit_s)}",
         highlight=False,
         soft_wrap=True,
     )
@@ -92,5 +95,5 @@ def _document(plan: Plan, study: Study, length: tuple[float, float]) -> dict[str
             for trial in plan.round(1)
         ],
         "trials_at_most": len(plan.trials),
-        "estimate_s": {"at_least": round(length[0], 1), "at_most": round(max(length), 1)},
+        "estimate_s": {"at_least": round(length[0], 1), "at_most": round(length[1], 1)},
     }

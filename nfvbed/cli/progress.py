@@ -2,23 +2,29 @@
 
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Column
+from rich.text import Text
 
 from nfvbed.plan.cells import MRR_THEN_PACED, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.plan.standing import Standing
 from nfvbed.records import CellRole, QualityWarning, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
-from nfvbed.run.observer import Observer
+from nfvbed.run.observer import Observer, TimeLeft
 
 QUIET_S = 2.0
 """Trials that end sooner after the last line than this get no line of their own."""
 SILENCE_S = 10.0
 """After so long without a line, one says that it still works."""
 TICK_S = 1.0
+BAR_WIDTH = 20
+"""Leaves room for what runs and both times on 80 columns."""
 QUIET_WARNINGS = {QualityWarning.SIMULATED}
 
 
@@ -43,9 +49,9 @@ class PlainProgress(Observer):
         self._ended.set()
         self._ticker.join()
 
-    def run_started(self, run: RunRecord, resumed: bool, estimate_s: float) -> None:
+    def run_started(self, run: RunRecord, resumed: bool, left_s: TimeLeft) -> None:
         """Tell the run's id, for `--resume`, and how long it takes."""
-        self._say(f"run {run.id} of {run.experiment} {'goes on' if resumed else 'begins'}, about {span(estimate_s)}")
+        self._say(begun(run, resumed, left_s()))
 
     def cell_set_aside(self, cell: str, reason: str) -> None:
         """Tell what is not measured, and why."""
@@ -96,17 +102,88 @@ class PlainProgress(Observer):
                 self._say(f"still {self._doing} ({time.monotonic() - self._since:.0f} s)")
 
 
+class Timer:
+    """Elapsed time, and the time left as it was estimated last."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._ends_at: float | None = None
+
+    def expect(self, left_s: float) -> None:
+        """Take a new estimate; none (0) where time is virtual."""
+        self._ends_at = self._clock() + left_s if left_s > 0 else None
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since it was made."""
+        return self._clock() - self._began
+
+    @property
+    def left_s(self) -> float | None:
+        """By the last estimate; below 0 where that was too short, None without one."""
+        return None if self._ends_at is None else self._ends_at - self._clock()
+
+    @property
+    def share(self) -> float:
+        """Part of the whole time that is over; 0 without an estimate."""
+        left_s = self.left_s
+        whole_s = self.elapsed_s + max(left_s or 0.0, 0.0)
+        return self.elapsed_s / whole_s if left_s is not None and whole_s > 0 else 0.0
+
+    @property
+    def words(self) -> str:
+        """Both, as people write times."""
+        left_s = self.left_s
+        if left_s is None:
+            return span(self.elapsed_s)
+        left = f"about {span(left_s)} left" if left_s > 0 else "longer than estimated"
+        return f"{span(self.elapsed_s)}, {left}"
+
+
+class _TimeBar(BarColumn):
+    """The bar is of time: it moves within a long test too."""
+
+    def __init__(self, timer: Timer) -> None:
+        super().__init__(bar_width=BAR_WIDTH)
+        self._timer = timer
+
+    def render(self, task: Task) -> ProgressBar:
+        """Draw the part of the time that is over."""
+        pulse = self._timer.left_s is None and not task.finished
+        share = 1.0 if task.finished else self._timer.share
+        return ProgressBar(total=1.0, completed=share, width=self.bar_width, pulse=pulse)
+
+
+class _Times(ProgressColumn):
+    """Elapsed and left."""
+
+    def __init__(self, timer: Timer) -> None:
+        super().__init__(table_column=Column(no_wrap=True))
+        self._timer = timer
+
+    def render(self, task: Task) -> Text:
+        """Write both."""
+        return Text(self._timer.words, style="progress.remaining")
+
+
 class BarProgress(Observer):
-    """A bar for people: what runs, how far the round is, what is missing.
+    """A bar for people: what runs, how much of the time is over, how much is left.
 
     It is drawn once a second only: drawing takes time on the cores that are measured.
+
+    Args:
+        console: to draw on.
+        clock: seconds.
     """
 
-    def __init__(self, console: Console) -> None:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        self._progress = Progress(*columns, TimeElapsedColumn(), console=console, refresh_per_second=1)
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._timer = Timer(clock)
+        self._estimate: TimeLeft = lambda: 0.0
+        named = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+        columns = (SpinnerColumn(), named, _TimeBar(self._timer), _Times(self._timer))
+        self._progress = Progress(*columns, console=console, refresh_per_second=1)
         self._task = self._progress.add_task("starting", total=None)
-        self._ended = 0
 
     def __enter__(self) -> "BarProgress":
         self._progress.start()
@@ -117,9 +194,11 @@ class BarProgress(Observer):
     ) -> None:
         self._progress.stop()
 
-    def run_started(self, run: RunRecord, resumed: bool, estimate_s: float) -> None:
+    def run_started(self, run: RunRecord, resumed: bool, left_s: TimeLeft) -> None:
         """Tell the run's id, for `--resume`, and how long it takes."""
-        self._say(f"run {run.id} of {run.experiment} {'goes on' if resumed else 'begins'}, about {span(estimate_s)}")
+        self._estimate = left_s
+        self._timer.expect(left_s())
+        self._say(begun(run, resumed, left_s()))
 
     def cell_set_aside(self, cell: str, reason: str) -> None:
         """Tell what is not measured, and why."""
@@ -134,27 +213,25 @@ class BarProgress(Observer):
         self._progress.update(self._task, description=f"round {trial.round}: {trial.cell} {named_unit(trial)}")
 
     def trial_ended(self, record: TrialRecord) -> None:
-        """Count it; those of a longer test count together, when it ends."""
+        """Estimate anew; the trials of a longer test count together, when it ends."""
         if record.preset in MRR_THEN_PACED:
-            self._count()
+            self._timer.expect(self._estimate())
 
     def test_ended(self, result: ResultRecord) -> None:
-        """Tell what came of a test."""
-        self._count()
+        """Tell what came of a test, and estimate anew."""
+        self._timer.expect(self._estimate())
         self._say(result_line(result))
 
-    def _count(self) -> None:
-        self._ended += 1
-        self._progress.update(self._task, completed=self._ended)
-
     def round_ended(self, round_number: int, standing: Standing, left_s: float) -> None:
-        """Tell what is missing, and stretch the bar to it."""
-        missing = sum(standing.missing.values())
-        self._progress.update(self._task, total=self._ended + missing)
+        """Tell what is missing, and how long it takes."""
+        self._timer.expect(left_s)
         self._say(f"round {round_number} is complete; {remaining(standing, left_s)}")
 
     def run_ended(self, run: RunRecord) -> None:
         """Tell how it ended."""
+        if run.status is Status.OK:
+            self._progress.update(self._task, description="done", total=1, completed=1)
+        self._timer.expect(0.0)
         self._say(f"run {run.id} ended: {run.status.value if run.status else 'unknown'}")
 
     def _say(self, line: str) -> None:
@@ -164,6 +241,12 @@ class BarProgress(Observer):
 def progress_on(console: Console) -> PlainProgress | BarProgress:
     """Give what fits the console."""
     return BarProgress(console) if console.is_terminal else PlainProgress(console)
+
+
+def begun(run: RunRecord, resumed: bool, left_s: float) -> str:
+    """Say which run begins, and how long it takes; nothing of that where time is virtual."""
+    about = f", about {span(left_s)}" if left_s > 0 else ""
+    return f"run {run.id} of {run.experiment} {'goes on' if resumed else 'begins'}{about}"
 
 
 def named(key: DeploymentKey) -> str:
@@ -203,10 +286,13 @@ def remaining(standing: Standing, left_s: float) -> str:
     cells = len(standing.missing)
     rounds = max(standing.missing.values())
     need = "1 cell needs" if cells == 1 else f"{cells} cells need"
-    return f"{need} up to {rounds} more in class {standing.placement}, about {span(left_s)}"
+    about = f", about {span(left_s)} left" if left_s > 0 else ""
+    return f"{need} up to {rounds} more in class {standing.placement}{about}"
 
 
 def span(seconds: float) -> str:
     """Write a time as people do."""
     whole = round(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
     return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"

@@ -32,6 +32,8 @@ class LoadedRuns:
     baseline: str | None
     """What the first run's experiment names."""
     needed: int | None
+    max_spread: float | None = None
+    """What the first run's experiment calls stable."""
     title: str = ""
     """Of the runs' experiments; empty where their plans are not stored."""
 
@@ -75,7 +77,7 @@ def make_options(loaded: LoadedRuns, chosen: dict[str, Any]) -> Options:
     return Options(
         baseline=chosen["baseline"] or loaded.baseline,
         placement_class=chosen["placement_class"],
-        rules=Rules(needed=needed, resolution=chosen["resolution"]),
+        rules=Rules(needed=needed, resolution=chosen["resolution"], max_spread=loaded.max_spread or Rules().max_spread),
     )
 
 
@@ -95,10 +97,18 @@ def load_runs(root: Path | None, store: str | None, names: Sequence[str]) -> Loa
     experiment = experiments[0]
     measured = {cell.variant for entry in data for cell in entry.cells}
     baseline = experiment.get("baseline")
-    needed = experiment.get("repetitions", {}).get("needed")
+    repetitions = experiment.get("repetitions", {})
     found = {digest: value for digest, value in variants.items() if value}
     title = "; ".join(dict.fromkeys(entry["title"] for entry in experiments if entry.get("title")))
-    return LoadedRuns(data, found, facts, baseline if baseline in measured else None, needed, title)
+    return LoadedRuns(
+        data=data,
+        variants=found,
+        facts=facts,
+        baseline=baseline if baseline in measured else None,
+        needed=repetitions.get("needed"),
+        max_spread=repetitions.get("max_spread"),
+        title=title,
+    )
 
 
 def _read(store: "Store", run: RunRecord) -> RunData:

@@ -1,4 +1,7 @@
-"""What each doubt about a measurement means and what can be done; shown wherever the doubt is."""
+"""What each doubt about a measurement means and what can be done; shown wherever the doubt is.
+
+These are the general words. What can be done depends on what was done: `remedies.py` knows that.
+"""
 
 from typing import Final
 
@@ -57,8 +60,31 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
         meaning="The measuring threads were kept waiting for their cores.",
         remedy="Stop other work on the host, isolate the cores, or measure more repetitions.",
     ),
+    QualityWarning.FREQUENCY_CHANGED: Advice(
+        meaning="The clock of a working core changed by more than 3 %, within a trial or from one to the next.",
+        remedy="Set the governor to performance and switch turbo off, then measure again.",
+    ),
+    QualityWarning.THERMAL_THROTTLING: Advice(
+        meaning="A working core was slowed by heat during a trial.",
+        remedy="See to the machine's cooling, or fix a lower clock, then measure again.",
+    ),
+    QualityWarning.WRONG_NUMA_NODE: Advice(
+        meaning="Working cores, their hugepages or the NIC are on different NUMA nodes: frames cross between sockets.",
+        remedy="Put cores, hugepages and NIC on one node: name the cores in the site's file (arrangement).",
+    ),
+    QualityWarning.HUGEPAGES_SHORT: Advice(
+        meaning="There were fewer hugepages than asked for; the data plane or the generator ran with less memory.",
+        remedy="Reserve them at boot (hugepages=N), stop what holds them, or lower hugepages_mib of the variant.",
+    ),
+    QualityWarning.OFFLOADS_ON: Advice(
+        meaning="A raw-Ethernet VNF is on ports with checksum offload. The generator's frames come through, and those "
+        "of a stack would be dropped by their receiver.",
+        remedy="Turn offloads off on the VNF's ports (`offloads: false`, --no-offloads), and read the rate as one of "
+        "complete frames.",
+    ),
     QualityWarning.UNSTABLE: Advice(
-        meaning="The rate drifted or jumped within the trial or between the trials of one class.",
+        meaning="The rates of one placement class scatter by more than the experiment's bound (repetitions.max_spread: "
+        "interquartile range over median).",
         remedy="Measure longer trials and more of them; look at what else runs.",
     ),
     QualityWarning.TOO_FEW_REPETITIONS: Advice(
@@ -77,5 +103,5 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
 
 
 def advice_for(kind: QualityWarning) -> Advice:
-    """Give the advice that belongs to a warning."""
+    """Give the advice that belongs to a warning, whatever was done."""
     return ADVICE[kind]

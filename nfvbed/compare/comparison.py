@@ -3,17 +3,20 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
+from nfvbed.compare.advice import Advice, advice_for
 from nfvbed.compare.chains import Chain, find_chains
 from nfvbed.compare.choice import ClassChoice, choose_class
 from nfvbed.compare.limits import with_limits
 from nfvbed.compare.placement import PLACEMENT_RULE, Placement, analyse
+from nfvbed.compare.remedies import advice_on
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope, ScopeFinding, find_scope
 from nfvbed.compare.summary import CellSummary, Census, LabelledTrial, summarise, take_census
+from nfvbed.compare.testdoubts import with_derived
 from nfvbed.compare.testresults import MeasuredTest, place_results, take_census_of_tests
 from nfvbed.compare.verdict import Judgement, Rules, Samples, Verdict, judge, not_comparable
 from nfvbed.errors import NotComparableError, UsageError
-from nfvbed.records import CellRole, Record, Status
+from nfvbed.records import CellRole, QualityWarning, Record, Status
 
 COMPARISON_FORMAT: Final = 2
 """2: rows and differences have VNFs, and there are chains."""
@@ -81,6 +84,8 @@ class Comparison(Record):
     chains: tuple[Chain, ...] = ()
     tests: tuple[MeasuredTest, ...] = ()
     """Results of tests beside the MRR."""
+    advice: dict[QualityWarning, Advice] = {}
+    """On every limit and doubt that occurs, by what was done."""
     distances: tuple[DistancePoint, ...]
     rigs: dict[str, dict[str, Any]] = {}
     """What the rig hashes of the rows stand for, where it is stored."""
@@ -95,6 +100,10 @@ class Comparison(Record):
         """Find a row's difference; the baseline's own row has none."""
         found = (entry for entry in self.differences if (entry.run, entry.cell) == (row.run, row.cell))
         return next(found, None)
+
+    def advice_on(self, kind: QualityWarning) -> Advice:
+        """Give the advice on a limit or doubt; the general one where nothing here carries it."""
+        return self.advice.get(kind) or advice_for(kind)
 
     @property
     def comparable(self) -> bool:
@@ -115,11 +124,10 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     hosts = _hosts(data)
     placements = {host: analyse([t.core_distance_ns for run in runs for t in run.trials]) for host, runs in hosts}
     labels = _labels(hosts, placements)
-    needed = options.rules.needed
     choices = {host: _choose(runs, placements[host], labels, options) for host, runs in hosts}
     names = {host: choice.name for host, choice in choices.items()}
     summaries = [
-        summarise(entry.run, cell, _of_cell(entry, cell.id, labels), names[entry.run.host_hash], needed)
+        summarise(entry.run, cell, _of_cell(entry, cell.id, labels), names[entry.run.host_hash], options.rules)
         for entry in data
         for cell in entry.cells
     ]
@@ -132,6 +140,8 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     )
     baseline = _baseline(rows, options.baseline)
     differences = tuple(_differences(rows, baseline, rigs, options.rules))
+    placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
+    tests = with_derived(placed, options.rules, {(row.run, row.cell) for row in rows})
     return Comparison(
         runs=tuple(entry.run.id for entry in data),
         baseline=baseline,
@@ -141,7 +151,8 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         ceilings=ceilings,
         differences=differences,
         chains=find_chains(rows),
-        tests=tuple(test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])),
+        tests=tests,
+        advice=advice_on(rows, tests, data),
         distances=tuple(_points(data, labels)),
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences)),

@@ -38,6 +38,24 @@ class LatencySummary(Record):
     curve: tuple[tuple[float, int], ...]
     """(percentile, latency in ns); the last one is (100, maximum)."""
 
+    def at(self, percentile: float) -> int | None:
+        """Give the latency at a percentile, in ns; None where too few frames lie above it to say."""
+        return dict(self.curve).get(percentile)
+
+    @property
+    def min_ns(self) -> int:
+        """The least."""
+        return self.curve[0][1]
+
+    @property
+    def delay_variation_ns(self) -> int:
+        """P99 less the least delay: the delay variation (RFC 3393) against the frame of least delay.
+
+        This is the PDV of RFC 5481 section 4.2. Differences between frames that follow each other are not in a
+        histogram.
+        """
+        return self.p99_ns - self.min_ns
+
 
 def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
     """Merge base64 HdrHistograms (V2, compressed); None when there is none or they are empty.

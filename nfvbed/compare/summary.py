@@ -7,7 +7,9 @@ from typing import Final, Literal
 
 from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
 from nfvbed.compare.placement import MIXED, ONLY
+from nfvbed.compare.rowdoubts import WarningCount, row_warnings
 from nfvbed.compare.statistics import Interval, interquartile_range, median, median_interval
+from nfvbed.compare.verdict import Rules
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRecord,
@@ -89,15 +91,6 @@ class Census(Record):
     """Usable trials at maximum load, by placement class."""
     mixed: int
     not_ok: int
-
-
-class WarningCount(Record):
-    """A doubt stored with trials that this row uses; trials at maximum load and paced ones are counted apart."""
-
-    kind: QualityWarning
-    preset: Preset = Preset.MRR
-    trials: int
-    of: int
 
 
 class Limit(Record):
@@ -206,11 +199,18 @@ class LabelledTrial(Record):
 
 
 def summarise(
-    run: RunRecord, cell: CellRecord, trials: Sequence[LabelledTrial], placement_class: str, needed: int
+    run: RunRecord, cell: CellRecord, trials: Sequence[LabelledTrial], placement_class: str, rules: Rules
 ) -> CellSummary:
     """Summarise one cell in one class; trials of other classes are counted, never used.
 
     A ceiling's trial without a core distance counts in every class: a loop-back has no switch to be far from.
+
+    Args:
+        run: that it was measured in.
+        cell: the cell.
+        trials: all of the cell's.
+        placement_class: that is shown.
+        rules: how many trials there should be, and how far they may scatter.
     """
     usable = {placement_class} if cell.role is CellRole.SUBJECT else {placement_class, ONLY}
     used = [entry.trial for entry in trials if entry.trial.status is Status.OK and entry.label in usable]
@@ -238,10 +238,19 @@ def summarise(
         cycles_source=source,
         engine=", ".join(sorted({f"{trial.engine.name} {trial.engine.version}" for trial in used})),
         census=census,
-        warnings=_warnings(maximum, paced, needed if cell.role is CellRole.SUBJECT else 1),
+        warnings=row_warnings(maximum, paced, (census.mixed, _maximum(census)), _rules_of(cell, rules)),
         notes=_notes(cell, pace),
         simulated=cell.simulated or any(entry.trial.simulated for entry in trials),
     )
+
+
+def _maximum(census: Census) -> int:
+    return census.mixed + sum(census.by_class.values())
+
+
+def _rules_of(cell: CellRecord, rules: Rules) -> Rules:
+    """Give the rules of a row: a ceiling is measured as often as its experiment says, which is not known here."""
+    return rules if cell.role is CellRole.SUBJECT else rules.model_copy(update={"needed": 1})
 
 
 def take_census(trials: Sequence[LabelledTrial]) -> Census:
@@ -344,20 +353,6 @@ def _cycles(trials: Sequence[TrialRecord]) -> tuple[Share, str]:
     ]
     sources = {CLOCK_RATE.sub("", cost.source) for cost in costs}
     return _median_or_word(values), ", ".join(sorted(sources))
-
-
-def _warnings(maximum: Sequence[TrialRecord], paced: Sequence[TrialRecord], needed: int) -> tuple[WarningCount, ...]:
-    found = []
-    for kind in QualityWarning:
-        if kind is QualityWarning.TOO_FEW_REPETITIONS:
-            if 0 < len(maximum) < needed:
-                found.append(WarningCount(kind=kind, trials=len(maximum), of=needed))
-            continue
-        for preset, trials in ((Preset.MRR, maximum), (Preset.PACED, paced)):
-            count = sum(kind in trial.warnings for trial in trials)
-            if count:
-                found.append(WarningCount(kind=kind, preset=preset, trials=count, of=len(trials)))
-    return tuple(found)
 
 
 def _notes(cell: CellRecord, paced: PacedSummary | None) -> tuple[str, ...]:

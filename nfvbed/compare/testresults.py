@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import Census
-from nfvbed.records import CellRecord, CellRole, Record, Status, TrialRecord
+from nfvbed.records import CellRecord, CellRole, QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import (
     MIXED,
     ONLY,
@@ -30,6 +30,8 @@ class MeasuredLoad(Record):
     latency: LatencySummary | None
     """Both directions together; None where no frame was stamped, or none came back."""
     latency_directions: tuple[LatencySummary | None, ...]
+    warnings: tuple[QualityWarning, ...] = ()
+    """Of its trial."""
 
 
 class MeasuredTest(Record):
@@ -53,6 +55,17 @@ class MeasuredTest(Record):
     """Of a test at given loads; a search's trials are many, and its bounds tell them."""
     table: TablePayload | None = None
     """Of a test that measures quantities under several conditions."""
+    derived: tuple[QualityWarning, ...] = ()
+    """Doubts that only show when results are read together: a class that changed, scatter, too few repetitions."""
+
+    @property
+    def doubts(self) -> tuple[QualityWarning, ...]:
+        """All there are: those of its trials, and the derived ones."""
+        return tuple(dict.fromkeys((*self.result.warnings, *self.derived)))
+
+    def doubts_at(self, load: MeasuredLoad) -> tuple[QualityWarning, ...]:
+        """Give those about one of its loads: of that load's trial, and what all its repetitions show."""
+        return tuple(dict.fromkeys((*load.warnings, *self.derived)))
 
 
 def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: str) -> Iterable[MeasuredTest]:
@@ -125,4 +138,5 @@ def _measured(point: LoadPoint, trial: TrialRecord | None) -> MeasuredLoad:
         loss_ratio=point.loss_ratio,
         latency=merge_latency(text for text in encoded if text),
         latency_directions=by_direction([encoded]),
+        warnings=trial.warnings if trial else (),
     )

@@ -67,6 +67,8 @@ class Rules(Record):
     """A smaller relative difference of medians is called `same`, however significant."""
     needed: int = Field(5, ge=1)
     """Trials in one placement class that a row should have."""
+    max_spread: float = Field(0.05, gt=0)
+    """Interquartile range of a row's rates in one class, as a part of their median, that counts as stable."""
 
 
 class Samples(Record):

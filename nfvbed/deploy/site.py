@@ -1,6 +1,7 @@
 """The interface of a site: where data planes are deployed. The lab is one; clouds are others."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 from nfvbed.deploy.lab.arrangement import Arrangement
@@ -9,7 +10,16 @@ from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.tables import registry as tables
 from nfvbed.deploy.tables.table import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError, UnsupportedError
-from nfvbed.records import CellRole, Deployment, Hop, PortKind, Support, SwitchCounters, WorkThread
+from nfvbed.records import (
+    CellRole,
+    Deployment,
+    Hop,
+    PortKind,
+    QualityWarning,
+    Support,
+    SwitchCounters,
+    WorkThread,
+)
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
@@ -72,6 +82,15 @@ class Site(ABC):
             InternalError: the site's deployments have no cores.
         """
         raise InternalError(f"deployments on site {self.name} have no cores", where=deployment.variant)
+
+    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+        """Name what the deployment, as it stands, casts doubt on: every trial on it has these.
+
+        Args:
+            deployment: stands, with its generator.
+            threads: those that do the packet work, the generator's included.
+        """
+        return deployment.doubts
 
     @abstractmethod
     def open_generator(self, deployment: Deployment) -> Generator:

@@ -8,6 +8,7 @@ from typing import Any
 
 from nfvbed.deploy.site import Site
 from nfvbed.errors import GeneratorError
+from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.doubts import is_wire_limited, traffic_doubts, vnf_doubts
 from nfvbed.measure.procfs import read_sample
@@ -44,6 +45,9 @@ class Measurement:
         self._deployment = deployment
         self._generator = generator
         self._info = generator.hello()
+        self._watch = CoreWatch()
+        self._standing: tuple[QualityWarning, ...] | None = None
+        """Doubts about the deployment, once its memory is in use; None: not asked yet."""
 
     def warm_up(self, request: TrafficRequest) -> None:
         """Wait for the links, then run traffic whose result is thrown away: caches, tables and rings fill.
@@ -72,19 +76,22 @@ class Measurement:
         distance_before = site.core_distance_ns(deployment)
         threads = self._threads()
         counters_before = site.counters(deployment) if task.counters else None
+        self._watch.begin(threads)
         cpu_before = read_sample((t.pid, t.tid) for t in threads)
         with task.around():
             result = self._run(task.request, task.meanwhile)
         if task.look is not None:
             task.look(result)
         cpu_after = read_sample((t.pid, t.tid) for t in threads)
+        of_cores = self._watch.end()
         site.verify(deployment)
         counters_after = site.counters(deployment) if task.counters else None
         distance_after = site.core_distance_ns(deployment)
         cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
         received = sum(d.received for d in result.directions)
         told = without_hidden_work(cpu.times, threads, received)
-        cpu = CpuReport(told + self._without_thread(threads), cpu.warnings)
+        doubts = (*cpu.warnings, *of_cores, *self._of_deployment(threads))
+        cpu = CpuReport(told + self._without_thread(threads), doubts)
         counters = difference(counters_before, counters_after)
         return TrialRecord(
             run=task.run,
@@ -129,6 +136,11 @@ class Measurement:
         if self._deployment.simulated:
             return ()
         return working_threads(self._site, self._deployment, self._info)
+
+    def _of_deployment(self, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+        if self._standing is None:
+            self._standing = self._site.doubts(self._deployment, threads)
+        return self._standing
 
     def _without_thread(self, threads: Sequence[WorkThread]) -> tuple[CpuTime, ...]:
         """Say of the roles that work and have no thread that their time cannot be told apart: it is not zero."""

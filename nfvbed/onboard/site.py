@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from nfvbed.deploy.tables.table import ForwardingTable
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.onboard import path, standing
 from nfvbed.onboard.ends import EndTraffic, VnfEnds
+from nfvbed.onboard.incomplete import leave_checksums_out
 from nfvbed.onboard.placement import placements
 from nfvbed.onboard.process.routes import RouteTable
 from nfvbed.onboard.readiness import wait_until_forwarding
@@ -29,6 +30,7 @@ from nfvbed.records import (
     Deployment,
     Hop,
     PortKind,
+    QualityWarning,
     Readiness,
     Support,
     SwitchCounters,
@@ -300,6 +302,14 @@ class OnboardingSite(Site):
         """The threads that do the packet work now, those of VNFs included."""
         of_vnfs = [thread for run, handle in self._vnfs(deployment) for thread in run.threads(handle)]
         return (*self._lab.work_threads(deployment), *of_vnfs)
+
+    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+        """Name what data plane and VNFs cast doubt on."""
+        found = self._lab.doubts(deployment, threads)
+        live = self._live.get(deployment.id)
+        if live is not None and leave_checksums_out(deployment, live.handles, live.choice):
+            return (*found, QualityWarning.OFFLOADS_ON)
+        return found
 
     def core_distance_ns(self, deployment: Deployment) -> float | None:
         """Between the switch's and the generator's core."""

@@ -11,7 +11,7 @@ from nfvbed.spec.tests import expected_s
 
 @dataclass(frozen=True)
 class Overheads:
-    """What is spent beside the traffic, in s; a run replaces the guesses by what it sees."""
+    """What is spent beside the traffic, in s; a run scales its estimates by the pace that it sees."""
 
     deployment_s: float = 4.0
     """Setting a data plane and the generator up and down again."""

@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable
 
 from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.latency import LatencySummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report.export import Value, guarded
 from nfvbed.results import ResultKind, TablePayload
@@ -14,9 +15,13 @@ COLUMNS = (
     "run", "cell", "round", "test", "kind", "placement_class", "shown", "simulated", "status", "reason", "warnings",
     "preset", "goal", "loss_ratio_allowed", "regular", "irregularity", "conditional_throughput_pps", "lower_bound_pps",
     "upper_bound_pps", "sequence", "fraction", "of", "intended_load_pps", "forwarded_rate_pps", "loss_ratio",
-    "latency_min_ns", "latency_p50_ns", "latency_p99_ns", "latency_max_ns", "condition", "condition_status",
-    "condition_reason", "quantity", "value", "unit", "low", "high",
+    *(
+        f"latency_{of}{name}_ns" for of in ("", "0_to_1_", "1_to_0_")
+        for name in ("min", "p50", "p90", "p99", "p99_9", "max", "delay_variation_p99")
+    ),
+    "condition", "condition_status", "condition_reason", "quantity", "value", "unit", "low", "high",
 )  # fmt: skip
+"""Latency first of both directions together, then of each."""
 
 
 def tests_to_csv(comparison: Comparison) -> str:
@@ -70,7 +75,7 @@ def _first(test: MeasuredTest) -> dict[str, Value]:
         "simulated": int(result.simulated),
         "status": result.status.value,
         "reason": result.reason,
-        "warnings": " ".join(warning.value for warning in result.warnings),
+        "warnings": " ".join(warning.value for warning in test.doubts),
     }
 
 
@@ -94,16 +99,30 @@ def _goals(test: MeasuredTest) -> Iterable[dict[str, Value]]:
 
 def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
     for load in test.loads:
-        latency = load.latency
+        of_directions = zip(("0_to_1_", "1_to_0_"), load.latency_directions, strict=False)
         yield {
+            "warnings": " ".join(warning.value for warning in test.doubts_at(load)),
             "sequence": load.point.sequence,
             "fraction": load.point.fraction,
             "of": test.reference.of if test.reference and load.point.fraction is not None else None,
             "intended_load_pps": load.point.intended_load_pps,
             "forwarded_rate_pps": load.point.forwarded_rate_pps,
             "loss_ratio": load.loss_ratio,
-            "latency_min_ns": latency.curve[0][1] if latency else None,
-            "latency_p50_ns": latency.p50_ns if latency else None,
-            "latency_p99_ns": latency.p99_ns if latency else None,
-            "latency_max_ns": latency.max_ns if latency else None,
+            **_latency("", load.latency),
+            **{name: value for of, found in of_directions for name, value in _latency(of, found).items()},
         }
+
+
+def _latency(of: str, found: LatencySummary | None) -> dict[str, Value]:
+    if found is None:
+        return {}
+    values: dict[str, Value] = {
+        "min": found.min_ns,
+        "p50": found.p50_ns,
+        "p90": found.at(90.0),
+        "p99": found.p99_ns,
+        "p99_9": found.at(99.9),
+        "max": found.max_ns,
+        "delay_variation_p99": found.delay_variation_ns,
+    }
+    return {f"latency_{of}{name}_ns": value for name, value in values.items()}

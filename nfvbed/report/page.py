@@ -9,7 +9,6 @@ import json
 import vl_convert
 from markupsafe import Markup
 
-from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import QualityWarning
@@ -139,7 +138,7 @@ def _doubts(comparison: Comparison) -> Markup:
     parts = []
     for kind in wording.doubts(comparison.rows):
         rows = [text for row in comparison.rows if (text := _carried(row, kind))]
-        advice = advice_for(kind)
+        advice = comparison.advice_on(kind)
         parts.append(
             Markup('<div class="notice"><p><strong>{}</strong>: {}</p><p>{} {}</p></div>').format(
                 kind.value, "; ".join(rows), advice.meaning, advice.remedy

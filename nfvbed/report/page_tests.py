@@ -2,11 +2,11 @@
 
 from markupsafe import Markup
 
-from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import throughput, wording
+from nfvbed.report.directions import latency_lines
 from nfvbed.report.irregular import ADVICE
 from nfvbed.report.measured import MeasuredLine, MeasuredTable, measured_tables
 from nfvbed.report.page_table import joined, scrolling
@@ -20,6 +20,8 @@ LOAD_HEADINGS = (
     "Doubts",
 )  # fmt: skip
 
+DIRECTION_HEADINGS = ("Variant", "Traffic", "Test", "Load", "Direction", *wording.LATENCY_HEADINGS)
+
 
 def tests_section(comparison: Comparison) -> Markup:
     """Write the section; nothing where the MRR was the only test."""
@@ -29,13 +31,13 @@ def tests_section(comparison: Comparison) -> Markup:
     if rows:
         parts += [Markup("<p>{}</p>").format(throughput.SENTENCE), _throughput(comparison, rows), _reasons(rows)]
     if at_loads:
-        parts.append(_loads(comparison, at_loads))
+        parts += [_loads(comparison, at_loads), *_by_direction(comparison, at_loads)]
     parts += [_measured(comparison, table) for table in measured_tables(comparison)]
     parts += [
         Markup('<div class="notice"><p><strong>{}</strong>: {} {}</p></div>').format(
-            kind.value, advice_for(kind).meaning, advice_for(kind).remedy
+            kind.value, advice.meaning, advice.remedy
         )
-        for kind in throughput.further_doubts(comparison)
+        for kind, advice in throughput.further_advice(comparison)
     ]
     return joined(parts)
 
@@ -107,6 +109,29 @@ def _loads(comparison: Comparison, tests: list[MeasuredTest]) -> Markup:
     return _table(comparison, "Tests at given loads, both directions together", LOAD_HEADINGS, body)
 
 
+def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> list[Markup]:
+    """Write the latency of each direction, for tests of latency; and what the last column is."""
+    if not any(load.latency for test in tests for load in test.loads):
+        return []
+    sentence = Markup("<p><small>{}</small></p>").format(wording.LATENCY_SENTENCE)
+    lines = latency_lines(tests)
+    if not lines:
+        return [sentence]
+    first = Markup('<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td class="n">{}</td><td>{}</td>{}</tr>')
+    body = joined(
+        first.format(
+            line.variant,
+            line.point,
+            line.test,
+            line.load,
+            line.direction,
+            joined(Markup('<td class="n">{}</td>').format(text) for text in line.columns),
+        )
+        for line in lines
+    )
+    return [_table(comparison, "Latency by direction", DIRECTION_HEADINGS, body), sentence]
+
+
 def _measured(comparison: Comparison, found: MeasuredTable) -> Markup:
     headings = ("Variant", "Traffic", "Test", "Class", "Condition", *found.names, "n", "Doubts")
     body = joined(_measured_line(found, line) for line in found.lines)
@@ -148,6 +173,6 @@ def _load(test: MeasuredTest, load: MeasuredLoad) -> Markup:
     fraction = load.point.fraction
     of = f"{fraction:.0%} {test.reference.of}" if test.reference and fraction is not None else wording.NOTHING
     shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.loss_ratio))
-    said = Markup('<td class="limits">{}</td>').format(throughput.doubts(throughput.doubts_of([test])))
+    said = Markup('<td class="limits">{}</td>').format(throughput.doubts(test.doubts_at(load)))
     numbers = (*shown, *wording.latency_columns(load.latency))
     return joined((*(Markup('<td class="n">{}</td>').format(text) for text in numbers), said))

@@ -8,7 +8,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Verdict
@@ -179,6 +178,6 @@ def _remarks(comparison: Comparison) -> list[RenderableType]:
         if entry.judgement.reason
     ]
     for kind in wording.doubts(comparison.rows):
-        advice = advice_for(kind)
+        advice = comparison.advice_on(kind)
         lines.append(Text.assemble((kind.value, "bold yellow"), f": {advice.meaning} {advice.remedy}"))
     return lines

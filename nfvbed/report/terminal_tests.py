@@ -5,11 +5,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import throughput, wording
+from nfvbed.report.directions import latency_lines
 from nfvbed.report.irregular import ADVICE
 from nfvbed.report.measured import MeasuredTable, measured_tables
 from nfvbed.results import ResultKind
@@ -22,11 +22,12 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
     rows = throughput.throughput_rows(comparison)
     loads = [test for test in comparison.tests if test.result.kind.has_loads and test.shown]
     advice = [
-        Text.assemble((kind.value, "bold yellow"), f": {advice_for(kind).meaning} {advice_for(kind).remedy}")
-        for kind in throughput.further_doubts(comparison)
+        Text.assemble((kind.value, "bold yellow"), f": {advice.meaning} {advice.remedy}")
+        for kind, advice in throughput.further_advice(comparison)
     ]
     measured = [part for table in measured_tables(comparison) for part in _measured(table)]
-    return [*(_throughput(rows) if rows else []), *([_loads(loads)] if loads else []), *measured, *advice]
+    at_loads = [*([_loads(loads)] if loads else []), *_by_direction(loads)]
+    return [*(_throughput(rows) if rows else []), *at_loads, *measured, *advice]
 
 
 def _table(title: str, headings: tuple[str, ...], left: int) -> Table:
@@ -89,13 +90,28 @@ def _loads(tests: list[MeasuredTest]) -> Table:
         if test.result.status is not Status.OK:
             table.add_row(*named, Text(f"{test.result.status.value}: {test.result.reason}", style="magenta"))
             continue
-        doubts = throughput.doubts_of([test])
         for load in _shown(test):
             fraction = "" if load.point.fraction is None else f"{load.point.fraction:.0%} {_of(test)}"
             shown = [wording.mpps(load.point.intended_load_pps), fraction, wording.loss(load.loss_ratio)]
+            doubts = test.doubts_at(load)
             said = Text(throughput.doubts(doubts), style="yellow" if doubts else "")
             table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)
     return table
+
+
+def _by_direction(tests: list[MeasuredTest]) -> list[RenderableType]:
+    """Give the latency of each direction, for tests of latency; and what the last column is."""
+    if not any(load.latency for test in tests for load in test.loads):
+        return []
+    sentence = Text(wording.LATENCY_SENTENCE, style="dim")
+    lines = latency_lines(tests)
+    if not lines:
+        return [sentence]
+    table = _table("latency by direction", ("variant", "traffic", "test", "load", "way", *wording.LATENCY_HEADINGS), 5)
+    for line in lines:
+        named = (Text(line.variant, style="bold"), Text(line.point), Text(line.test), Text(line.load))
+        table.add_row(*named, Text(line.direction), *(Text(text) for text in line.columns))
+    return [table, sentence]
 
 
 def _measured(found: MeasuredTable) -> list[RenderableType]:

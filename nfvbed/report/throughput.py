@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from nfvbed.compare.advice import Advice
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
@@ -138,7 +139,7 @@ def doubts_of(tests: Iterable[MeasuredTest]) -> tuple[QualityWarning, ...]:
     found: dict[QualityWarning, None] = {}
     for test in tests:
         judged = QualityWarning.UNSENT if test.result.kind is ResultKind.SEARCH else None
-        found |= dict.fromkeys(warning for warning in test.result.warnings if warning is not judged)
+        found |= dict.fromkeys(warning for warning in test.doubts if warning is not judged)
     return tuple(found)
 
 
@@ -147,10 +148,11 @@ def doubts(warnings: Iterable[QualityWarning]) -> str:
     return ", ".join(warning.value for warning in warnings) or "none"
 
 
-def further_doubts(comparison: Comparison) -> tuple[QualityWarning, ...]:
-    """Give the doubts about tests that no row at maximum load has, as their advice stands nowhere else."""
+def further_advice(comparison: Comparison) -> tuple[tuple[QualityWarning, Advice], ...]:
+    """Give the doubts about tests that no row at maximum load has, with their advice: it stands nowhere else."""
     known = set(wording.doubts(comparison.rows))
-    return tuple(kind for kind in doubts_of(test for test in comparison.tests if test.shown) if kind not in known)
+    found = [kind for kind in doubts_of(test for test in comparison.tests if test.shown) if kind not in known]
+    return tuple((kind, comparison.advice_on(kind)) for kind in found)
 
 
 def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:

@@ -100,7 +100,7 @@ def _rates(row: CellSummary, trials: Sequence[TrialRecord], link_bits_per_s: obj
     histograms = [text for trial in trials for text in trial.latency_hdr if text]
     latency = merge_latency(histograms)
     if latency is not None:
-        fields["min_latency_ns"] = latency.curve[0][1]
+        fields["min_latency_ns"] = latency.min_ns
         fields["max_latency_ns"] = latency.max_ns
         fields["avg_latency_ns"] = mean_latency_ns(histograms)
     return fields

@@ -53,6 +53,6 @@ def _own(row: CellSummary, test: MeasuredTest, found: SearchResult, goal: GoalRe
         "rx_high_fps": goal.upper_bound.load_pps if goal.upper_bound else None,
         "placement_class": test.placement_class,
         "limits": goal.irregularity.value if goal.irregularity else "",
-        "warnings": " ".join(warning.value for warning in test.result.warnings),
+        "warnings": " ".join(warning.value for warning in test.doubts),
     }
     return {OWN_PREFIX + name: value for name, value in values.items()}

@@ -6,9 +6,10 @@ from typing import Final
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Difference
 from nfvbed.compare.latency import LatencySummary
+from nfvbed.compare.rowdoubts import WarningCount
 from nfvbed.compare.scope import Scope, ScopeFinding
 from nfvbed.compare.statistics import Interval
-from nfvbed.compare.summary import CellSummary, Share, WarningCount
+from nfvbed.compare.summary import CellSummary, Share
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import Preset, QualityWarning, Status
 from nfvbed.units import FrameSize
@@ -187,12 +188,12 @@ def row_doubts(row: CellSummary) -> dict[QualityWarning, str]:
 
 def _counts(entries: Sequence[WarningCount], presets: int) -> str:
     """Count trials; paced ones are named, and `all` are all of both kinds."""
-    if len(entries) == presets and all(entry.trials == entry.of for entry in entries):
+    if len(entries) == presets and all(entry.trials == entry.of and not entry.detail for entry in entries):
         return "all"
     parts = []
     for entry in entries:
         name = "paced " if entry.preset is Preset.PACED else ""
-        parts.append(f"{name}{entry.trials}/{entry.of}")
+        parts.append(entry.detail or f"{name}{entry.trials}/{entry.of}")
     return ", ".join(parts)
 
 
@@ -228,12 +229,18 @@ def short_run(run: str) -> str:
 
 LATENCY_HEADINGS = ("µs P50", "P90", "P99", "P99.9", "max", "P99 - min")
 """The last one is the delay variation against the least delay (RFC 3393, RFC 5481 section 4.2)."""
+LATENCY_SENTENCE = (
+    "P99 - min is the delay variation: that of 99 % of the frames against the frame of least delay (RFC 3393; PDV of "
+    "RFC 5481)."
+)
+DIRECTIONS = ("0 → 1", "1 → 0")
+"""From the generator's port to its port."""
 
 
 def latency_columns(found: LatencySummary | None) -> tuple[str, ...]:
     """Write what the headings name; a percentile with too few frames above it is a dash."""
     if found is None:
         return (NOTHING,) * len(LATENCY_HEADINGS)
-    at = dict(found.curve)
-    shown = [microseconds(at[p]) if p in at else NOTHING for p in (50.0, 90.0, 99.0, 99.9, 100.0)]
-    return (*shown, microseconds(at[99.0] - at[0.0]))
+    at = (found.at(percentile) for percentile in (50.0, 90.0, 99.0, 99.9, 100.0))
+    shown = [NOTHING if value is None else microseconds(value) for value in at]
+    return (*shown, microseconds(found.delay_variation_ns))

@@ -1,17 +1,22 @@
 """What a run tells while it runs; the command line shows it, tests collect it."""
 
+from collections.abc import Callable
+
 from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.plan.standing import Standing
 from nfvbed.records import RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
 
+TimeLeft = Callable[[], float]
+"""Estimates how long the rest of a run takes, in s; 0 where its time is virtual. Call it between trials."""
+
 
 class Observer:
     """Hears what happens. This one says nothing; every method may be overridden."""
 
-    def run_started(self, run: RunRecord, resumed: bool, estimate_s: float) -> None:
-        """A run begins or goes on; it will take about so long."""
+    def run_started(self, run: RunRecord, resumed: bool, left_s: TimeLeft) -> None:
+        """A run begins or goes on; `left_s` estimates at any time how long what is left takes, in s."""
 
     def cell_set_aside(self, cell: str, reason: str) -> None:
         """A cell cannot be measured here."""

@@ -21,6 +21,7 @@ from nfvbed.records import CellRole, Readiness, RunRecord, Status, Support
 from nfvbed.run.bench import Bench, described
 from nfvbed.run.ledger import RunLedger, begin
 from nfvbed.run.observer import Observer
+from nfvbed.run.pace import Pace
 from nfvbed.run.tools import Tools
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
@@ -116,7 +117,7 @@ class Runner:
         ledger, observer = execution.ledger, self._observer
         bench = Bench(site, execution.plan, ledger, self._tools, observer)
         began = self._tools.clock()
-        observer.run_started(ledger.run, resumed, execution.estimate_s())
+        observer.run_started(ledger.run, resumed, execution.left_s)
         out_of_time = False
         for number in range(1, execution.plan.experiment.repetitions.max_rounds + 1):
             if not execution.goes_on():
@@ -133,7 +134,8 @@ class Runner:
             for key, group in execution.plan.by_deployment(trials):
                 bench.serve(key, execution.variants[key.variant], group)
             after = execution.standing()
-            observer.round_ended(number, after, execution.left_s(number, after))
+            execution.look_ahead(number, after)
+            observer.round_ended(number, after, execution.left_s())
         return self._conclude(execution, out_of_time)
 
     def _conclude(self, execution: "_Execution", out_of_time: bool) -> RunRecord:
@@ -184,6 +186,10 @@ class _Execution:
         self.plan: Plan = expand(study.experiment, runs, study.choices)
         self._study = study
         self._tools = tools
+        self._pace = Pace(tools.clock)
+        self._done_before = ledger.done_keys
+        self._ahead: tuple[PlannedTrial, ...] = shortest(self.plan)
+        """What is thought to be needed, some of it done by now."""
 
     def set_aside(self, supports: Sequence[Support], observer: Observer) -> None:
         """Write the cells that this host or the matrix does not have, with their reasons."""
@@ -247,19 +253,20 @@ class _Execution:
         have = f"{final.have[cell]} of {self.plan.needed(cell)} repetitions in class {final.placement} after {end}"
         return f"{'placement' if by_placement else 'time limit'}: {have}"
 
-    def estimate_s(self) -> float:
-        """Estimate how long the rest of the run takes at least."""
-        left = pending([t for t in shortest(self.plan) if t.cell not in self.ledger.set_aside], self.ledger.done_keys)
-        return self._length_s(left)
-
-    def left_s(self, number: int, after: Standing) -> float:
-        """Estimate how long the rounds that are still needed take."""
+    def look_ahead(self, number: int, after: Standing) -> None:
+        """Find out after a round which rounds are still needed."""
         rounds = range(number + 1, number + 1 + max(after.missing.values(), default=0))
-        return self._length_s([trial for other in rounds for trial in self._wanted(other, after)])
+        self._ahead = tuple(trial for other in rounds for trial in self._wanted(other, after))
 
-    def _length_s(self, trials: Sequence[PlannedTrial]) -> float:
-        # Virtual time passes at once.
-        return 0.0 if self._study.simulated else length_s(self.plan, trials, Overheads())
+    def left_s(self) -> float:
+        """Estimate how long the rest of the run takes, at its pace so far."""
+        if self._study.simulated:
+            return 0.0  # Virtual time passes at once.
+        finished, aside = self.ledger.done_keys, self.ledger.set_aside
+        left = pending([trial for trial in self._ahead if trial.cell not in aside], finished)
+        done = [trial for trial in self.plan.trials if trial.key in finished - self._done_before]
+        planned_s, done_s = (length_s(self.plan, trials, Overheads()) for trials in (left, done))
+        return self._pace.left_s(planned_s, done_s)
 
 
 def failure_of(given_up: Mapping[str, NfvbedError]) -> NfvbedError | None:

@@ -74,7 +74,7 @@ class Tester:
         except OF_THE_DEPLOYMENT as failure:
             self._ledger.add_failure(unit, setup.info.engine, failure)
             outcome, error, lost = Outcome(None, Status.FAILED, str(failure)), failure, failure
-        record = self._record(unit, outcome, first, started_at)
+        record = self._record(unit, outcome, first, started_at, setup)
         self._ledger.add_result(record, error)
         self._observer.test_ended(record)
         if lost is not None:
@@ -85,7 +85,7 @@ class Tester:
             return Outcome(None, Status.NOT_APPLICABLE, "a VNF is the source of this path and sends at its own pace")
         return executor(spec)(bench)
 
-    def _record(self, unit: PlannedTrial, outcome: Outcome, first: int, started_at: str) -> ResultRecord:
+    def _record(self, unit: PlannedTrial, outcome: Outcome, first: int, started_at: str, setup: Setup) -> ResultRecord:
         trials = [trial for trial in self._ledger.trials if trial.sequence >= first]
         last = self._ledger.next_sequence - 1
         kind = ResultKind(unit.preset.value)
@@ -100,7 +100,7 @@ class Tester:
             placement_class=placement,
             status=outcome.status,
             reason=outcome.reason,
-            warnings=_all_warnings(trials),
+            warnings=_all_warnings(trials) if trials or outcome.status is not Status.OK else _of_deployment(setup),
             first_sequence=first if last >= first else None,
             last_sequence=last if last >= first else None,
             started_at=started_at,
@@ -122,6 +122,13 @@ class Tester:
             )
         )
         return placement_of(kind, "", [labels[sequence] for sequence in payload.sequences])
+
+
+def _of_deployment(setup: Setup) -> tuple[QualityWarning, ...]:
+    """Give the doubts about a result that is of no trial (socket traffic): those of what it was measured on."""
+    deployment = setup.deployment
+    found = setup.site.doubts(deployment, setup.site.work_threads(deployment))
+    return (*found, QualityWarning.SIMULATED) if deployment.simulated else found
 
 
 def _all_warnings(trials: Iterable[TrialRecord]) -> tuple[QualityWarning, ...]:

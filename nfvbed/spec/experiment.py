@@ -46,6 +46,9 @@ class RepetitionsSpec(SpecModel):
     """Repetitions that every cell must have in one placement class."""
     needed_ceilings: int = Field(3, ge=1, le=1000)
     """The same for the ceilings, at most `needed`; a ceiling bounds a result and is not compared with it."""
+    max_spread: float = Field(0.05, gt=0, le=10)
+    """Interquartile range of a cell's rates in one placement class, as a part of their median, that counts as stable;
+    a result that scatters more carries the warning `unstable`."""
     max_rounds: int = Field(12, ge=1, le=10_000)
     time_limit_s: float = Field(360, gt=0)
     """No new round starts after it; what is missing then is `blocked`."""

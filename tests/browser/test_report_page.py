@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
+from sample_results import with_tests
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import Status
@@ -24,9 +25,10 @@ SCENARIOS = {
     ),
     "simulated": Scenario(systems=(SIMULATED,)),
     "vnfs": Scenario(systems=(BRIDGE, OVS, *CEILINGS, *PVP, *CHAIN), far_rounds=(), changing=()),
+    "tests": Scenario(far_rounds=(), changing=()),
 }
-FIGURES = {"measured": 4, "simulated": 3, "vnfs": 5}
-ROWS = {"measured": 4, "simulated": 2, "vnfs": 12}
+FIGURES = {"measured": 4, "simulated": 3, "vnfs": 5, "tests": 6}
+ROWS = {"measured": 4, "simulated": 2, "vnfs": 12, "tests": 4}
 
 
 @pytest.fixture(scope="module", name="browser")
@@ -42,7 +44,7 @@ def _pages(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     written = {}
     for name, scenario in SCENARIOS.items():
-        data = build(scenario)
+        data = with_tests(build(scenario)) if name == "tests" else build(scenario)
         comparison = compare([data], Options(baseline=scenario.systems[0].name))
         context = ReportContext(comparison, (data.run,), {data.run.host_hash: data.host}, data.rigs)
         written[name] = folder / f"{name}.html"
@@ -118,4 +120,19 @@ def test_a_simulation_says_so_first(browser: Browser, pages: dict[str, Path]):
     box = page.locator(".simulated").bounding_box()
     assert box is not None and box["y"] < 100
     assert page.title().startswith("SIMULATED")
+    page.close()
+
+
+def test_loss_and_latency_against_load_are_drawn_with_every_point(browser: Browser, pages: dict[str, Path]):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(pages["tests"].as_uri())
+    page.wait_for_selector("html[data-figures=drawn]", timeout=30_000)
+    # Two variants: three loads of a curve; and of latency six loads with three percentiles each.
+    for name, points in (("loss-by-load", 2 * 3), ("latency-by-load", 2 * 6 * 3)):
+        box = page.locator(f"#figure-{name}")
+        assert box.locator("svg .mark-symbol.role-mark path").count() == points
+        assert "ovs-dpdk at p2p, 64 B" in (box.get_attribute("aria-label") or "")
+    assert page.locator("#tests").count() == 1
+    # Beside the loads that lost frames alone: one of the curve, of latency and of the soak.
+    assert page.locator("td.limits", has_text="reordered").count() == 3
     page.close()

@@ -6,7 +6,7 @@ from vm_guests import PROJECT, choice
 
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.onboard.offload import REMEDY, ChecksumPath, probe_checksums
-from nfvbed.records import VnfKind
+from nfvbed.records import QualityWarning, VnfKind
 
 MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
@@ -50,6 +50,7 @@ def test_raw_process_behind_a_bridge(site, offloads):
     report = probe_checksums(deployment, MACS)
     assert report.result is (ChecksumPath.BROKEN if offloads else ChecksumPath.COMPLETED), report.observed
     assert report.remedy == (REMEDY if offloads else "")
+    assert site.doubts(deployment, ()) == ((QualityWarning.OFFLOADS_ON,) if offloads else ())
     site.destroy(deployment)
 
 
@@ -61,6 +62,7 @@ def test_raw_guest_behind_a_bridge(site, offloads):
     assert leaves_checksums(switch, "v1a") is offloads, "QEMU tells the tap what the guest takes"
     states = deployment.vnfs[0].facts["forward"]["offloads"]
     assert [state["tx"] for state in states] == [offloads] * 2
+    assert site.doubts(deployment, ()) == ((QualityWarning.OFFLOADS_ON,) if offloads else ())
     report = probe_checksums(deployment, MACS)
     assert report.result is (ChecksumPath.BROKEN if offloads else ChecksumPath.COMPLETED), report.observed
     site.destroy(deployment)

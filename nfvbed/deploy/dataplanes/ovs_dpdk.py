@@ -66,11 +66,11 @@ class OvsDpdk(DataPlane):
     def probe(self, variant: Variant) -> Support:
         """Look for the programs, run them, and look for memory; nothing is started that polls."""
         try:
-            ovs_options(variant)
+            options = ovs_options(variant)
         except UnsupportedError as failure:
             reason = f"{failure.what} ({failure.observed})"
             return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
-        return try_open_vswitch(variant)
+        return try_open_vswitch(variant, options.socket_memory_mib)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Start database and switch, add the bridge with all its ports, bring the cables in."""
@@ -222,7 +222,8 @@ def _start(
     more_mib = VNF_PORT_MIB * max(0, len(sockets) - _OPEN_PORTS)
     with steps.timed("deploy.hugepages"):
         memory_mib = options.socket_memory_mib + more_mib
-        hugepages = request.workspace.hugepages(max(request.variant.hugepages_mib + more_mib, memory_mib))
+        asked_mib = max(request.variant.hugepages_mib + more_mib, memory_mib)
+        hugepages = request.workspace.hugepages(asked_mib, least_mib=memory_mib)
         netns = request.workspace.network_namespace("switch")
     with steps.timed("deploy.database"):
         instance.start_database()

@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+from nfvbed.deploy.lab.hugepages import MORE_PAGES
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.ovs.binaries import locate
@@ -13,20 +14,31 @@ from nfvbed.spec.variant import Variant
 _TIMEOUT_S = 10.0
 
 
-def try_open_vswitch(variant: Variant) -> Support:
+def try_open_vswitch(variant: Variant, least_mib: int) -> Support:
     """Run the switch's program, and set its hugepages aside and give them back.
 
     A CPU that DPDK was not built for ends the program before it writes its version, so that is tried as well.
+
+    Args:
+        variant: as declared.
+        least_mib: of hugepages, with which it still works.
     """
     try:
         if os.geteuid() != 0:
             raise PrerequisiteError("Open vSwitch with DPDK needs root", fix="run it with sudo")
         _run_version(str(locate().vswitchd))
         native_binary("nfvgen")
-        try_memory(variant.hugepages_mib)
+        is_short = try_memory(variant.hugepages_mib, least_mib)
     except NfvbedError as failure:
         reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
         return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+    if is_short:
+        return Support(
+            variant=variant.name,
+            readiness=Readiness.DEGRADED,
+            reason=f"fewer hugepages than the {variant.hugepages_mib} MiB that it asks for: results will say so",
+            fix=MORE_PAGES,
+        )
     return Support(variant=variant.name, readiness=Readiness.READY)
 
 
@@ -44,15 +56,23 @@ def _run_version(program: str) -> None:
         )
 
 
-def try_memory(hugepages_mib: int) -> None:
+def try_memory(hugepages_mib: int, least_mib: int | None = None) -> bool:
     """Set hugepages aside and give them back.
+
+    Args:
+        hugepages_mib: wanted.
+        least_mib: what will do; None: all of it.
+
+    Returns:
+        Whether there are fewer than wanted.
 
     Raises:
         PrerequisiteError: there are too few.
     """
     workspace = Workspace.create()
     try:
-        workspace.hugepages(hugepages_mib)
+        workspace.hugepages(hugepages_mib, least_mib=least_mib)
+        return workspace.short_of_hugepages
     except OSError as failure:
         raise DeployError("hugepages cannot be set aside", observed=str(failure)) from failure
     finally:

@@ -5,6 +5,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from nfvbed.deploy.lab.clocks import what_is_told
 from nfvbed.deploy.lab.topology import CpuTopology
 
 _GIB_KIB = 1024 * 1024
@@ -35,7 +36,10 @@ _BOOT_PARAMETERS = (
 
 
 def host_facts(topology: CpuTopology, root: Path = Path("/")) -> dict[str, Any]:
-    """CPU, kernel, mitigations, governor, isolation and memory, from /proc and /sys."""
+    """CPU, kernel, mitigations, governor, isolation and memory, from /proc and /sys.
+
+    `told` says which doubts about a trial this host can raise at all; what it cannot tell is no doubt.
+    """
     return {
         "cpu": _cpu(root),
         "topology": topology.model_dump(mode="json"),
@@ -47,7 +51,13 @@ def host_facts(topology: CpuTopology, root: Path = Path("/")) -> dict[str, Any]:
         "memory_gib": _memory_gib(root),
         "clock_source": _text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "page_kib": os.sysconf("SC_PAGE_SIZE") // 1024,
+        "told": what_is_told(root) | {"numa": _numa_is_told(topology)},
     }
+
+
+def _numa_is_told(topology: CpuTopology) -> str:
+    nodes = len([node for node in topology.nodes if node])
+    return "numa_maps and numa_node" if nodes > 1 else "one node: nothing can lie on a wrong one"
 
 
 def _boot_parameters(root: Path) -> list[str]:

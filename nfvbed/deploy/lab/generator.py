@@ -56,7 +56,7 @@ class GeneratorStarter:
         engine = _engine(deployment, ports)
         binary = native_binary("nfvgen", self._root)
         if engine == "dpdk" and not self._has_hugepages:
-            self._workspace.hugepages(self._hugepages_mib)
+            self._workspace.hugepages(self._hugepages_mib, least_mib=min(_MEMORY_MIB, self._hugepages_mib))
             self._has_hugepages = True
         self._started += 1
         name = f"nfvgen-{self._started}"

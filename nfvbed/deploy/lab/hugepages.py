@@ -7,6 +7,11 @@ from nfvbed.deploy.lab.ledger import Ledger
 from nfvbed.errors import PrerequisiteError
 
 PAGE_KIB = 2048
+MORE_PAGES = (
+    "free memory (echo 1 > /proc/sys/vm/drop_caches; echo 1 > /proc/sys/vm/compact_memory), stop what holds hugepages,"
+    " reserve them at boot (hugepages=N), or lower hugepages_mib of the variant or generator_hugepages_mib of the site"
+)
+"""What can be done where there are too few."""
 
 
 class HugepagePool:
@@ -42,24 +47,35 @@ class HugepagePool:
         """Pages that nobody uses and nobody has been promised."""
         return max(0, self._read("free_hugepages") - self._read("resv_hugepages"))
 
-    def ensure_free(self, pages: int, ledger: Ledger) -> None:
+    def ensure_free(self, pages: int, ledger: Ledger, least: int | None = None) -> int:
         """Enlarge the pool until so many pages are free.
+
+        Args:
+            pages: wanted.
+            ledger: of who wants them.
+            least: with so many it works, if not as it was meant to; None: with all of them alone.
+
+        Returns:
+            How many of them are free now.
 
         Raises:
             PrerequisiteError: the kernel finds too little contiguous memory, or the pool cannot be written. What was
                 added so far is in the ledger.
         """
+        least = pages if least is None else least
         before = self.free
-        missing = pages - before
-        if missing <= 0:
-            return
-        path = self._path
-        if missing * PAGE_KIB > self._available_kib():
-            # The kernel would turn all the memory that there is into hugepages before it gives up.
+        if before >= pages:
+            return pages
+        path, reach = self._path, before + self._available_kib() // PAGE_KIB
+        # The kernel would turn all the memory that there is into hugepages before it gives up.
+        wanted = pages if pages <= reach else least
+        if wanted > reach:
             raise self._too_few(pages, path)
-        self.enlarge(missing, ledger)
-        if self.free < pages:
+        if wanted > before:
+            self.enlarge(wanted - before, ledger)
+        if self.free < least:
             raise self._too_few(pages, path)
+        return min(self.free, pages)
 
     def enlarge(self, pages: int, ledger: Ledger) -> int:
         """Ask the kernel for so many pages more; the ledger's undoing gives them back.
@@ -100,7 +116,5 @@ class HugepagePool:
             f"too few hugepages: wanted {pages * mib} MiB, got {got * mib} MiB",
             where=str(path),
             observed=f"{got} of {pages} pages of {mib} MiB are free of {self.total} in the pool",
-            fix="free memory (echo 1 > /proc/sys/vm/drop_caches; echo 1 > /proc/sys/vm/compact_memory), stop what holds"
-            " hugepages, reserve them at boot (hugepages=N), or lower hugepages_mib of the variant or"
-            " generator_hugepages_mib of the site",
+            fix=MORE_PAGES,
         )

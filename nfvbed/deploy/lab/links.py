@@ -5,6 +5,7 @@ import os
 import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool
@@ -23,9 +24,10 @@ _IFF_TAP, _IFF_MULTI_QUEUE, _IFF_NO_PI, _IFF_VNET_HDR = 0x0002, 0x0100, 0x1000, 
 _QUIET = {"learning": 0, "unicast_flood": 0, "mcast_flood": 0, "bcast_flood": 0}
 
 GRO = "rx-gro"
+CHECKSUM = "tx-checksum-ip-generic"
 TRANSMIT_OFFLOADS = (
     "tx-scatter-gather",
-    "tx-checksum-ip-generic",
+    CHECKSUM,
     "tx-generic-segmentation",
     "tx-tcp-segmentation",
     "tx-tcp6-segmentation",
@@ -206,6 +208,33 @@ def set_features(name: str, wanted: Mapping[str, bool]) -> None:
         device.close()
 
 
+def has_feature(name: str, feature: str) -> bool:
+    """Tell whether an offload is on; not where this kernel or device does not have it."""
+    device = IoctlEthtool(name)
+    try:
+        features = device.get_features()
+        return feature in features and bool(features[feature])
+    finally:
+        device.close()
+
+
+def veth_pair(name: str) -> tuple[int, int] | None:
+    """Give the indices of a veth and of its other end, in whatever namespace that is; None for a link of another kind.
+
+    Raises:
+        FileNotFoundError: there is no such link.
+    """
+    with IPRoute() as route:
+        return _pair(next(iter(route.get_links(_index(route, name)))))
+
+
+def other_end(pair: tuple[int, int]) -> str | None:
+    """Name the other end of a veth by what `veth_pair` gave for the first one; None: it is not in this namespace."""
+    with IPRoute() as route:
+        found = (link for link in route.get_links() if _pair(link) == (pair[1], pair[0]))
+        return next((str(link.get_attr("IFLA_IFNAME")) for link in found), None)
+
+
 def counters(name: str) -> LinkCounters | None:
     """Read a link's counters; None when there is no such link."""
     with IPRoute() as route:
@@ -219,6 +248,13 @@ def counters(name: str) -> LinkCounters | None:
             up=link["state"] == "up" and bool(link.get_attr("IFLA_CARRIER")),
             **{key: int(stats[key]) for key in LinkCounters.model_fields if key != "up"},
         )
+
+
+def _pair(link: Any) -> tuple[int, int] | None:
+    info = link.get_attr("IFLA_LINKINFO")
+    if info is None or info.get_attr("IFLA_INFO_KIND") != "veth":
+        return None
+    return int(link["index"]), int(link.get_attr("IFLA_LINK"))
 
 
 def _index(route: IPRoute, name: str) -> int:

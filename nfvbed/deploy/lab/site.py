@@ -4,6 +4,7 @@ import atexit
 import os
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from nfvbed.deploy.lab.arrangement import Arrangement, resolve
 from nfvbed.deploy.lab.facts import host_facts
 from nfvbed.deploy.lab.generator import GeneratorStarter
 from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.deploy.lab.memorynodes import what_lies_apart
 from nfvbed.deploy.lab.reap import Reaped, close_own, reap
 from nfvbed.deploy.lab.standing import Standing, find_standing
 from nfvbed.deploy.lab.topology import AFFINITY_AT_START, read_topology
@@ -31,6 +33,7 @@ from nfvbed.records import (
     Deployment,
     Hop,
     PortKind,
+    QualityWarning,
     Readiness,
     Support,
     SwitchCounters,
@@ -217,6 +220,10 @@ class LabSite(Site):
         self, deployment: Deployment, plane: DataPlane, workspace: Workspace, arrangement: Arrangement
     ) -> _Live:
         starter = GeneratorStarter(workspace, arrangement, self._spec.generator_hugepages_mib // 2, self._root)
+        if workspace.short_of_hugepages:
+            # Written down with a deployment that stays: a later nfvbed has another workspace.
+            doubts = dict.fromkeys((*deployment.doubts, QualityWarning.HUGEPAGES_SHORT))
+            deployment = deployment.model_copy(update={"doubts": tuple(doubts)})
         live = _Live(deployment, plane, workspace, arrangement, starter)
         self._live[deployment.id] = live
         return live
@@ -259,6 +266,15 @@ class LabSite(Site):
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The threads that do the packet work now."""
         return self._find(deployment).plane.work_threads(deployment)
+
+    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+        """Name what lies on the wrong NUMA node, and whether there were fewer hugepages than asked for."""
+        found = dict.fromkeys(deployment.doubts)
+        if self._find(deployment).workspace.short_of_hugepages:
+            found[QualityWarning.HUGEPAGES_SHORT] = None
+        if what_lies_apart(self._topology, threads, deployment.ports):
+            found[QualityWarning.WRONG_NUMA_NODE] = None
+        return tuple(found)
 
     def core_distance_ns(self, deployment: Deployment) -> float | None:
         """The one-way cache-line time between the first of the switch's cores and the generator's."""

@@ -33,6 +33,8 @@ class Workspace:
         self.id = directory.name
         self.ledger = ledger
         self._processes: dict[str, ManagedProcess] = {}
+        self.short_of_hugepages = False
+        """Whether fewer could be set aside than were asked for."""
 
     @classmethod
     def create(cls, *, persistent: bool = False) -> "Workspace":
@@ -73,12 +75,13 @@ class Workspace:
         namespaces.create(path)
         return path
 
-    def hugepages(self, mib: int, node: int | None = None) -> Path:
+    def hugepages(self, mib: int, node: int | None = None, least_mib: int | None = None) -> Path:
         """Make sure of so much hugepage memory, beside what earlier calls asked for, and mount it.
 
         Args:
             mib: how much; rounded up to 2 MiB pages.
             node: the NUMA node; None: any.
+            least_mib: what will do where there is no more: then `short_of_hugepages` says so. None: all of it.
 
         Returns:
             A private hugetlbfs whose size is limited to that.
@@ -86,9 +89,11 @@ class Workspace:
         Raises:
             PrerequisiteError: there is too little.
         """
-        pages = -(-mib * 1024 // PAGE_KIB)
+        wanted, least = (-(-size * 1024 // PAGE_KIB) for size in (mib, mib if least_mib is None else least_mib))
         # Free pages that an earlier mount of ours has not used yet are not free for this one.
-        HugepagePool(node).ensure_free(pages + self._promised_pages(), self.ledger)
+        promised = self._promised_pages()
+        pages = HugepagePool(node).ensure_free(wanted + promised, self.ledger, least + promised) - promised
+        self.short_of_hugepages |= pages < wanted
         target = self.directory / f"hugepages-{len(self._mounts())}"
         target.mkdir()
         self.ledger.record(MountEntry(path=str(target)))

@@ -87,6 +87,7 @@ def _named(comparison: Comparison, test: MeasuredTest) -> dict[str, Any]:
     return {
         "variant": run_label(test.variant, test.run, several=len(comparison.runs) > 1),
         "point": wording.point(test.topology, test.vnf, test.frame_size),
+        "test": test.result.test,
     }
 
 
@@ -102,11 +103,14 @@ def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, text
     )
     chart = (
         alt.Chart(alt.InlineData(values=records))
-        .mark_line(point=alt.OverlayMarkDef(size=30), strokeWidth=2)
+        .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
         .encode(
             x=alt.X("mpps:Q", title="intended load, million frames/s, both directions together"),
             y=y,
+            # Shapes tell variants apart without colour; each test has a line of its own.
             color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
+            shape=alt.Shape("variant:N", title="variant", sort=names),
+            detail="test:N",
             tooltip=[f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()],
             **dashes,
         )

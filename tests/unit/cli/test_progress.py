@@ -7,20 +7,24 @@ import pytest
 from rich.console import Console
 
 from nfvbed.cli import progress
-from nfvbed.cli.progress import BarProgress, PlainProgress, progress_on, remaining, span
+from nfvbed.cli.progress import BarProgress, PlainProgress, Timer, begun, progress_on, remaining, span
 from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.plan.standing import Standing
 from nfvbed.records import CellRole, Preset, RunRecord, Status
+from nfvbed.results import ResultKind, ResultRecord
 
 KEY = DeploymentKey("ovs-dpdk", CellRole.REFERENCE, "p2p")
 RUN = RunRecord(id="0189", experiment="demo", site="lab", host_hash="", plan_hash="", started_at="", status=Status.OK)
+RESULT = ResultRecord(
+    run="0189", cell="ovs-dpdk/p2p/64", round=1, test="search", kind=ResultKind.SEARCH, started_at="", ended_at=""
+)
 STANDING = Standing("near", ("near",), 0, {}, {"a": 2, "b": 1}, frozenset())
 
 
 def drive(shown: PlainProgress | BarProgress) -> None:
     with shown:
-        shown.run_started(RUN, False, 90)
+        shown.run_started(RUN, False, lambda: 90)
         shown.cell_set_aside("vpp/p2p/64", "no vpp\nwhere: x")
         shown.deployment_started(KEY, 1)
         shown.trial_started(PlannedTrial(1, 1, "ovs-dpdk/p2p/64", Preset.MRR), 0.5)
@@ -39,7 +43,7 @@ def test_both_kinds_tell_the_same(terminal: bool) -> None:
         "run 0189 of demo begins, about 1 min 30 s",
         "vpp/p2p/64 is left out: no vpp",
         "run 0189 ended: ok",
-        "round 1 is complete; 2 cells need up to 2 more in class near, about 12 s",
+        "round 1 is complete; 2 cells need up to 2 more in class near, about 12 s left",
     ):
         assert text in output.getvalue()
 
@@ -54,8 +58,36 @@ def test_a_long_step_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "still round 1: deploying ovs-dpdk (reference) p2p (" in output.getvalue()
 
 
+def test_elapsed_and_left_come_from_the_newest_estimate() -> None:
+    now = [100.0]
+    timer = Timer(lambda: now[0])
+    assert (timer.words, timer.share) == ("0 s", 0.0)
+    timer.expect(90)
+    now[0] += 30
+    assert (timer.words, timer.share) == ("30 s, about 1 min 0 s left", pytest.approx(1 / 3))
+    timer.expect(10)
+    assert timer.share == pytest.approx(3 / 4)
+    now[0] += 11
+    assert (timer.words, timer.share) == ("41 s, longer than estimated", 1.0)
+
+
+def test_the_bar_shows_time_and_estimates_anew_when_a_trial_or_test_ends() -> None:
+    now, left = [0.0], [100.0]
+    output = io.StringIO()
+    shown = BarProgress(Console(file=output, force_terminal=True, width=120), lambda: now[0])
+    with shown:
+        shown.run_started(RUN, False, lambda: left[0])
+        shown.trial_started(PlannedTrial(1, 1, "ovs-dpdk/p2p/64", Preset.MRR), 0.5)
+        now[0], left[0] = 20.0, 45.0
+        shown.test_ended(RESULT)
+    assert "about 1 min 40 s" in output.getvalue()
+    assert "20 s, about 45 s left" in output.getvalue()
+
+
 def test_words() -> None:
     assert span(59.4) == "59 s"
     assert span(61) == "1 min 1 s"
+    assert span(3 * 3600 + 125) == "3 h 2 min"
+    assert begun(RUN, True, 0) == "run 0189 of demo goes on"
     assert remaining(Standing("far", ("far",), 0, {}, {}, frozenset()), 0) == "every cell has enough in class far"
     assert remaining(Standing("far", ("far",), 0, {}, {"a": 1}, frozenset()), 0).startswith("1 cell needs up to 1 more")

@@ -181,3 +181,11 @@ def test_rates_of_an_emulated_guest_are_doubtful(accelerator: str, doubtful: boo
     site = FakeSite()
     site.deployment = site.deployment.model_copy(update={"vnfs": (vnf(kind="vm", accelerator=accelerator),)})
     assert (QualityWarning.EMULATED_ACCELERATOR in measured(site).warnings) == doubtful
+
+
+def test_what_the_deployment_casts_doubt_on_stands_with_every_trial() -> None:
+    site = FakeSite()
+    site.deployment = site.deployment.model_copy(update={"doubts": (QualityWarning.HUGEPAGES_SHORT,)})
+    measurement = Measurement(site, site.deployment, FakeGenerator())
+    site.distances *= 2
+    assert [QualityWarning.HUGEPAGES_SHORT in measurement.measure(TASK).warnings for _ in range(2)] == [True, True]

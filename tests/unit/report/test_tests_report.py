@@ -11,7 +11,8 @@ from rich.console import Console
 from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
 from nfvbed.compare.advice import advice_for
-from nfvbed.compare.comparison import Comparison, compare
+from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.context import ReportContext
 from nfvbed.report.export import to_json
@@ -40,7 +41,7 @@ def _comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     store = str(tmp_path_factory.mktemp("report") / "x.sqlite")
     options = ("--root", str(ROOT), "--store", store)
     assert main(["run", "simulated", "--frame-size", "64", "--repetitions", "1", "--set", TESTS, *options]) == 0
-    return compare(load_runs(ROOT, store, ()).data)
+    return compare(load_runs(ROOT, store, ()).data, Options(rules=Rules(needed=1)))
 
 
 def shown(comparison: Comparison, width: int = 150) -> str:

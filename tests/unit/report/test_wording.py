@@ -4,7 +4,8 @@ import pytest
 from sample_records import build
 
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.summary import Limit, WarningCount
+from nfvbed.compare.rowdoubts import WarningCount
+from nfvbed.compare.summary import Limit
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import Preset, QualityWarning
 from nfvbed.report import wording

@@ -50,6 +50,16 @@ def test_more_than_the_available_memory_is_not_even_tried(tree):
     assert ledger.entries == ()
 
 
+@pytest.mark.parametrize(("pages", "total"), [(50, "130"), (1_000_000, "100")])
+def test_fewer_will_do_where_the_kernel_finds_no_more(tree, pages, total):
+    """All are asked for where that is within the available memory; else only what will do, which is there."""
+    directory, pool, ledger = tree(nr=100, free=20, resv=0)
+    assert pool.ensure_free(pages, ledger, least=20) == 20
+    assert (directory / "nr_hugepages").read_text() == total
+    with pytest.raises(PrerequisiteError):
+        pool.ensure_free(pages, ledger, least=30)
+
+
 def test_node_without_a_count_of_promised_pages(tree):
     directory, pool, ledger = tree(node=1, nr=8, free=8)
     pool.ensure_free(8, ledger)

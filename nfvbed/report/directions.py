@@ -1,0 +1,46 @@
+"""Latency of each direction at each load, for tests of latency."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
+from nfvbed.report import wording
+from nfvbed.results import ResultKind
+
+
+@dataclass(frozen=True)
+class LatencyLine:
+    """One direction at one load of a test of latency."""
+
+    variant: str
+    point: str
+    test: str
+    load: str
+    direction: str
+    columns: tuple[str, ...]
+    """As `wording.LATENCY_HEADINGS` names them."""
+
+
+def latency_lines(tests: Iterable[MeasuredTest]) -> tuple[LatencyLine, ...]:
+    """Give the lines of tests of latency, in their order; nothing of a path with one direction."""
+    return tuple(
+        LatencyLine(
+            variant=test.variant,
+            point=wording.point(test.topology, test.vnf, test.frame_size),
+            test=test.result.test,
+            load=_load(test, load),
+            direction=direction,
+            columns=wording.latency_columns(found),
+        )
+        for test in tests
+        if test.result.kind is ResultKind.LATENCY
+        for load in test.loads
+        if len(load.latency_directions) > 1
+        for direction, found in zip(wording.DIRECTIONS, load.latency_directions, strict=False)
+    )
+
+
+def _load(test: MeasuredTest, load: MeasuredLoad) -> str:
+    if test.reference is None or load.point.fraction is None:
+        return f"{wording.mpps(load.point.intended_load_pps)} Mpps"
+    return f"{load.point.fraction:.0%} {test.reference.of}"

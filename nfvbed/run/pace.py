@@ -1,0 +1,32 @@
+"""How long a run still takes: what is planned, at the pace that this run has shown so far."""
+
+from collections.abc import Callable
+
+PRIOR_S = 20.0
+"""Weight of the plan's own estimate: after so long what was seen counts as much as it."""
+
+
+class Pace:
+    """Compares the time that passed with the time that was planned for what was done in it.
+
+    Args:
+        clock: seconds; only differences count.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._began = clock()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since the run began or went on."""
+        return self._clock() - self._began
+
+    def left_s(self, planned_s: float, done_s: float) -> float:
+        """Give how long what is left takes, in s.
+
+        Args:
+            planned_s: for what is left, by the plan.
+            done_s: for what was done since, by the plan.
+        """
+        return planned_s * (self.elapsed_s + PRIOR_S) / (done_s + PRIOR_S)

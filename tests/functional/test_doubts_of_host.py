@@ -1,0 +1,41 @@
+"""Doubts that the host itself raises, on the real thing: fewer hugepages than asked for. As root."""
+
+from dataclasses import replace
+
+from lab_host import ROOT
+
+from nfvbed.deploy.lab.facts import host_facts
+from nfvbed.deploy.lab.topology import read_topology
+from nfvbed.measure.task import TrialTask
+from nfvbed.measure.trial import Measurement
+from nfvbed.records import Preset, QualityWarning, Readiness
+from nfvbed.spec.loader import Project
+from nfvbed.traffic.generator import TrafficRequest
+
+REQUEST = TrafficRequest(duration_ns=50_000_000, frame_size=64)
+TASK = TrialTask(run="r", cell="c", sequence=1, round=1, preset=Preset.MRR, request=REQUEST)
+FAR_TOO_MUCH_MIB = 64 * 1024 * 1024
+
+
+def test_fewer_hugepages_than_asked_for_are_a_doubt_about_every_trial(lab):
+    variant = Project(ROOT).load_variant("ovs-dpdk").model_copy(update={"hugepages_mib": FAR_TOO_MUCH_MIB})
+    support = lab.probe(variant)
+    assert support.readiness is Readiness.DEGRADED
+    assert "hugepages" in support.reason and support.fix
+    deployment = lab.deploy(variant, "p2p")
+    generator = lab.open_generator(deployment)
+    try:
+        measurement = Measurement(lab, deployment, generator)
+        measurement.warm_up(REQUEST)
+        record = measurement.measure(replace(TASK, request=replace(REQUEST, rate_pps=1000)))
+    finally:
+        generator.close()
+    assert QualityWarning.HUGEPAGES_SHORT in record.warnings
+    assert sum(direction.received for direction in record.directions) > 0
+    lab.destroy(deployment)
+
+
+def test_this_host_says_what_it_can_tell():
+    told = host_facts(read_topology())["told"]
+    assert set(told) == {"clock", "thermal_throttling", "numa"}
+    assert all(told.values())
