@@ -78,10 +78,7 @@ class Measurement:
         counters_before = site.counters(deployment) if task.counters else None
         self._watch.begin(threads)
         cpu_before = read_sample((t.pid, t.tid) for t in threads)
-        with task.around():
-            result = self._run(task.request, task.meanwhile)
-        if task.look is not None:
-            task.look(result)
+        result = self._traffic(task)
         cpu_after = read_sample((t.pid, t.tid) for t in threads)
         of_cores = self._watch.end()
         site.verify(deployment)
@@ -102,7 +99,7 @@ class Measurement:
             started_at=started_at,
             intended_load_pps=intended_load_pps(task.request),
             offered_load_pps=rate_pps(sum(d.sent for d in result.directions), result.duration_ns),
-            forwarded_rate_pps=rate_pps(sum(d.received for d in result.directions), result.duration_ns),
+            forwarded_rate_pps=rate_pps(received, result.duration_ns),
             directions=result.directions,
             duration_ns=result.duration_ns,
             latency_hdr=result.latency_hdr,
@@ -115,6 +112,13 @@ class Measurement:
             simulated=deployment.simulated,
             warnings=self._warnings(task, result, cpu),
         )
+
+    def _traffic(self, task: TrialTask) -> TrafficResult:
+        with task.around():
+            result = self._run(task.request, task.meanwhile)
+        if task.look is not None:
+            task.look(result)
+        return result
 
     def _run(self, request: TrafficRequest, meanwhile: Callable[[], None] | None = None) -> TrafficResult:
         try:
