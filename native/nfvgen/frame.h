@@ -88,11 +88,10 @@ struct frame_template {
 	uint8_t bytes[NFVGEN_MAX_FRAME_SIZE] __attribute__((aligned(64)));
 };
 
-/* What one flow puts into the fields, in memory (big-endian) order, and its number. */
+/* What one flow puts into the fields, in memory (big-endian) order. */
 struct frame_flow {
 	uint16_t address;
 	uint16_t source_port;
-	uint32_t number;
 };
 
 /* Smallest frame (with FCS) that holds the stack and the payload's header. */
@@ -199,7 +198,6 @@ static inline struct frame_flow frame_flow(const struct frame_template *t, uint3
 	return (struct frame_flow){
 		.address = frame_be16((uint16_t)(t->address + flow)),
 		.source_port = frame_be16((uint16_t)(NFVGEN_MIN_UDP_SOURCE + ((flow + (flow >> 16)) & 0x3fffu))),
-		.number = flow,
 	};
 }
 
@@ -222,7 +220,13 @@ static inline void frame_write_outer(uint8_t *frame, const struct frame_template
 	memcpy(frame + at->outer_udp_checksum, &outer, 2);
 }
 
-/* Addresses of more than one host: rare, and so behind one question for each frame. */
+/* Whether frames need frame_write_macs(): rare, so it is asked once for a burst. */
+static inline bool frame_moves_macs(const struct frame_template *t)
+{
+	return t->destinations_mask || t->flow_macs;
+}
+
+/* Addresses of more than one host. */
 static inline void frame_write_macs(uint8_t *frame, const struct frame_template *t, uint32_t number)
 {
 	if (t->destinations_mask)
@@ -240,7 +244,6 @@ static inline void frame_write_macs(uint8_t *frame, const struct frame_template 
 struct frame_writer {
 	const struct frame_template *template;
 	struct frame_layout at;
-	bool moves_macs;
 	uint16_t ip_sum;
 	uint64_t udp_sum; /* with the time */
 	uint64_t time_be;
@@ -254,14 +257,13 @@ static inline struct frame_writer frame_writer(const struct frame_template *t, u
 	return (struct frame_writer){
 		.template = t,
 		.at = t->layout,
-		.moves_macs = t->destinations_mask || t->flow_macs,
 		.ip_sum = t->ip_sum,
 		.udp_sum = (uint64_t)t->udp_sum + (uint32_t)time_be + (time_be >> 32),
 		.time_be = time_be,
 	};
 }
 
-/* Makes a copy of the template's headers the frame of this flow and sequence. */
+/* Makes a copy of the template's headers the frame of this flow and sequence, but for MAC addresses that move. */
 static inline void frame_write_next(
 	uint8_t *frame, const struct frame_writer *w, struct frame_flow flow, uint32_t sequence)
 {
@@ -278,8 +280,6 @@ static inline void frame_write_next(
 
 		memcpy(frame + w->at.ip_checksum, &ip, 2);
 	}
-	if (w->moves_macs)
-		frame_write_macs(frame, w->template, flow.number);
 	if (w->at.outer_source_port)
 		frame_write_outer(frame, w->template, flow);
 }
@@ -290,6 +290,8 @@ static inline void frame_write(
 	struct frame_writer writer = frame_writer(t, time);
 
 	frame_write_next(frame, &writer, frame_flow(t, flow_number), sequence);
+	if (frame_moves_macs(t))
+		frame_write_macs(frame, t, flow_number);
 }
 
 #endif

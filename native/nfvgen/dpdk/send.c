@@ -94,6 +94,15 @@ static inline void next_number(struct numbers *n)
 		n->flow = 0;
 }
 
+/* Puts in the MAC addresses that go with the flows of so many staged frames. */
+static __rte_noinline void move_macs(struct sender *s, const struct frame_template *t, unsigned count)
+{
+	struct numbers n = {.flow = s->flow, .flows = s->flows};
+
+	for (unsigned i = 0; i < count; i++, next_number(&n))
+		frame_write_macs(rte_pktmbuf_mtod(s->staged[i], uint8_t *), t, n.flow);
+}
+
 /*
  * Stamps what is staged and brings it up to `want`; fewer when the pool is empty (all buffers are in the port's ring).
  * With one size there is nothing to look up for a frame.
@@ -111,6 +120,8 @@ static void stage_one_size(struct sender *s, unsigned want, uint64_t now)
 		s->staged[staged] = s->reserve[--left];
 		frame_write_next(stage_one(s, s->staged[staged], t), &writer, frame_flow(t, n.flow), n.sequence);
 	}
+	if (unlikely(frame_moves_macs(t)))
+		move_macs(s, t, staged);
 	s->staged_count = RTE_MAX(s->staged_count, staged);
 	s->reserve_count = left;
 }
