@@ -77,7 +77,7 @@ class SimulatedGenerator(Generator):
         self._open = False
 
     def _move_addresses(self, request: TrafficRequest, passage: Passage) -> None:
-        burst = Burst(request.flows, passage.sent, passage.sent * NS_PER_S / request.duration_ns)
+        burst = Burst(request.flows, passage.sent, passage.lost, passage.sent * NS_PER_S / request.duration_ns)
         if "source" in request.addressing.flow_macs:
             self._system.tables.learn(burst)
         if "destination" in request.addressing.flow_macs:

@@ -15,6 +15,7 @@ class Burst:
 
     flows: int
     sent: int
+    lost: int
     rate_pps: float
 
 
@@ -45,7 +46,7 @@ class SimulatedTables:
 
     def learn(self, burst: Burst) -> None:
         """See addresses: above the rate at which they are learnt the rest is missed; a full table takes none."""
-        options, new = self._options, min(burst.flows, burst.sent)
+        options, new = self._options, max(0, min(burst.flows, burst.sent) - burst.lost)
         if options.learning_rate_pps is not None and burst.rate_pps > options.learning_rate_pps:
             new = int(new * options.learning_rate_pps / burst.rate_pps)
         room = math.inf if options.mac_table_size is None else options.mac_table_size - TEST_PORT_ADDRESSES

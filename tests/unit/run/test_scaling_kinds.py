@@ -88,6 +88,15 @@ def test_as_many_addresses_are_found_as_the_table_holds(store: Store, size: int)
     assert row.reason == ""
 
 
+def test_frames_that_are_lost_on_their_way_are_no_limit_of_the_table(store: Store) -> None:
+    """Addresses are shown again where some were lost, so the number that is found is the table's all the same."""
+    test = {"kind": "address-caching", "max_addresses": 5_000}
+    found = result(store, test, mac_table_size=4_096, burst_probability_per_s=3)
+    (row,) = rows(found)
+    assert value(row, "addresses held") == 4_096
+    assert any(direction.lost for trial in store.trials(found.run) for direction in trial.directions)
+
+
 def test_without_a_limit_the_largest_number_is_a_lower_bound(store: Store) -> None:
     (row,) = rows(result(store, {"kind": "address-caching", "max_addresses": 5_000}))
     assert value(row, "addresses held") == 5_000
