@@ -16,6 +16,8 @@ from nfvbed.search.result import Bound, GoalResult, SearchResult
 from nfvbed.search.stop import Irregularity
 from nfvbed.spec.search import Goal
 
+JUDGED_BY_SEARCHES = (QualityWarning.UNSENT, QualityWarning.GENERATOR_LIMITED)
+"""Of trials above what the system forwards; where they decide a bound the result is irregular, and says so."""
 SENTENCE = (
     "Conditional throughput (RFC 9971): forwarded at the relevant lower bound; frames/s, all directions together. "
     "Medians where a search was repeated. Without a regular result there is no throughput: the bounds and the reason "
@@ -135,11 +137,11 @@ def _bound(bounds: Iterable[Bound | None]) -> float | None:
 
 
 def doubts_of(tests: Iterable[MeasuredTest]) -> tuple[QualityWarning, ...]:
-    """Give the doubts about results, each once; that a search's trials had unsent frames is what it judges by."""
+    """Give the doubts about results, each once, without those that a search itself judges its trials by."""
     found: dict[QualityWarning, None] = {}
     for test in tests:
-        judged = QualityWarning.UNSENT if test.result.kind is ResultKind.SEARCH else None
-        found |= dict.fromkeys(warning for warning in test.doubts if warning is not judged)
+        judged = JUDGED_BY_SEARCHES if test.result.kind is ResultKind.SEARCH else ()
+        found |= dict.fromkeys(warning for warning in test.doubts if warning not in judged)
     return tuple(found)
 
 
