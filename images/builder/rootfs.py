@@ -16,7 +16,19 @@ from builder.tool import Tool
 from nfvbed.errors import ConfigurationError, InternalError
 
 _HOOKS = Path("/usr/share/mmdebstrap/hooks/merged-usr")
-_PROGRAMS = ("dpdk-testpmd", "iperf3", "netserver", "sockperf", "python3", "ip", "bridge", "ethtool", "kmod")
+_PROGRAMS = (
+    "dpdk-testpmd",
+    "iperf3",
+    "netserver",
+    "netperf",
+    "sockperf",
+    "sysbench",
+    "python3",
+    "ip",
+    "bridge",
+    "ethtool",
+    "kmod",
+)
 """Those that the agent runs: each must find its libraries in what is left."""
 _XZ = b"\xfd7zXZ\x00"
 _COMPILE = """

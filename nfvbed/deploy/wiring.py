@@ -57,6 +57,13 @@ def require_vnf(plan: Layout, choice: VnfChoice | None, variant: Variant) -> Por
     return vnf_port_kind(variant, choice)
 
 
+def queues_of(choice: VnfChoice | None) -> int:
+    """Give the queues that a VNF's ports are to have: those of a virtual machine's flavor; an emulated card has one."""
+    if choice is None or choice.kind is not VnfKind.VM or vnic_of(choice) in ("e1000", "rtl8139"):
+        return 1
+    return choice.flavor.queues
+
+
 def refuse_many_vnfs(plan: Layout) -> None:
     """Refuse to loop back anything but one VNF with two ports.
 

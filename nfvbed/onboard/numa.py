@@ -62,8 +62,8 @@ def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> Gu
     nodes = _nodes(flavor, host)
     _check_memory(flavor, nodes, host)
     if flavor.cpu_policy == "shared":
-        cores = tuple(shared_cores for _ in range(flavor.vcpus))
-        emulator: tuple[int, ...] = tuple(sorted({*shared_cores, *host.arrangement.control_cores}))
+        cores = _shared(flavor, nodes, host, shared_cores)
+        emulator: tuple[int, ...] = tuple(sorted({*host.arrangement.control_cores, *(c for one in cores for c in one)}))
     else:
         cores, emulator = _dedicated(flavor, nodes, host)
     return GuestPlacement(vcpu_cores=cores, emulator_cores=emulator, nodes=nodes, warnings=_apart(cores, nodes, host))
@@ -95,6 +95,33 @@ def _nodes(flavor: Flavor, host: Host) -> tuple[GuestNode, ...]:
         chosen = wanted if wanted is not None else order[index] if bound else None
         placed.append(GuestNode(vcpus=node.cpus, memory_mib=node.memory_mib, host_node=chosen))
     return tuple(placed)
+
+
+def _shared(
+    flavor: Flavor, nodes: Sequence[GuestNode], host: Host, shared_cores: tuple[int, ...]
+) -> tuple[tuple[int, ...], ...]:
+    """Give every vCPU the cores that its scheduler may choose from."""
+    if flavor.shared_over == "core":
+        return tuple(shared_cores for _ in range(flavor.vcpus))
+    topology, arrangement = host.topology, host.arrangement
+    # The kernel's scheduler balances nothing over isolated cores.
+    usable = tuple(core for core in topology.allowed if core not in topology.isolated) or topology.allowed
+    if flavor.shared_over == "host":
+        return tuple(usable for _ in range(flavor.vcpus))
+    taken = {*arrangement.switch_cores, arrangement.generator_core, *host.taken}
+    by_vcpu: dict[int, tuple[int, ...]] = {}
+    for node in nodes:
+        own = tuple(core for core in usable if _node(host, core) == node.host_node)
+        if not own:
+            raise UnsupportedError(
+                f"flavor {flavor.name} wants cores of host node {node.host_node}",
+                where="shared_over: node",
+                observed=f"cores that can be used: {list(usable)}, none of them there",
+                fix="shared_over: host, or give nfvbed cores of that node",
+            )
+        cores = tuple(core for core in own if core not in taken) or own
+        by_vcpu |= dict.fromkeys(node.vcpus, cores)
+    return tuple(by_vcpu[vcpu] for vcpu in range(flavor.vcpus))
 
 
 def _check_memory(flavor: Flavor, nodes: Sequence[GuestNode], host: Host) -> None:

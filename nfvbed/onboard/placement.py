@@ -41,7 +41,9 @@ def placements(
             workspace=workspace,
             cores=(used[index],),
             control_cores=arrangement.control_cores,
-            shares_core=used[index] == arrangement.generator_core or used.count(used[index]) > 1,
+            shares_core=used[index] == arrangement.generator_core
+            or used.count(used[index]) > 1
+            or _meets_others(guests[index], arrangement),
             root=root,
             guest=guests[index],
             beyond=_beyond(deployment, plan, index),
@@ -61,6 +63,12 @@ def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> lis
             taken |= {own for cores in guest.vcpu_cores for own in cores}
         placed.append(guest)
     return placed
+
+
+def _meets_others(guest: GuestPlacement | None, arrangement: Arrangement) -> bool:
+    """Whether vCPUs may run on cores of the switch or the generator."""
+    others = {*arrangement.switch_cores, arrangement.generator_core}
+    return guest is not None and any(others & set(cores) for cores in guest.vcpu_cores)
 
 
 def _beyond(deployment: Deployment, plan: Layout, index: int) -> tuple[str, str]:

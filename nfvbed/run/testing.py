@@ -1,6 +1,6 @@
 """Executes the tests that are more than single trials, and writes what came of each."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from nfvbed.errors import (
     ConfigurationError,
@@ -12,6 +12,7 @@ from nfvbed.errors import (
     UsageError,
     VnfDiedError,
 )
+from nfvbed.onboard.vm.agent import AgentRefused
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
@@ -24,7 +25,7 @@ from nfvbed.spec.testkinds.search import SearchTest
 from nfvbed.spec.tests import AnyTest, expected_s
 from nfvbed.store.clock import utc_now
 
-OF_THE_TEST = (ConfigurationError, DeployError, UsageError)
+OF_THE_TEST = (AgentRefused, ConfigurationError, DeployError, UsageError)
 """What keeps one test from its result, while everything stands."""
 OF_THE_DEPLOYMENT = (GeneratorError, SwitchDiedError)
 """What ends the deployment that a test ran on; other tests get a new one."""
@@ -100,7 +101,7 @@ class Tester:
             placement_class=placement,
             status=outcome.status,
             reason=outcome.reason,
-            warnings=_all_warnings(trials) if trials or outcome.status is not Status.OK else _of_deployment(setup),
+            warnings=_all_warnings(trials, outcome, setup),
             first_sequence=first if last >= first else None,
             last_sequence=last if last >= first else None,
             started_at=started_at,
@@ -131,6 +132,8 @@ def _of_deployment(setup: Setup) -> tuple[QualityWarning, ...]:
     return (*found, QualityWarning.SIMULATED) if deployment.simulated else found
 
 
-def _all_warnings(trials: Iterable[TrialRecord]) -> tuple[QualityWarning, ...]:
-    seen = {warning for trial in trials for warning in trial.warnings}
+def _all_warnings(trials: Sequence[TrialRecord], outcome: Outcome, setup: Setup) -> tuple[QualityWarning, ...]:
+    seen = {warning for trial in trials for warning in trial.warnings} | set(outcome.warnings)
+    if not trials and outcome.status is Status.OK:
+        seen |= set(_of_deployment(setup))
     return tuple(warning for warning in QualityWarning if warning in seen)

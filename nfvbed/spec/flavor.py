@@ -30,6 +30,10 @@ class Flavor(SpecModel):
     """Guest memory from 2 MiB hugepages (`hw:mem_page_size=2MB`)."""
     cpu_policy: Literal["shared", "dedicated"] = "shared"
     """`hw:cpu_policy`: dedicated gives every vCPU a core of its own."""
+    shared_over: Literal["core", "node", "host"] = "core"
+    """Where vCPUs of policy shared may run: on the core that the arrangement gives the VNF; on all cores of the
+    guest's NUMA node, but for those of switch and generator where others are left; on all cores of the host, as where
+    nobody pins anything."""
     thread_policy: Literal["prefer", "isolate", "require"] | None = None
     """`hw:cpu_thread_policy`: how vCPUs relate to threads of one physical core."""
     emulator_threads: Literal["share", "isolate"] | None = None
@@ -49,6 +53,10 @@ class Flavor(SpecModel):
                     raise ValueError(f"{key} needs cpu_policy: dedicated")
             if self.realtime:
                 raise ValueError("realtime needs cpu_policy: dedicated")
+        elif self.shared_over != "core":
+            raise ValueError("shared_over needs cpu_policy: shared")
+        if self.shared_over == "node" and not self.numa:
+            raise ValueError("shared_over: node needs numa: the nodes that its memory is bound to")
         if self.queues > self.vcpus:
             raise ValueError(f"queues ({self.queues}) must be at most vcpus ({self.vcpus})")
         return self

@@ -14,6 +14,10 @@ from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.continuous import ContinuousTest
 from nfvbed.spec.testkinds.cost import CostTest
 from nfvbed.spec.testkinds.flow_scaling import FlowScalingTest
+from nfvbed.spec.testkinds.guest_compute import GuestComputeTest
+from nfvbed.spec.testkinds.guest_memory import GuestMemoryTest
+from nfvbed.spec.testkinds.guest_multiqueue import GuestMultiqueueTest
+from nfvbed.spec.testkinds.guest_tlb import GuestTlbTest
 from nfvbed.spec.testkinds.latency import LatencyTest
 from nfvbed.spec.testkinds.loss_curve import LossCurveTest
 from nfvbed.spec.testkinds.reset import ResetTest
@@ -44,6 +48,10 @@ AnyTest = (
     | TableScalingTest
     | AddressCachingTest
     | AddressLearningTest
+    | GuestComputeTest
+    | GuestMemoryTest
+    | GuestTlbTest
+    | GuestMultiqueueTest
 )
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")

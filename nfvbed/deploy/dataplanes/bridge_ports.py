@@ -36,6 +36,8 @@ class BridgePlan:
     """veth or tap; None where the layout has no VNFs."""
     addressed: bool = False
     """The VNFs take only frames that are addressed to them, as a router does."""
+    queues: int = 1
+    """Of each tap."""
 
     @cached_property
     def bridges(self) -> dict[str, tuple[End, ...]]:
@@ -135,7 +137,7 @@ def make_links(plan: BridgePlan, spaces: BridgeSpaces) -> None:
     """Make pairs and taps; called in the switch's namespace. All are down."""
     for end in plan.ends:
         if plan.is_tap(end):
-            links.add_tap(plan.port(end))
+            links.add_tap(plan.port(end), plan.queues)
             continue
         far = spaces.generator if end.vnf is None else spaces.vnfs[end.vnf]
         links.add_veth(plan.port(end), plan.peer(end), _macs(plan, end), far)
@@ -187,6 +189,7 @@ def ports_of_vnfs(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[tuple[VnfPort
             address=plan.port(end) if tap else plan.peer(end),
             netns=spaces.switch if tap else spaces.vnfs[end.vnf],
             mac=plan.address(end),
+            queues=plan.queues if tap else 1,
         )
 
     return vnf_ports(plan.layout, make)

@@ -19,7 +19,7 @@ from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.reset import ResetReport
-from nfvbed.deploy.wiring import require_vnf
+from nfvbed.deploy.wiring import queues_of, require_vnf
 from nfvbed.errors import ConfigurationError, SwitchDiedError, UnsupportedError
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -98,7 +98,8 @@ class LinuxBridge(DataPlane):
         variant, arrangement = request.variant, request.arrangement
         options = bridge_options(variant)
         addressed = request.vnf is not None and request.vnf.forwarding == "router"
-        plan = BridgePlan(request.layout, require_vnf(request.layout, request.vnf, variant), addressed)
+        kind = require_vnf(request.layout, request.vnf, variant)
+        plan = BridgePlan(request.layout, kind, addressed, queues_of(request.vnf))
         steps = Steps()
         with steps.timed("deploy.namespaces"):
             spaces = bridge_ports.make_spaces(request, plan)

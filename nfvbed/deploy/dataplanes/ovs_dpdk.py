@@ -16,7 +16,7 @@ from nfvbed.deploy.ovs.database import PortRequest, SwitchState
 from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, check_alive, settings
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.steering.steering import SteeredBridge, Steering, steering, wait_for_forwarding
-from nfvbed.deploy.wiring import end_name, port_numbers, require_vnf, steering_path, vnf_ports
+from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, steering_path, vnf_ports
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
 from nfvbed.records import Deployment, Hop, Readiness, Support, SwitchCounters, WorkThread
 from nfvbed.spec.layout import layout
@@ -91,7 +91,10 @@ class OvsDpdk(DataPlane):
             topology=plan.name,
             ports=vhost_user_ports.server_ports([sockets[f"p{end}"] for end in plan.outside], options.rx_queue_size),
             vnf_ports=vnf_ports(
-                plan, lambda end: vhost_user_ports.vnf_port(end, sockets[end_name(end)], options.rx_queue_size)
+                plan,
+                lambda end: vhost_user_ports.vnf_port(
+                    end, sockets[end_name(end)], options.rx_queue_size, queues_of(request.vnf)
+                ),
             ),
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             run_directory=str(workspace.directory),

@@ -65,8 +65,8 @@ def server_ports(paths: Sequence[Path], queue_size: int) -> tuple[GeneratorPort,
     return tuple(server_port(index, path, queue_size) for index, path in enumerate(paths))
 
 
-def vnf_port(end: End, path: Path, queue_size: int) -> VnfPort:
-    """Give a VNF's port, whose socket the VNF makes and serves."""
+def vnf_port(end: End, path: Path, queue_size: int, queues: int = 1) -> VnfPort:
+    """Give a VNF's port, whose socket the VNF makes and serves; the switch takes as many queues as the VNF has."""
     if end.vnf is None:
         raise InternalError("an outside end is no VNF's port", where=str(path))
     return VnfPort(
@@ -77,6 +77,7 @@ def vnf_port(end: End, path: Path, queue_size: int) -> VnfPort:
         address=str(path),
         mac=end_mac(end),
         queue_size=queue_size,
+        queues=queues,
     )
 
 

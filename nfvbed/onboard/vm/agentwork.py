@@ -85,7 +85,8 @@ def request(placement: VnfPlacement) -> dict[str, Any]:
         "ports": [port.mac for port in placement.ports],
         "burst": vnf.burst,
         "descriptors": vnf.descriptors,
-        "queues": min(port.queues for port in placement.ports),
+        # testpmd over AF_PACKET has one queue, whatever the port has.
+        "queues": 1 if placement.does == "raw" else min(port.queues for port in placement.ports),
         "retry": _RETRIES if vnf.retry else 0,
         "offloads": placement.choice.offloads,
     }

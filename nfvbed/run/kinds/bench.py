@@ -8,7 +8,7 @@ from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import Plan, PlannedTrial
 from nfvbed.plan.standing import standing
-from nfvbed.records import Record, Status, TrialRecord
+from nfvbed.records import QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import MIXED, ONLY, LoadPoint, Reference
 from nfvbed.run import requests
 from nfvbed.run.ledger import RunLedger
@@ -30,6 +30,8 @@ class Outcome:
     reason: str = ""
     placement_class: str | None = None
     """None: that of all its trials."""
+    warnings: tuple[QualityWarning, ...] = ()
+    """Doubts beside those of its trials: a test without trials has its own."""
 
 
 @dataclass(frozen=True)

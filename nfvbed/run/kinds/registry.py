@@ -36,6 +36,10 @@ KINDS = {
     "table-scaling": Kind("table_scaling:execute"),
     "address-caching": Kind("address_caching:execute"),
     "address-learning": Kind("address_learning:execute"),
+    "guest-compute": Kind("guest_compute:execute", needs_source=False),
+    "guest-memory": Kind("guest_memory:execute", needs_source=False),
+    "guest-tlb": Kind("guest_tlb:execute", needs_source=False),
+    "guest-multiqueue": Kind("guest_multiqueue:execute", needs_source=False),
 }
 
 

@@ -10,6 +10,11 @@ from agent.refusal import Refusal
 
 _SIOCETHTOOL = 0x8946
 _GET_CHANNELS, _SET_CHANNELS = 0x3C, 0x3D
+_GET_DRIVER, _GET_STRINGS, _GET_STATISTICS = 0x03, 0x1B, 0x1D
+_STATISTICS_SET = 1
+_DRIVER_BYTES, _STATISTICS_COUNT_AT = 196, 180
+"""struct ethtool_drvinfo and where its n_stats is."""
+_NAME_BYTES = 32
 _SWITCHES = {
     # name: (get, set); "gro" is not given by a device but by the kernel's stack
     "rx": (0x14, 0x15),
@@ -99,6 +104,33 @@ def set_channels(name: str, combined: int) -> None:
         _ask(name, array.array("B", struct.pack("9I", _SET_CHANNELS, *[0] * 7, combined)))
     except OSError as error:
         raise Refusal("the channels cannot be set", where=name, observed=error.strerror or "") from error
+
+
+def statistics(name: str) -> dict:
+    """Give the driver's own counters by name; none where it has none."""
+    driver = array.array("B", struct.pack("I", _GET_DRIVER).ljust(_DRIVER_BYTES, b"\0"))
+    try:
+        _ask(name, driver)
+        count = struct.unpack_from("I", driver, _STATISTICS_COUNT_AT)[0]
+        names = array.array("B", struct.pack("III", _GET_STRINGS, _STATISTICS_SET, count) + bytes(_NAME_BYTES * count))
+        _ask(name, names)
+        values = array.array("B", struct.pack("II", _GET_STATISTICS, count) + bytes(8 * count))
+        _ask(name, values)
+    except OSError:
+        return {}
+    listed = names.tobytes()[12:]
+    named = [listed[place * _NAME_BYTES : (place + 1) * _NAME_BYTES].split(b"\0")[0].decode() for place in range(count)]
+    return dict(zip(named, struct.unpack_from(f"{count}Q", values, 8), strict=True))
+
+
+def queue_packets(name: str) -> dict:
+    """Give the packets of every queue, as virtio's driver counts them: `rx` and `tx`, in order of the queues."""
+    counted = statistics(name)
+    found: dict = {"rx": [], "tx": []}
+    for side, listed in found.items():
+        while (key := f"{side}_queue_{len(listed)}_packets") in counted:
+            listed.append(counted[key])
+    return found
 
 
 def _get(name: str, command: int) -> bool | None:

@@ -7,7 +7,7 @@ from agent import cpus, hugepages
 from agent.program import read
 
 _DESCRIPTION = "/etc/vloop.json"
-_TOLD = ("dpdk-dev", "iperf3", "netperf", "sockperf", "iproute2", "ethtool", "python3")
+_TOLD = ("dpdk-dev", "iperf3", "netperf", "sockperf", "sysbench", "iproute2", "ethtool", "python3")
 _NODES = "/sys/devices/system/node"
 
 

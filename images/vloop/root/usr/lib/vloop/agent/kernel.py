@@ -58,9 +58,7 @@ class KernelForwarder:
         if self.request["mode"] == "bridge" and read(f"/sys/class/net/{BRIDGE}/ifindex"):
             run("ip", "link", "delete", BRIDGE)
         for port in self.ports:
-            if port.name:
-                run("ip", "address", "flush", "dev", port.name)
-                run("ip", "link", "set", port.name, "down")
+            take_addresses(port)
 
     def _bridge(self) -> None:
         options = ["stp_state", "0", "forward_delay", "0", "mcast_snooping", "0"]
@@ -99,6 +97,13 @@ def give_addresses(ports: list[Port], addresses: list) -> None:
                 write(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "0")
             words = ["nodad"] if ":" in address else []
             run("ip", "address", "replace", address, "dev", name, *words)
+
+
+def take_addresses(port: Port) -> None:
+    """Take a port's addresses away and set it down; nothing where the kernel does not drive it."""
+    if port.name:
+        run("ip", "address", "flush", "dev", port.name)
+        run("ip", "link", "set", port.name, "down")
 
 
 def _counters(name: str) -> dict:

@@ -59,16 +59,22 @@ def keys(document: dict, allowed: dict) -> dict:
     return found
 
 
+def checked(document: dict, allowed: dict, defaults: dict, limits: dict) -> dict:
+    """Give a whole request, defaults filled in, its numbers within their limits."""
+    request = {**defaults, **keys(document, allowed)}
+    for key, (least, most) in limits.items():
+        if not least <= request[key] <= most:
+            raise Refusal(f"{key} is out of range", observed=str(request[key]), fix=f"{least} to {most}")
+    return request
+
+
 def forward(document: dict) -> dict:
     """Give the whole request for forwarding, defaults filled in."""
-    request = {**DEFAULTS, **keys(document, FORWARD_KEYS)}
+    request = checked(document, FORWARD_KEYS, DEFAULTS, LIMITS)
     if request.get("mode") not in MODES:
         raise Refusal("forward needs a mode", observed=repr(request.get("mode")), fix=f"one of {', '.join(MODES)}")
     if request["driver"] not in DRIVERS:
         raise Refusal("there is no such driver", observed=repr(request["driver"]), fix=f"one of {', '.join(DRIVERS)}")
-    for key, (least, most) in LIMITS.items():
-        if not least <= request[key] <= most:
-            raise Refusal(f"{key} is out of range", observed=str(request[key]), fix=f"{least} to {most}")
     if request["mode"] == "raw" and request["driver"] == "dpdk":
         raise Refusal("raw goes over AF_PACKET", observed="driver dpdk", fix="leave driver out")
     return request

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from agent import ethtool, guest
+from agent import ethtool, guest, netperf, sysbench
 from agent import request as requests
-from agent.kernel import KernelForwarder, give_addresses
+from agent.kernel import KernelForwarder, give_addresses, take_addresses
 from agent.ports import Port, choose
 from agent.refusal import Refusal
 from agent.servers import Servers
@@ -20,6 +20,7 @@ class Service:
         self.ports = ports
         self.powers_off = False
         self._forwarder: Testpmd | KernelForwarder | None = None
+        self._paused: dict | None = None
         self._servers = Servers()
         self._does: dict[str, Callable[[dict], dict]] = {
             "info": self._info,
@@ -29,6 +30,11 @@ class Service:
             "offloads": self._offloads,
             "channels": self._channels,
             "serve": self._serve,
+            "netperf": self._netperf,
+            "queues": self._queues,
+            "sysbench": sysbench.run,
+            "pause": self._pause,
+            "resume": self._resume,
             "stop": self._stop,
             "poweroff": self._poweroff,
         }
@@ -55,7 +61,9 @@ class Service:
         return {"ports": [port.describe() for port in self.ports]}
 
     def _forward(self, document: dict) -> dict:
-        request = requests.forward(document)
+        return self._start(requests.forward(document))
+
+    def _start(self, request: dict) -> dict:
         one = request["mode"] in ("source", "sink")
         self._end_forwarding()
         ports = choose(self.ports, request["ports"], 1 if one and request["ports"] is None else MOST_PORTS)
@@ -68,7 +76,7 @@ class Service:
         except BaseException:
             forwarder.stop()
             raise
-        self._forwarder = forwarder
+        self._forwarder, self._paused = forwarder, None
         return started
 
     def _stats(self, document: dict) -> dict:
@@ -109,10 +117,39 @@ class Service:
             give_addresses(self._of_kernel(found), found["addresses"])
         return self._servers.start(found.get("tool", ""), found.get("port"))
 
+    def _netperf(self, document: dict) -> dict:
+        found = netperf.request(document)
+        if found["addresses"]:
+            give_addresses(self._of_kernel(found), found["addresses"])
+        return netperf.run(found)
+
+    def _queues(self, document: dict) -> dict:
+        found = requests.keys(document, {"ports": list})
+        return {"ports": [{"mac": port.mac, **ethtool.queue_packets(port.name)} for port in self._of_kernel(found)]}
+
+    def _pause(self, document: dict) -> dict:
+        """End forwarding so that it can go on as it was; what is paused already stays so."""
+        requests.keys(document, {})
+        if self._forwarder is not None:
+            self._paused = self._forwarder.request
+            self._end_forwarding()
+        return {"forwarding": self._paused is not None}
+
+    def _resume(self, document: dict) -> dict:
+        requests.keys(document, {})
+        self._servers.stop()
+        if self._paused is None:
+            return {}
+        for port in self.ports:
+            take_addresses(port)
+        # What fails to start stays paused, and can be tried again.
+        return self._start(self._paused)
+
     def _stop(self, document: dict) -> dict:
         requests.keys(document, {})
         self._servers.stop()
         self._end_forwarding()
+        self._paused = None
         return {}
 
     def _poweroff(self, document: dict) -> dict:

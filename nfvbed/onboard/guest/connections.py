@@ -1,0 +1,106 @@
+"""Concurrent connections between two guests, over as many queues of their ports as are asked for."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nfvbed.onboard.guest.machines import Machine
+from nfvbed.records import Record
+
+NetperfTest = Literal["TCP_STREAM", "TCP_RR"]
+_ADDRESSES = ("198.18.64.1", "198.18.64.2")
+"""RFC 2544's range, as the generator's; of the client's port and the server's."""
+_PREFIX = 24
+_MORE_S = 180.0
+
+
+class ConnectionsRun(Record):
+    """What netperf counted over all connections."""
+
+    connections: int
+    throughput: float
+    """10^6 bit/s of TCP_STREAM, transactions/s of TCP_RR; the sum over all connections."""
+    least: float
+    most: float
+    """Of a connection."""
+    retransmissions: int
+    overlap: float
+    """The part of the time, from the first start to the last end, in which all connections ran."""
+    received_packets: tuple[int, ...]
+    """By the server in each queue of its port, in order."""
+    sent_packets: tuple[int, ...]
+
+    @property
+    def queues_in_use(self) -> int:
+        """Receiving queues of the server with at least a hundredth of its packets."""
+        total = sum(self.received_packets)
+        return sum(1 for packets in self.received_packets if packets * 100 >= total > 0)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two guests whose ports the switch joins. Their forwarding is paused."""
+
+    client: Machine
+    client_port: int
+    server: Machine
+    server_port: int
+
+    def queues(self) -> tuple[int, int]:
+        """Give the most queues that the client's and the server's port can have."""
+        return _most_queues(self.client, self.client_port), _most_queues(self.server, self.server_port)
+
+    def set_queues(self, queues: int) -> None:
+        """Set both ports to so many queues.
+
+        Raises:
+            AgentRefused: a port has fewer.
+        """
+        for guest, port in ((self.client, self.client_port), (self.server, self.server_port)):
+            guest.agent.ask("channels", {"combined": queues, "ports": [guest.mac(port)]})
+
+    def start_server(self) -> None:
+        """Give the server its address and let it listen; it ends when its guest forwards again."""
+        keys = {
+            "tool": "netperf",
+            "addresses": [[f"{_ADDRESSES[1]}/{_PREFIX}"]],
+            "ports": [self.server.mac(self.server_port)],
+        }
+        self.server.agent.ask("serve", keys)
+
+    def run(self, test: NetperfTest, connections: int, duration_s: int) -> ConnectionsRun:
+        """Let the client's connections run, all at the same time.
+
+        Raises:
+            AgentRefused: one of them failed.
+        """
+        before = self._packets()
+        keys = {
+            "server": _ADDRESSES[1],
+            "test": test,
+            "connections": connections,
+            "duration_s": duration_s,
+            "server_cpus": len(self.server.agent.ask("info")["cpus"]),
+            "addresses": [[f"{_ADDRESSES[0]}/{_PREFIX}"]],
+            "ports": [self.client.mac(self.client_port)],
+        }
+        found = self.client.agent.ask("netperf", keys, timeout_s=duration_s + _MORE_S)
+        after = self._packets()
+        received, sent = (
+            tuple(now - then for now, then in zip(after[side], before[side], strict=True)) for side in ("rx", "tx")
+        )
+        return ConnectionsRun(
+            received_packets=received,
+            sent_packets=sent,
+            **{key: found[key] for key in ("connections", "throughput", "least", "most", "retransmissions", "overlap")},
+        )
+
+    def _packets(self) -> dict[str, list[int]]:
+        keys = {"ports": [self.server.mac(self.server_port)]}
+        (found,) = self.server.agent.ask("queues", keys)["ports"]
+        return {"rx": found["rx"], "tx": found["tx"]}
+
+
+def _most_queues(guest: Machine, port: int) -> int:
+    """Give the most queues of a port that the guest's kernel drives."""
+    (found,) = [link for link in guest.agent.ask("links")["ports"] if link["mac"] == guest.mac(port)]
+    return int(found["max_channels"])

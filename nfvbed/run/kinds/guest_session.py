@@ -1,0 +1,134 @@
+"""What the tests inside guests share: forwarding paused and seen to go on, doubts, figures of repeated runs."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from statistics import median
+
+from nfvbed.deploy.lab.topology import read_topology
+from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.measure.doubts import vnf_doubts
+from nfvbed.onboard.guest.machines import RESUME_S, Machine, absence, machines, paused
+from nfvbed.onboard.guest.pinning import Pinning, read_pinning
+from nfvbed.onboard.vm.agent import AgentRefused
+from nfvbed.records import Hop, QualityWarning, Status
+from nfvbed.results import Quantity
+from nfvbed.run import requests
+from nfvbed.run.kinds.bench import Outcome, TestBench
+from nfvbed.units import NS_PER_S
+
+_PROBE_PPS = 1_000
+_PROBE_S = 0.1
+_AGAIN_S = 0.1
+
+
+def not_here(bench: TestBench) -> Outcome | None:
+    """Give the outcome where a cell has no guests to work in; None where it has."""
+    reason = absence(bench.setup.deployment)
+    return Outcome(None, Status.NOT_APPLICABLE, reason) if reason else None
+
+
+@contextlib.contextmanager
+def working_inside(bench: TestBench) -> Iterator[tuple[Machine, ...]]:
+    """Pause the forwarding of all guests, and have it go on: seen by frames that pass, not believed.
+
+    Raises:
+        OnboardError: it does not go on; the deployment is of no use any more.
+    """
+    guests = machines(bench.setup.deployment)
+    try:
+        with paused(guests):
+            yield guests
+    except (AgentRefused, UnsupportedError):
+        _see_forwarding(bench)
+        raise
+    _see_forwarding(bench)
+
+
+def pinning_of(guest: Machine) -> Pinning:
+    """Read how a guest is pinned on this host."""
+    return read_pinning(guest, read_topology())
+
+
+def notes_on(pinning: Pinning) -> tuple[str, ...]:
+    """Say what the pinning is, and where it can make no difference."""
+    told = [f"NUMA pinning {pinning.state}: {pinning.described}."]
+    if pinning.host_nodes == 1:
+        told.append(
+            "This host has one NUMA node: pinning to it shortens no way to the memory, so that on and off differ by "
+            "the scheduler alone."
+        )
+    return tuple(told)
+
+
+def doubts(bench: TestBench) -> tuple[QualityWarning, ...]:
+    """Name what casts doubt on figures from inside: an emulated processor, cores that others use as well."""
+    deployment = bench.setup.deployment
+    shared = any(handle.shares_core for handle in deployment.vnfs)
+    return (*vnf_doubts(deployment), *((QualityWarning.CORES_SHARED,) if shared else ()))
+
+
+def quantity(name: str, unit: str, values: Sequence[float]) -> Quantity:
+    """Give the median of repeated runs, with the least and the greatest where there are several."""
+    several = len(values) > 1
+    return Quantity(
+        name=name,
+        value=median(values),
+        unit=unit,
+        low=min(values) if several else None,
+        high=max(values) if several else None,
+    )
+
+
+def _see_forwarding(bench: TestBench) -> None:
+    """Send frames, again and again, until every port of every guest has counted some."""
+    site, deployment, cell = bench.setup.site, bench.setup.deployment, bench.cell
+    probe = replace(
+        requests.plain(bench.plan.experiment, cell), rate_pps=_PROBE_PPS, duration_ns=round(_PROBE_S * NS_PER_S)
+    )
+
+    def send() -> None:
+        if cell.takes_loads:
+            bench.setup.measures.warm_up(probe)
+        else:
+            time.sleep(_AGAIN_S)  # A VNF sends by itself.
+
+    wait_until_counted(lambda: site.hops(deployment), send, RESUME_S)
+
+
+def wait_until_counted(hops: Callable[[], tuple[Hop, ...]], send: Callable[[], None], timeout_s: float) -> None:
+    """Send until the counters of all guests' ports have risen.
+
+    Args:
+        hops: reads the counters of the path.
+        send: lets some frames through.
+        timeout_s: for how long.
+
+    Raises:
+        OnboardError: they have not.
+    """
+    before = _frames(hops())
+    deadline = time.monotonic() + timeout_s
+    while True:
+        send()
+        idle = [name for name, frames in _frames(hops()).items() if frames <= before.get(name, 0)]
+        if not idle:
+            return
+        if time.monotonic() > deadline:
+            raise OnboardError(
+                f"no frame passes the guests {timeout_s:g} s after they forward again",
+                where=", ".join(idle),
+                observed="their counters stand still",
+                fix="see the guest's console in the run directory",
+            )
+        time.sleep(_AGAIN_S)
+
+
+def _frames(hops: Sequence[Hop]) -> dict[str, int]:
+    """Give the frames that guests' ports have counted, whichever way they went."""
+    return {
+        hop.name: (hop.rx_packets or 0) + (hop.tx_packets or 0)
+        for hop in hops
+        if hop.vnf is not None and hop.name.startswith("vnf")
+    }
