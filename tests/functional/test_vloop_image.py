@@ -52,7 +52,7 @@ def test_sidecar_describes_the_files():
     for file in document["files"].values():
         assert (IMAGES / file["name"]).stat().st_size == file["size_bytes"]
     assert document["files"]["qcow2"]["size_bytes"] < SIZE_LIMIT_MIB * 1024**2
-    assert {"dpdk-dev", "iperf3", "netperf", "sockperf"} <= set(document["packages"])
+    assert {"dpdk-dev", "iperf3", "netperf", "sockperf", "sysbench"} <= set(document["packages"])
 
 
 def test_built_image_is_not_built_again():
@@ -165,6 +165,16 @@ def test_servers_answer(idle, tool, port):
         assert ip.tcp_flags(idle.wires[0].recv(65536)) == ip.SYN_ACK
 
 
+def test_connections_of_a_guest_with_itself(idle):
+    ends = [["198.18.64.1/24"], ["198.18.64.2/24"]]
+    idle.ask("serve", tool="netperf", addresses=[ends[1]], ports=[MACS[1]])
+    keys = {"server": "198.18.64.2", "connections": 3, "duration_s": 1, "server_cpus": 2}
+    found = idle.ask("netperf", test="TCP_RR", addresses=[ends[0]], ports=[MACS[0]], **keys)
+    assert found["connections"] == 3
+    assert found["throughput"] >= 3 * found["least"] > 0
+    assert [len(port["rx"]) for port in idle.ask("queues")["ports"]] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("do", "keys", "words"),
     [
@@ -176,6 +186,8 @@ def test_servers_answer(idle, tool, port):
         ("forward", {"mode": "router"}, "needs addresses"),
         ("forward", {"mode": "bridge", "queues": 8}, "has one channel|not as many channels"),
         ("stats", {}, "nothing forwards"),
+        ("sysbench", {"test": "disk"}, "needs a test"),
+        ("netperf", {"server": "198.18.64.9", "duration_s": 1}, "netperf failed"),
     ],
 )
 def test_agent_refuses_with_a_reason(idle, do, keys, words):

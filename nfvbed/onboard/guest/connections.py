@@ -1,5 +1,6 @@
 """Concurrent connections between two guests, over as many queues of their ports as are asked for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,15 +26,20 @@ class ConnectionsRun(Record):
     retransmissions: int
     overlap: float
     """The part of the time, from the first start to the last end, in which all connections ran."""
+    sent_packets: tuple[int, ...]
+    """By the client in each queue of its port, in order."""
     received_packets: tuple[int, ...]
     """By the server in each queue of its port, in order."""
-    sent_packets: tuple[int, ...]
 
     @property
-    def queues_in_use(self) -> int:
-        """Receiving queues of the server with at least a hundredth of its packets."""
-        total = sum(self.received_packets)
-        return sum(1 for packets in self.received_packets if packets * 100 >= total > 0)
+    def sending_queues(self) -> int:
+        """Those of the client that are in use."""
+        return _in_use(self.sent_packets)
+
+    @property
+    def receiving_queues(self) -> int:
+        """Those of the server that are in use."""
+        return _in_use(self.received_packets)
 
 
 @dataclass(frozen=True)
@@ -85,19 +91,29 @@ class Pair:
         }
         found = self.client.agent.ask("netperf", keys, timeout_s=duration_s + _MORE_S)
         after = self._packets()
-        received, sent = (
-            tuple(now - then for now, then in zip(after[side], before[side], strict=True)) for side in ("rx", "tx")
+        sent, received = (
+            tuple(now - then for now, then in zip(second, first, strict=True))
+            for first, second in zip(before, after, strict=True)
         )
         return ConnectionsRun(
-            received_packets=received,
             sent_packets=sent,
+            received_packets=received,
             **{key: found[key] for key in ("connections", "throughput", "least", "most", "retransmissions", "overlap")},
         )
 
-    def _packets(self) -> dict[str, list[int]]:
-        keys = {"ports": [self.server.mac(self.server_port)]}
-        (found,) = self.server.agent.ask("queues", keys)["ports"]
-        return {"rx": found["rx"], "tx": found["tx"]}
+    def _packets(self) -> tuple[list[int], list[int]]:
+        """Give what the client's queues have sent and the server's received."""
+        ends = (("tx", self.client, self.client_port), ("rx", self.server, self.server_port))
+        sent, received = (
+            guest.agent.ask("queues", {"ports": [guest.mac(port)]})["ports"][0][side] for side, guest, port in ends
+        )
+        return sent, received
+
+
+def _in_use(packets: Sequence[int]) -> int:
+    """Count the queues with at least a hundredth of all packets."""
+    total = sum(packets)
+    return sum(1 for own in packets if own * 100 >= total > 0)
 
 
 def _most_queues(guest: Machine, port: int) -> int:

@@ -145,6 +145,7 @@ def _quantities(spec: GuestMultiqueueTest, runs: list[ConnectionsRun]) -> tuple[
         total,
         least,
         quantity("retransmissions", "segments", [run.retransmissions for run in runs]),
-        quantity("queues in use", "", [run.queues_in_use for run in runs]),
+        quantity("sending queues", "", [run.sending_queues for run in runs]),
+        quantity("receiving queues", "", [run.receiving_queues for run in runs]),
         quantity("time with all connections", "%", [100 * run.overlap for run in runs]),
     )

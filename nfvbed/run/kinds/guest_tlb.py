@@ -90,7 +90,11 @@ def _row(bench: TestBench, spec: GuestTlbTest, choice: VnfChoice, vnfs: int, hug
 
 
 def count(
-    guests: Sequence[Machine], handles: Sequence[VnfHandle], load: MemoryLoad, events: Sequence[PerfEvent]
+    guests: Sequence[Machine],
+    handles: Sequence[VnfHandle],
+    load: MemoryLoad,
+    events: Sequence[PerfEvent],
+    settle_s: int = SETTLE_S,
 ) -> Counted:
     """Let all guests work at the same time, and count while all do.
 
@@ -99,16 +103,17 @@ def count(
         handles: theirs, with the threads of their vCPUs.
         load: its time is that of counting, and the time to settle before and after.
         events: to count.
+        settle_s: seconds before and after counting.
 
     Raises:
         UnsupportedError: an event cannot be counted.
         OnboardError: a guest's load fails, or was over too soon.
     """
     vcpus = [t.tid for handle in handles for t in handle.threads if t.tid != t.pid]
-    seconds = load.duration_s - 2 * SETTLE_S
+    seconds = load.duration_s - 2 * settle_s
     with ThreadPoolExecutor(max_workers=len(guests)) as pool, PerfCounters(vcpus, events) as counters:
         working = [pool.submit(sysbench, guest, load) for guest in guests]
-        time.sleep(SETTLE_S)
+        time.sleep(settle_s)
         began = time.monotonic()
         counters.start()
         time.sleep(seconds)

@@ -102,7 +102,11 @@ def test_netperf_that_failed_or_counts_otherwise_is_refused(status, unit, words)
 
 @pytest.mark.parametrize(
     ("keys", "words"),
-    [({"server": ""}, "needs a server"), ({"test": "TCP_CRR"}, "no such test"), ({"connections": 1025}, "out of range")],
+    [
+        ({"server": ""}, "needs a server"),
+        ({"test": "TCP_CRR"}, "no such test"),
+        ({"connections": 1025}, "out of range"),
+    ],
 )
 def test_wrong_request_for_netperf_is_refused(keys, words):
     with pytest.raises(Refusal, match=words):

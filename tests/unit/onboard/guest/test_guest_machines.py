@@ -128,10 +128,10 @@ def test_sysbench_is_asked_and_read(monkeypatch, load, keys):
 
 
 def test_connections_are_counted_by_queue(monkeypatch):
-    readings = iter(([10, 0], [1010, 5]))
+    readings = iter(([0, 0], [10, 0], [300, 700], [1010, 5]))
     agents = FakeAgents(
         monkeypatch,
-        queues=lambda: {"ports": [{"mac": MACS[0], "rx": next(readings), "tx": [0, 0]}]},
+        queues=lambda: {"ports": [dict.fromkeys(("tx", "rx"), next(readings))]},
         info={"cpus": [0, 1]},
         netperf={
             "test": "TCP_STREAM",
@@ -147,8 +147,9 @@ def test_connections_are_counted_by_queue(monkeypatch):
     pair.start_server()
     pair.set_queues(2)
     found = pair.run("TCP_STREAM", 3, 5)
-    assert found.received_packets == (1000, 5)
-    assert found.queues_in_use == 1, "five of a thousand packets are no use of a queue"
+    assert (found.sent_packets, found.received_packets) == ((300, 700), (1000, 5))
+    assert found.sending_queues == 2
+    assert found.receiving_queues == 1, "five of a thousand packets are no use of a queue"
     asked = {(name, do): keys for name, do, keys in agents.asked}
     assert asked["vnf1", "channels"] == {"combined": 2, "ports": [MACS[1]]}
     assert asked["vnf2", "channels"] == {"combined": 2, "ports": [MACS[0]]}
@@ -159,7 +160,7 @@ def test_connections_are_counted_by_queue(monkeypatch):
 
 def test_queues_without_a_packet_are_not_in_use():
     run = {"connections": 1, "throughput": 0, "least": 0, "most": 0, "retransmissions": 0, "overlap": 1}
-    assert ConnectionsRun(**run, received_packets=(0, 0), sent_packets=(0, 0)).queues_in_use == 0
+    assert ConnectionsRun(**run, received_packets=(0, 0), sent_packets=(0, 0)).receiving_queues == 0
 
 
 def test_most_queues_are_those_of_the_card(monkeypatch):

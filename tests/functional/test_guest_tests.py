@@ -1,0 +1,97 @@
+"""Tests inside guests, on real ones: run as an experiment says, and the guests forward again. As root."""
+
+import os
+
+import pytest
+from lab_host import MARK, assert_back_to, snapshot
+from vm_guests import PROJECT, choice
+
+from nfvbed.deploy.lab.arrangement import resolve
+from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.deploy.lab.topology import read_topology
+from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.measure.telemetry import perf
+from nfvbed.onboard.guest.beside import beside
+from nfvbed.onboard.guest.pinning import read_pinning
+from nfvbed.onboard.guest.sysbench import MemoryLoad
+from nfvbed.records import Status
+from nfvbed.results import LoadsPayload, ResultKind, TablePayload
+from nfvbed.run.kinds.guest_tlb import count
+from nfvbed.spec.site import ArrangementSpec
+from nfvbed.store import Store
+
+pytestmark = pytest.mark.usefixtures("vloop_image")
+
+EXPERIMENT = """
+name: inside
+title: Inside a guest
+variants: [linux-bridge]
+topologies: [pvp]
+vnfs: [{kind: vm, forwarding: io, flavor: numa-bound}]
+frame_sizes: [64]
+trials: {warmup_s: 0}
+tests:
+  - {kind: guest-compute, threads: [3], duration_s: 1, repeats: 1}
+  - {kind: guest-memory, threads: [1], operations: [write], duration_s: 1, repeats: 1}
+  - {kind: guest-tlb, vnfs: [1], hugepages: [true], duration_s: 1}
+  - {kind: guest-multiqueue}
+  - {kind: continuous, load_pps: 200, duration_s: 0.5}
+repetitions: {needed: 1, max_rounds: 1}
+ceilings: false
+"""
+
+
+def test_tests_inside_a_guest_and_traffic_through_it_afterwards(nfvbed, tmp_path):
+    experiment, path = tmp_path / "inside.yml", tmp_path / "results.sqlite"
+    experiment.write_text(EXPERIMENT)
+    process = nfvbed("run", experiment, "--store", path, "--no-doctor")
+    printed = process.communicate(timeout=200)
+    assert process.returncode == 0, printed
+    with Store.open(str(path), read_only=True) as store:
+        results = {result.kind: result for result in store.results(store.runs()[0].id)}
+    (computed,) = TablePayload.model_validate(results[ResultKind.GUEST_COMPUTE].payload).rows
+    assert (computed.parameters["threads"], computed.parameters["numa_pinning"]) == (3, "on")
+    assert all(figure.value > 0 for figure in computed.quantities)
+    (written,) = TablePayload.model_validate(results[ResultKind.GUEST_MEMORY].payload).rows
+    assert all(figure.value > 0 for figure in written.quantities)
+    nodes = len(read_topology().nodes)
+    told = " ".join(TablePayload.model_validate(results[ResultKind.GUEST_MEMORY].payload).notes)
+    assert ("one NUMA node" in told) == (nodes == 1)
+    missed = results[ResultKind.GUEST_TLB]
+    assert (missed.status is Status.UNSUPPORTED) == bool(perf.probe().refused)
+    assert "PMU" in missed.reason or missed.status is Status.OK
+    assert results[ResultKind.GUEST_MULTIQUEUE].status is Status.NOT_APPLICABLE
+    (point,) = LoadsPayload.model_validate(results[ResultKind.CONTINUOUS].payload).points
+    assert point.lost_frames == 0
+    assert point.forwarded_rate_pps > 0
+    assert results[ResultKind.GUEST_COMPUTE].warnings or len(read_topology().allowed) > 2, "two cores are shared"
+
+
+@pytest.fixture(name="workspace")
+def _workspace(monkeypatch):
+    mark = f"vm-{os.getpid()}"
+    monkeypatch.setenv(MARK, mark)
+    lock = HostLock()
+    lock.acquire()
+    before = snapshot(mark)
+    made = Workspace.create()
+    try:
+        yield made
+        assert made.close() == []
+        assert_back_to(before, mark)
+    finally:
+        made.close()
+        lock.release()
+
+
+def test_guest_beside_the_path_is_counted_while_it_works(workspace):
+    topology = read_topology()
+    host = (workspace, resolve(topology, ArrangementSpec(), vnfs=1), PROJECT.root)
+    # The kernel's own event stands for those of a PMU, which the machine may lack.
+    with beside(choice(flavor="numa-free"), 1, host) as (guests, handles):
+        assert read_pinning(guests[0], topology).state == "off"
+        load = MemoryLoad("read", 1, 3, 1024)
+        counted = count(guests, handles, load, (perf.CONTEXT_SWITCHES,), settle_s=1)
+    assert counted.events[perf.CONTEXT_SWITCHES.name] > 0
+    assert counted.mib_per_s > 0
+    assert counted.seconds >= 1
