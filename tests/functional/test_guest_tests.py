@@ -1,7 +1,5 @@
 """Tests inside guests, on real ones: run as an experiment says, and the guests forward again. As root."""
 
-import os
-
 import pytest
 from lab_host import MARK, assert_back_to, snapshot
 from vm_guests import PROJECT, choice
@@ -9,7 +7,6 @@ from vm_guests import PROJECT, choice
 from nfvbed.deploy.lab.arrangement import resolve
 from nfvbed.deploy.lab.hostlock import HostLock
 from nfvbed.deploy.lab.topology import read_topology
-from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.measure.telemetry import perf
 from nfvbed.onboard.guest.beside import beside
 from nfvbed.onboard.guest.pinning import read_pinning
@@ -67,31 +64,27 @@ def test_tests_inside_a_guest_and_traffic_through_it_afterwards(nfvbed, tmp_path
     assert results[ResultKind.GUEST_COMPUTE].warnings or len(read_topology().allowed) > 2, "two cores are shared"
 
 
-@pytest.fixture(name="workspace")
-def _workspace(monkeypatch):
-    mark = f"vm-{os.getpid()}"
+@pytest.fixture(name="quiet_host")
+def _quiet_host(monkeypatch, mark):
     monkeypatch.setenv(MARK, mark)
     lock = HostLock()
     lock.acquire()
     before = snapshot(mark)
-    made = Workspace.create()
     try:
-        yield made
-        assert made.close() == []
+        yield
         assert_back_to(before, mark)
     finally:
-        made.close()
         lock.release()
 
 
-def test_guest_beside_the_path_is_counted_while_it_works(workspace):
+@pytest.mark.usefixtures("quiet_host")
+def test_guest_beside_the_path_is_counted_while_it_works():
     topology = read_topology()
-    host = (workspace, resolve(topology, ArrangementSpec(), vnfs=1), PROJECT.root)
+    arrangement = resolve(topology, ArrangementSpec(), vnfs=1)
     # The kernel's own event stands for those of a PMU, which the machine may lack.
-    with beside(choice(flavor="numa-free"), 1, host) as (guests, handles):
+    with beside(choice(flavor="numa-free"), 1, arrangement, PROJECT.root) as guests:
         assert read_pinning(guests[0], topology).state == "off"
-        load = MemoryLoad("read", 1, 3, 1024)
-        counted = count(guests, handles, load, (perf.CONTEXT_SWITCHES,), settle_s=1)
+        counted = count(guests, MemoryLoad("read", 1, 3, 1024), (perf.CONTEXT_SWITCHES,), settle_s=1)
     assert counted.events[perf.CONTEXT_SWITCHES.name] > 0
     assert counted.mib_per_s > 0
     assert counted.seconds >= 1

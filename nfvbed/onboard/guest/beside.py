@@ -7,51 +7,83 @@ from pathlib import Path
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.topology import read_topology
 from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.errors import UnsupportedError
+from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
 from nfvbed.onboard.guest.machines import Machine
 from nfvbed.onboard.numa import Host, place_guest
 from nfvbed.onboard.vm.driver import VmVnf
 from nfvbed.onboard.vnf import VnfPlacement
-from nfvbed.records import VnfHandle
 from nfvbed.spec.vnf import AS_THE_IMAGE, VnfChoice
 
 _FIRST_PLACE = 100
 """Far behind those of any topology: the first is called vnf101."""
-MOST = 32
+_LEFT_MIB = 512
+"""What stays for the host: QEMU itself takes memory beside the guest's."""
+_MEMINFO = Path("/proc/meminfo")
 
 
 @contextlib.contextmanager
-def beside(
-    choice: VnfChoice, count: int, host: tuple[Workspace, Arrangement, Path]
-) -> Iterator[tuple[tuple[Machine, ...], tuple[VnfHandle, ...]]]:
-    """Boot guests side by side, and end them.
+def beside(choice: VnfChoice, count: int, arrangement: Arrangement, root: Path) -> Iterator[tuple[Machine, ...]]:
+    """Boot guests side by side, and take them down with all that they needed.
 
     Args:
-        choice: what they are; each vCPU runs where its flavor says, the guests in turn on the VNFs' cores.
+        choice: what they are; vCPUs run where its flavor says, the guests in turn on the VNFs' cores.
         count: how many.
-        host: the workspace that they start in, the arrangement of cores, the root of the project.
+        arrangement: of the cores.
+        root: of the project.
 
     Yields:
-        The guests, and their handles with their threads.
+        The guests, idle; their handles name the threads of their vCPUs.
 
     Raises:
         UnsupportedError: the host has not the cores, or their image has no agent.
         PrerequisiteError: too little memory.
         OnboardError, VnfDiedError: one does not boot.
+        DeployError: something of them could not be removed.
     """
     image = choice.image or choice.vnf.image
     if image is None or not image.agent:
         raise UnsupportedError("guests beside the deployment need an image with nfvbed's agent", where=choice.label)
-    driver = VmVnf()
-    started: list[tuple[VnfPlacement, VnfHandle]] = []
+    check_memory(count, choice.flavor.memory_mib)
+    driver, workspace = VmVnf(), Workspace.create()
     try:
-        for place in _places(choice, count, host):
-            started.append((place, driver.start(place)))
+        # All of them are started and then waited for: they boot side by side.
+        started = [(place, driver.start(place)) for place in _places(choice, count, (workspace, arrangement, root))]
         handles = tuple(driver.ready(place, handle) for place, handle in started)
-        yield tuple(Machine(handle) for handle in handles), handles
-    finally:
-        for _, handle in started:
+        yield tuple(Machine(handle) for handle in handles)
+        for handle in handles:
             driver.stop(handle)
+    finally:
+        problems = workspace.close()
+        if problems:
+            raise DeployError(
+                "guests beside the deployment are not completely gone",
+                where=str(workspace.directory),
+                observed="; ".join(problems),
+                fix="nfvbed destroy --all",
+            )
+
+
+def check_memory(count: int, each_mib: int, meminfo: Path = _MEMINFO) -> None:
+    """Refuse more guests than there is memory for.
+
+    Args:
+        count: of guests.
+        each_mib: of a guest.
+        meminfo: the kernel's account.
+
+    Raises:
+        PrerequisiteError: with what there is.
+    """
+    lines = (line.split() for line in meminfo.read_text().splitlines())
+    available_mib = next((int(words[1]) // 1024 for words in lines if words[0] == "MemAvailable:"), 0)
+    wanted = count * each_mib + _LEFT_MIB
+    if wanted > available_mib:
+        raise PrerequisiteError(
+            f"too little memory for {count} guests of {each_mib} MiB",
+            where=str(meminfo),
+            observed=f"{available_mib} MiB available, {wanted} wanted ({_LEFT_MIB} of them for the host)",
+            fix="fewer guests, or a flavor with less memory_mib",
+        )
 
 
 def _places(choice: VnfChoice, count: int, host: tuple[Workspace, Arrangement, Path]) -> Iterator[VnfPlacement]:

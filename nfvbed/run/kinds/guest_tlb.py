@@ -11,7 +11,7 @@ from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES
 from nfvbed.onboard.guest.beside import beside
 from nfvbed.onboard.guest.machines import Machine
 from nfvbed.onboard.guest.sysbench import MemoryLoad, SysbenchRun, sysbench
-from nfvbed.records import Record, Status, VnfHandle
+from nfvbed.records import Record, Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.run.kinds.guest_session import doubts, not_here, working_inside
@@ -75,32 +75,26 @@ def _row(bench: TestBench, spec: GuestTlbTest, choice: VnfChoice, vnfs: int, hug
         "block_kib": spec.block_kib,
         "threads": spec.threads,
     }
-    site, deployment = bench.setup.site, bench.setup.deployment
-    host = (site.workspace(deployment), site.arrangement(deployment), PROJECT_ROOT)
+    arrangement = bench.setup.site.arrangement(bench.setup.deployment)
     with_pages = choice.model_copy(
         update={"flavor": choice.flavor.model_copy(update={"hugepages": hugepages, "queues": 1})}
     )
     try:
-        with beside(with_pages, vnfs, host) as (guests, handles):
+        with beside(with_pages, vnfs, arrangement, PROJECT_ROOT) as guests:
             load = MemoryLoad(spec.operation, spec.threads, spec.duration_s + 2 * SETTLE_S, spec.block_kib)
-            counted = count(guests, handles, load, EVENTS)
+            counted = count(guests, load, EVENTS)
     except (UnsupportedError, PrerequisiteError) as failure:
         return MeasuredRow(label=label, parameters=parameters, status=Status.UNSUPPORTED, reason=str(failure))
     return MeasuredRow(label=label, parameters=parameters, quantities=figures(counted))
 
 
 def count(
-    guests: Sequence[Machine],
-    handles: Sequence[VnfHandle],
-    load: MemoryLoad,
-    events: Sequence[PerfEvent],
-    settle_s: int = SETTLE_S,
+    guests: Sequence[Machine], load: MemoryLoad, events: Sequence[PerfEvent], settle_s: int = SETTLE_S
 ) -> Counted:
     """Let all guests work at the same time, and count while all do.
 
     Args:
         guests: idle ones.
-        handles: theirs, with the threads of their vCPUs.
         load: its time is that of counting, and the time to settle before and after.
         events: to count.
         settle_s: seconds before and after counting.
@@ -109,7 +103,7 @@ def count(
         UnsupportedError: an event cannot be counted.
         OnboardError: a guest's load fails, or was over too soon.
     """
-    vcpus = [t.tid for handle in handles for t in handle.threads if t.tid != t.pid]
+    vcpus = [t.tid for guest in guests for t in guest.handle.threads if t.tid != t.pid]
     seconds = load.duration_s - 2 * settle_s
     with ThreadPoolExecutor(max_workers=len(guests)) as pool, PerfCounters(vcpus, events) as counters:
         working = [pool.submit(sysbench, guest, load) for guest in guests]

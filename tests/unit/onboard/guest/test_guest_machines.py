@@ -2,8 +2,9 @@
 
 import pytest
 
-from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.onboard.guest import machines as guests
+from nfvbed.onboard.guest.beside import check_memory
 from nfvbed.onboard.guest.connections import ConnectionsRun, Pair
 from nfvbed.onboard.guest.machines import Machine, absence, machines, paused
 from nfvbed.onboard.guest.sysbench import CpuLoad, MemoryLoad, sysbench
@@ -167,3 +168,12 @@ def test_most_queues_are_those_of_the_card(monkeypatch):
     links = {"ports": [{"mac": MACS[0], "max_channels": 4}, {"mac": MACS[1], "max_channels": 2}]}
     FakeAgents(monkeypatch, links=links)
     assert Pair(TWO[0], 1, TWO[1], 0).queues() == (2, 4)
+
+
+def test_more_guests_than_memory_are_refused_with_what_there_is(tmp_path):
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal:       24000000 kB\nMemAvailable:    8388608 kB\n")
+    check_memory(10, 768, meminfo)
+    with pytest.raises(PrerequisiteError, match="too little memory for 11 guests") as caught:
+        check_memory(11, 768, meminfo)
+    assert caught.value.observed == "8192 MiB available, 8960 wanted (512 of them for the host)"
