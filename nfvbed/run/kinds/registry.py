@@ -36,6 +36,10 @@ KINDS = {
     "table-scaling": Kind("table_scaling:execute"),
     "address-caching": Kind("address_caching:execute"),
     "address-learning": Kind("address_learning:execute"),
+    "tcp-throughput": Kind("tcp_throughput:execute", needs_source=False),
+    "request-response": Kind("request_response:execute", needs_source=False),
+    "udp-throughput": Kind("udp_throughput:execute", needs_source=False),
+    "socket-latency": Kind("socket_latency:execute", needs_source=False),
 }
 
 
