@@ -132,7 +132,9 @@ class ResultRecord(Record):
     def placed_by(self, sequence: int) -> bool:
         """Whether a trial of its run decides its placement class: one of its points, or any of a search's trials."""
         points = self.payload.get("points", self.payload.get("rows"))
-        return self.holds(sequence) if points is None else any(point["sequence"] == sequence for point in points)
+        if points is None:
+            return self.holds(sequence)
+        return any(sequence in (point["sequence"], *point.get("sequences", ())) for point in points)
 
 
 class Reference(Record):
@@ -215,7 +217,9 @@ class MeasuredRow(Record):
     """The same for programs: `{"flows": 1000}`."""
     quantities: tuple[Quantity, ...] = ()
     sequence: int | None = None
-    """Of its trial; None: it is of several, or of none (socket traffic)."""
+    """Of its trial; None: it is of several, or of none."""
+    sequences: tuple[int, ...] = ()
+    """Of its trials, where it is of several (socket traffic)."""
     status: Status = Status.OK
     reason: str = ""
 
@@ -232,4 +236,4 @@ class TablePayload(Record):
     @property
     def sequences(self) -> tuple[int, ...]:
         """Of the trials that the rows are from."""
-        return tuple(row.sequence for row in self.rows if row.sequence is not None)
+        return tuple(found for row in self.rows for found in (row.sequence, *row.sequences) if found is not None)

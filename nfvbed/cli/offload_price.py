@@ -10,13 +10,14 @@ from nfvbed.deploy.wiring import vnf_port_kind
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.onboard.price import OffloadPrice, OffloadPricer
 from nfvbed.onboard.site import OnboardingSite
+from nfvbed.onboard.sockets.hosts import Surroundings
 from nfvbed.records import PortKind
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
 _RUNS = 5
-_RUN_S = 1.0
+_RUN_S = 1
 _ORDINARY = "bridge"
 
 
@@ -27,7 +28,7 @@ def measure_price(lab: OnboardingSite, wanted: Variant, topology: str, choice: V
         UsageError: this VNF or topology is none that TCP between two hosts would go through.
         UnsupportedError: the VNF's ports are no kernel links.
         BusyError: something stands; measuring would take it apart.
-        OnboardError: iperf3 failed.
+        GeneratorError: iperf3 failed.
     """
     _check(wanted, topology, choice)
     lab.begin()
@@ -37,8 +38,8 @@ def measure_price(lab: OnboardingSite, wanted: Variant, topology: str, choice: V
     deployment = lab.deploy(wanted, topology, vnf=choice)
     try:
         lab.close_generators(deployment)
-        cores = [lab.arrangement(deployment).generator_core]
-        price = OffloadPricer(deployment, lab.workspace(deployment), cores).measure(_RUNS, _RUN_S)
+        around = Surroundings(lab.workspace(deployment), lab.arrangement(deployment))
+        price = OffloadPricer(deployment, around).measure(_RUNS, _RUN_S)
     finally:
         lab.destroy(deployment)
     interval = ratio_interval(price.off_bits_per_s, price.on_bits_per_s)

@@ -107,7 +107,7 @@ class Measurement:
             generator_busy_ns=result.busy_ns,
             cost=cost_of(counters, cpu.times, self._info.tsc_hz),
             switch_counters=_described(counters, result),
-            core_distance_ns=_distance(distance_before, distance_after),
+            core_distance_ns=distance(distance_before, distance_after),
             engine=self._info.engine,
             simulated=deployment.simulated,
             warnings=self._warnings(task, result, cpu),
@@ -286,7 +286,8 @@ def _described(counters: SwitchCounters | None, result: TrafficResult) -> dict[s
     return described
 
 
-def _distance(before: float | None, after: float | None) -> CoreDistance | None:
+def distance(before: float | None, after: float | None) -> CoreDistance | None:
+    """Give both readings, in ns; None where one is missing: the host then has one placement class."""
     if before is None or after is None:
         return None
     return CoreDistance(before=before, after=after)

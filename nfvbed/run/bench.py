@@ -25,7 +25,8 @@ from nfvbed.run.setup import Setup
 from nfvbed.run.testing import DeploymentLost, Tester
 from nfvbed.run.tools import Tools
 from nfvbed.spec.variant import Variant
-from nfvbed.traffic.generator import Generator, TrafficRequest
+from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.traffic.held import HeldGenerator
 from nfvbed.units import NS_PER_S
 
 DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
@@ -80,7 +81,7 @@ class Bench:
         try:
             with self._deployed(key, variant, number) as deployment, self._generator(deployment, key, number) as open_:
                 measures = self._tools.measure_with(self._site, deployment, open_)
-                setup = Setup(self._site, variant, deployment, measures, open_.hello())
+                setup = Setup(self._site, variant, deployment, measures, open_.hello(), open_)
                 for cell, group in groupby(trials, key=lambda trial: trial.cell):
                     begun.append(cell)
                     self._measure_cell(self._plan.cell_by_id[cell], variant, setup, tuple(group))
@@ -113,9 +114,9 @@ class Bench:
         self._ledger.add_fact(key, number, "destroy", clock() - began)
 
     @contextlib.contextmanager
-    def _generator(self, deployment: Deployment, key: DeploymentKey, number: int) -> Iterator[Generator]:
+    def _generator(self, deployment: Deployment, key: DeploymentKey, number: int) -> Iterator[HeldGenerator]:
         began = self._tools.clock()
-        generator = self._site.open_generator(deployment)
+        generator = HeldGenerator(lambda: self._site.open_generator(deployment))
         try:
             self._ledger.add_fact(key, number, "generator", self._tools.clock() - began)
             yield generator

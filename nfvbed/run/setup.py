@@ -7,6 +7,7 @@ from nfvbed.records import Deployment
 from nfvbed.run.tools import Measures
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import GeneratorInfo
+from nfvbed.traffic.held import HeldGenerator
 
 
 @dataclass(frozen=True)
@@ -19,3 +20,5 @@ class Setup:
     deployment: Deployment
     measures: Measures
     info: GeneratorInfo
+    generator: HeldGenerator
+    """What `measures` measures with; it can free its ports for other traffic."""

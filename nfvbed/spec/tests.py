@@ -20,11 +20,15 @@ from nfvbed.spec.testkinds.guest_multiqueue import GuestMultiqueueTest
 from nfvbed.spec.testkinds.guest_tlb import GuestTlbTest
 from nfvbed.spec.testkinds.latency import LatencyTest
 from nfvbed.spec.testkinds.loss_curve import LossCurveTest
+from nfvbed.spec.testkinds.request_response import RequestResponseTest
 from nfvbed.spec.testkinds.reset import ResetTest
 from nfvbed.spec.testkinds.search import SearchTest, expected_search
 from nfvbed.spec.testkinds.soak import SoakTest
+from nfvbed.spec.testkinds.socket_latency import SocketLatencyTest
 from nfvbed.spec.testkinds.system_recovery import SystemRecoveryTest
 from nfvbed.spec.testkinds.table_scaling import TableScalingTest
+from nfvbed.spec.testkinds.tcp_throughput import TcpThroughputTest
+from nfvbed.spec.testkinds.udp_throughput import UdpThroughputTest
 
 
 class MrrTest(SpecModel):
@@ -52,6 +56,10 @@ AnyTest = (
     | GuestMemoryTest
     | GuestTlbTest
     | GuestMultiqueueTest
+    | TcpThroughputTest
+    | RequestResponseTest
+    | UdpThroughputTest
+    | SocketLatencyTest
 )
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")

@@ -40,6 +40,10 @@ KINDS = {
     "guest-memory": Kind("guest_memory:execute", needs_source=False),
     "guest-tlb": Kind("guest_tlb:execute", needs_source=False),
     "guest-multiqueue": Kind("guest_multiqueue:execute", needs_source=False),
+    "tcp-throughput": Kind("tcp_throughput:execute", needs_source=False),
+    "request-response": Kind("request_response:execute", needs_source=False),
+    "udp-throughput": Kind("udp_throughput:execute", needs_source=False),
+    "socket-latency": Kind("socket_latency:execute", needs_source=False),
 }
 
 

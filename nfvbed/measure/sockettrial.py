@@ -1,0 +1,140 @@
+"""One run of a socket tool as a trial: everything that is read around it, and the record that comes of it."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from nfvbed.deploy.site import Site
+from nfvbed.errors import GeneratorError
+from nfvbed.measure.cpu import account, without_hidden_work
+from nfvbed.measure.doubts import vnf_doubts
+from nfvbed.measure.procfs import read_sample
+from nfvbed.measure.task import TrialTask
+from nfvbed.measure.trial import difference, distance, rate_pps
+from nfvbed.onboard.sockets.hosts import SocketEnds
+from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
+from nfvbed.traffic.sockets.figures import SocketFigures
+from nfvbed.traffic.sockets.hosts import SocketPair
+
+Traffic = Callable[[SocketPair], SocketFigures]
+"""Runs a tool between two hosts."""
+
+
+class SocketMeter:
+    """Measures runs of tools on one deployment.
+
+    The loads of a record are the frames that both hosts' devices sent and received, as their kernels count them: a
+    frame that is cut later on (segmentation offload) is one.
+    """
+
+    def __init__(self, site: Site, deployment: Deployment, ends: SocketEnds) -> None:
+        self._site = site
+        self._deployment = deployment
+        self._ends = ends
+
+    def measure(self, task: TrialTask, traffic: Traffic) -> tuple[TrialRecord, SocketFigures]:
+        """Run a tool once, and describe it completely.
+
+        Raises:
+            SwitchDiedError, VnfDiedError: it ended; this is told before a tool's trouble that it may have caused.
+            GeneratorError: the tool failed.
+        """
+        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        threads = (*self._site.work_threads(self._deployment), *self._ends.threads)
+        window = _Window(self._site, self._deployment, self._ends)
+        window.open(threads)
+        try:
+            figures = traffic(self._ends.pair)
+        except GeneratorError:
+            self._site.verify(self._deployment)
+            raise
+        window.close(threads)
+        return self._record(task, started_at, figures, window), figures
+
+    def _record(self, task: TrialTask, started_at: str, figures: SocketFigures, window: "_Window") -> TrialRecord:
+        sent, received = window.frames
+        return TrialRecord(
+            run=task.run,
+            cell=task.cell,
+            sequence=task.sequence,
+            round=task.round,
+            preset=task.preset,
+            started_at=started_at,
+            intended_load_pps=None,
+            offered_load_pps=rate_pps(sent, figures.duration_ns),
+            forwarded_rate_pps=rate_pps(received, figures.duration_ns),
+            directions=figures.directions,
+            duration_ns=figures.duration_ns,
+            latency_hdr=figures.latency_hdr,
+            cpu=window.cpu,
+            switch_counters=_described(window.counters, figures),
+            core_distance_ns=window.distance,
+            engine=figures.engine,
+            simulated=self._deployment.simulated,
+            warnings=self._warnings(window.doubts),
+        )
+
+    def _warnings(self, found: tuple[QualityWarning, ...]) -> tuple[QualityWarning, ...]:
+        all_ = [*vnf_doubts(self._deployment), *found]
+        if self._ends.cores.shared or self._shares_with_vnf():
+            all_.append(QualityWarning.CORES_SHARED)
+        return tuple(dict.fromkeys(all_))
+
+    def _shares_with_vnf(self) -> bool:
+        return any(set(handle.cores) & set(self._ends.cores.all) for handle in self._deployment.vnfs)
+
+
+class _Window:
+    """What is read before and after a run."""
+
+    def __init__(self, site: Site, deployment: Deployment, ends: SocketEnds) -> None:
+        self._site = site
+        self._deployment = deployment
+        self._ends = ends
+        self.frames = (0, 0)
+        """Sent and received by both hosts' devices."""
+        self.cpu: tuple[CpuTime, ...] = ()
+        self.doubts: tuple[QualityWarning, ...] = ()
+        self.counters: SwitchCounters | None = None
+        self.distance: CoreDistance | None = None
+
+    def open(self, threads: Sequence[WorkThread]) -> None:
+        """Read what is to be subtracted."""
+        self._near = self._site.core_distance_ns(self._deployment)
+        self._counted = self._site.counters(self._deployment)
+        self._frames = _frames(self._ends)
+        self._cpu = read_sample((t.pid, t.tid) for t in threads)
+
+    def close(self, threads: Sequence[WorkThread]) -> None:
+        """Read it again, and subtract.
+
+        Raises:
+            SwitchDiedError, VnfDiedError: it ended meanwhile.
+        """
+        cpu = read_sample((t.pid, t.tid) for t in threads)
+        self._site.verify(self._deployment)
+        sent, received = _frames(self._ends)
+        self.frames = (sent - self._frames[0], received - self._frames[1])
+        self.counters = difference(self._counted, self._site.counters(self._deployment))
+        self.distance = distance(self._near, self._site.core_distance_ns(self._deployment))
+        # The whole window: a tool connects and takes leave as well, and threads work for that too.
+        length_ns = cpu.at_ns - self._cpu.at_ns
+        times = account(threads, self._cpu, cpu, length_ns).times
+        self.cpu = without_hidden_work(times, threads, self.frames[1])
+        # The tools' threads are not among these: who waits for a tool on its core is not robbed.
+        apart = [thread for thread in threads if thread.core not in self._ends.cores.all]
+        self.doubts = account(apart, self._cpu, cpu, length_ns).warnings
+
+
+def _frames(ends: SocketEnds) -> tuple[int, int]:
+    both = ends.counters()
+    return sum(found.tx_packets for found in both), sum(found.rx_packets for found in both)
+
+
+def _described(counters: SwitchCounters | None, figures: SocketFigures) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "tool": {figure.name: figure.value for figure in figures.figures} | {"raw": figures.raw},
+    }
+    if counters is not None:
+        told |= {"packets": counters.packets, "source": counters.source, "raw": counters.raw}
+    return told

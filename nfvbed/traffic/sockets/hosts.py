@@ -1,0 +1,149 @@
+"""The two hosts that sockets are on, and how a tool's server and client are run there."""
+
+import contextlib
+import ipaddress
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from nfvbed.errors import GeneratorError
+
+LISTEN_S = 10.0
+PATIENCE_S = 10.0
+"""Beyond the duration that was asked for: connecting, and a tool's own summary."""
+LOG_LINES = 12
+_LISTENING = {"tcp": "0A", "udp": "07"}
+"""States of sockets in /proc/net: TCP_LISTEN, and what a bound UDP socket has."""
+
+
+class ToolProcess(Protocol):
+    """What is needed of a process that its owner started."""
+
+    pid: int
+    log: Path
+    """Its output."""
+
+    def alive(self) -> bool:
+        """Tell whether it still runs."""
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for its end; the exit status, or None when it still runs."""
+
+    def log_tail(self, lines: int = ...) -> str:
+        """Give the last lines of its output."""
+
+    def stop(self) -> None:
+        """End it for certain; idempotent."""
+
+
+Start = Callable[[str, Sequence[str]], ToolProcess]
+"""Starts a program by a name of one's choice; the caller decides namespace, cgroup and core."""
+
+
+@dataclass(frozen=True)
+class SocketHost:
+    """One end: an address of the network under test, and a way to start programs there."""
+
+    address: str
+    start: Start
+
+
+@dataclass(frozen=True)
+class SocketPair:
+    """Both ends. Programs are started as `<name>-server` and `<name>-client`."""
+
+    client: SocketHost
+    server: SocketHost
+    directory: Path
+    """Where tools may write files; the owner's, removed with it."""
+
+
+@dataclass(frozen=True)
+class Listener:
+    """What a server listens on."""
+
+    protocol: Literal["tcp", "udp"]
+    port: int
+
+
+@contextlib.contextmanager
+def served(pair: SocketPair, name: str, argv: Sequence[str], listener: Listener) -> Iterator[None]:
+    """Run a server for as long as the block lasts, which begins when it listens.
+
+    Raises:
+        GeneratorError: it ended, or does not listen in time.
+    """
+    server = pair.server.start(f"{name}-server", argv)
+    try:
+        _wait_until_listening(server, name, pair.server.address, listener)
+        yield
+    finally:
+        server.stop()
+
+
+def run_client(pair: SocketPair, name: str, argv: Sequence[str], duration_s: float) -> str:
+    """Run a client to its end, and give its output.
+
+    Args:
+        pair: where.
+        name: of the tool.
+        argv: its arguments.
+        duration_s: how long it is meant to run.
+
+    Raises:
+        GeneratorError: it failed, or did not end in time.
+    """
+    return run_clients(pair, [(name, argv)], duration_s)[0]
+
+
+def run_clients(pair: SocketPair, clients: Sequence[tuple[str, Sequence[str]]], duration_s: float) -> list[str]:
+    """Run clients at the same time; each is given by its name and its arguments. See `run_client`."""
+    started: list[tuple[str, ToolProcess, int]] = []
+    try:
+        for name, argv in clients:
+            process = pair.client.start(f"{name}-client", argv)
+            started.append((name, process, 0))
+        deadline = time.monotonic() + duration_s + PATIENCE_S
+        return [_output(process, name, deadline) for name, process, _ in started]
+    finally:
+        for _, process, _ in started:
+            process.stop()
+
+
+def _output(process: ToolProcess, name: str, deadline: float) -> str:
+    status = process.wait(max(0.0, deadline - time.monotonic()))
+    text = process.log.read_text(errors="replace")
+    if status == 0:
+        return text
+    raise GeneratorError(
+        f"{name} failed" if status is not None else f"{name} does not end",
+        where=str(process.log),
+        observed=f"exit status {status}: {process.log_tail(LOG_LINES)}",
+        fix="see whether frames get through in both directions (nfvbed trace)",
+    )
+
+
+def _wait_until_listening(server: ToolProcess, name: str, address: str, listener: Listener) -> None:
+    deadline = time.monotonic() + LISTEN_S
+    while not listens(Path(f"/proc/{server.pid}/net/{listener.protocol}"), address, listener):
+        if not server.alive() or time.monotonic() > deadline:
+            raise GeneratorError(
+                f"the server of {name} does not listen",
+                where=f"{address}, {listener.protocol} port {listener.port}",
+                observed=server.log_tail(LOG_LINES) or "it wrote nothing",
+            )
+        time.sleep(0.01)
+
+
+def listens(table: Path, address: str, listener: Listener) -> bool:
+    """Look for a socket in a table of /proc/net of its network namespace (proc(5)); false where the table is gone."""
+    # The address is a number in the machine's own byte order, as hexadecimal digits.
+    number = int.from_bytes(ipaddress.IPv4Address(address).packed, "little")
+    wanted = f"{number:08X}:{listener.port:04X}"
+    try:
+        rows = [line.split() for line in table.read_text().splitlines()[1:]]
+    except (FileNotFoundError, ProcessLookupError, OSError):
+        return False
+    return any(row[1] == wanted and row[3] == _LISTENING[listener.protocol] for row in rows)

@@ -1,0 +1,112 @@
+"""Traffic between sockets through real switches: the four kinds of tests, and hosts behind vhost-user ports. As root.
+
+Whatever the rates are: bytes arrive, counts agree, and the host is as before.
+"""
+
+import pytest
+from vm_guests import PROJECT
+from vm_guests import choice as guest
+
+from nfvbed.deploy import sockettools
+from nfvbed.errors import UnsupportedError
+from nfvbed.onboard.offload import REMEDY
+from nfvbed.onboard.sockets.ends import socket_ends
+from nfvbed.onboard.sockets.hosts import Surroundings
+from nfvbed.records import Status, VnfKind
+from nfvbed.results import ResultKind, TablePayload
+from nfvbed.run.kinds.tools import netperf_programs
+from nfvbed.run.runner import Runner
+from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.rules import Study
+from nfvbed.store import Store
+from nfvbed.traffic.sockets import iperf3, netperf
+
+SHORT = {"duration_s": 1, "repetitions": 1}
+TESTS = (
+    {"kind": "tcp-throughput", "streams": (2,), **SHORT},
+    {"kind": "request-response", **SHORT},
+    {"kind": "udp-throughput", "message_bytes": (64,), "load_bits_per_s": 1_000_000, **SHORT},
+    {"kind": "socket-latency", "modes": ("under-load",), "load_messages_per_s": 1000, **SHORT},
+    {"kind": "continuous", "load_pps": 1000, "duration_s": 0.1},
+)
+
+
+@pytest.fixture(name="site")
+def _site(lab_with_vnfs):
+    return lab_with_vnfs
+
+
+def choice(forwarding):
+    return guest(forwarding).model_copy(update={"kind": VnfKind.PROCESS})
+
+
+def around(site, deployment):
+    site.close_generators(deployment)
+    return Surroundings(site.workspace(deployment), site.arrangement(deployment))
+
+
+def run_of(site, path, name):
+    """Run all tests on one cell, as `nfvbed run` does; give results by kind, trials by sequence, and the comparison."""
+    values = {"name": "t", "title": "t", "variants": (name,), "frame_sizes": (64,), "ceilings": False, "tests": TESTS}
+    values |= {"repetitions": {"needed": 1, "max_rounds": 1}}
+    study = Study(Experiment.model_validate(values), (PROJECT.load_variant(name),), PROJECT.load_site("lab"))
+    with Store.open(path / "r.sqlite") as store:
+        run = Runner(store, lambda *_: site).start(study)
+        results = {result.kind: result for result in store.results(run.id)}
+        return results, {trial.sequence: trial for trial in store.trials(run.id)}
+
+
+def test_all_kinds_through_a_bridge(site, tmp_path):
+    results, trials = run_of(site, tmp_path, "linux-bridge")
+    assert {result.status for result in results.values()} == {Status.OK}, results
+    tables = {kind: TablePayload.model_validate(r.payload) for kind, r in results.items() if kind.is_table}
+    found = {kind: {q.name: q.value for q in table.rows[0].quantities} for kind, table in tables.items()}
+    assert found[ResultKind.TCP_THROUGHPUT]["throughput"] > 0
+    assert found[ResultKind.REQUEST_RESPONSE]["transactions"] > 0
+    assert found[ResultKind.REQUEST_RESPONSE]["latency P50"] <= found[ResultKind.REQUEST_RESPONSE]["latency P99"]
+    assert found[ResultKind.UDP_THROUGHPUT]["received"] > 0
+    assert found[ResultKind.SOCKET_LATENCY]["round trip P50"] <= found[ResultKind.SOCKET_LATENCY]["round trip max"]
+    for kind, table in tables.items():
+        (sequence,) = table.rows[0].sequences
+        trial = trials[sequence]
+        assert trial.preset.value == kind.value
+        assert trial.forwarded_rate_pps > 0, "both hosts' devices received frames"
+        assert trial.switch_counters["packets"] > 0, "they came through the switch"
+        assert trial.core_distance_ns is not None
+        assert trial.engine.name in ("iperf3", "netperf", "sockperf")
+    (udp,) = trials[tables[ResultKind.UDP_THROUGHPUT].rows[0].sequences[0]].directions
+    assert udp.sent == udp.received + udp.lost
+    last = results[ResultKind.CONTINUOUS].payload["points"][0]
+    assert last["forwarded_rate_pps"] > 0, "the generator has its ports back"
+
+
+def test_tcp_through_vhost_user_ports(site):
+    deployment = site.deploy(PROJECT.load_variant("ovs-dpdk"), "p2p")
+    with socket_ends(deployment, around(site, deployment)) as ends:
+        run = iperf3.tcp(sockettools.program(iperf3.NAME), ends.pair, iperf3.Streams(1, 1, None, "reno"))
+        assert run.value("throughput") > 0
+        assert run.raw["congestion_control"] == "reno"
+        client, server = ends.counters()
+        assert client.tx_packets > 0
+        assert server.rx_packets > 0
+    site.verify(deployment)
+    generator = site.open_generator(deployment)
+    generator.close()
+    site.destroy(deployment)
+
+
+def test_requests_through_a_router_that_is_a_vnf(site):
+    deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "pvp", vnf=choice("router"))
+    with socket_ends(deployment, around(site, deployment)) as ends:
+        run = netperf.tcp_rr(netperf_programs(), ends.pair, netperf.Messages(1, 1))
+        assert run.value("transactions") > 0
+    site.verify(deployment)
+    site.destroy(deployment)
+
+
+def test_a_vnf_that_breaks_checksums_is_named_with_the_remedy(site):
+    deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "pvp", vnf=choice("raw"))
+    with pytest.raises(UnsupportedError) as caught, socket_ends(deployment, around(site, deployment)):
+        pass
+    assert caught.value.fix == REMEDY
+    site.destroy(deployment)

@@ -1,0 +1,34 @@
+"""What files may say of tests between sockets."""
+
+import pytest
+from pydantic import ValidationError
+
+from nfvbed.spec.testkinds.request_response import RequestResponseTest
+from nfvbed.spec.testkinds.socket_latency import SocketLatencyTest
+from nfvbed.spec.testkinds.tcp_throughput import TcpThroughputTest
+from nfvbed.spec.testkinds.udp_throughput import UdpThroughputTest
+
+
+def test_length_is_that_of_all_conditions_and_repetitions():
+    tcp = TcpThroughputTest(
+        kind="tcp-throughput", streams=(1, 4, 8), message_bytes=(64, 1024), duration_s=2, repetitions=5
+    )
+    assert tcp.expected() == (60.0, 30)
+    assert RequestResponseTest(kind="request-response").expected() == (15.0, 3)
+    assert UdpThroughputTest(kind="udp-throughput").expected() == (30.0, 6)
+    latency = SocketLatencyTest(kind="socket-latency", modes=("under-load",), message_bytes=(64, 128, 256))
+    assert latency.conditions == 3
+
+
+def test_netperf_sends_one_stream_and_no_load():
+    assert TcpThroughputTest(kind="tcp-throughput").stream_counts == (1, 4)
+    assert TcpThroughputTest(kind="tcp-throughput", tool="netperf").stream_counts == (1,)
+    with pytest.raises(ValidationError, match="netperf sends one stream"):
+        TcpThroughputTest(kind="tcp-throughput", tool="netperf", streams=(2,))
+    with pytest.raises(ValidationError, match="as fast as it can"):
+        UdpThroughputTest(kind="udp-throughput", tool="netperf", load_bits_per_s=10_000)
+
+
+def test_datagrams_hold_at_least_what_tools_write_into_them():
+    with pytest.raises(ValidationError, match="greater than or equal to 16"):
+        UdpThroughputTest(kind="udp-throughput", message_bytes=(8,))
