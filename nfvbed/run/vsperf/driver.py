@@ -145,6 +145,7 @@ class _Execution:
         finally:
             service.close()
             measurer.close()
+            _tidy(self._request.settings, self._results)
         self._import(text, process, service.failure, measurer)
 
     def _configure(self) -> str:
@@ -199,7 +200,6 @@ class _Execution:
         self, text: str, process: ManagedProcess, failure: NfvbedError | None, measurer: PluginMeasurer
     ) -> None:
         files = sorted(self._results.glob("result_*.csv"))
-        _tidy(self._request.settings, self._results)
         kept = self._keep(process)
         if not files:
             if failure is not None:
