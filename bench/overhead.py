@@ -39,7 +39,7 @@ OFF = "off"
 SIDES = {OFF: (False, False), "stamps": (True, False), "telemetry": (False, True), "both": (True, True)}
 """Name of a side: whether frames are stamped, whether telemetry is on."""
 WARM_UP_S = 0.2
-QUIET = 0.05
+QUIET = 0.1
 SHARED_QUIET = 0.6
 """On kernel ports the generator's sender and its sinks share a core, and wait for each other."""
 
@@ -90,6 +90,27 @@ def _result(placement: str, side: str, rounds: list[dict[str, float]]) -> SideRe
     return SideResult(placement, side, [r[side] for r in used], [r[OFF] for r in used], ratios, interval)
 
 
+class _Watched(contextlib.AbstractContextManager[object]):
+    """Whether others wanted a CPU while frames were sent: what nfvbed reads before and after them is no disturbance."""
+
+    def __init__(self) -> None:
+        self.inside: Probe | None = None
+        self.share = 0.0
+        self._pressure: Pressure | None = None
+
+    def __enter__(self) -> object:
+        if self.inside is not None:
+            self.inside.__enter__()
+        self._pressure = Pressure()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._pressure is not None:
+            self.share = self._pressure.share()
+        if self.inside is not None:
+            self.inside.__exit__(*error)
+
+
 class Rig:
     """A deployment with a generator on it."""
 
@@ -116,12 +137,14 @@ class Rig:
             request=replace(self._request, stamp=stamps),
             counters=telemetry,
         )
-        pressure = Pressure()
-        record = self._with_telemetry(task) if telemetry else self._measurement.measure(task)
-        share = pressure.share()
-        return Trial(number, side, record.forwarded_rate_pps / 1e6, record.core_distance_ns, share)
+        watched = _Watched()
+        record = self._with_telemetry(task, watched) if telemetry else self._measure(task, watched)
+        return Trial(number, side, record.forwarded_rate_pps / 1e6, record.core_distance_ns, watched.share)
 
-    def _with_telemetry(self, task: TrialTask) -> TrialRecord:
+    def _measure(self, task: TrialTask, around: contextlib.AbstractContextManager[object]) -> TrialRecord:
+        return self._measurement.measure(replace(task, around=lambda: around))
+
+    def _with_telemetry(self, task: TrialTask, watched: "_Watched") -> TrialRecord:
         threads = working_threads(self._site, self._deployment, self._info)
         cores = self._site.arrangement(self._deployment).switch_cores
         groups = groups_of(self._deployment, threads, cores)
@@ -129,9 +152,9 @@ class Rig:
         reader = OvsReader(Path(control), self._duration_s) if control else None
         tracer = CoreTracer(self._site.workspace(self._deployment), {core for g in groups for core in g.cores})
         with contextlib.closing(tracer):
-            probe = Probe([(t.pid, t.tid) for t in threads], Instruments(tracer=tracer, switch=reader))
-            record = self._measurement.measure(replace(task, around=lambda: probe))
-            probe.collect()
+            watched.inside = Probe([(t.pid, t.tid) for t in threads], Instruments(tracer=tracer, switch=reader))
+            record = self._measure(task, watched)
+            watched.inside.collect()
         return record
 
 
