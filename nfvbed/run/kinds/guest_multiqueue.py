@@ -35,10 +35,10 @@ class CoreUse:
         by_node = sorted(topology.node_of(core) for core in self.pmd_cores)
         pmds = nodes if self.pmd_cores else 0
         wanted, there = pmds + len(self.vcpu_cores), len(topology.allowed)
-        asked = (
-            f"{pmds} PMD {'core' if pmds == 1 else 'cores'} (one per NUMA node, {nodes} here) "
-            f"and {len(self.vcpu_cores)} vCPUs want {wanted} cores"
+        of_switch = (
+            f"{pmds} PMD {'core' if pmds == 1 else 'cores'} (one per NUMA node, {nodes} here) and " if pmds else ""
         )
+        asked = f"{of_switch}{len(self.vcpu_cores)} vCPUs want {wanted} cores"
         if wanted > there:
             return f"{asked}; this host has {there} for nfvbed"
         if self.pmd_cores and by_node != list(range(nodes)):
