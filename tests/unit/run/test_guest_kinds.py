@@ -1,4 +1,4 @@
-"""Tests inside guests: where they do not apply, what cores multiqueue wants, and what recorded counts amount to."""
+"""Tests inside guests: where they do not apply, what cores multiqueue wants, and what counts amount to."""
 
 import re
 from pathlib import Path
@@ -62,8 +62,8 @@ def test_cores_that_multiqueue_lacks_are_told_with_numbers(pmds, vcpus, topology
     assert re.search(words, found) if words else not found
 
 
-RECORDED = {
-    # Two vCPU threads of one guest under KVM, 10 s.
+COUNTS = {
+    # Invented, in the form of what was read: two vCPU threads of one guest.
     (101, "dTLB misses"): 41_250_000,
     (102, "dTLB misses"): 8_750_000,
     (101, "iTLB misses"): 120_000,
@@ -73,8 +73,8 @@ RECORDED = {
 }
 
 
-def test_recorded_misses_are_summed_and_related():
-    sums = guest_tlb.total(RECORDED, (DTLB_MISSES, ITLB_MISSES, INSTRUCTIONS))
+def test_misses_are_summed_and_related():
+    sums = guest_tlb.total(COUNTS, (DTLB_MISSES, ITLB_MISSES, INSTRUCTIONS))
     assert sums == {"dTLB misses": 50_000_000, "iTLB misses": 200_000, "instructions": 25_000_000_000}
     found = guest_tlb.figures(guest_tlb.Counted(events=sums, seconds=10.0, mib_per_s=512.5))
     values = {figure.name: (figure.value, figure.unit) for figure in found}
@@ -89,7 +89,7 @@ def test_recorded_misses_are_summed_and_related():
 
 def test_counter_that_never_had_its_turn_is_not_zero():
     with pytest.raises(UnsupportedError, match="iTLB misses could not be counted"):
-        guest_tlb.total({**RECORDED, (102, "iTLB misses"): None}, (ITLB_MISSES,))
+        guest_tlb.total({**COUNTS, (102, "iTLB misses"): None}, (ITLB_MISSES,))
 
 
 def test_figures_of_runs_are_median_and_ends():
