@@ -50,8 +50,8 @@ def between_sockets(bench: TestBench, spec: SocketTest, conditions: Callable[[],
     try:
         wanted = conditions()
         with _ports_free(bench), socket_ends(deployment, _place(bench)) as ends:
-            meter = SocketMeter(site, deployment, ends)
-            rows = tuple(_row(bench, spec, meter, condition) for condition in wanted)
+            measured = _Rows(bench, spec, SocketMeter(site, deployment, ends))
+            rows = tuple(measured.row(condition) for condition in wanted)
     except PrerequisiteError as failure:
         # A tool is missing: what needs others goes on.
         return Outcome(None, Status.UNSUPPORTED, str(failure))
@@ -98,28 +98,37 @@ def check_congestion(name: str, available: Path = AVAILABLE) -> None:
         )
 
 
-def _row(bench: TestBench, spec: SocketTest, meter: SocketMeter, condition: Condition) -> MeasuredRow:
-    """Run a condition as often as asked, in one placement class: a run in another one is made again, a few times."""
-    kept: list[SocketFigures] = []
-    sequences: list[int] = []
-    wanted = bench.known().wanted
-    for _ in range(spec.repetitions):
+class _Rows:
+    """Runs conditions in one placement class: that of the run so far, else that of the first run of a tool."""
+
+    def __init__(self, bench: TestBench, spec: SocketTest, meter: SocketMeter) -> None:
+        self._bench = bench
+        self._repetitions = spec.repetitions
+        self._meter = meter
+        self._wanted = bench.known().wanted
+
+    def row(self, condition: Condition) -> MeasuredRow:
+        """Run a condition as often as asked."""
+        runs = [self._run(condition) for _ in range(self._repetitions)]
+        figures = [found for _, found in runs]
+        return MeasuredRow(
+            label=condition.label,
+            parameters=dict(condition.parameters),
+            quantities=over_runs(figures),
+            sequences=tuple(sequence for sequence, _ in runs),
+            reason=_missing(figures),
+        )
+
+    def _run(self, condition: Condition) -> tuple[int, SocketFigures]:
+        """Run it once; in another class, again, a few times: then the last one counts."""
         for left in reversed(range(TRIES)):
-            record, figures = meter.measure(bench.task(), condition.traffic)
-            bench.keep(record)
-            label = bench.label_of_last()
-            if left == 0 or label in (wanted, ONLY) or (wanted is None and label != MIXED):
+            record, figures = self._meter.measure(self._bench.task(), condition.traffic)
+            self._bench.keep(record)
+            label = self._bench.label_of_last()
+            if left == 0 or label in (self._wanted, ONLY) or (self._wanted is None and label != MIXED):
                 break
-        wanted = wanted or (label if label not in (ONLY, MIXED) else None)
-        kept.append(figures)
-        sequences.append(record.sequence)
-    return MeasuredRow(
-        label=condition.label,
-        parameters=dict(condition.parameters),
-        quantities=over_runs(kept),
-        sequences=tuple(sequences),
-        reason=_missing(kept),
-    )
+        self._wanted = self._wanted or (label if label not in (ONLY, MIXED) else None)
+        return record.sequence, figures
 
 
 def _missing(runs: Iterable[SocketFigures]) -> str:
