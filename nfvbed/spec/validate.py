@@ -175,14 +175,16 @@ def _names(model: type[BaseModel] | None) -> list[str]:
 
 def _type_at(model: type[BaseModel], key: KeyPath, data: Any) -> type[BaseModel] | None:
     """Find the model that the mapping at a key is read into."""
-    current: type[BaseModel] | None = model
+    annotation: Any = model
     for part in key:
+        if not isinstance(part, int):
+            current = _model_in(annotation, data)
+            field = current.model_fields.get(part) if current else None
+            if field is None:
+                return None
+            annotation = field.annotation
         data = data[part]
-        if isinstance(part, int):
-            continue
-        field = current.model_fields.get(part) if current else None
-        current = _model_in(field.annotation, data) if field else None
-    return current
+    return _model_in(annotation, data)
 
 
 def _model_in(annotation: Any, data: Any) -> type[BaseModel] | None:

@@ -97,6 +97,7 @@ REFUSALS = [
     (10, ["run", "demo", "--frame-size", "63"], "at least 64 and at most 9018"),
     (10, ["run", "demo", "--set", "trials.duration=1"], "unknown key 'trials.duration'"),
     (10, ["run", "demo", "--variant", "simulated", "--variant", "ovs-dpdk"], "mixes simulated and real"),
+    (10, ["run", "simulated", "--set", "tests=[{kind: mrr}, {kind: search, late: 1}]"], "late_ratio"),
     (10, ["--root", "/nowhere", "variants"], "NFVBED_ROOT=/nowhere"),
     (2, ["run"], "Missing argument 'EXPERIMENT'"),
     (2, ["run", "demo", "--repetitions", "many"], "is not a valid integer"),
