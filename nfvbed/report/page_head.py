@@ -37,6 +37,8 @@ def page_header(context: ReportContext) -> Markup:
 
 def machine(host: dict[str, Any]) -> str:
     """Describe a host in one line; what is not known of it is left out."""
+    if host.get("simulated"):
+        return "no machine: simulated"
     cpu = host.get("cpu", {})
     kind = "virtual machine" if cpu.get("hypervisor") == "yes" else ""
     cores = len(host.get("topology", {}).get("allowed", ()))

@@ -148,13 +148,17 @@ def _measured_line(found: MeasuredTable, line: MeasuredLine) -> Markup:
         rest = Markup('<td colspan="{}"><span class="doubt">{}</span></td>').format(span, line.reason)
         return Markup("<tr>{}{}</tr>").format(first, rest)
     label = Markup("<td>{}<small>{}</small></td>").format(line.label, line.reason)
-    numbers = joined(
-        Markup('<td class="n">{}</td>').format(line.quantities.get(name, wording.NOTHING)) for name in found.names
-    )
+    numbers = joined(_quantity(line.quantities.get(name, wording.NOTHING)) for name in found.names)
     last = Markup('<td class="n">{}</td><td class="limits">{}</td>').format(
         line.repetitions, throughput.doubts(line.doubts)
     )
     return Markup("<tr>{}{}{}{}</tr>").format(first, label, numbers, last)
+
+
+def _quantity(text: str) -> Markup:
+    """Write a figure, or several in lines of their own."""
+    lines = Markup("<br>").join(text.split("\n"))
+    return Markup('<td class="{}">{}</td>').format("limits" if "\n" in text else "n", lines)
 
 
 def _rows(test: MeasuredTest) -> list[Markup]:

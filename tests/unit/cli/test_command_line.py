@@ -61,6 +61,12 @@ def test_a_simulated_run_is_stored_and_told(capsys: Captured, store_path: Path) 
     assert len(exported["trials"]) == 2 * 2 + 2 * 2
 
 
+def test_the_page_of_a_simulated_run_names_no_machine(capsys: Captured, store_path: Path, tmp_path: Path) -> None:
+    assert main(["run", "simulated", "--repetitions", "2", "--frame-size", "64"]) == 0
+    assert main(["report", "--output", str(tmp_path / "page")]) == 0
+    assert "no machine: simulated" in (tmp_path / "page" / "index.html").read_text()
+
+
 def test_an_exported_run_goes_into_another_store(capsys: Captured, tmp_path: Path) -> None:
     main(["run", "simulated", "--repetitions", "1"])
     file, other = tmp_path / "run.json", str(tmp_path / "other.sqlite")
