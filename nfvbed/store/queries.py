@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, literal_column, select
 
 from nfvbed.errors import StoreError, UsageError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
@@ -76,7 +76,8 @@ def trials(connection: Connection, run: str, cell: str | None) -> list[TrialReco
 def results(connection: Connection, run: str) -> list[ResultRecord]:
     """Give the results of a run's tests, in the order in which they ended."""
     query = select(RESULT).where(RESULT.c.run == run)
-    query = query.order_by(RESULT.c.ended_at, RESULT.c.round, RESULT.c.cell, RESULT.c.test)
+    # Two can end in one millisecond: then it is the order in which SQLite was given them.
+    query = query.order_by(RESULT.c.ended_at, literal_column("rowid"))
     return [result_of(row) for row in connection.execute(query).mappings()]
 
 
