@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from nfvbed.errors import GeneratorError, SwitchDiedError, VnfDiedError
+from nfvbed.errors import GeneratorError, NfvbedError, SwitchDiedError, VnfDiedError
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 
 
@@ -33,7 +33,7 @@ class HeldGenerator(Generator):
 
     @contextmanager
     def ports_free(self) -> Iterator[None]:
-        """Close the generator as long as the block lasts. After an error that ends the deployment it stays closed.
+        """Close the generator as long as the block lasts. After an error that ends deployment or run it stays closed.
 
         Raises:
             GeneratorError: it does not come up again.
@@ -43,7 +43,7 @@ class HeldGenerator(Generator):
             yield
         except (GeneratorError, SwitchDiedError, VnfDiedError):
             raise
-        except Exception:
+        except NfvbedError:
             self._now = self._open()
             raise
         self._now = self._open()

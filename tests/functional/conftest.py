@@ -70,12 +70,17 @@ def _mark():
     return uuid.uuid4().hex
 
 
+def lab_of_project():
+    """The site's file and the root, as sites are opened with."""
+    project = Project()
+    return project.load_site("lab"), project.root
+
+
 @pytest.fixture(name="lab")
 def _lab(monkeypatch, mark):
     """The lab, without VNFs; the host is as before after the test."""
     monkeypatch.setenv(MARK, mark)
-    project = Project()
-    with left_as_found(nfvbed.deploy.sites.open_site(project.load_site("lab"), project.root), mark) as site:
+    with left_as_found(nfvbed.deploy.sites.open_site(*lab_of_project()), mark) as site:
         yield site
 
 
@@ -83,8 +88,7 @@ def _lab(monkeypatch, mark):
 def _lab_with_vnfs(monkeypatch, mark):
     """The lab as commands open it, whose deployments have VNFs; the host is as before after the test."""
     monkeypatch.setenv(MARK, mark)
-    project = Project()
-    with left_as_found(nfvbed.onboard.sites.open_site(project.load_site("lab"), project.root), mark) as site:
+    with left_as_found(nfvbed.onboard.sites.open_site(*lab_of_project()), mark) as site:
         yield site
 
 

@@ -85,22 +85,27 @@ print(json.dumps([[frame[:6].hex(":"), int.from_bytes(frame[34:36], "big")] for 
 """
 
 
-def test_destination_follows_the_flow(namespace, tmp_path):
-    """Flow f has destination f modulo the count."""
+def heard(namespace, tmp_path, script, keys):
+    """Send one way with these keys, and give what a listener behind the port prints of 100 frames."""
     namespace.pair("nfvta", "nfvtc")
     namespace.pair("nfvtb", "nfvtd")
     namespace.receive_offload("on", "nfvtc", "nfvtd")
-    listener = namespace.start(sys.executable, "-c", LISTEN, "nfvtc", "100")
+    listener = namespace.start(sys.executable, "-c", script, "nfvtc", "100")
     assert listener.stdout.readline() == "ready\n"
     generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
     try:
-        macs = ["02:00:00:00:00:f8", "02:00:00:00:01:00"]
-        keys = {"flows": 6, "destination_macs": macs, "destination_mac_count": 4, "directions": [[0, 1]]}
-        generator.trial(frames=2000, rate_pps=10_000, duration_ns=10**9, **keys)
-        seen = json.loads(listener.communicate(timeout=30)[0])
+        generator.trial(frames=2000, rate_pps=10_000, duration_ns=10**9, directions=[[0, 1]], **keys)
+        return json.loads(listener.communicate(timeout=30)[0])
     finally:
         listener.kill()
         generator.close()
+
+
+def test_destination_follows_the_flow(namespace, tmp_path):
+    """Flow f has destination f modulo the count."""
+    macs = ["02:00:00:00:00:f8", "02:00:00:00:01:00"]
+    keys = {"flows": 6, "destination_macs": macs, "destination_mac_count": 4}
+    seen = heard(namespace, tmp_path, LISTEN, keys)
     flows = {mac: {port - 0xC000 for other, port in seen if other == mac} for mac, _ in seen}
     assert flows == {f"02:00:00:00:00:{0xF8 + n:02x}": {n, n + 4} & set(range(6)) for n in range(4)}
 
@@ -113,20 +118,9 @@ LISTEN_TO_ALL = LISTEN.replace(
 
 def test_addresses_move_with_the_flow(namespace, tmp_path):
     """Flow f is added to what was asked for: three bytes of both MAC addresses, the network of the destination."""
-    namespace.pair("nfvta", "nfvtc")
-    namespace.pair("nfvtb", "nfvtd")
-    namespace.receive_offload("on", "nfvtc", "nfvtd")
-    listener = namespace.start(sys.executable, "-c", LISTEN_TO_ALL, "nfvtc", "100")
-    assert listener.stdout.readline() == "ready\n"
-    generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
-    try:
-        keys = {"flow_macs": ["source", "destination"], "flow_address": "destination-network", "flows": 70_000}
-        keys |= {"macs": ["02:00:00:00:ff:f0", "02:00:00:80:00:00"], "ipv4": ["16.0.0.1", "128.0.0.1"]}
-        generator.trial(frames=2000, rate_pps=10_000, duration_ns=10**9, directions=[[0, 1]], **keys)
-        seen = json.loads(listener.communicate(timeout=30)[0])
-    finally:
-        listener.kill()
-        generator.close()
+    keys = {"flow_macs": ["source", "destination"], "flow_address": "destination-network", "flows": 70_000}
+    keys |= {"macs": ["02:00:00:00:ff:f0", "02:00:00:80:00:00"], "ipv4": ["16.0.0.1", "128.0.0.1"]}
+    seen = heard(namespace, tmp_path, LISTEN_TO_ALL, keys)
     for destination, source, sender, receiver, port in seen:
         flow = port - 0xC000
         assert int(destination, 16) == 0x020000800000 + flow

@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from nfvbed.errors import InternalError
@@ -42,24 +43,7 @@ def terminate(pid: int, started: int, timeout_s: float = 3.0) -> bool:
     Returns:
         Whether it is gone.
     """
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        # With the handle open the id cannot be given to another process between this check and the signal.
-        if not is_alive(pid, started):
-            return True
-        for number, wait_s in ((signal.SIGTERM, timeout_s), (signal.SIGKILL, _KILL_WAIT_S)):
-            try:
-                signal.pidfd_send_signal(handle, number)
-            except ProcessLookupError:
-                return True
-            if _ended(handle, wait_s):
-                return True
-        return False
-    finally:
-        os.close(handle)
+    return _end(pid, started, ((signal.SIGTERM, timeout_s), (signal.SIGKILL, _KILL_WAIT_S)))
 
 
 def kill(pid: int, started: int) -> bool:
@@ -68,16 +52,27 @@ def kill(pid: int, started: int) -> bool:
     Returns:
         Whether it is gone.
     """
+    return _end(pid, started, ((signal.SIGKILL, _KILL_WAIT_S),))
+
+
+def _end(pid: int, started: int, signals: Iterable[tuple[signal.Signals, float]]) -> bool:
+    """Send signals, one after the other, until it is gone; each has its time, in s."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
         return True
     try:
-        if is_alive(pid, started):
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
-        return _ended(handle, _KILL_WAIT_S)
-    except ProcessLookupError:
-        return True
+        # With the handle open the id cannot be given to another process between this check and the signal.
+        if not is_alive(pid, started):
+            return True
+        for number, wait_s in signals:
+            try:
+                signal.pidfd_send_signal(handle, number)
+            except ProcessLookupError:
+                return True
+            if _ended(handle, wait_s):
+                return True
+        return False
     finally:
         os.close(handle)
 

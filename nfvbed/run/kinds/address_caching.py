@@ -1,9 +1,8 @@
 """Executes the test of how many addresses a switch holds."""
 
-from nfvbed.deploy.tables.table import LearningTable, TableNotApplicable, closing
-from nfvbed.records import Status
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.addresses import NOTES, TEST_PORT_ADDRESSES, AddressSteps, Step
+from nfvbed.deploy.tables.table import LearningTable
+from nfvbed.results import MeasuredRow, Quantity
+from nfvbed.run.kinds.addresses import TEST_PORT_ADDRESSES, AddressSteps, Step, with_table
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.spec.testkinds.address_caching import AddressCachingTest
 
@@ -16,15 +15,12 @@ def execute(bench: TestBench, spec: AddressCachingTest) -> Outcome:
         LoadNotKeptError: the generator cannot send at the load.
         GeneratorError, SwitchDiedError: it ended.
     """
-    setup = bench.setup
-    try:
-        table = setup.site.learning_table(setup.deployment, setup.variant)
-    except TableNotApplicable as why:
-        return Outcome(None, Status.NOT_APPLICABLE, str(why))
-    with closing(table):
+
+    def measure(table: LearningTable) -> MeasuredRow:
         held, failed = _search(AddressSteps(bench, table, spec.load_pps), spec)
-        row = _row(held, failed, table, spec)
-    return Outcome(TablePayload(rows=(row,), notes=NOTES))
+        return _row(held, failed, table, spec)
+
+    return with_table(bench, measure)
 
 
 def _search(steps: AddressSteps, spec: AddressCachingTest) -> tuple[Step | None, Step | None]:

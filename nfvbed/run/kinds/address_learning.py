@@ -2,10 +2,9 @@
 
 import math
 
-from nfvbed.deploy.tables.table import TableNotApplicable, closing
-from nfvbed.records import Status
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.addresses import NOTES, AddressSteps, LoadNotKeptError, Step
+from nfvbed.deploy.tables.table import LearningTable
+from nfvbed.results import MeasuredRow, Quantity
+from nfvbed.run.kinds.addresses import AddressSteps, LoadNotKeptError, Step, with_table
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.spec.testkinds.address_learning import AddressLearningTest
 
@@ -62,15 +61,13 @@ def execute(bench: TestBench, spec: AddressLearningTest) -> Outcome:
         LoadNotKeptError: the generator cannot even send at the lowest rate.
         GeneratorError, SwitchDiedError: it ended.
     """
-    setup = bench.setup
-    try:
-        table = setup.site.learning_table(setup.deployment, setup.variant)
-    except TableNotApplicable as why:
-        return Outcome(None, Status.NOT_APPLICABLE, str(why))
-    with closing(table):
+
+    def measure(table: LearningTable) -> MeasuredRow:
         bounds = _Bounds(AddressSteps(bench, table, spec.test_load_pps), spec)
         bounds.search()
-    return Outcome(TablePayload(rows=(_row(bounds, spec),), notes=NOTES))
+        return _row(bounds, spec)
+
+    return with_table(bench, measure)
 
 
 def _row(bounds: _Bounds, spec: AddressLearningTest) -> MeasuredRow:

@@ -5,12 +5,14 @@ test port; the third, the monitoring port, is one more port of the switch, whose
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from nfvbed.deploy.tables.table import LearningTable
+from nfvbed.deploy.tables.table import LearningTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError
-from nfvbed.records import DirectionCounts, TrialRecord
-from nfvbed.run.kinds.bench import TestBench
+from nfvbed.records import DirectionCounts, Status, TrialRecord
+from nfvbed.results import MeasuredRow, TablePayload
+from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.traffic.generator import Addressing, TrafficRequest
 from nfvbed.units import NS_PER_S
 
@@ -29,6 +31,22 @@ NOTES = (
     "addresses are learnt at the generator's port 1 and asked for from its port 0; a third port of the switch is the"
     " monitoring port of RFC 2889, and an address is held when no frame to it is flooded there",
 )
+
+
+def with_table(bench: TestBench, measure: Callable[[LearningTable], MeasuredRow]) -> Outcome:
+    """Measure with the table of addresses that a switch learns; not applicable where it learns none.
+
+    Raises:
+        DeployError: the monitoring port cannot be added.
+    """
+    setup = bench.setup
+    try:
+        table = setup.site.learning_table(setup.deployment, setup.variant)
+    except TableNotApplicable as why:
+        return Outcome(None, Status.NOT_APPLICABLE, str(why))
+    with closing(table):
+        row = measure(table)
+    return Outcome(TablePayload(rows=(row,), notes=NOTES))
 
 
 class LoadNotKeptError(ConfigurationError):

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -13,7 +13,7 @@ from nfvbed.onboard.guest.machines import RESUME_S, Machine, absence, machines, 
 from nfvbed.onboard.guest.pinning import Pinning, read_pinning
 from nfvbed.onboard.vm.agent import AgentRefused
 from nfvbed.records import Hop, QualityWarning, Status
-from nfvbed.results import Quantity
+from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run import requests
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.units import NS_PER_S
@@ -44,6 +44,26 @@ def working_inside(bench: TestBench) -> Iterator[tuple[Machine, ...]]:
         _see_forwarding(bench)
         raise
     _see_forwarding(bench)
+
+
+def in_first_guest(bench: TestBench, measure: Callable[[Machine, Pinning], Iterable[MeasuredRow]]) -> Outcome:
+    """Measure in the guest of the first VNF, while all are paused; what is told of pinning and doubts is told with it.
+
+    Raises:
+        OnboardError, AgentRefused, UnsupportedError: as `working_inside`, and as what measures.
+    """
+    absent = not_here(bench)
+    if absent is not None:
+        return absent
+    with working_inside(bench) as guests:
+        pinning = pinning_of(guests[0])
+        rows = tuple(measure(guests[0], pinning))
+    return Outcome(TablePayload(rows=rows, notes=notes_on(pinning)), warnings=doubts(bench))
+
+
+def threads_named(threads: int) -> str:
+    """Write a number of threads."""
+    return f"{threads} {'thread' if threads == 1 else 'threads'}"
 
 
 def pinning_of(guest: Machine) -> Pinning:

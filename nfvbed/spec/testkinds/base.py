@@ -1,5 +1,6 @@
 """What the kinds of tests share."""
 
+from abc import abstractmethod
 from typing import Annotated
 
 from pydantic import Field
@@ -20,9 +21,9 @@ class NamedTest(SpecModel):
     name: str | None = Field(None, pattern=TEST_NAME)
     """Label of its results; None: its kind."""
 
+    @abstractmethod
     def expected(self) -> tuple[float, int]:
         """Estimate the seconds of traffic, and the trials."""
-        raise NotImplementedError
 
     @property
     def builds_on(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """What the tests between sockets share."""
 
+from abc import abstractmethod
 from typing import Annotated
 
 from pydantic import Field
@@ -23,9 +24,9 @@ class SocketTest(NamedTest):
     """Runs under each condition; a row is their median, with the least and the greatest."""
 
     @property
+    @abstractmethod
     def conditions(self) -> int:
         """How many rows there will be."""
-        raise NotImplementedError
 
     def expected(self) -> tuple[float, int]:
         """Estimate the seconds of traffic, and the trials."""

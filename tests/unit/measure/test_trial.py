@@ -22,7 +22,7 @@ from nfvbed.records import (
     VnfHandle,
     WorkThread,
 )
-from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 
 REQUEST = TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=10_000)
 TASK = TrialTask(run="r", cell="c", sequence=3, round=2, preset=Preset.PACED, request=REQUEST)
@@ -103,8 +103,13 @@ def test_the_cpu_time_of_a_real_thread_and_the_cost_that_follows_from_it() -> No
     site = FakeSite(simulated=False)
     site.threads = (WorkThread(role=Role.SWITCH, pid=os.getpid(), tid=worker.native_id or 0, core=None, name="w"),)
     site.readings = [counters(0, NOT_SEPARABLE), counters(10, NOT_SEPARABLE)]
-    generator = FakeGenerator(pid=os.getpid(), thread_id=threading.get_native_id())
-    generator.run = lambda request: (worked.wait(60), result())[1]  # type: ignore[method-assign]
+
+    class Waiting(FakeGenerator):
+        def run(self, request: TrafficRequest) -> TrafficResult:
+            worked.wait(60)
+            return super().run(request)
+
+    generator = Waiting(pid=os.getpid(), thread_id=threading.get_native_id())
     try:
         record = measured(site, generator)
     finally:

@@ -1,5 +1,7 @@
 """A generator that frees its ports, and is another process afterwards."""
 
+from typing import ClassVar
+
 import pytest
 
 from nfvbed.errors import GeneratorError, SwitchDiedError, UnsupportedError
@@ -10,7 +12,8 @@ from nfvbed.traffic.held import HeldGenerator
 class Opened(Generator):
     """Counts those that are open."""
 
-    made: list["Opened"] = []  # noqa: RUF012  emptied by every test
+    made: ClassVar[list["Opened"]] = []
+    """Emptied by every test."""
     ports = ()
 
     def __init__(self):

@@ -15,6 +15,7 @@ NOBODY = 2**22 + 1
 
 @pytest.fixture
 def counted() -> Iterator[perf.PerfCounters]:
+    # A container's seccomp, or perf_event_paranoid without root, refuses them; `make test` as root has them.
     if perf.probe((perf.CONTEXT_SWITCHES,)).refused:
         pytest.skip(f"not even the kernel's own counts: {perf.probe((perf.CONTEXT_SWITCHES,)).reason}")
     with perf.PerfCounters([os.getpid()], [perf.CONTEXT_SWITCHES]) as counters:
