@@ -39,8 +39,7 @@ class LoadMeter:
             SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
         """
         task = self._new_task()
-        directions = 2 if task.request.bidirectional else 1
-        rate = max(1, round(load.load_pps / directions))
+        rate = task.request.share_of(load.load_pps)
         request = replace(task.request, rate_pps=rate, duration_ns=round(load.duration_s * NS_PER_S))
         record = self._measurement.measure(replace(task, request=request))
         self._keep(record)
@@ -48,7 +47,7 @@ class LoadMeter:
         return LoadPoint(
             sequence=record.sequence,
             fraction=load.fraction,
-            intended_load_pps=rate * directions,
+            intended_load_pps=rate * task.request.directions,
             offered_load_pps=record.offered_load_pps,
             forwarded_rate_pps=record.forwarded_rate_pps,
             intended_frames=seen.base,

@@ -1,13 +1,13 @@
 """Measures the trials of a search on one deployment, and hands the record of each to whoever stores it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from nfvbed.deploy.site import Site
 from nfvbed.measure.task import TrialTask
-from nfvbed.records import Deployment, QualityWarning, TrialRecord
+from nfvbed.records import CoreDistance, Deployment, DirectionCounts, QualityWarning, TrialRecord
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.units import NS_PER_S
 
@@ -50,11 +50,10 @@ class DeploymentMeasurer(Measurer):
             SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
         """
         task = self._new_task()
-        directions = 2 if task.request.bidirectional else 1
         request = replace(
             task.request,
             duration_ns=round(duration_s * NS_PER_S),
-            rate_pps=max(1, round(load_pps / directions)),
+            rate_pps=task.request.share_of(load_pps),
             frames=None,
         )
         record = self._system.measurement.measure(replace(task, request=request))
@@ -80,15 +79,29 @@ class DeploymentMeasurer(Measurer):
 
 def trial_of(record: TrialRecord) -> Trial:
     """Give a stored trial as a search sees it."""
-    ways = record.directions
+    limited = QualityWarning.GENERATOR_LIMITED in record.warnings
+    return seen_by_search(record.directions, record.duration_ns, record.core_distance_ns, limited)
+
+
+def seen_by_search(
+    ways: Sequence[DirectionCounts], duration_ns: int, distance: CoreDistance | None, generator_limited: bool
+) -> Trial:
+    """Give a trial's counts as a search sees them: sums over the directions.
+
+    Args:
+        ways: counts of each direction.
+        duration_ns: for which frames were due.
+        distance: before and after it.
+        generator_limited: whether the generator had nothing left while the system under test had.
+    """
     return Trial(
-        duration_s=record.duration_ns / NS_PER_S,
+        duration_s=duration_ns / NS_PER_S,
         intended=sum(way.intended for way in ways),
         sent=sum(way.sent for way in ways),
         received=sum(way.received for way in ways),
         unsent=sum(way.unsent for way in ways),
         late=sum(way.late for way in ways),
-        core_distance_ns=record.core_distance_ns,
+        core_distance_ns=distance,
         back_pressure=any(way.refused for way in ways),
-        generator_limited=QualityWarning.GENERATOR_LIMITED in record.warnings,
+        generator_limited=generator_limited,
     )

@@ -199,15 +199,21 @@ def wait_for_links(generator: Generator) -> GeneratorInfo:
     Raises:
         GeneratorError: one stays down.
     """
-    deadline = time.monotonic() + LINK_TIMEOUT_S
-    while not all((info := generator.hello()).link_up):
-        if time.monotonic() > deadline:
-            raise GeneratorError(
-                "the generator's ports have no link",
-                where=", ".join(p.spec for p, up in zip(generator.ports, info.link_up, strict=True) if not up),
-                observed=f"down for {LINK_TIMEOUT_S:g} s",
-                fix="see whether the data plane has opened the other side of the port",
-            )
+    info = look_for_links(generator, LINK_TIMEOUT_S)
+    if not all(info.link_up):
+        raise GeneratorError(
+            "the generator's ports have no link",
+            where=", ".join(p.spec for p, up in zip(generator.ports, info.link_up, strict=True) if not up),
+            observed=f"down for {LINK_TIMEOUT_S:g} s",
+            fix="see whether the data plane has opened the other side of the port",
+        )
+    return info
+
+
+def look_for_links(generator: Generator, patience_s: float) -> GeneratorInfo:
+    """Ask a generator until both of its ports have a link, or the time is over; give its last answer."""
+    deadline = time.monotonic() + patience_s
+    while not all((info := generator.hello()).link_up) and time.monotonic() <= deadline:
         time.sleep(0.05)
     return info
 
@@ -221,7 +227,7 @@ def intended_load_pps(request: TrafficRequest) -> int | None:
     """Give the aggregate load that was asked for; None: as much as the port takes."""
     if request.rate_pps is None:
         return None
-    return request.rate_pps * (2 if request.bidirectional else 1)
+    return request.rate_pps * request.directions
 
 
 def difference(before: SwitchCounters | None, after: SwitchCounters | None) -> SwitchCounters | None:

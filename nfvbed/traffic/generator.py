@@ -65,6 +65,19 @@ class TrafficRequest:
     """Width of the bins of a timeline; None: none is kept. It needs `stamp`."""
 
     @property
+    def directions(self) -> int:
+        """How many there are."""
+        return 2 if self.bidirectional else 1
+
+    def share_of(self, load_pps: float) -> int:
+        """Give the part of a load that each direction has, in whole frames/s; at least 1.
+
+        Args:
+            load_pps: frames/s over all directions; they have the same.
+        """
+        return max(1, round(load_pps / self.directions))
+
+    @property
     def total_ns(self) -> int:
         """How long frames are sent, at most."""
         return self.duration_ns + (self.then.duration_ns if self.then else 0)

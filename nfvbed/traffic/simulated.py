@@ -45,7 +45,7 @@ class SimulatedGenerator(Generator):
         """
         if not self._open:
             raise GeneratorError("the simulated generator is closed", fix="open another one")
-        ways = 2 if request.bidirectional else 1
+        ways = request.directions
         if request.timeline_ns or request.then:
             return self._in_time(request, ways)
         burst = request.frames if request.rate_pps is None else None
@@ -86,7 +86,7 @@ class SimulatedGenerator(Generator):
 
 def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) -> TrafficResult:
     """Give the result of a trial whose directions went alike, without latency."""
-    ways = 2 if request.bidirectional else 1
+    ways = request.directions
     return TrafficResult(
         duration_ns=duration_ns, busy_ns=0, directions=(counts,) * ways, foreign=(0, 0), latency_hdr=(None,) * ways
     )

@@ -130,7 +130,7 @@ class SimulatedSystem:
 
     def course(self, request: TrafficRequest) -> SimulatedCourse:
         """Let the frames of a paced trial through, in time: both directions go alike."""
-        ways = 2 if request.bidirectional else 1
+        ways = request.directions
         passage = self.carry(request.total_ns, request.frame_size, (request.rate_pps or 1) * ways)
         outage, self._outage = self._outage, None
         return SimulatedCourse(
@@ -154,7 +154,7 @@ class SimulatedSystem:
         """
         if self._options.buffer_frames is None:
             return None
-        ways = 2 if request.bidirectional else 1
+        ways = request.directions
         ceiling = self.true_capacity_pps(request.frame_size, self._state.far()) * BURST_FACTOR / ways
         duration_ns = max(1, round(frames * NS_PER_S / ceiling))
         passage = self.carry(duration_ns, request.frame_size, frames * ways)

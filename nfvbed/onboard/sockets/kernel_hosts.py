@@ -8,10 +8,12 @@ of its frames; what the port's driver leaves to it (segmentation, checksums) the
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
+from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.errors import UnsupportedError
 from nfvbed.onboard.sockets.hosts import (
@@ -48,8 +50,9 @@ def kernel_hosts(deployment: Deployment, around: Surroundings) -> Iterator[Socke
         set_up(deployment, hosts)
         yield SocketEnds(hosts, pair_of(around, hosts, cores), cores, (), WHAT)
     finally:
+        # At once: a namespace is emptied by the kernel later, and the port is wanted before that.
         for space, device in zip(spaces, DEVICES, strict=True):
-            _remove(space, device)
+            inside(space, partial(links.remove, [device]))
         remove_spaces(spaces)
 
 
@@ -76,14 +79,3 @@ def _make(port: str, source: str, target: str, device: str) -> Host:
             observed=str(failure),
             fix="modprobe macvlan",
         ) from failure
-
-
-def _remove(space: str, device: str) -> None:
-    """Remove a device at once; a namespace is emptied by the kernel later, and the port is wanted before that."""
-
-    def work() -> None:
-        with IPRoute() as route:
-            for index in route.link_lookup(ifname=device):
-                route.link("del", index=index)
-
-    inside(space, work)

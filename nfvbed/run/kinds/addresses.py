@@ -151,9 +151,7 @@ class AddressSteps:
             frames=frames,
             duration_ns=max(_SHORTEST_NS, -(-frames * NS_PER_S // move.rate_pps)),
         )
-        record = self._bench.setup.measures.measure(replace(task, request=paced))
-        self._bench.keep(record)
-        return record
+        return self._bench.measure(replace(task, request=paced))
 
     def _cannot_send(self, move: "_Move", counts: DirectionCounts) -> LoadNotKeptError:
         whose = "the port refused frames" if counts.refused else "the generator was late"

@@ -56,8 +56,7 @@ def execute(bench: TestBench, spec: BackToBackTest) -> Outcome:
 def _forwarding_rate(bench: TestBench, spec: BackToBackTest) -> TrialRecord:
     task = bench.task()
     request = replace(task.request, bidirectional=False, duration_ns=round(spec.rate_duration_s * NS_PER_S))
-    record = bench.setup.measures.measure(replace(task, request=request))
-    bench.keep(record)
+    record = bench.measure(replace(task, request=request))
     if not record.forwarded_rate_pps:
         raise NothingToGoBy(f"no frame came through {bench.cell.id} one way at maximum load")
     return record
@@ -69,9 +68,7 @@ def _search(bench: TestBench, spec: BackToBackTest, forwarded_pps: int) -> _Sear
     def send(frames: int) -> TrialRecord:
         task = bench.bare_task()
         request = replace(task.request, bidirectional=False, frames=frames, duration_ns=BURST_TIMEOUT_NS)
-        record = bench.setup.measures.measure(replace(task, request=request))
-        bench.keep(record)
-        return record
+        return bench.measure(replace(task, request=request))
 
     def passes(frames: int) -> bool:
         for _ in range(TRIES):

@@ -1,7 +1,9 @@
 """What the execution of a test works with, and what it gives."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, TypeVar
 
 from nfvbed.measure.loads import Load, LoadMeter
 from nfvbed.measure.task import TrialTask
@@ -19,6 +21,25 @@ from nfvbed.run.tools import Tools
 
 TRIES = 3
 """Trials at one load, at most, until one is in the placement class of the test."""
+
+
+Result = TypeVar("Result")
+
+
+class GivenLoad(Protocol):
+    """A test whose load is given in frames/s over all directions, or as a part of another one."""
+
+    @property
+    def load_pps(self) -> int | None:
+        """The load."""
+
+    @property
+    def fraction(self) -> float | None:
+        """The part."""
+
+    @property
+    def of(self) -> str:
+        """What it is a part of."""
 
 
 @dataclass(frozen=True)
@@ -97,23 +118,70 @@ class TestBench:
         """Give the placement class of the last trial, as it is known now."""
         return self.context.tools.classify([trial.core_distance_ns for trial in self.context.ledger.trials])[-1]
 
-    def points(self, loads: Sequence[Load], tries: int = TRIES) -> Iterator[LoadPoint]:
-        """Measure loads in one placement class: that of the run, else that of the first point.
+    def measure(self, task: TrialTask) -> TrialRecord:
+        """Run one trial, and store it.
 
-        A trial of another class is measured again, a few times; then the last one counts, and the class is mixed.
+        Raises:
+            SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
         """
-        meter = self.meter()
-        wanted = self.known().wanted
+        record = self.setup.measures.measure(task)
+        self.keep(record)
+        return record
+
+    def points(self, loads: Sequence[Load], tries: int = TRIES) -> Iterator[LoadPoint]:
+        """Measure loads in one placement class."""
+        meter, one_class = self.meter(), OneClass(self, tries)
         for load in loads:
-            for left in reversed(range(tries)):
-                point = meter.at(load)
-                label = self.label_of_last()
-                if left == 0 or label in (wanted, ONLY) or (wanted is None and label != MIXED):
-                    break
-            wanted = wanted or (label if label not in (ONLY, MIXED) else None)
-            yield point
+            yield one_class.take(partial(meter.at, load))
+
+    def given_load(self, spec: GivenLoad) -> tuple[Reference | None, int | None]:
+        """Give the load of a test, in frames/s over all directions, and what it is a part of.
+
+        Returns:
+            The reference, None where the load is given itself; the load, None where none is given at all.
+
+        Raises:
+            NothingToGoBy: what it is a part of was not measured.
+        """
+        if spec.fraction is None:
+            return None, spec.load_pps
+        base = self.base(spec.of)
+        return base, part_of(base, spec.fraction)
 
 
-def part(base: Reference, fraction: float, duration_s: float) -> Load:
-    """Give a load that is a part of another one."""
-    return Load(max(2, round(base.load_pps * fraction)), duration_s, fraction)
+class OneClass:
+    """Keeps the trials of a test in one placement class: that of the run, else that of its first trial.
+
+    A trial of another class is measured again, a few times; then the last one counts, whatever its class is.
+
+    Args:
+        bench: of the test.
+        tries: trials, at most, until one is in the class.
+    """
+
+    def __init__(self, bench: TestBench, tries: int = TRIES) -> None:
+        self._bench = bench
+        self._tries = tries
+        self._wanted = bench.known().wanted
+        self.label = ""
+        """Of the last trial."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the last trial is in the class."""
+        return self.label in (self._wanted, ONLY)
+
+    def take(self, measure: Callable[[], Result]) -> Result:
+        """Measure until a trial is in the class; `measure` stores it."""
+        for left in reversed(range(self._tries)):
+            found = measure()
+            self.label = self._bench.label_of_last()
+            if left == 0 or self.fits or (self._wanted is None and self.label != MIXED):
+                break
+        self._wanted = self._wanted or (self.label if self.label not in (ONLY, MIXED) else None)
+        return found
+
+
+def part_of(base: Reference, fraction: float) -> int:
+    """Give a part of a load, in whole frames/s over all directions."""
+    return max(2, round(base.load_pps * fraction))

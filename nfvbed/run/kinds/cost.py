@@ -1,11 +1,10 @@
 """Executes the test of what a packet costs: a trial that is only counted, and one that is traced as well."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.site import Site
@@ -20,13 +19,12 @@ from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.measure.trial import working_threads
 from nfvbed.records import Deployment, Role, Status
-from nfvbed.results import MIXED, ONLY, MeasuredRow, Reference, TablePayload
-from nfvbed.run.kinds.bench import TRIES, Outcome, TestBench
+from nfvbed.results import MeasuredRow, Reference, TablePayload
+from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
 from nfvbed.spec.layout import layout
 from nfvbed.spec.testkinds.cost import CostTest
 from nfvbed.units import NS_PER_S
 
-Result = TypeVar("Result")
 NOTES = (
     "A packet's cost is shared among those that the row names: the switch's ports count it at each of them, the "
     "generator as it sends it.",
@@ -49,8 +47,7 @@ def execute(bench: TestBench, spec: CostTest) -> Outcome:
             observed="no thread works for it",
             fix="measure a variant that is deployed",
         )
-    base = bench.base(spec.of) if spec.fraction is not None else None
-    return _Execution(bench, spec, base).outcome()
+    return _Execution(bench, spec, *bench.given_load(spec)).outcome()
 
 
 @dataclass
@@ -60,6 +57,8 @@ class _Execution:
     bench: TestBench
     spec: CostTest
     base: Reference | None
+    load_pps: int | None
+    """Over all directions; None: as much as the port takes."""
     of_switch: tuple[MeasuredRow, ...] = ()
     """What the switch itself counted, in the trial that was counted last."""
     untraced: str = ""
@@ -70,11 +69,9 @@ class _Execution:
         support = perf.probe()
         threads = working_threads(self._site, self._deployment, self.bench.setup.info)
         groups = groups_of(self._deployment, threads, self._arrangement_cores())
-        wanted = self.bench.known().wanted
-        counted, wanted = self._in_class(partial(self._counted, groups, support), wanted)
-        traced: Measured | None = None
-        if self.spec.trace:
-            traced, _ = self._in_class(partial(self._traced, groups), wanted)
+        one_class = OneClass(self.bench)
+        counted = one_class.take(partial(self._counted, groups, support))
+        traced = one_class.take(partial(self._traced, groups)) if self.spec.trace else None
         split = traced or counted
         traffic = Traffic(split.record.duration_ns, sum(way.received for way in split.record.directions))
         times = group_times(groups, split.readings, traffic, ticks_hold_softirqs())
@@ -89,15 +86,6 @@ class _Execution:
         found += rows.hardware_rows(groups, trials, support)
         found += [row for row in (rows.rate_row(trials),) if row is not None]
         return Outcome(TablePayload(reference=self.base, rows=tuple(found), notes=NOTES))
-
-    def _in_class(self, measure: Callable[[], Result], wanted: str | None) -> tuple[Result, str | None]:
-        """Measure until the trial is in the wanted placement class, a few times; give the class for what follows."""
-        for left in reversed(range(TRIES)):
-            found = measure()
-            label = self.bench.label_of_last()
-            if left == 0 or label in (wanted, ONLY) or (wanted is None and label != MIXED):
-                break
-        return found, wanted or (label if label not in (ONLY, MIXED) else None)
 
     def _counted(self, groups: Sequence[Group], support: perf.PerfSupport) -> Measured:
         """Measure the trial in which nothing is traced."""
@@ -126,18 +114,13 @@ class _Execution:
     def _measure(self, groups: Sequence[Group], instruments: Instruments) -> Measured:
         threads = [(thread.pid, thread.tid) for group in groups for thread in group.threads]
         probe = Probe(threads, instruments)
-        record = self.bench.setup.measures.measure(replace(self._task(), around=lambda: probe))
-        self.bench.keep(record)
+        record = self.bench.measure(replace(self._task(), around=lambda: probe))
         return Measured(record, probe.collect())
 
     def _task(self) -> TrialTask:
-        task, spec = self.bench.task(), self.spec
-        load_pps = spec.load_pps
-        if self.base is not None and spec.fraction is not None:
-            load_pps = max(2, round(self.base.load_pps * spec.fraction))
-        directions = 2 if task.request.bidirectional else 1
-        rate_pps = None if load_pps is None else max(1, round(load_pps / directions))
-        request = replace(task.request, duration_ns=round(spec.duration_s * NS_PER_S), rate_pps=rate_pps)
+        task = self.bench.task()
+        rate_pps = None if self.load_pps is None else task.request.share_of(self.load_pps)
+        request = replace(task.request, duration_ns=round(self.spec.duration_s * NS_PER_S), rate_pps=rate_pps)
         return replace(task, request=request)
 
     def _reader(self) -> SwitchReader | None:

@@ -1,9 +1,10 @@
 """Executes the tests at given loads: continuous, loss curve, latency, soak."""
 
+from nfvbed.errors import InternalError
 from nfvbed.measure.loads import Load
 from nfvbed.records import CellRole
 from nfvbed.results import LoadsPayload, Reference
-from nfvbed.run.kinds.bench import Outcome, TestBench, part
+from nfvbed.run.kinds.bench import Outcome, TestBench, part_of
 from nfvbed.spec.testkinds.continuous import ContinuousTest
 from nfvbed.spec.testkinds.latency import LatencyTest
 from nfvbed.spec.testkinds.loss_curve import LossCurveTest
@@ -27,14 +28,14 @@ def at_loads(bench: TestBench, spec: LossCurveTest | LatencyTest) -> Outcome:
     """Measure a trial at each load; of the generator looped back only at the fixed one, which is the same for all."""
     fractions = spec.fractions if bench.cell.role is CellRole.SUBJECT else ()
     base = bench.base(spec.of) if fractions else None
-    loads = [part(base, fraction, spec.duration_s) for fraction in fractions] if base else []
+    loads = [Load(part_of(base, part), spec.duration_s, part) for part in fractions] if base else []
     if isinstance(spec, LatencyTest) and spec.fixed_load_pps is not None:
         loads.append(Load(spec.fixed_load_pps, spec.duration_s))
     return Outcome(LoadsPayload(reference=base, points=tuple(bench.points(loads))))
 
 
 def _one_load(bench: TestBench, spec: ContinuousTest | SoakTest, duration_s: float) -> tuple[Reference | None, Load]:
-    if spec.load_pps is not None:
-        return None, Load(spec.load_pps, duration_s)
-    base = bench.base(spec.of)
-    return base, part(base, spec.fraction or 1.0, duration_s)
+    base, load_pps = bench.given_load(spec)
+    if load_pps is None:
+        raise InternalError(f"test {spec.kind} has no load", where=bench.cell.id)
+    return base, Load(load_pps, duration_s, spec.fraction)

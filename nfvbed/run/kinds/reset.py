@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from nfvbed.deploy.reset import ResetReport
-from nfvbed.results import MeasuredRow, Quantity, Reference, TablePayload
+from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.run.kinds.watched import watch
 from nfvbed.spec.testkinds.reset import ResetTest
@@ -33,18 +33,16 @@ def execute(bench: TestBench, spec: ResetTest) -> Outcome:
         UnsupportedError: this data plane or site has no reset.
         DeployError, SwitchDiedError, VnfDiedError, GeneratorError: it did not come back, or as `Measurement.measure`.
     """
-    base = bench.base(spec.of) if spec.fraction is not None else None
-    rows = tuple(_reset(bench, spec, base) for _ in range(spec.repetitions))
+    base, load_pps = bench.given_load(spec)
+    rows = tuple(_reset(bench, spec, load_pps or 0) for _ in range(spec.repetitions))
     return Outcome(TablePayload(reference=base, rows=rows, notes=NOTES))
 
 
-def _reset(bench: TestBench, spec: ResetTest, base: Reference | None) -> MeasuredRow:
-    load = base.load_pps * (spec.fraction or 1.0) if base else float(spec.load_pps or 0)
-
+def _reset(bench: TestBench, spec: ResetTest, load_pps: int) -> MeasuredRow:
     def shape(request: TrafficRequest) -> TrafficRequest:
         return replace(
             request,
-            rate_pps=max(1, round(load / (2 if request.bidirectional else 1))),
+            rate_pps=request.share_of(load_pps),
             duration_ns=round(spec.duration_s * NS_PER_S),
             timeline_ns=round(spec.resolution_s * NS_PER_S),
         )
@@ -52,7 +50,7 @@ def _reset(bench: TestBench, spec: ResetTest, base: Reference | None) -> Measure
     reports: list[ResetReport] = []
     do_reset = partial(bench.setup.site.reset, bench.setup.deployment, spec.before_s)
     record, timelines = watch(bench, shape, lambda: reports.append(do_reset()))
-    rate_pps = max(1, round(load / len(record.directions)))
+    rate_pps = max(1, round(load_pps / len(record.directions)))
     lost = [missing(line, spec.before_s, reports[0]) for line in timelines]
     by_time = [gap_s(line) for line in timelines]
     return MeasuredRow(

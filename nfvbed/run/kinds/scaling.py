@@ -6,8 +6,8 @@ from statistics import median_low
 from nfvbed.compare.latency import LatencySummary, merge_latency
 from nfvbed.measure.searching import trial_of
 from nfvbed.records import TrialRecord
-from nfvbed.results import MIXED, ONLY, MeasuredRow, Quantity, Reference
-from nfvbed.run.kinds.bench import TRIES, TestBench
+from nfvbed.results import MeasuredRow, Quantity
+from nfvbed.run.kinds.bench import OneClass, TestBench
 from nfvbed.spec.testkinds.scaling import ScalingTest
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.units import NS_PER_S
@@ -52,12 +52,8 @@ class RowMeter:
     def __init__(self, bench: TestBench, spec: ScalingTest) -> None:
         self._bench = bench
         self._spec = spec
-        self.reference: Reference | None = None
-        self._load_pps = spec.load_pps
-        if spec.fraction is not None:
-            self.reference = bench.base(spec.of)
-            self._load_pps = max(2, round(self.reference.load_pps * spec.fraction))
-        self._wanted = bench.known().wanted
+        self.reference, self._load_pps = bench.given_load(spec)
+        self._one_class = OneClass(bench)
         self._first_pps: int | None = None
 
     def row(self, condition: Condition) -> MeasuredRow:
@@ -71,7 +67,7 @@ class RowMeter:
             warm_up = replace(request, rate_pps=None, duration_ns=round(self._spec.warmup_s * NS_PER_S))
             self._bench.setup.measures.warm_up(warm_up)
         found = [self._trial(request) for _ in range(self._spec.trials)]
-        alike = [seen for seen, label in found if label in (self._wanted, ONLY)] or [seen for seen, _ in found]
+        alike = [seen for seen, fits in found if fits] or [seen for seen, _ in found]
         middle = median_low(seen.rate_pps for seen in alike)
         shown = next(seen for seen in alike if seen.rate_pps == middle)
         if self._first_pps is None:
@@ -84,21 +80,13 @@ class RowMeter:
         )
 
     def _request(self, request: TrafficRequest) -> TrafficRequest:
-        directions = 2 if request.bidirectional else 1
-        rate = None if self._load_pps is None else max(1, round(self._load_pps / directions))
+        rate = None if self._load_pps is None else request.share_of(self._load_pps)
         return replace(request, rate_pps=rate, duration_ns=round(self._spec.duration_s * NS_PER_S))
 
-    def _trial(self, request: TrafficRequest) -> tuple[_Seen, str]:
-        """Measure one trial, again where it was in another class; the last one counts then."""
-        for left in reversed(range(TRIES)):
-            task = self._bench.task()
-            record = self._bench.setup.measures.measure(replace(task, request=request))
-            self._bench.keep(record)
-            label = self._bench.label_of_last()
-            if left == 0 or label in (self._wanted, ONLY) or (self._wanted is None and label != MIXED):
-                break
-        self._wanted = self._wanted or (label if label not in (ONLY, MIXED) else None)
-        return _seen(record), label
+    def _trial(self, request: TrafficRequest) -> tuple[_Seen, bool]:
+        """Measure one trial; say whether it is in the class of the test."""
+        record = self._one_class.take(lambda: self._bench.measure(replace(self._bench.task(), request=request)))
+        return _seen(record), self._one_class.fits
 
     def _quantities(self, shown: _Seen, alike: list[_Seen]) -> tuple[Quantity, ...]:
         rates = [seen.rate_pps for seen in alike]

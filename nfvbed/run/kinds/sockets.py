@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError, UnsupportedError
@@ -10,9 +11,9 @@ from nfvbed.measure.sockettrial import SocketMeter, Traffic
 from nfvbed.onboard.sockets.ends import socket_ends, why_not
 from nfvbed.onboard.sockets.hosts import MTU, SocketEnds, Surroundings
 from nfvbed.records import Status
-from nfvbed.results import MIXED, ONLY, MeasuredRow, TablePayload
+from nfvbed.results import MeasuredRow, TablePayload
 from nfvbed.run import requests
-from nfvbed.run.kinds.bench import TRIES, Outcome, TestBench
+from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
 from nfvbed.spec.testkinds.sockets import SocketTest
 from nfvbed.traffic.sockets.figures import SocketFigures, over_runs
 from nfvbed.units import NS_PER_S
@@ -99,17 +100,17 @@ def check_congestion(name: str, available: Path = AVAILABLE) -> None:
 
 
 class _Rows:
-    """Runs conditions in one placement class: that of the run so far, else that of the first run of a tool."""
+    """Runs conditions in one placement class."""
 
     def __init__(self, bench: TestBench, spec: SocketTest, meter: SocketMeter) -> None:
         self._bench = bench
         self._repetitions = spec.repetitions
         self._meter = meter
-        self._wanted = bench.known().wanted
+        self._one_class = OneClass(bench)
 
     def row(self, condition: Condition) -> MeasuredRow:
         """Run a condition as often as asked."""
-        runs = [self._run(condition) for _ in range(self._repetitions)]
+        runs = [self._one_class.take(partial(self._run, condition)) for _ in range(self._repetitions)]
         figures = [found for _, found in runs]
         return MeasuredRow(
             label=condition.label,
@@ -120,14 +121,8 @@ class _Rows:
         )
 
     def _run(self, condition: Condition) -> tuple[int, SocketFigures]:
-        """Run it once; in another class, again, a few times: then the last one counts."""
-        for left in reversed(range(TRIES)):
-            record, figures = self._meter.measure(self._bench.task(), condition.traffic)
-            self._bench.keep(record)
-            label = self._bench.label_of_last()
-            if left == 0 or label in (self._wanted, ONLY) or (self._wanted is None and label != MIXED):
-                break
-        self._wanted = self._wanted or (label if label not in (ONLY, MIXED) else None)
+        record, figures = self._meter.measure(self._bench.task(), condition.traffic)
+        self._bench.keep(record)
         return record.sequence, figures
 
 

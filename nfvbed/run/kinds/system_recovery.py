@@ -32,8 +32,7 @@ def execute(bench: TestBench, spec: SystemRecoveryTest) -> Outcome:
     base = bench.base(spec.of)
 
     def shape(request: TrafficRequest) -> TrafficRequest:
-        ways = 2 if request.bidirectional else 1
-        rates = [max(1, round(base.load_pps * part / ways)) for part in (spec.overload, spec.relief)]
+        rates = [request.share_of(base.load_pps * part) for part in (spec.overload, spec.relief)]
         return replace(
             request,
             rate_pps=rates[0],

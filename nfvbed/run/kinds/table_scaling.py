@@ -40,8 +40,8 @@ def _rows(
     meter: RowMeter, table: ForwardingTable, spec: TableScalingTest, traffic: TrafficRequest
 ) -> Iterator[MeasuredRow]:
     for entries in spec.counts:
-        filling = table.fill(entries, 2 if traffic.bidirectional else 1)
-        hit = filling.flows * (2 if traffic.bidirectional else 1)
+        filling = table.fill(entries, traffic.directions)
+        hit = filling.flows * traffic.directions
         parameters: dict[str, str | int | float] = {"entries": entries, "flows": filling.flows}
         known = (
             Quantity(name="in the table", value=filling.entries, unit=""),

@@ -32,8 +32,7 @@ def watch(
     task = bench.task()
     # The counters of a switch that is restarted begin again, so no difference of theirs means anything.
     watched = replace(task, request=shape(task.request), counters=False, look=seen.append, meanwhile=meanwhile)
-    record = bench.setup.measures.measure(watched)
-    bench.keep(record)
+    record = bench.measure(watched)
     timelines = seen[0].timelines if seen else ()
     if len(timelines) != len(record.directions):
         raise GeneratorError(

@@ -1,6 +1,5 @@
 """What the plug-in's requests are answered with: trials and searches of nfvgen on the ports of VSPERF's switch."""
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -8,6 +7,8 @@ from typing import Any, Final
 from nfvbed.compare.placement import classify
 from nfvbed.errors import ConfigurationError, GeneratorError, UnsupportedError
 from nfvbed.measure.doubts import is_generator_limited, traffic_doubts
+from nfvbed.measure.searching import seen_by_search
+from nfvbed.measure.trial import look_for_links
 from nfvbed.records import CoreDistance, QualityWarning
 from nfvbed.run.vsperf.columns import burst_columns, rate_columns
 from nfvbed.search.engine import Setting, search
@@ -22,7 +23,6 @@ from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, FrameSize
 
 LINK_PATIENCE_S: Final = 15.0
-_POLL_S: Final = 0.05
 MIN_LOAD_PPS: Final = 10_000
 HEADROOM: Final = 2.0
 """Largest load of a search over what the path took at maximum load; the path itself has to be the upper bound."""
@@ -89,16 +89,13 @@ class PluginMeasurer:
         return self._generator
 
     def _wait_for_links(self, generator: Generator) -> None:
-        deadline = time.monotonic() + LINK_PATIENCE_S
-        while not all(generator.hello().link_up):
-            if time.monotonic() > deadline:
-                raise GeneratorError(
-                    "nfvgen's ports do not come up",
-                    where=", ".join(port.spec for port in generator.ports),
-                    observed=f"no link after {LINK_PATIENCE_S:g} s",
-                    fix="see VSPERF's log: its switch must have both ports by now",
-                )
-            time.sleep(_POLL_S)
+        if not all(look_for_links(generator, LINK_PATIENCE_S).link_up):
+            raise GeneratorError(
+                "nfvgen's ports do not come up",
+                where=", ".join(port.spec for port in generator.ports),
+                observed=f"no link after {LINK_PATIENCE_S:g} s",
+                fix="see VSPERF's log: its switch must have both ports by now",
+            )
 
     def _continuous(self, request: TrafficRequest, keys: Mapping[str, Any]) -> Answered:
         percent = keys["traffic"].get("frame_rate", 100)
@@ -131,7 +128,7 @@ class PluginMeasurer:
         what = loss_search(Draft("throughput"), request.duration_ns / NS_PER_S, loss).resolved()
         searched = _SearchedPorts(self._opened(), request, self.distance_ns)
         loads = LoadRange(min_load_pps=MIN_LOAD_PPS, max_load_pps=searched.most_pps())
-        setting = Setting(loads=loads, directions=searched.directions, placement=PlacementRule(classify))
+        setting = Setting(loads=loads, directions=request.directions, placement=PlacementRule(classify))
         found = search(what, searched, setting)
         (goal,) = found.goals
         kept = searched.results.get(goal.lower_bound.load_pps) if goal.lower_bound else None
@@ -153,7 +150,6 @@ class _SearchedPorts(Measurer):
         self._generator = generator
         self._request = request
         self._distance_ns = distance_ns
-        self.directions = 2 if request.bidirectional else 1
         self.first_ns = distance_ns()
         self.results: dict[int, TrafficResult] = {}
 
@@ -166,23 +162,14 @@ class _SearchedPorts(Measurer):
 
     def measure(self, load_pps: float, duration_s: float) -> Trial:
         """Run one trial, the load split evenly over the directions."""
-        rate = max(1, round(load_pps / self.directions))
+        rate = self._request.share_of(load_pps)
         request = replace(self._request, duration_ns=round(duration_s * NS_PER_S), rate_pps=rate)
         before = self._distance_ns()
         result = self._generator.run(request)
-        ways = result.directions
+        distance = CoreDistance(before=before, after=self._distance_ns())
         self.results[round(load_pps)] = result
-        return Trial(
-            duration_s=result.duration_ns / NS_PER_S,
-            intended=sum(way.intended for way in ways),
-            sent=sum(way.sent for way in ways),
-            received=sum(way.received for way in ways),
-            unsent=sum(way.unsent for way in ways),
-            late=sum(way.late for way in ways),
-            core_distance_ns=CoreDistance(before=before, after=self._distance_ns()),
-            back_pressure=any(way.refused for way in ways),
-            generator_limited=is_generator_limited(result, paced=True),
-        )
+        limited = is_generator_limited(result, paced=True)
+        return seen_by_search(result.directions, result.duration_ns, distance, limited)
 
 
 def plain_request(keys: Mapping[str, Any]) -> TrafficRequest:

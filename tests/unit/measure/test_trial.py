@@ -92,12 +92,13 @@ def test_a_switch_that_dies_during_a_trial_gives_no_record() -> None:
 
 def test_the_cpu_time_of_a_real_thread_and_the_cost_that_follows_from_it() -> None:
     def busy() -> None:
+        asked.wait(60)
         while not done.is_set():
             sum(range(1000))
             if time.thread_time() > 0.02:
                 worked.set()
 
-    done, worked = threading.Event(), threading.Event()
+    asked, done, worked = threading.Event(), threading.Event(), threading.Event()
     worker = threading.Thread(target=busy)
     worker.start()
     site = FakeSite(simulated=False)
@@ -106,6 +107,7 @@ def test_the_cpu_time_of_a_real_thread_and_the_cost_that_follows_from_it() -> No
 
     class Waiting(FakeGenerator):
         def run(self, request: TrafficRequest) -> TrafficResult:
+            asked.set()
             worked.wait(60)
             return super().run(request)
 
@@ -113,6 +115,7 @@ def test_the_cpu_time_of_a_real_thread_and_the_cost_that_follows_from_it() -> No
     try:
         record = measured(site, generator)
     finally:
+        asked.set()
         done.set()
         worker.join()
     switch = next(t for t in record.cpu if t.role is Role.SWITCH)
