@@ -67,6 +67,11 @@ class PortKind(StrEnum):
     PCI = "pci"
     SIMULATED = "simulated"
 
+    @property
+    def is_kernel(self) -> bool:
+        """Whether it is a network device of the kernel."""
+        return self in (PortKind.VETH, PortKind.TAP, PortKind.MACVTAP)
+
 
 class VnfKind(StrEnum):
     """What a VNF runs in."""

@@ -34,7 +34,7 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
     Exit status 0 when at least one real variant can be measured here, else 11.
     """
     project = Project(root)
-    simulated = {v.name for v in project.list_variants() if v.options.dataplane == "simulated"}
+    simulated = {v.name for v in project.list_variants() if v.options.is_simulated}
     for name in names:
         project.load_variant(name)  # an unknown name is answered before the probes run
     report = _examine(project, site, read_only)

@@ -52,7 +52,7 @@ def command(
     """
     project = Project()
     wanted = project.load_variant(variant)
-    if wanted.options.dataplane == "simulated":
+    if wanted.options.is_simulated:
         raise UsageError(
             "the simulated system has no hops to trace", observed=variant, fix="choose a variant that forwards frames"
         )

@@ -21,8 +21,9 @@ from nfvbed.records import (
     VnfKind,
     WorkThread,
 )
+from nfvbed.spec.dataplanes.simulated import SimulatedOptions
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import SimulatedOptions, Variant
+from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.simulated import SimulatedGenerator

@@ -11,13 +11,7 @@ from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import PortKind, VnfKind, VnfPort
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import VnfChoice, Vnic
-
-KERNEL_FORWARDING = frozenset({"bridge", "router", "xdp", "raw"})
-"""What a process VNF does with ports that are network devices of the kernel."""
-
-_BRIDGE_VM_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
-"""What QEMU connects to a tap; virtio-net but for the emulated cards."""
+from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 
 def switch_ends(plan: Layout) -> tuple[End, ...]:
@@ -95,76 +89,4 @@ def vnf_port_kind(variant: Variant, choice: VnfChoice) -> PortKind:
     Raises:
         UnsupportedError: this VNF cannot be attached to this switch; with the reason.
     """
-    if variant.options.dataplane == "ovs-dpdk":
-        return _on_ovs_dpdk(choice)
-    if variant.options.dataplane == "linux-bridge":
-        return _on_linux_bridge(choice)
-    raise UnsupportedError(
-        f"variant {variant.name} has no ports for VNFs", observed=f"data plane {variant.options.dataplane}"
-    )
-
-
-def vnic_of(choice: VnfChoice) -> Vnic:
-    """Give the network card that a VNF is to have: the choice's, else that which its ports ask for."""
-    if choice.vnic != "any":
-        return choice.vnic
-    asked = [port.vnic for port in choice.vnf.ports if port.role != "management" and port.vnic != "any"]
-    return asked[0] if asked else "any"
-
-
-def _on_ovs_dpdk(choice: VnfChoice) -> PortKind:
-    vnic = vnic_of(choice)
-    if choice.kind is VnfKind.EXISTING:
-        raise _existing()
-    if choice.kind is not VnfKind.VM and choice.forwarding in KERNEL_FORWARDING:
-        raise UnsupportedError(
-            f"a VNF that forwards with {choice.forwarding!r} needs kernel ports",
-            where="ovs-dpdk",
-            observed="its ports to VNFs are vhost-user sockets, which a DPDK process or a virtual machine opens",
-            fix="forwarding io, mac, macswap or 5tswap; or kind: vm, whose image can do it; or variant linux-bridge",
-        )
-    if vnic not in ("any", "vhost-user"):
-        raise UnsupportedError(
-            f"a network card of kind {vnic!r} needs a kernel port",
-            where="ovs-dpdk",
-            observed="its ports to VNFs are vhost-user sockets, which take virtio-net alone",
-            fix="vnic: any or vhost-user; or variant linux-bridge",
-        )
-    return PortKind.VHOST_USER
-
-
-def _on_linux_bridge(choice: VnfChoice) -> PortKind:
-    vnic = vnic_of(choice)
-    if choice.kind is VnfKind.EXISTING:
-        raise _existing()
-    if choice.kind is not VnfKind.VM:
-        if vnic != "any":
-            raise UnsupportedError(
-                f"a VNF of kind {choice.kind} has no network card of kind {vnic!r}",
-                where="linux-bridge",
-                observed="a process or container gets the end of a veth pair",
-                fix="vnic: any, or kind: vm",
-            )
-        return PortKind.VETH
-    if vnic in _BRIDGE_VM_VNICS:
-        return PortKind.TAP
-    reasons = {
-        "macvtap": "macvtap is no port of a bridge: it lies on another link and switches by itself",
-        "vf": "a virtual function is a port of its network card, not of a bridge",
-        "vhost-user": "a bridge of the kernel has no vhost-user ports",
-    }
-    raise UnsupportedError(
-        f"a network card of kind {vnic!r} cannot be attached to a bridge",
-        where="linux-bridge",
-        observed=reasons[vnic],
-        fix="vnic: any, tap, e1000 or rtl8139",
-    )
-
-
-def _existing() -> UnsupportedError:
-    return UnsupportedError(
-        "a VNF that runs already cannot be attached to a switch that is only being set up",
-        where="lab",
-        observed="kind: existing",
-        fix="kind: process or vm",
-    )
+    return variant.options.vnf_port_kind(choice)

@@ -11,7 +11,7 @@ from nfvbed.plan.order import rotated
 from nfvbed.records import CellRole, Preset
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
-from nfvbed.spec.layout import EndKind, layout, offers
+from nfvbed.spec.layout import EndKind, layout
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.latency import LatencyTest
 from nfvbed.spec.tests import AnyTest, MrrTest
@@ -191,9 +191,9 @@ def _subject(
 
 def _absence(cell: CellPlan, variant: Variant) -> str:
     """Say why a variant has not got a cell; empty when it has."""
-    if not offers(variant.topologies, cell.topology):
-        offered = ", ".join(variant.topologies) or "none"
-        return f"variant {cell.variant} has no topology {cell.topology}; it has {offered}"
+    lacking = variant.lacks(cell.topology)
+    if lacking:
+        return lacking
     if cell.vnf and not cell.vnf_resolved:
         return f"variant {cell.variant} has no VNF of its own (native_vnf)"
     if cell.frame_size == "imix" and layout(cell.topology).ends[0] is EndKind.SOURCE:

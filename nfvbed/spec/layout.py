@@ -125,7 +125,12 @@ def chain_length(name: str) -> int | None:
 
 def offers(topologies: tuple[str, ...], name: str) -> bool:
     """Whether a variant that lists these topologies has that one; `pvNp` stands for chains of every length."""
-    return name in topologies or (CHAINS in topologies and _CHAIN.fullmatch(name) is not None)
+    return name in topologies or (CHAINS in topologies and is_chain(name))
+
+
+def is_chain(name: str) -> bool:
+    """Whether this is a chain of VNFs of some length."""
+    return _CHAIN.fullmatch(name) is not None
 
 
 def _known(name: str) -> str:

@@ -9,7 +9,7 @@ from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import layout, offers
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.validate import suggestion
-from nfvbed.spec.variant import SimulatedOptions, Variant
+from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import NATIVE, VnfChoice
 from nfvbed.units import MIN_FRAME_SIZE_BYTES, frame_mix
 
@@ -44,7 +44,7 @@ class Study:
     @property
     def simulated(self) -> bool:
         """Whether nothing in it is measured."""
-        return all(isinstance(variant.options, SimulatedOptions) for variant in self.variants)
+        return all(variant.options.is_simulated for variant in self.variants)
 
 
 def name_is_the_folders_name(document: Document, name: str) -> None:
@@ -84,8 +84,8 @@ def names_are_known(document: Document, key: str, names: Sequence[str], known: S
 
 def simulated_is_not_mixed_with_real(document: Document, variants: Sequence[Variant]) -> None:
     """A simulated result must never stand beside a measured one."""
-    simulated = [v.name for v in variants if isinstance(v.options, SimulatedOptions)]
-    real = [v.name for v in variants if not isinstance(v.options, SimulatedOptions)]
+    simulated = [v.name for v in variants if v.options.is_simulated]
+    real = [v.name for v in variants if not v.options.is_simulated]
     if simulated and real:
         raise ConfigurationError(
             f"{document.path.name} mixes simulated and real variants",

@@ -14,6 +14,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 Vnic = Literal["any", "vhost-user", "tap", "macvtap", "vf", "e1000", "rtl8139"]
 Forwarding = Literal["io", "mac", "macswap", "5tswap", "bridge", "router", "xdp", "raw", "image"]
 """testpmd's modes; a kernel bridge or router; XDP redirect; raw Ethernet through AF_PACKET; whatever an image does."""
+KERNEL_FORWARDING = frozenset({"bridge", "router", "xdp", "raw"})
+"""What a process VNF does with ports that are network devices of the kernel."""
 AS_THE_IMAGE: Literal["image"] = "image"
 """What a virtual machine does whose image has no agent of nfvbed; it need not be among a VNF's ways of forwarding."""
 NATIVE: Literal["native"] = "native"
@@ -130,3 +132,11 @@ class VnfChoice(SpecModel):
     offloads: bool = True
     native: bool = False
     """Whether it is the variant's own, and so differs from variant to variant."""
+
+
+def vnic_of(choice: VnfChoice) -> Vnic:
+    """Give the network card that a VNF is to have: the choice's, else that which its ports ask for."""
+    if choice.vnic != "any":
+        return choice.vnic
+    asked = [port.vnic for port in choice.vnf.ports if port.role != "management" and port.vnic != "any"]
+    return asked[0] if asked else "any"

@@ -5,8 +5,8 @@ import random
 from dataclasses import dataclass
 
 from nfvbed.records import CellRole
+from nfvbed.spec.dataplanes.simulated import SimulatedOptions
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import SimulatedOptions
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.simulated_memory import MemoryOptions, SystemMemory
 from nfvbed.traffic.simulated_outage import KnownCourse, SimulatedCourse, burst_losses

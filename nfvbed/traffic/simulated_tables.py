@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from nfvbed.spec.variant import SimulatedOptions
+from nfvbed.spec.dataplanes.simulated import SimulatedOptions
 
 TEST_PORT_ADDRESSES = 1
 """The port that asks for addresses is learnt too."""

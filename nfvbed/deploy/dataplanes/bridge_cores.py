@@ -15,7 +15,7 @@ from nfvbed.deploy.dataplanes.bridge_ports import BridgePlan, BridgeSpaces
 from nfvbed.deploy.lab import napi
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.records import Role, WorkThread
-from nfvbed.spec.variant import LinuxBridgeOptions
+from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 
 
 def place(

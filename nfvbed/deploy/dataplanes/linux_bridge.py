@@ -31,8 +31,9 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import LinuxBridgeOptions, Variant
+from nfvbed.spec.variant import Variant
 
 BRIDGE = "br0"
 RESET = "bridge deleted and recreated, its links stay"

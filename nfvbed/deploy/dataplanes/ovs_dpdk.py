@@ -19,8 +19,9 @@ from nfvbed.deploy.steering.steering import SteeredBridge, Steering, steering, w
 from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, steering_path, vnf_ports
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
 from nfvbed.records import Deployment, Hop, Readiness, Support, SwitchCounters, WorkThread
+from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import OvsDpdkOptions, Variant
+from nfvbed.spec.variant import Variant
 
 BRIDGE = "br0"
 VNF_PORT_MIB = 64

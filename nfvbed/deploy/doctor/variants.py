@@ -15,7 +15,7 @@ def examine_variants(variants: tuple[Variant, ...], site_spec: SiteSpec, root: P
 
 
 def _examine_variant(variant: Variant, site_spec: SiteSpec, root: Path) -> Support:
-    if variant.options.dataplane == "simulated":
+    if variant.options.is_simulated:
         return Support(variant=variant.name, readiness=Readiness.READY, reason="simulated: never a measurement")
     try:
         return open_site(site_spec, root).probe(variant)

@@ -40,9 +40,9 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.signals import end_like_interrupt, signals_held
-from nfvbed.spec.layout import Layout, layout, offers
+from nfvbed.spec.layout import Layout, layout
 from nfvbed.spec.site import SiteSpec
-from nfvbed.spec.variant import OvsDpdkOptions, Variant
+from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 
@@ -98,7 +98,7 @@ class LabSite(Site):
 
     def rig(self, port_kind: PortKind) -> dict[str, Any]:
         """Site, arrangement and generator."""
-        engine = "xdp" if port_kind in (PortKind.VETH, PortKind.TAP, PortKind.MACVTAP) else "dpdk"
+        engine = "xdp" if port_kind.is_kernel else "dpdk"
         return {
             "site": self.name,
             "port_kind": port_kind.value,
@@ -116,7 +116,7 @@ class LabSite(Site):
     def probe(self, variant: Variant) -> Support:
         """Whether this host can run the variant."""
         try:
-            resolve(self._topology, self._spec.arrangement, _switch_cores(variant))
+            resolve(self._topology, self._spec.arrangement, variant.options.switch_cores)
             return data_plane(variant).probe(variant)
         except (UnsupportedError, PrerequisiteError) as failure:
             reason = f"{failure.what} ({failure.observed})" if failure.observed else failure.what
@@ -195,7 +195,7 @@ class LabSite(Site):
             )
         variant, plan = wanted.variant, wanted.layout
         plane = data_plane(variant, role, wanted.vnf)
-        arrangement = resolve(self._topology, self._spec.arrangement, _switch_cores(variant), plan.vnfs)
+        arrangement = resolve(self._topology, self._spec.arrangement, variant.options.switch_cores, plan.vnfs)
         os.sched_setaffinity(0, arrangement.control_cores)
         workspace = Workspace.create(persistent=persistent)
         try:
@@ -319,15 +319,10 @@ class LabSite(Site):
         atexit.unregister(self.close)
 
 
-def _switch_cores(variant: Variant) -> int:
-    return variant.options.pmd_cores if isinstance(variant.options, OvsDpdkOptions) else 1
-
-
 def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None) -> _Wanted:
-    if not offers(variant.topologies, topology):
-        raise UnsupportedError(
-            f"variant {variant.name} has no topology {topology}", observed=f"it has {', '.join(variant.topologies)}"
-        )
+    lacking = variant.lacks(topology)
+    if lacking:
+        raise UnsupportedError(lacking, where=f"variant {variant.name}, topologies")
     plan = layout(topology)
     if vnf is not None and plan.one_way:
         # The ends of the path send and receive as testpmd does, whatever they could forward.

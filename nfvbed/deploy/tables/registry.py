@@ -5,7 +5,9 @@ from nfvbed.deploy.tables.ovs_entries import OvsEntries
 from nfvbed.deploy.tables.ovs_fdb import OvsLearning
 from nfvbed.deploy.tables.table import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.records import Deployment
-from nfvbed.spec.variant import LinuxBridgeOptions, OvsDpdkOptions, Variant
+from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
+from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+from nfvbed.spec.variant import Variant
 
 PORT_TO_PORT = "p2p"
 

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from nfvbed.deploy.wiring import vnic_of
 from nfvbed.errors import UnsupportedError
 from nfvbed.onboard.numa import GuestNode, GuestPlacement
 from nfvbed.onboard.vm.guest import Backend, MemoryNode, Model, Nic
 from nfvbed.onboard.vnf import VnfPlacement
 from nfvbed.records import PortKind, VnfPort
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 FIRST_DESCRIPTOR = 30
 """Number of the first open file that QEMU inherits; below are its own."""

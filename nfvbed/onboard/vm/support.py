@@ -2,11 +2,10 @@
 
 from nfvbed.deploy.qemu.accelerator import find_accelerator
 from nfvbed.deploy.qemu.binaries import PROJECT_ROOT, QemuBinaries, locate
-from nfvbed.deploy.wiring import vnic_of
 from nfvbed.errors import NfvbedError, UnsupportedError
 from nfvbed.onboard.vm import devices
 from nfvbed.records import Accelerator, Readiness, Support
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 OLDEST_QEMU = (8, 2)
 """Before it there is no USO to switch off; QEMU 7.2 crashes under TCG with vhost-user ports that have vectors."""

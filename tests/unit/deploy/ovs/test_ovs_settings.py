@@ -9,7 +9,9 @@ from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.deploy.ovs.instance import DpdkSettings, core_mask, private_environment, settings
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
-from nfvbed.spec.variant import LinuxBridgeOptions, OvsDpdkOptions, Variant
+from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
+from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+from nfvbed.spec.variant import Variant
 
 
 def variant(options):

@@ -1,0 +1,41 @@
+"""The base of every data plane's options, and what they answer for the lab."""
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind
+from nfvbed.spec.model import SpecModel
+from nfvbed.spec.vnf import VnfChoice
+
+
+class DataPlaneOptions(SpecModel):
+    """Options of one kind of data plane; each has its own name in `dataplane`."""
+
+    @property
+    def switch_cores(self) -> int:
+        """Cores that its threads fill."""
+        return 1
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether nothing of it can ever be a measurement."""
+        return False
+
+    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
+        """Decide how a VNF's ports attach to it.
+
+        Raises:
+            UnsupportedError: this VNF cannot be attached; with the reason.
+        """
+        raise UnsupportedError(
+            "the variant has no ports for VNFs",
+            observed=f"{type(self).__name__}; VNF {choice.label or choice.vnf.name}",
+        )
+
+
+def refuse_existing() -> UnsupportedError:
+    """Say that a VNF that runs elsewhere is nothing for a switch that nfvbed sets up."""
+    return UnsupportedError(
+        "a VNF that runs already cannot be attached to a switch that is only being set up",
+        where="lab",
+        observed="kind: existing",
+        fix="kind: process or vm",
+    )

@@ -1,0 +1,21 @@
+import pytest
+from pydantic import ValidationError
+
+from nfvbed.spec.variant import Variant
+
+SIMULATED = {"name": "a", "title": "A", "port_kind": "simulated", "options": {"dataplane": "simulated"}}
+
+
+def test_a_lacking_topology_is_told_with_its_reason():
+    variant = Variant.model_validate(
+        SIMULATED | {"topologies": ["pvp"], "not_applicable": {"p2p": "no switch between", "pvNp": "one VNF"}}
+    )
+    assert variant.lacks("pvp") == ""
+    assert variant.lacks("p2p") == "variant a has no topology p2p: no switch between"
+    assert variant.lacks("pv3p").endswith("one VNF")
+    assert variant.lacks("pvpv") == "variant a has no topology pvpv; it has pvp"
+
+
+def test_a_reason_for_what_it_has_is_refused():
+    with pytest.raises(ValidationError, match="among topologies"):
+        Variant.model_validate(SIMULATED | {"topologies": ["p2p"], "not_applicable": {"p2p": "why"}})
