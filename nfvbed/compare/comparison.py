@@ -7,7 +7,7 @@ from nfvbed.compare.advice import Advice, advice_for
 from nfvbed.compare.chains import Chain, find_chains
 from nfvbed.compare.choice import ClassChoice, choose_class
 from nfvbed.compare.limits import with_limits
-from nfvbed.compare.placement import PLACEMENT_RULE, Placement, analyse
+from nfvbed.compare.placement import ONLY, PLACEMENT_RULE, Placement, analyse
 from nfvbed.compare.remedies import advice_on
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope, ScopeFinding, find_scope
@@ -212,16 +212,23 @@ def _of_cell(entry: RunData, cell: str, labels: Labels) -> list[LabelledTrial]:
 
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:
+    placed = {entry.run.id: list(place_results(entry, labels, ONLY)) for entry in runs}
     censuses = [
-        _census(entry, cell.id, labels) for entry in runs for cell in entry.cells if cell.role is CellRole.SUBJECT
+        _census(_of_cell(entry, cell.id, labels), take_census_of_tests(placed[entry.run.id], cell.id))
+        for entry in runs
+        for cell in entry.cells
+        if cell.role is CellRole.SUBJECT
     ]
     return choose_class(censuses, placement.classes, options.rules.needed, options.placement_class)
 
 
-def _census(entry: RunData, cell: str, labels: Labels) -> Census:
-    """Count a cell's trials at maximum load by class; without any, the results of its other tests."""
-    census = take_census(_of_cell(entry, cell, labels))
-    return census if census.by_class or census.mixed else take_census_of_tests(entry, cell, labels)
+def _census(trials: list[LabelledTrial], of_tests: Census) -> Census:
+    """Count what a cell has by class: its trials at maximum load or its other tests, whichever it has fewer of."""
+    census = take_census(trials)
+    if not (census.by_class or census.mixed):
+        return of_tests
+    least = {name: min(number, of_tests.by_class.get(name, 0)) for name, number in census.by_class.items()}
+    return census.model_copy(update={"by_class": least}) if any(least.values()) else census
 
 
 def _link_speed(rig: dict[str, Any]) -> float | None:

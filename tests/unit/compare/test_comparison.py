@@ -13,6 +13,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Status
+from nfvbed.results import ResultRecord
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 
@@ -39,6 +40,22 @@ def test_the_class_with_enough_trials_is_taken_and_the_others_are_counted():
     assert ovs.census.by_class == {"far": 2, "near": 6}
     assert ovs.census.mixed == 1
     assert min(ovs.mrr.samples_pps) > 11e6, "a trial of the far class got in"
+
+
+def test_tests_beside_the_maximum_load_choose_the_class_where_they_have_results():
+    data = build()
+    results = []
+    for cell in data.cells:
+        far = [
+            t
+            for t in data.trials
+            if t.cell == cell.id and t.core_distance_ns is not None and t.core_distance_ns.before > 100
+        ]
+        searched = {"run": data.run.id, "cell": cell.id, "round": 1, "test": "search", "kind": "search"}
+        spans = {"first_sequence": far[0].sequence, "last_sequence": far[0].sequence} if far else {}
+        results.append(ResultRecord(**searched, **spans, placement_class="far", started_at="", ended_at=""))
+    found = compare([dataclasses.replace(data, results=tuple(results))])
+    assert found.placement[0].choice.name == "far"
 
 
 def test_a_row_holds_rates_loss_latency_and_cost():
