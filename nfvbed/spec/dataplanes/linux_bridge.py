@@ -6,7 +6,7 @@ from pydantic import Field
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
+from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions, refuse_existing
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 _VM_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
@@ -17,7 +17,7 @@ class LinuxBridgeOptions(DataPlaneOptions):
     """The kernel's bridge between veth ports."""
 
     dataplane: Literal["linux-bridge"]
-    core_use: Literal["threaded-napi", "rps", "inline"] = "threaded-napi"
+    core_use: CoreUse = "threaded-napi"
     """Which core does the bridge's work: a NAPI thread or RPS on the switch's core, or the sender's own softirq."""
     netfilter: bool = False
     """Whether bridged frames pass iptables (bridge-nf-call-iptables)."""
@@ -26,6 +26,16 @@ class LinuxBridgeOptions(DataPlaneOptions):
     learning: bool = True
     fdb_max_learned: int | None = Field(None, ge=1)
     """Addresses that each bridge may learn (Linux 6.7 or later); None: no limit but memory."""
+
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """As its own."""
+        return self.core_use
+
+    @property
+    def veth_offloads(self) -> bool:
+        """As its own."""
+        return self.offloads
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """A virtual machine gets a tap, everything else a veth."""
