@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from nfvbed import patience
 from nfvbed.deploy.node.node import GuestNode, Program
 from nfvbed.deploy.node.session import guest_node
 from nfvbed.errors import DeployError
@@ -25,6 +26,8 @@ _BESIDE = ("", "-wal")
 _PLACES = ("root", "store")
 """Parameters that say where files are: those are the same in the guest, or its own."""
 _NOT_PASSED = ("NFVBED_STORE", "NFVBED_ROOT")
+PATIENCE = "6"
+"""An emulated machine is about fifteen times slower than this one; time-outs are generous already."""
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -97,7 +100,9 @@ def _program(project: Project, arguments: Sequence[str]) -> Program:
     own = {key: value for key, value in os.environ.items() if key.startswith("NFVBED_") and key not in _NOT_PASSED}
     argv = [sys.executable, "-m", "nfvbed", "--root", str(project.root), *arguments]
     # The code of this checkout, whichever the environment's package points to.
-    return Program(argv, Path.cwd(), {**own, "PYTHONPATH": str(_CHECKOUT)})
+    own["PYTHONPATH"] = str(_CHECKOUT)
+    own.setdefault(patience.VARIABLE, PATIENCE)
+    return Program(argv, Path.cwd(), own)
 
 
 def _show(stream: str, data: bytes) -> None:

@@ -8,10 +8,11 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
+from nfvbed.patience import patient
 from nfvbed.records import Readiness, Support
 from nfvbed.spec.variant import Variant
 
-_TIMEOUT_S = 10.0
+_TIMEOUT_S = patient(10.0)
 
 
 def try_open_vswitch(variant: Variant, least_mib: int) -> Support:
