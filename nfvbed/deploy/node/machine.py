@@ -14,6 +14,9 @@ from nfvbed.records import Accelerator
 
 _KERNEL = ("console=ttyS0", "panic=-1", "quiet", "mitigations=off", "nokaslr", "tsc=reliable")
 """An emulated CPU has no secrets to lose, and its mitigations cost it seconds; its TSC is the one of this host."""
+_MODULES = ("tun", "vhost_net")
+_NESTED = "kvm_amd"
+"""The virtualization that QEMU emulates with its processor: guests of the guest run under it."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,10 @@ class NodeMachine:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What its devices need loaded."""
-        return tuple(dict.fromkeys(name for device in self.devices for name in device.modules))
+        """What is loaded before anything runs: what has a device file, which nobody would ask for else."""
+        emulated = (_NESTED,) if self.accelerator is Accelerator.TCG else ()
+        wanted = (*_MODULES, *emulated, *(name for device in self.devices for name in device.modules))
+        return tuple(dict.fromkeys(wanted))
 
 
 @dataclass(frozen=True)
