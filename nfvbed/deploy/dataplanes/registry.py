@@ -16,6 +16,7 @@ _SUBJECTS = {
     "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
     "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
     "ovs-kernel": "nfvbed.deploy.dataplanes.ovs_kernel:OvsKernel",
+    "xdp": "nfvbed.deploy.dataplanes.xdp:Xdp",
 }
 _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.deploy.dataplanes.loopback_veth:LoopbackVeth",
