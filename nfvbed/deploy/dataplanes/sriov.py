@@ -260,11 +260,16 @@ def _records(deployment: Deployment) -> dict[str, FunctionRecord]:
 
 
 def _counted(deployment: Deployment) -> dict[str, Hop]:
+    """Give the functions with network devices as ports of the switch: it receives what their users send."""
     found = {}
     for name, record in _records(deployment).items():
         if record.netns:
-            counted = veth_ports.read(record.netns, (record.netdev,))
-            found[name] = veth_ports.hop(_title(record), counted[record.netdev])
+            user = veth_ports.read(record.netns, (record.netdev,))[record.netdev]
+            drops = {"rx_dropped": user.tx_dropped, "tx_dropped": user.rx_dropped, "rx_errors": user.tx_errors}
+            drops |= {"tx_errors": user.rx_errors}
+            found[name] = Hop(
+                name=_title(record), rx_packets=user.tx_packets, tx_packets=user.rx_packets, drops=drops
+            )
     return found
 
 
