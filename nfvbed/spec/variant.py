@@ -9,13 +9,14 @@ from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
 from nfvbed.spec.dataplanes.simulated import SimulatedOptions
+from nfvbed.spec.dataplanes.sriov import SriovOptions
 from nfvbed.spec.dataplanes.xdp import XdpOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
 VariantOptions = Annotated[
-    LinuxBridgeOptions | OvsDpdkOptions | OvsKernelOptions | SimulatedOptions | XdpOptions,
+    LinuxBridgeOptions | OvsDpdkOptions | OvsKernelOptions | SimulatedOptions | SriovOptions | XdpOptions,
     Field(discriminator="dataplane"),
 ]
 

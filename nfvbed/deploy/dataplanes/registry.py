@@ -17,6 +17,7 @@ _SUBJECTS = {
     "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
     "ovs-kernel": "nfvbed.deploy.dataplanes.ovs_kernel:OvsKernel",
     "xdp": "nfvbed.deploy.dataplanes.xdp:Xdp",
+    "sriov": "nfvbed.deploy.dataplanes.sriov:Sriov",
 }
 _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.deploy.dataplanes.loopback_veth:LoopbackVeth",

@@ -13,14 +13,20 @@ from nfvbed.deploy.lab import namespaces, processes, tracefs
 from nfvbed.deploy.lab.entries import (
     CgroupEntry,
     DirectoryEntry,
+    DriverEntry,
+    EswitchEntry,
     FileEntry,
     HugepagesEntry,
     LinkEntry,
+    LinkStateEntry,
     MountEntry,
+    NetdevEntry,
     NetnsEntry,
     ProcessEntry,
     TraceInstanceEntry,
+    VfSettingsEntry,
 )
+from nfvbed.deploy.sriov import restore
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 
@@ -149,3 +155,28 @@ def _(entry: LinkEntry) -> None:
 @undo.register
 def _(entry: TraceInstanceEntry) -> None:
     tracefs.remove_instance(Path(entry.path))
+
+
+@undo.register
+def _(entry: DriverEntry) -> None:
+    restore.driver(entry)
+
+
+@undo.register
+def _(entry: VfSettingsEntry) -> None:
+    restore.vf_settings(entry)
+
+
+@undo.register
+def _(entry: NetdevEntry) -> None:
+    restore.netdev(entry)
+
+
+@undo.register
+def _(entry: LinkStateEntry) -> None:
+    restore.link_state(entry)
+
+
+@undo.register
+def _(entry: EswitchEntry) -> None:
+    restore.eswitch(entry)
