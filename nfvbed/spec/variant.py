@@ -10,13 +10,14 @@ from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
 from nfvbed.spec.dataplanes.simulated import SimulatedOptions
 from nfvbed.spec.dataplanes.sriov import SriovOptions
+from nfvbed.spec.dataplanes.vpp import VppOptions
 from nfvbed.spec.dataplanes.xdp import XdpOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
 VariantOptions = Annotated[
-    LinuxBridgeOptions | OvsDpdkOptions | OvsKernelOptions | SimulatedOptions | SriovOptions | XdpOptions,
+    LinuxBridgeOptions | OvsDpdkOptions | OvsKernelOptions | SimulatedOptions | SriovOptions | VppOptions | XdpOptions,
     Field(discriminator="dataplane"),
 ]
 

@@ -18,6 +18,7 @@ _SUBJECTS = {
     "ovs-kernel": "nfvbed.deploy.dataplanes.ovs_kernel:OvsKernel",
     "xdp": "nfvbed.deploy.dataplanes.xdp:Xdp",
     "sriov": "nfvbed.deploy.dataplanes.sriov:Sriov",
+    "vpp": "nfvbed.deploy.dataplanes.vpp:Vpp",
 }
 _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.deploy.dataplanes.loopback_veth:LoopbackVeth",

@@ -2,8 +2,9 @@
 
 import pytest
 
+from nfvbed.deploy.vpp.runtime import between, busy_cycles, runtime_of
 from nfvbed.errors import InternalError
-from nfvbed.measure.telemetry.vpp import between, busy_cycles, node_rows, runtime_of
+from nfvbed.measure.telemetry.vpp import node_rows
 
 
 def statistics(factor: int) -> dict[str, list[object]]:
