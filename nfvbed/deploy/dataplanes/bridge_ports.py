@@ -21,6 +21,8 @@ from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.wiring import end_mac, end_name, switch_ends, vnf_ports
 from nfvbed.errors import InternalError
 from nfvbed.records import GeneratorPort, PortKind, VnfPort
+from nfvbed.spec.dataplanes.guest_cards import vhost_of
+from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.layout import End, Layout
 
 IDLE_LINKS = ("n0", "n1")
@@ -174,8 +176,10 @@ def generator_ports(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[GeneratorPo
     )
 
 
-def ports_of_vnfs(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[tuple[VnfPort, ...], ...]:
-    """Give the ports of every VNF."""
+def ports_of_vnfs(
+    plan: BridgePlan, spaces: BridgeSpaces, options: LinuxBridgeOptions
+) -> tuple[tuple[VnfPort, ...], ...]:
+    """Give the ports of every VNF, as the options want them."""
 
     def make(end: End) -> VnfPort:
         if end.vnf is None or plan.vnf_kind is None:
@@ -190,6 +194,9 @@ def ports_of_vnfs(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[tuple[VnfPort
             netns=spaces.switch if tap else spaces.vnfs[end.vnf],
             mac=plan.address(end),
             queues=plan.queues if tap else 1,
+            card=options.guest_card,
+            offloads=options.offloads,
+            vhost=vhost_of(options.vhost),
         )
 
     return vnf_ports(plan.layout, make)

@@ -18,8 +18,9 @@ from nfvbed.deploy.lab.liveframes import try_live_frames
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.deploy.qemu.vhost import VHOST_FIX, vhost_net_reason
 from nfvbed.deploy.reset import ResetReport
-from nfvbed.deploy.wiring import queues_of, require_vnf
+from nfvbed.deploy.wiring import EMULATED_CARDS, queues_of, require_vnf
 from nfvbed.errors import ConfigurationError, SwitchDiedError, UnsupportedError
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -34,6 +35,7 @@ from nfvbed.records import (
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 
 BRIDGE = "br0"
 RESET = "bridge deleted and recreated, its links stay"
@@ -71,6 +73,9 @@ class LinuxBridge(DataPlane):
             return _unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
         if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
             return _unsupported(variant, "the kernel has no br_netfilter", "modprobe br_netfilter")
+        reason = vhost_net_reason() if options.vhost == "on" else ""
+        if reason:
+            return _unsupported(variant, f"vhost-net cannot be had: {reason}", VHOST_FIX)
         workspace = Workspace.create()
         try:
             self._try(options, workspace)
@@ -100,7 +105,7 @@ class LinuxBridge(DataPlane):
         options = bridge_options(variant)
         addressed = request.vnf is not None and request.vnf.forwarding == "router"
         kind = require_vnf(request.layout, request.vnf, variant)
-        plan = BridgePlan(request.layout, kind, addressed, queues_of(request.vnf))
+        plan = BridgePlan(request.layout, kind, addressed, _queues(request.vnf, options))
         steps = Steps()
         with steps.timed("deploy.namespaces"):
             spaces = bridge_ports.make_spaces(request, plan)
@@ -119,7 +124,7 @@ class LinuxBridge(DataPlane):
             site="lab",
             topology=request.layout.name,
             ports=bridge_ports.generator_ports(plan, spaces),
-            vnf_ports=bridge_ports.ports_of_vnfs(plan, spaces),
+            vnf_ports=bridge_ports.ports_of_vnfs(plan, spaces, options),
             threads=threads,
             run_directory=str(request.workspace.directory),
             control=_control(plan, spaces, options, arrangement),
@@ -196,6 +201,10 @@ class LinuxBridge(DataPlane):
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The NAPI threads: of the bridges' ports, of the generator's, of the VNFs'."""
         return napi.still_there(deployment.threads)
+
+
+def _queues(choice: VnfChoice | None, options: LinuxBridgeOptions) -> int:
+    return 1 if options.guest_card in EMULATED_CARDS else queues_of(choice)
 
 
 def _plan_of(deployment: Deployment) -> BridgePlan:

@@ -9,32 +9,15 @@ from pathlib import Path
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.deploy.lab import links
+from nfvbed.deploy.lab import links, macvlans
+from nfvbed.deploy.lab.macvlans import MacvlanDevice
 from nfvbed.deploy.lab.namespaces import CLONE_NEWNET, in_thread, inside_with_sysfs, libc
 from nfvbed.errors import OnboardError
 
-_VHOST_NET = "/dev/vhost-net"
-_VHOST_SET_OWNER, _VHOST_GET_FEATURES = 0xAF01, 0x8008AF00
 _VFIO = "/dev/vfio/vfio"
 _VFIO_GET_API_VERSION, _VFIO_CHECK_EXTENSION, _VFIO_TYPE1_IOMMU = 0x3B64, 0x3B65, 1
 _NAMES = ("nfvbedt0", "nfvbedt1", "nfvbedt2")
 _MACS = ("02:4e:46:56:7f:00", "02:4e:46:56:7f:01")
-
-
-def vhost_net_reason() -> str:
-    """Why the kernel cannot move a tap's frames itself; empty when it can: a vhost device was made its own."""
-    try:
-        handle = os.open(_VHOST_NET, os.O_RDWR | os.O_CLOEXEC)
-    except OSError as failure:
-        return f"{_VHOST_NET}: {failure.strerror}"
-    try:
-        fcntl.ioctl(handle, _VHOST_SET_OWNER)
-        fcntl.ioctl(handle, _VHOST_GET_FEATURES, bytes(8))
-    except OSError as failure:
-        return f"{_VHOST_NET} opens, and refuses: {failure.strerror}"
-    finally:
-        os.close(handle)
-    return ""
 
 
 def tap_reason() -> str:
@@ -47,7 +30,7 @@ def macvtap_reason() -> str:
 
     def make() -> None:
         links.add_veth(_NAMES[0], _NAMES[1], _MACS)
-        links.add_macvtap(_NAMES[2], _NAMES[0], _MACS[0])
+        macvlans.add(MacvlanDevice(_NAMES[2], _NAMES[0], _MACS[0]))
 
     return _tried(make)
 
