@@ -1,6 +1,5 @@
 """macvtap: the kernel's devices on lower links, which switch by destination address without a bridge."""
 
-import os
 import platform
 
 from pyroute2.netlink.exceptions import NetlinkError
@@ -10,10 +9,10 @@ from nfvbed.deploy.dataplanes import macvtap_ports, veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place_generator, place_links
 from nfvbed.deploy.dataplanes.macvtap_ports import MacvtapPlan, MacvtapSpaces
 from nfvbed.deploy.dataplanes.veth_ports import MACS
+from nfvbed.deploy.dataplanes.veth_probe import probe_veth
 from nfvbed.deploy.lab import links, macvlans, napi
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS
-from nfvbed.deploy.lab.liveframes import try_live_frames
 from nfvbed.deploy.lab.macvlans import MacvlanDevice
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
@@ -49,11 +48,9 @@ class Macvtap(DataPlane):
     def probe(self, variant: Variant) -> Support:
         """Make a device of either kind in the variant's mode on a link in a namespace, and remove it all."""
         options = _options(variant)
-        if os.geteuid() != 0:
-            return _unsupported(variant, "links and namespaces can only be made by root", "run it with sudo")
-        reason = try_live_frames()
-        if reason:
-            return _unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
+        support = probe_veth(variant)
+        if support.readiness is Readiness.UNSUPPORTED:
+            return support
         reason = vhost_net_reason() if options.vhost == "on" else ""
         if reason:
             return _unsupported(variant, f"vhost-net cannot be had: {reason}", VHOST_FIX)
@@ -63,7 +60,7 @@ class Macvtap(DataPlane):
         except UnsupportedError as failure:
             return _unsupported(variant, f"{failure.what}: {failure.observed}", failure.fix)
         except (OSError, NetlinkError) as failure:
-            return _unsupported(variant, f"no {options.mode} macvtap can be made: {failure}", "modprobe macvtap veth")
+            return _unsupported(variant, f"no {options.mode} macvtap can be made: {failure}", "modprobe macvtap")
         finally:
             workspace.close()
         return Support(variant=variant.name, readiness=Readiness.READY)
@@ -187,11 +184,6 @@ def _try(options: MacvtapOptions, workspace: Workspace) -> None:
                 )
 
     inside(netns, make)
-    veth_ports.prepare(netns, ("s0", "g0", "v0"))
-    if options.core_use == "threaded-napi":
-        napi.make_threaded(netns, ["s0"])
-    elif options.core_use == "rps":
-        napi.steer(netns, ["s0"], 0)
 
 
 def _check_modes(plan: MacvtapPlan, spaces: MacvtapSpaces) -> None:

@@ -7,7 +7,7 @@ from pydantic import Field
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import GuestCard, PortKind, VnfKind
 from nfvbed.spec.dataplanes.guest_cards import Vhost, require_card
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
+from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions, refuse_existing
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 _VM_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
@@ -18,7 +18,7 @@ class LinuxBridgeOptions(DataPlaneOptions):
     """The kernel's bridge between veth ports."""
 
     dataplane: Literal["linux-bridge"]
-    core_use: Literal["threaded-napi", "rps", "inline"] = "threaded-napi"
+    core_use: CoreUse = "threaded-napi"
     """Which core does the bridge's work: a NAPI thread or RPS on the switch's core, or the sender's own softirq."""
     netfilter: bool = False
     """Whether bridged frames pass iptables (bridge-nf-call-iptables)."""
@@ -32,6 +32,16 @@ class LinuxBridgeOptions(DataPlaneOptions):
     vhost: Vhost = "auto"
     """Whether the kernel moves a guest's frames between its virtio-net card and the tap (vhost-net); auto: where it
     can."""
+
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """As its own."""
+        return self.core_use
+
+    @property
+    def veth_offloads(self) -> bool:
+        """As its own."""
+        return self.offloads
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """A virtual machine gets a tap, everything else a veth."""

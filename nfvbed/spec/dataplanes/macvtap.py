@@ -7,7 +7,7 @@ from pydantic import model_validator
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.dataplanes.guest_cards import Vhost
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
+from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions, refuse_existing
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.vnf import AS_THE_IMAGE, VnfChoice, vnic_of
 
@@ -28,7 +28,7 @@ class MacvtapOptions(DataPlaneOptions):
     one device a link, which has all of its frames whatever their address."""
     promiscuous: bool = True
     """Whether a `passthru` device makes its lower link promiscuous (no: the driver's flag `nopromisc`)."""
-    core_use: Literal["threaded-napi", "rps", "inline"] = "threaded-napi"
+    core_use: CoreUse = "threaded-napi"
     """Which core receives on the lower links: a NAPI thread or RPS on the switch's core, or the sender's own softirq.
     Frames that VNFs send are switched in their own system calls, whatever the core use."""
     offloads: bool = True
@@ -41,6 +41,21 @@ class MacvtapOptions(DataPlaneOptions):
         if not self.promiscuous and self.mode != "passthru":
             raise ValueError(f"promiscuous: false is there for mode passthru, and the mode is {self.mode}")
         return self
+
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """As its own."""
+        return self.core_use
+
+    @property
+    def veth_offloads(self) -> bool:
+        """As its own."""
+        return self.offloads
+
+    @property
+    def has_vnf_ceiling(self) -> bool:
+        """No: with one VNF there is nothing else on its path."""
+        return False
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """A virtual machine opens a macvtap; everything else has a macvlan, which is the same without that file."""
