@@ -50,7 +50,7 @@ class BareVeth(SwitchlessVeth):
             topology=request.layout.name,
             role=CellRole.VNF,
             ports=veth_ports.generator_ports(generator),
-            vnf_ports=vnf_ports(request.layout, lambda end: _vnf_port(end, vnf, options.offloads)),
+            vnf_ports=vnf_ports(request.layout, lambda end: _vnf_port(end, vnf, options.veth_offloads)),
             threads=threads,
             run_directory=str(request.workspace.directory),
             control={"generator_netns": generator, "core_use": options.veth_core_use},

@@ -10,6 +10,7 @@ from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import bridge_ports, bridge_shares, veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place
 from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan, BridgeSpaces
+from nfvbed.deploy.dataplanes.guest_probe import probe_guests
 from nfvbed.deploy.dataplanes.veth_ports import MACS
 from nfvbed.deploy.lab import coredistance, links, napi
 from nfvbed.deploy.lab.arrangement import Arrangement
@@ -18,7 +19,6 @@ from nfvbed.deploy.lab.liveframes import try_live_frames
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.qemu.vhost import VHOST_FIX, vhost_net_reason
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import EMULATED_CARDS, queues_of, require_vnf
 from nfvbed.errors import ConfigurationError, SwitchDiedError, UnsupportedError
@@ -73,9 +73,6 @@ class LinuxBridge(DataPlane):
             return _unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
         if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
             return _unsupported(variant, "the kernel has no br_netfilter", "modprobe br_netfilter")
-        reason = vhost_net_reason() if options.vhost == "on" else ""
-        if reason:
-            return _unsupported(variant, f"vhost-net cannot be had: {reason}", VHOST_FIX)
         workspace = Workspace.create()
         try:
             self._try(options, workspace)
@@ -87,7 +84,7 @@ class LinuxBridge(DataPlane):
             )
         finally:
             workspace.close()
-        return Support(variant=variant.name, readiness=Readiness.READY)
+        return probe_guests(variant.name, options)
 
     def _try(self, options: LinuxBridgeOptions, workspace: Workspace) -> None:
         netns = workspace.network_namespace("probe")

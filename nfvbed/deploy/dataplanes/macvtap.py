@@ -104,9 +104,7 @@ class Macvtap(DataPlane):
         lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
         if lost:
             names_lost = sorted(thread.name for thread in lost)
-            raise SwitchDiedError(
-                "NAPI threads of the lower links are gone", where=str(names_lost), fix="deploy again"
-            )
+            raise SwitchDiedError("NAPI threads of the lower links are gone", where=str(names_lost), fix="deploy again")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that came from outside and from VNFs; who switched them cannot be told from those who sent them."""
