@@ -41,7 +41,9 @@ def planned_ceilings(
     vnfs = {
         (cell.port_kind, cell.vnf_resolved): by_name[cell.variant]
         for cell in reversed(subjects)
-        if is_bounded_by_its_vnf(cell, choices) and offers(by_name[cell.variant].topologies, ONE_VNF)
+        if is_bounded_by_its_vnf(cell, choices)
+        and by_name[cell.variant].options.has_vnf_ceiling
+        and offers(by_name[cell.variant].topologies, ONE_VNF)
     }
     alone = [
         _ceiling(experiment, CellRole.VNF, variant, (ONE_VNF, label), size)

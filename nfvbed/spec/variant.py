@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
+from nfvbed.spec.dataplanes.macvtap import MacvtapOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
 from nfvbed.spec.dataplanes.simulated import SimulatedOptions
@@ -17,7 +18,14 @@ from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
 VariantOptions = Annotated[
-    LinuxBridgeOptions | OvsDpdkOptions | OvsKernelOptions | SimulatedOptions | SriovOptions | VppOptions | XdpOptions,
+    LinuxBridgeOptions
+    | MacvtapOptions
+    | OvsDpdkOptions
+    | OvsKernelOptions
+    | SimulatedOptions
+    | SriovOptions
+    | VppOptions
+    | XdpOptions,
     Field(discriminator="dataplane"),
 ]
 

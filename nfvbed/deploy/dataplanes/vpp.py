@@ -6,9 +6,8 @@ from pathlib import Path
 
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import vpp_ports
-from nfvbed.deploy.dataplanes.ceiling_options import as_bridge
-from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge
 from nfvbed.deploy.dataplanes.ovs_probe import try_memory
+from nfvbed.deploy.dataplanes.veth_probe import probe_veth
 from nfvbed.deploy.lab import napi
 from nfvbed.deploy.lab.hugepages import MORE_PAGES
 from nfvbed.deploy.lab.timing import Steps
@@ -68,7 +67,7 @@ class Vpp(DataPlane):
             reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
             return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
         if variant.port_kind is PortKind.VETH:
-            of_links = LinuxBridge().probe(as_bridge(variant))
+            of_links = probe_veth(variant)
             if of_links.readiness is Readiness.UNSUPPORTED:
                 return of_links
         if is_short:

@@ -41,7 +41,7 @@ _REPORT = "yield"
 """In a handle's control: what the plug-in counts, where it is loaded."""
 _KERNEL_PORTS = {
     "af_xdp": "net_af_xdp{index},iface={device},queue_count={queues}",
-    "af_packet": "net_af_packet{index},iface={device},qpairs={queues},framesz=4096,framecnt=512,blocksz=65536,"
+    "af_packet": "net_af_packet{index},iface={device},qpairs={queues},framesz=2048,framecnt=512,blocksz=65536,"
     "qdisc_bypass=1",
 }
 
@@ -219,19 +219,24 @@ class TestpmdVnf(VnfDriver):
     def _idle(self, placement: VnfPlacement) -> str:
         """What it does when its queues are empty.
 
-        On AF_XDP sockets it waits: its devices' receive threads need its core. A source has nothing to wait for.
+        On sockets it waits: its devices' receive threads need its core. A source has nothing to wait for.
         """
-        on_devices = placement.ports[0].kind is not PortKind.VHOST_USER
-        if on_devices and self._kernel_ports == "af_xdp" and placement.does != SOURCE:
+        if placement.ports[0].kind is not PortKind.VHOST_USER and placement.does != SOURCE:
             return WAITS
         return YIELDS if placement.shares_core else POLLS
 
     def _ring_entries(self, placement: VnfPlacement) -> int:
         """How many frames the rings of one queue can hold, both directions together."""
         descriptors = placement.choice.vnf.descriptors
-        if placement.ports[0].kind is PortKind.VHOST_USER or self._kernel_ports != "af_xdp":
+        if self._driver(placement.ports[0]) != "af_xdp":
             return 2 * descriptors
         return XDP_RINGS + descriptors
+
+    def _driver(self, port: VnfPort) -> str:
+        """Name DPDK's driver of a port; what lies on a lower link has no native XDP, and AF_XDP without it copies."""
+        if port.kind is PortKind.VHOST_USER:
+            return "virtio-user"
+        return "af_packet" if port.kind is PortKind.MACVTAP else self._kernel_ports
 
     def _vdev(self, index: int, port: VnfPort, descriptors: int) -> str:
         if port.kind is PortKind.VHOST_USER:
@@ -239,7 +244,7 @@ class TestpmdVnf(VnfDriver):
                 f"net_virtio_user{index},path={port.address},server=1,queues={port.queues},"
                 f"queue_size={descriptors},mac={port.mac}"
             )
-        return _KERNEL_PORTS[self._kernel_ports].format(index=index, device=port.address, queues=port.queues)
+        return _KERNEL_PORTS[self._driver(port)].format(index=index, device=port.address, queues=port.queues)
 
 
 def _mbufs(queues: int, ring_entries: int) -> int:

@@ -35,6 +35,11 @@ class DataPlaneOptions(SpecModel):
         return True
 
     @property
+    def has_vnf_ceiling(self) -> bool:
+        """Whether a VNF on such ports can be looped back without the data plane."""
+        return True
+
+    @property
     def ring_size(self) -> int:
         """Descriptors of a ring in shared memory (vhost-user, memif): the switch's, and its ceilings'."""
         return 1024
