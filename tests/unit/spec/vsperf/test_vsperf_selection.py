@@ -224,7 +224,6 @@ MISSING = [
     ("TRAFFIC = {'vlan': {'enabled': True, 'id': 1, 'priority': 3}}", "priority"),
     ("TRAFFIC = {'imix': {'enabled': True, 'genome': 'aag'}}", "the only mix"),
     ("VSWITCH = 'none'", "without a switch"),
-    ("VSWITCH = 'OvsVanilla'", "variant ovs-kernel"),
     ("GUEST_LOOPBACK = ['clean']", "nothing forwards"),
     ("GUEST_LOOPBACK = ['testpmd', 'l2fwd']", "differ from each other"),
     ("GUEST_TESTPMD_FWD_MODE = ['rxonly']", "rxonly"),
