@@ -127,7 +127,8 @@ class _Execution:
     def _reader(self) -> SwitchReader | None:
         """Give what reads the switch's own counters; None for a switch that has no more than its ports'."""
         control = self._deployment.control
-        if "unixctl" in control:
+        polls = any(thread.polling for thread in self._deployment.threads if thread.role is Role.SWITCH)
+        if "unixctl" in control and polls:
             return OvsReader(Path(control["unixctl"]), self.spec.duration_s)
         return VppReader(Path(control["statistics"])) if "statistics" in control else None
 
