@@ -56,6 +56,10 @@ build: setup ## build the native programs
 images: setup ## build the image of the VNF vloop from Debian packages; cached
 	@setup/images
 
+.PHONY: node
+node: build ## unpack the kernel of the guest compute node; cached
+	@setup/node
+
 .PHONY: requirements
 requirements: ## pin the Python packages anew: requirements.in -> requirements.txt
 	@setup/requirements

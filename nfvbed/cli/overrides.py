@@ -9,6 +9,7 @@ import yaml
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 KEYS = {
+    "site": "site",
     "variant": "variants",
     "frame_size": "frame_sizes",
     "topology": "topologies",
@@ -24,6 +25,7 @@ KEYS = {
 def override_options(function: Function) -> Function:
     """Add the options; their parameters are collected by `collect`."""
     options = (
+        click.option("--site", metavar="NAME", help="Where: a name in deploy/sites. Default: the experiment's."),
         click.option("--variant", multiple=True, metavar="NAME", help="Only this variant; repeatable."),
         click.option("--frame-size", multiple=True, metavar="BYTES|imix", help="Only this frame size; repeatable."),
         click.option("--topology", multiple=True, metavar="NAME", help="Only this topology; repeatable."),

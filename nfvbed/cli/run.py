@@ -15,6 +15,7 @@ from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native_study, vsperf_options
+from nfvbed.deploy.node.identity import is_elsewhere
 from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.deploy.site import Site
 from nfvbed.errors import NfvbedError, UsageError
@@ -69,6 +70,10 @@ def command(
         if options["dry_run"]:
             show_plan(study, as_json)
             return
+        if is_elsewhere(study.site):
+            with open_store(project, store, read_only=False) as opened:
+                _in_node(project, study, opened, as_json)
+            return
         with open_store(project, store, read_only=False) as opened:
             _summarize(opened, *_start(project, study, opened, not options["no_doctor"]), as_json)
         return
@@ -81,6 +86,17 @@ def command(
             raise UsageError("VSPERF cannot go on with a run", observed="--resume", fix="run the test again")
         wanted = native_name(experiment) if driver and experiment else experiment
         _summarize(opened, *_resume(project, opened, _resumable(opened, resume, wanted)), as_json)
+
+
+def _in_node(project: Project, study: Study, store: Store, as_json: bool) -> None:
+    """Run the same command in the study's guest node, show what came of it here, and end as it ended."""
+    from nfvbed.cli.guest_node import passed_on, run_in_node
+
+    context = click.get_current_context()
+    run, status = run_in_node(study.site, project, passed_on(context, ("as_json",)), store)
+    if run is not None:
+        _show(store, run, as_json)
+    context.exit(status)
 
 
 def _through_vsperf(

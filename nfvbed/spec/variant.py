@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
 from nfvbed.spec.dataplanes.simulated import SimulatedOptions
 from nfvbed.spec.dataplanes.sriov import SriovOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
@@ -14,7 +15,8 @@ from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
 VariantOptions = Annotated[
-    LinuxBridgeOptions | OvsDpdkOptions | SimulatedOptions | SriovOptions, Field(discriminator="dataplane")
+    LinuxBridgeOptions | OvsDpdkOptions | OvsKernelOptions | SimulatedOptions | SriovOptions,
+    Field(discriminator="dataplane"),
 ]
 
 

@@ -112,7 +112,7 @@ class LinuxBridge(DataPlane):
             if spaces.generator is not None:
                 bridge_ports.make_idle(plan, spaces.generator)
         with steps.timed("deploy.cores"):
-            threads = place(plan, spaces, options, arrangement)
+            threads = place(plan, spaces, options.core_use, arrangement)
         return Deployment(
             id=request.workspace.id,
             variant=variant.name,

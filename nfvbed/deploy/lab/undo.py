@@ -28,10 +28,11 @@ from nfvbed.deploy.lab.entries import (
 )
 from nfvbed.deploy.sriov import restore
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 
-_HUGEPAGES_WAIT_S = 3.0
-_CGROUP_WAIT_S = 5.0
-_UNMOUNT_WAIT_S = 2.0
+_HUGEPAGES_WAIT_S = patient(3.0)
+_CGROUP_WAIT_S = patient(5.0)
+_UNMOUNT_WAIT_S = patient(2.0)
 
 
 @singledispatch

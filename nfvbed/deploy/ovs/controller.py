@@ -7,8 +7,9 @@ from typing import Self
 
 from nfvbed.deploy.ovs import openflow
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 
-PATIENCE_S = 5.0
+PATIENCE_S = patient(5.0)
 
 
 class BridgeController:

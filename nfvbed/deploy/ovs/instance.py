@@ -15,10 +15,11 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.deploy.ovs.database import SwitchDatabase
 from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.patience import patient
 
 SERVER = "ovsdb-server"
 SWITCH = "ovs-vswitchd"
-PATIENCE_S = 10.0
+PATIENCE_S = patient(10.0)
 LOG_LINES = 15
 
 _CONSOLE_ONLY = ("-vconsole:info", "-vsyslog:off", "-vfile:off")

@@ -16,12 +16,13 @@ from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError
 from nfvbed.onboard.process import devices
 from nfvbed.onboard.process.life import RUN_DIRECTORY, Processes, check_alive, kernel_ports
 from nfvbed.onboard.vnf import VnfDriver, VnfPlacement
+from nfvbed.patience import patient
 from nfvbed.records import Readiness, Support, VnfHandle, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 
 STATISTICS = "statistics"
 """In a handle's control: the socket that answers with counters."""
-_PATIENCE_S = 5.0
+_PATIENCE_S = patient(5.0)
 _LOOK_S = 0.005
 _LONGEST_BYTES = 65536
 

@@ -4,20 +4,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from nfvbed.errors import UnsupportedError
-from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
-from nfvbed.spec.vnf import VnfChoice, vnic_of
-
-_VM_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
-"""What QEMU connects to a tap; virtio-net but for the emulated cards."""
+from nfvbed.records import PortKind
+from nfvbed.spec.dataplanes.kernel_ports import kernel_port_kind
+from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions
+from nfvbed.spec.vnf import VnfChoice
 
 
 class LinuxBridgeOptions(DataPlaneOptions):
     """The kernel's bridge between veth ports."""
 
     dataplane: Literal["linux-bridge"]
-    core_use: Literal["threaded-napi", "rps", "inline"] = "threaded-napi"
+    core_use: CoreUse = "threaded-napi"
     """Which core does the bridge's work: a NAPI thread or RPS on the switch's core, or the sender's own softirq."""
     netfilter: bool = False
     """Whether bridged frames pass iptables (bridge-nf-call-iptables)."""
@@ -27,30 +24,16 @@ class LinuxBridgeOptions(DataPlaneOptions):
     fdb_max_learned: int | None = Field(None, ge=1)
     """Addresses that each bridge may learn (Linux 6.7 or later); None: no limit but memory."""
 
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """As its own."""
+        return self.core_use
+
+    @property
+    def veth_offloads(self) -> bool:
+        """As its own."""
+        return self.offloads
+
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """A virtual machine gets a tap, everything else a veth."""
-        vnic = vnic_of(choice)
-        if choice.kind is VnfKind.EXISTING:
-            raise refuse_existing()
-        if choice.kind is not VnfKind.VM:
-            if vnic != "any":
-                raise UnsupportedError(
-                    f"a VNF of kind {choice.kind} has no network card of kind {vnic!r}",
-                    where="linux-bridge",
-                    observed="a process or container gets the end of a veth pair",
-                    fix="vnic: any, or kind: vm",
-                )
-            return PortKind.VETH
-        if vnic in _VM_VNICS:
-            return PortKind.TAP
-        reasons = {
-            "macvtap": "macvtap is no port of a bridge: it lies on another link and switches by itself",
-            "vf": "a virtual function is a port of its network card, not of a bridge",
-            "vhost-user": "a bridge of the kernel has no vhost-user ports",
-        }
-        raise UnsupportedError(
-            f"a network card of kind {vnic!r} cannot be attached to a bridge",
-            where="linux-bridge",
-            observed=reasons[vnic],
-            fix="vnic: any, tap, e1000 or rtl8139",
-        )
+        return kernel_port_kind(choice, self.dataplane)

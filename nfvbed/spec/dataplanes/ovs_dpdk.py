@@ -6,11 +6,12 @@ from pydantic import Field
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
+from nfvbed.spec.dataplanes.options import refuse_existing
+from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 
-class OvsDpdkOptions(DataPlaneOptions):
+class OvsDpdkOptions(OvsOptions):
     """Open vSwitch with the DPDK datapath."""
 
     dataplane: Literal["ovs-dpdk"]
@@ -21,17 +22,21 @@ class OvsDpdkOptions(DataPlaneOptions):
     """Exact match cache (emc-insert-inv-prob 100, as by default) or none."""
     smc: bool = False
     socket_memory_mib: int = Field(256, ge=64, le=65536)
-    flows: Literal["port-to-port", "normal"] = "port-to-port"
-    """`port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch (p2p alone)."""
-    steering: Literal["static", "controller", "onos"] = "static"
-    """Who writes the rules of the cables: nfvbed, its OpenFlow controller, or the site's ONOS."""
-    mac_table_size: int | None = Field(None, ge=10, le=1_000_000)
-    """Addresses that a bridge with `flows: normal` may learn; None: Open vSwitch's default."""
 
     @property
     def switch_cores(self) -> int:
         """Its PMD threads'."""
         return self.pmd_cores
+
+    @property
+    def ring_size(self) -> int:
+        """That of its ports."""
+        return self.rx_queue_size
+
+    @property
+    def ring_memory_mib(self) -> int:
+        """Its own."""
+        return self.socket_memory_mib
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """All of its ports are vhost-user sockets."""
