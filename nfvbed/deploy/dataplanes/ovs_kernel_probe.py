@@ -11,7 +11,7 @@ from nfvbed.spec.variant import Variant
 
 _NAME = "nfvbed-probe"
 FIX = (
-    "modprobe openvswitch; where the kernel has none (CONFIG_OPENVSWITCH), boot another: Debian's own has it; or see it work"
+    "modprobe openvswitch; a kernel without it (CONFIG_OPENVSWITCH): boot another, Debian's own has it; or see it work"
     " in a virtual machine: make node, then nfvbed doctor --site guest-node"
 )
 

@@ -17,7 +17,7 @@ FAILED = "nfvbed: guest node failed:"
 
 _FIRST_MODULES = ("netfs", "9pnet", "9p", "9pnet_virtio", "overlay")
 """Without which there is no root; each after those that it needs."""
-_FOLDERS = ("bin", "dev", "proc", "sys", "modules", "lower", "upper", "root")
+_FOLDERS = ("bin", "dev", "proc", "sys", "modules", "lower", "upper", "whole")
 
 _INIT = f"""#!/bin/busybox sh
 B=/bin/busybox
@@ -28,9 +28,9 @@ $B mount -t proc proc /proc && $B mount -t sysfs sys /sys || fail "no /proc and 
 for name in $($B cat /modules/order); do $B insmod /modules/$name.ko || fail "module $name"; done
 $B mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=512000,cache=loose {ROOT_TAG} /lower || fail "the host's root"
 $B mount -t tmpfs -o mode=0755 tmpfs /upper && $B mkdir /upper/files /upper/work || fail "no memory for files"
-$B mount -t overlay -o lowerdir=/lower,upperdir=/upper/files,workdir=/upper/work overlay /root || fail "overlay"
-for name in dev proc sys; do $B mount --move /$name /root/$name || fail "mount of /$name"; done
-exec $B switch_root /root @START@
+$B mount -t overlay -o lowerdir=/lower,upperdir=/upper/files,workdir=/upper/work overlay /whole || fail "overlay"
+for name in dev proc sys; do $B mount --move /$name /whole/$name || fail "mount of /$name"; done
+exec $B switch_root /whole @START@
 """
 
 
