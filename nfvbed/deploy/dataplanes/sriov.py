@@ -267,9 +267,7 @@ def _counted(deployment: Deployment) -> dict[str, Hop]:
             user = veth_ports.read(record.netns, (record.netdev,))[record.netdev]
             drops = {"rx_dropped": user.tx_dropped, "tx_dropped": user.rx_dropped, "rx_errors": user.tx_errors}
             drops |= {"tx_errors": user.rx_errors}
-            found[name] = Hop(
-                name=_title(record), rx_packets=user.tx_packets, tx_packets=user.rx_packets, drops=drops
-            )
+            found[name] = Hop(name=_title(record), rx_packets=user.tx_packets, tx_packets=user.rx_packets, drops=drops)
     return found
 
 
