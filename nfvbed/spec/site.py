@@ -7,7 +7,6 @@ from pydantic import Field, model_validator
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
 
-
 BELOW_4_GIB_MIB = 2816
 """From here on a q35 machine of QEMU has memory above 4 GiB."""
 

@@ -1,5 +1,7 @@
-"""The proofs of `sriov` on the emulated card of a guest node; see `node_proofs.py`. Its functions are real to the kernel
-that drives them; what it forwards is emulated, so frames count and rates do not."""
+"""The proofs of `sriov` on the emulated card of a guest node; see `node_proofs.py`.
+
+Its functions are real to the kernel that drives them. What it forwards is emulated: frames count, rates do not.
+"""
 
 import re
 from pathlib import Path

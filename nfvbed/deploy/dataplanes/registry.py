@@ -15,11 +15,8 @@ from nfvbed.spec.vnf import VnfChoice
 _SUBJECTS = {
     "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
     "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
-<<<<<<< HEAD
-    "sriov": "nfvbed.deploy.dataplanes.sriov:Sriov",
-=======
     "ovs-kernel": "nfvbed.deploy.dataplanes.ovs_kernel:OvsKernel",
->>>>>>> node
+    "sriov": "nfvbed.deploy.dataplanes.sriov:Sriov",
 }
 _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.deploy.dataplanes.loopback_veth:LoopbackVeth",
