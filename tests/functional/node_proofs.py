@@ -8,6 +8,9 @@ import json
 import sys
 import time
 import traceback
+from dataclasses import dataclass
+
+import node_proofs_sriov as sriov
 
 from nfvbed.deploy.node.identity import this_node
 from nfvbed.errors import NfvbedError
@@ -72,6 +75,15 @@ def send_enough(generator):
     return results
 
 
+@dataclass(frozen=True)
+class Send:
+    """What proofs of other modules need of this one."""
+
+    project: Project = PROJECT
+    request: TrafficRequest = REQUEST
+    enough = staticmethod(send_enough)
+
+
 def _minus(now, then):
     return None if now is None else now - (then or 0)
 
@@ -99,6 +111,16 @@ PROOFS = {
     "ovs-kernel-pvvp": lambda site: frames_pass(site, "ovs-kernel", "pvvp"),
     "ovs-kernel-vm": lambda site: through_a_guest(site, "ovs-kernel"),
     "linux-bridge-p2p": lambda site: frames_pass(site, "linux-bridge", "p2p"),
+    "sriov-p2p": lambda site: sriov.pass_frames(site, PROJECT.load_variant("sriov"), "p2p", Send()),
+    "sriov-settings": lambda site: sriov.settings_are_laid_down(site, Send()),
+    "sriov-vlans": lambda site: sriov.vlans_keep_apart(site, Send()),
+    "sriov-pvp": lambda site: sriov.pass_frames(site, PROJECT.load_variant("sriov"), "pvp", Send()),
+    "sriov-router": lambda site: sriov.pass_frames(
+        site, PROJECT.load_variant("sriov"), "pvp", Send(), VnfUse(vnf="vloop", kind="process", forwarding="router")
+    ),
+    "sriov-dpdk": lambda site: sriov.pass_frames(
+        site, sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"), "p2p", Send()
+    ),
     "linux-bridge-vm": lambda site: through_a_guest(site, "linux-bridge"),
 }
 

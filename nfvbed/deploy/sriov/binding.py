@@ -32,7 +32,7 @@ def bind(address: str, driver: str | None, ledger: Ledger, sysfs: Path = SYSFS) 
     override = rebind.read_override(address, sysfs)
     ledger.record(DriverEntry(address=address, previous=before, override=override))
     try:
-        rebind.rebind(address, driver, driver or "", sysfs)
+        rebind.rebind(address, driver, override, sysfs)
     except OSError as failure:
         raise DeployError(
             f"{address} cannot be bound to {driver or 'its driver'}", where=str(failure.filename), observed=str(failure)

@@ -28,11 +28,11 @@ def rebind(address: str, driver: str | None, override: str, sysfs: Path = _SYSFS
     folder = sysfs / "bus/pci/devices" / address
     if not folder.is_dir():
         return
-    (folder / "driver_override").write_text((driver or override) + "\n")
+    (folder / "driver_override").write_text((driver or "") + "\n")
     if (folder / "driver").is_symlink():
         (folder / "driver/unbind").write_text(address)
     (sysfs / "bus/pci/drivers_probe").write_text(address)
-    if driver and driver != override:
+    if override != (driver or ""):
         (folder / "driver_override").write_text(override + "\n")
 
 
