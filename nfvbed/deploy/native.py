@@ -12,6 +12,7 @@ _PLACES = {
     "nfvbed-yield": "yield/nfvbed-yield.so",
     "nfvbed-raw-forwarder": "forwarders/nfvbed-raw-forwarder",
     "nfvbed-xdp-forwarder": "forwarders/nfvbed-xdp-forwarder",
+    "nfvbed-xdp-switch": "xdpswitch/nfvbed-xdp-switch",
 }
 _REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -8,11 +8,14 @@ from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.dataplanes.simulated import SimulatedOptions
+from nfvbed.spec.dataplanes.xdp import XdpOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
-VariantOptions = Annotated[LinuxBridgeOptions | OvsDpdkOptions | SimulatedOptions, Field(discriminator="dataplane")]
+VariantOptions = Annotated[
+    LinuxBridgeOptions | OvsDpdkOptions | SimulatedOptions | XdpOptions, Field(discriminator="dataplane")
+]
 
 
 class Variant(SpecModel):

@@ -6,7 +6,7 @@ from functools import partial
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place_generator
-from nfvbed.deploy.dataplanes.linux_bridge import bridge_options
+from nfvbed.deploy.dataplanes.ceiling_options import of_veth
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVeth
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
 from nfvbed.deploy.lab import links
@@ -28,7 +28,7 @@ class BareVeth(SwitchlessVeth):
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make the pairs and place the receive work of the generator's ends."""
         refuse_many_vnfs(request.layout)
-        options = bridge_options(request.variant)
+        options = of_veth(request.variant)
         offloads = request.vnf is None or request.vnf.offloads
         steps = Steps()
         with steps.timed("deploy.links"):

@@ -7,8 +7,8 @@ switch that copies on a core of its own.
 
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
+from nfvbed.deploy.dataplanes.ceiling_options import of_vhost_user
 from nfvbed.deploy.dataplanes.loopback_vhost import LoopbackVhost
-from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVhostUser
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.wiring import end_name, refuse_many_vnfs, vnf_ports
@@ -30,7 +30,7 @@ class BareVhost(SwitchlessVhostUser):
         """Name the sockets; the VNF makes them."""
         plan, directory = request.layout, request.workspace.directory
         refuse_many_vnfs(plan)
-        options = ovs_options(request.variant)
+        options = of_vhost_user(request.variant)
         vhost_user_ports.check_queue_size(options.rx_queue_size)
         steps = Steps()
         with steps.timed("deploy.ports"):

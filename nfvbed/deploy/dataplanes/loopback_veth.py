@@ -4,7 +4,7 @@ import platform
 
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
-from nfvbed.deploy.dataplanes.linux_bridge import bridge_options
+from nfvbed.deploy.dataplanes.ceiling_options import of_veth
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVeth
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
 from nfvbed.deploy.lab import links, napi
@@ -26,7 +26,7 @@ class LoopbackVeth(SwitchlessVeth):
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make the pair and place the receive work."""
         variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
-        options = bridge_options(variant)
+        options = of_veth(variant)
         steps = Steps()
         core = arrangement.switch_cores[0] if options.core_use == "threaded-napi" else arrangement.generator_core
         threads: list[WorkThread] = []

@@ -8,7 +8,7 @@ exceed it. The ceiling in the switch's own arrangement is the reference, testpmd
 
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
-from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
+from nfvbed.deploy.dataplanes.ceiling_options import of_vhost_user
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVhostUser
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.native import native_binary
@@ -41,7 +41,7 @@ class LoopbackVhost(SwitchlessVhostUser):
     def deploy(self, request: DeployRequest) -> Deployment:
         """Name the socket that the generator's ports share."""
         variant, workspace = request.variant, request.workspace
-        options = ovs_options(variant)
+        options = of_vhost_user(variant)
         vhost_user_ports.check_queue_size(options.rx_queue_size)
         steps = Steps()
         with steps.timed("deploy.ports"):

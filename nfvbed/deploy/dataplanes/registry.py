@@ -15,6 +15,7 @@ from nfvbed.spec.vnf import VnfChoice
 _SUBJECTS = {
     "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
     "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
+    "xdp": "nfvbed.deploy.dataplanes.xdp:Xdp",
 }
 _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.deploy.dataplanes.loopback_veth:LoopbackVeth",

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from nfvbed.deploy.dataplane import DataPlane
 from nfvbed.deploy.dataplanes import veth_ports
+from nfvbed.deploy.dataplanes.ceiling_options import as_bridge
 from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS
 from nfvbed.deploy.lab import napi
@@ -21,7 +22,7 @@ class SwitchlessVeth(DataPlane):
 
     def probe(self, variant: Variant) -> Support:
         """It runs where the bridge runs."""
-        return LinuxBridge().probe(variant)
+        return LinuxBridge().probe(as_bridge(variant))
 
     def verify(self, deployment: Deployment) -> None:
         """Check that the generator's links are there and up."""

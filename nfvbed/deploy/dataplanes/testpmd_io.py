@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
-from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
+from nfvbed.deploy.dataplanes.ceiling_options import of_vhost_user
 from nfvbed.deploy.dataplanes.ovs_probe import try_memory
 from nfvbed.deploy.lab.processes import ManagedProcess
 from nfvbed.deploy.lab.timing import Steps
@@ -122,7 +122,7 @@ class TestpmdIo(DataPlane):
     def _wire(self, request: DeployRequest) -> ReferencePorts:
         """Make what is on both sides of testpmd's ports."""
         variant, workspace = request.variant, request.workspace
-        ovs = ovs_options(variant)
+        ovs = of_vhost_user(variant)
         vhost_user_ports.check_queue_size(ovs.rx_queue_size)
         sockets = tuple(vhost_user_ports.sockets(workspace.directory).values())
         return ReferencePorts(

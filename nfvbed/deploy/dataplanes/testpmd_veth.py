@@ -10,7 +10,8 @@ from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import bridge_ports, veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place_generator
 from nfvbed.deploy.dataplanes.bridge_ports import BridgePlan
-from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge, bridge_options
+from nfvbed.deploy.dataplanes.ceiling_options import as_bridge, of_veth
+from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge
 from nfvbed.deploy.dataplanes.testpmd_io import ReferencePorts, TestpmdIo
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, SWITCH_LINKS
 from nfvbed.deploy.lab import napi
@@ -36,11 +37,11 @@ class TestpmdVeth(TestpmdIo):
 
     def probe(self, variant: Variant) -> Support:
         """It needs what the bridge needs, and testpmd."""
-        support = LinuxBridge().probe(variant)
+        support = LinuxBridge().probe(as_bridge(variant))
         return support if support.readiness is Readiness.UNSUPPORTED else super().probe(variant)
 
     def _wire(self, request: DeployRequest) -> ReferencePorts:
-        options = bridge_options(request.variant)
+        options = of_veth(request.variant)
         if request.layout.vnfs:
             raise UnsupportedError(
                 "a reference is measured from port to port", observed=f"topology {request.layout.name}", fix="p2p"
