@@ -60,8 +60,8 @@ static int print_floor(char *text, const char *program, unsigned repeat, unsigne
 	if (err)
 		return print_error(text, err);
 	return snprintf(text, LONGEST_ANSWER,
-		"{\"verdict\": %u, \"duration_ns\": %u, \"elapsed_ns\": %llu, \"repeat\": %u}\n", floor.verdict,
-		floor.duration_ns, (unsigned long long)floor.elapsed_ns, repeat);
+		"{\"verdict\": %u, \"duration_ns\": %u, \"cpu_ns\": %llu, \"repeat\": %u}\n", floor.verdict,
+		floor.duration_ns, (unsigned long long)floor.cpu_ns, repeat);
 }
 
 static int answer(char *text, const char *request, const struct switch_options *options)

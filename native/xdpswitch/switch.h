@@ -33,7 +33,7 @@ struct switch_options {
 struct switch_floor {
 	uint32_t verdict;
 	uint32_t duration_ns; /* of one run, as the kernel has it */
-	uint64_t elapsed_ns;  /* of all runs, with the call */
+	uint64_t cpu_ns;      /* run time of this thread in all runs, with the call */
 };
 
 /* options.c: 0, SWITCH_USAGE after one line on standard error, or -1 after --help. */

@@ -29,8 +29,8 @@ class Floor(Record):
     """The program's (enum xdp_action), of the last run."""
     duration_ns: int
     """Of one run, as the kernel has it: a whole number."""
-    elapsed_ns: int
-    """Of the whole call."""
+    cpu_ns: int
+    """CPU time of the whole call."""
     repeat: int
 
 

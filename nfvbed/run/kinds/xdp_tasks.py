@@ -36,7 +36,7 @@ NOTES = (
     " is in it; cycles are that time by the TSC.",
     "Repeated runs: the kernel runs the program over and over on one frame in the cache (BPF_PROG_TEST_RUN), on the"
     " same core: no driver, no memory, the floor of the program's own cost. The kernel's own figure is a whole number"
-    " of ns; the other one is the time of the call over its runs.",
+    " of ns; the other one is the CPU time of the call over its runs. A's is the cost of the loop itself.",
     "A full core's rate is what the time of a packet comes to, not a rate that was seen, unless the core was full.",
 )
 
@@ -209,7 +209,7 @@ class _Tasks:
         )
 
     def _of_floors(self, found: list[Floor]) -> Iterator[Quantity]:
-        yield from self._of_times([one.elapsed_ns / one.repeat for one in found])
+        yield from self._of_times([one.cpu_ns / one.repeat for one in found])
         yield _spread("time by the kernel", [float(one.duration_ns) for one in found], "ns")
 
 
