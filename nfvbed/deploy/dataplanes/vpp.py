@@ -80,7 +80,8 @@ class Vpp(DataPlane):
         variant, workspace = request.variant, request.workspace
         options = vpp_options(variant)
         vnf_kind = require_vnf(request.layout, request.vnf, variant)
-        instance = VppInstance(workspace, binaries.locate())
+        program = binaries.locate()
+        instance = VppInstance(workspace, program)
         steps = Steps()
         with steps.timed("deploy.ports"):
             ports = vpp_ports.make(request, options, vnf_kind)
@@ -99,6 +100,7 @@ class Vpp(DataPlane):
                 numbers = interfaces.configure(api, graph)
             version = api.version()
         control = {
+            "program": str(program),
             "netns": ports.netns,
             "statistics": str(workspace.directory / STATISTICS_SOCKET),
             "interfaces": interfaces.to_text(numbers),
@@ -206,7 +208,7 @@ class Vpp(DataPlane):
         return found
 
     def _instance(self, deployment: Deployment) -> VppInstance:
-        return VppInstance(self._workspace(deployment), binaries.locate())
+        return VppInstance(self._workspace(deployment), Path(deployment.control["program"]))
 
     def _workspace(self, deployment: Deployment) -> Workspace:
         if deployment.id not in self._workspaces:

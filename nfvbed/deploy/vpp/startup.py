@@ -40,7 +40,6 @@ def render(settings: StartupSettings) -> str:
             f"runtime-dir {inside}",
             f"cli-listen {inside / CLI_SOCKET}",
         ),
-        "api-trace": ("off",),
         "api-segment": (f"prefix {settings.prefix}",),
         "socksvr": (f"socket-name {inside / API_SOCKET}",),
         "statseg": (
