@@ -9,6 +9,7 @@ from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.macvtap import MacvtapOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
+from nfvbed.spec.dataplanes.ovs_overlay import OvsOverlayOptions
 from nfvbed.spec.dataplanes.simulated import SimulatedOptions
 from nfvbed.spec.dataplanes.sriov import SriovOptions
 from nfvbed.spec.dataplanes.vpp import VppOptions
@@ -22,6 +23,7 @@ VariantOptions = Annotated[
     | MacvtapOptions
     | OvsDpdkOptions
     | OvsKernelOptions
+    | OvsOverlayOptions
     | SimulatedOptions
     | SriovOptions
     | VppOptions

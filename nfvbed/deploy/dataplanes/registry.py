@@ -15,6 +15,7 @@ from nfvbed.spec.vnf import VnfChoice
 _SUBJECTS = {
     "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
     "macvtap": "nfvbed.deploy.dataplanes.macvtap:Macvtap",
+    "ovs-overlay": "nfvbed.deploy.dataplanes.ovs_overlay:OvsOverlay",
     "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
     "ovs-kernel": "nfvbed.deploy.dataplanes.ovs_kernel:OvsKernel",
     "xdp": "nfvbed.deploy.dataplanes.xdp:Xdp",

@@ -34,6 +34,7 @@ _COLUMNS = {
         "error",
         "link_state",
         "status",
+        "mtu_request",
     ),
 }
 
@@ -48,6 +49,8 @@ class PortRequest:
     """Its OpenFlow port number."""
     options: Mapping[str, str] = field(default_factory=dict)
     other_config: Mapping[str, str] = field(default_factory=dict)
+    mtu: int | None = None
+    """Bytes of an Ethernet payload that it takes; None: Open vSwitch's default."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class SwitchDatabase:
         bridge.protocols = ["OpenFlow14"]
         bridge.other_config = dict(other_config or {})
         bridge.ports = [self._insert_port(transaction, request) for request in requests]
-        root.bridges = [bridge]
+        root.bridges = [*root.bridges, bridge]
         self._apply(transaction, f"the switch did not make the bridge {name}")
         self._check_ports(ports)
 
@@ -250,6 +253,8 @@ class SwitchDatabase:
         interface.other_config = dict(request.other_config)
         if request.number:
             interface.ofport_request = request.number
+        if request.mtu is not None:
+            interface.mtu_request = request.mtu
         port = transaction.insert(self._idl.tables["Port"])
         port.name = request.name
         port.interfaces = [interface]
