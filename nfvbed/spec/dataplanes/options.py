@@ -19,6 +19,11 @@ class DataPlaneOptions(SpecModel):
         """Whether nothing of it can ever be a measurement."""
         return False
 
+    @property
+    def boots_guest(self) -> bool:
+        """Whether it runs inside a virtual machine that is booted for each deployment."""
+        return False
+
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Decide how a VNF's ports attach to it.
 
