@@ -108,6 +108,7 @@ def through_a_guest(site, variant_name):
 PROOFS = {
     "ovs-kernel-p2p": ovs_kernel_p2p,
     "ovs-kernel-pvp": lambda site: frames_pass(site, "ovs-kernel", "pvp"),
+    "ovs-kernel-pvpv": lambda site: frames_pass(site, "ovs-kernel", "pvpv"),
     "ovs-kernel-pvvp": lambda site: frames_pass(site, "ovs-kernel", "pvvp"),
     "ovs-kernel-vm": lambda site: through_a_guest(site, "ovs-kernel"),
     "linux-bridge-p2p": lambda site: frames_pass(site, "linux-bridge", "p2p"),

@@ -4,13 +4,13 @@ import platform
 from dataclasses import dataclass
 
 from nfvbed.deploy.dataplane import DeployRequest
-from nfvbed.deploy.dataplanes import bridge_ports, veth_ports
+from nfvbed.deploy.dataplanes import bridge_ports, bridge_shares, veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place
 from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan, BridgeSpaces
 from nfvbed.deploy.dataplanes.ovs_kernel_probe import try_kernel_datapath
 from nfvbed.deploy.dataplanes.ovs_switch import BRIDGE, OvsSwitch, StartedSwitch, bridge_settings
 from nfvbed.deploy.lab import coredistance, napi
-from nfvbed.deploy.lab.generator import IDLE_PORT
+from nfvbed.deploy.lab.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.ovs import kernel_reading
@@ -186,4 +186,8 @@ def _control(plan: OvsPlan, spaces: BridgeSpaces, options: OvsKernelOptions, req
     }
     if spaces.generator is not None:
         control["generator_netns"] = spaces.generator
+    macs = bridge_shares.first_macs(plan.layout)
+    if macs is not None:
+        # Rules share the flows out by the same number by which the generator's destinations go in turn.
+        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
     return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})

@@ -231,6 +231,11 @@ MISSING = [
 ]
 
 
+def test_the_vanilla_switch_of_vsperf_is_ours_in_the_kernel(tmp_path: Path):
+    selection = chosen(tmp_path, "phy2phy_cont", n09_own="VSWITCH = 'OvsVanilla'")
+    assert study_of(selection, PROJECT).experiment.variants == ("ovs-kernel",)
+
+
 @pytest.mark.parametrize(("text", "said"), MISSING, ids=[str(number) for number in range(len(MISSING))])
 def test_what_nfvbed_lacks_is_never_something_else(tmp_path: Path, text: str, said: str):
     selection = chosen(tmp_path, "pvvp_cont", n09_own=text)
