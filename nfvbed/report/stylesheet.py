@@ -93,6 +93,7 @@ SCRIPT: Final = """
     config.axis = {...config.axis, ...words, gridColor: line, domainColor: soft, tickColor: soft};
     config.header = {...config.header, ...words};
     config.legend = {...config.legend, ...words};
+    config.title = {...config.title, color: fg};  // of the panels
     config.text = {color: fg};
     config.rule = {color: fg};
     return copy;
@@ -102,7 +103,7 @@ SCRIPT: Final = """
     const {margin, columns} = spec.usermeta;
     const beside = width < NARROW ? 1 : columns;
     const inner = Math.max(SMALLEST, Math.floor(Math.min(width, WIDEST) / beside) - margin);
-    (spec.spec || spec).width = inner;
+    for (const panel of spec.concat || [spec.spec || spec]) panel.width = inner;
     if (spec.columns) spec.columns = beside;
     return spec;
   };

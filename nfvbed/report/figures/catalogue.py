@@ -6,6 +6,7 @@ import vl_convert
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report.figures.chain import chain_figure
+from nfvbed.report.figures.conditions import conditions_figure
 from nfvbed.report.figures.distance import distance_figure
 from nfvbed.report.figures.latency import latency_figure
 from nfvbed.report.figures.loads import latency_by_load_figure, loss_by_load_figure
@@ -20,6 +21,7 @@ FIGURES: Final = {
     "latency": latency_figure,
     "loss-by-load": loss_by_load_figure,
     "latency-by-load": latency_by_load_figure,
+    "by-condition": conditions_figure,
     "price": price_figure,
     "core-distance": distance_figure,
 }
