@@ -92,7 +92,7 @@ class ForwarderVnf(VnfDriver):
     def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
         """Wait until it answers: its ports are open then."""
         process = self._processes.of(handle)
-        deadline = time.monotonic() + placement.choice.vnf.readiness.timeout_s
+        deadline = time.monotonic() + placement.choice.vnf.readiness.within_s
         steps = Steps()
         with steps.timed(f"onboard.{handle.name}.ready"):
             while not _listens(handle.control[STATISTICS]):

@@ -139,7 +139,7 @@ class TestpmdVnf(VnfDriver):
         )
 
     def _wait(self, placement: VnfPlacement, handle: VnfHandle, process: ManagedProcess) -> None:
-        timeout_s = placement.choice.vnf.readiness.timeout_s
+        timeout_s = placement.choice.vnf.readiness.within_s
         deadline = time.monotonic() + timeout_s
         seen = 0
         while seen < POLLING_LOOKS:

@@ -126,7 +126,8 @@ class _Execution:
     def _reader(self) -> SwitchReader | None:
         """Give what reads the switch's own counters; None for a switch that has no more than its ports'."""
         control = self._deployment.control.get("unixctl")
-        return OvsReader(Path(control), self.spec.duration_s) if control else None
+        polls = any(thread.polling for thread in self._deployment.threads if thread.role is Role.SWITCH)
+        return OvsReader(Path(control), self.spec.duration_s) if control and polls else None
 
     def _works(self, group: Group) -> bool:
         """Whether there is one: no switch stands in a loop-back."""
