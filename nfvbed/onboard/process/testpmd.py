@@ -43,6 +43,8 @@ _KERNEL_PORTS = {
     "af_xdp": "net_af_xdp{index},iface={device},queue_count={queues}",
     "af_packet": "net_af_packet{index},iface={device},qpairs={queues},framesz=4096,framecnt=512,blocksz=65536,"
     "qdisc_bypass=1",
+    "af_packet_1500": "net_af_packet{index},iface={device},qpairs={queues},framesz=2048,framecnt=512,blocksz=65536,"
+    "qdisc_bypass=1",
 }
 
 
@@ -238,12 +240,10 @@ class TestpmdVnf(VnfDriver):
         return XDP_RINGS + descriptors
 
     def _driver_of(self, port: VnfPort) -> str:
-        """Name DPDK's driver for a network device; empty for other ports. A virtual function may have no queues of its
-        own for AF_XDP: AF_PACKET works with every driver.
-        """
+        """Name DPDK's driver for a network device; empty for other ports. AF_PACKET works on every virtual function."""
         if not _is_network_device(port):
             return ""
-        return "af_packet" if port.kind is PortKind.VF else self._kernel_ports
+        return "af_packet_1500" if port.kind is PortKind.VF else self._kernel_ports
 
     def _vdev(self, index: int, port: VnfPort, descriptors: int) -> str:
         if port.kind is PortKind.VHOST_USER:
