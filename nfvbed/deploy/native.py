@@ -21,12 +21,12 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 def build_directory(root: Path | None = None) -> Path:
     """Where they are built: NFVBED_NATIVE_DIR, or `native/build` below the root (default: this checkout).
 
-    In a guest node `native/build-node`: an emulated processor has not all that the host's own build makes use of.
+    In a guest node `.nfvbed/node-native`: an emulated processor has not all that the host's own build makes use of.
     """
     override = os.environ.get("NFVBED_NATIVE_DIR")
     if override:
         return Path(override)
-    return (root or _REPOSITORY) / "native" / ("build" if this_node() is None else "build-node")
+    return (root or _REPOSITORY) / ("native/build" if this_node() is None else ".nfvbed/node-native")
 
 
 def native_binary(name: str, root: Path | None = None) -> Path:

@@ -81,7 +81,6 @@ class Send:
 
     project: Project = PROJECT
     request: TrafficRequest = REQUEST
-    enough = staticmethod(send_enough)
 
 
 def _minus(now, then):
@@ -121,6 +120,16 @@ PROOFS = {
     ),
     "sriov-dpdk": lambda site: sriov.pass_frames(
         site, sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"), "p2p", Send()
+    ),
+    "sriov-dpdk-pvp": lambda site: sriov.pass_frames(
+        site, sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"), "pvp", Send()
+    ),
+    "sriov-vm": lambda site: sriov.pass_frames(
+        site,
+        sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"),
+        "pvp",
+        Send(),
+        VnfUse(vnf="vloop", kind="vm", forwarding="mac", vnic="vf"),
     ),
     "linux-bridge-vm": lambda site: through_a_guest(site, "linux-bridge"),
 }

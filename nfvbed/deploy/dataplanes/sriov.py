@@ -95,17 +95,7 @@ class Sriov(DataPlane):
                 veth_ports.prepare(space, names)
                 netdevs.wait_for_carrier(space, names)
         records = {
-            one.name: FunctionRecord(
-                name=one.name,
-                index=one.index,
-                address=found[one.index].address,
-                use=one.use,
-                driver=drivers[one.index],
-                mac=one.mac,
-                netdev=one.netdev if one.index in spaces else "",
-                netns=spaces.get(one.index, ""),
-                laid_down=laid_down[one.index],
-            )
+            one.name: functions.record(one, found[one.index].address, drivers[one.index], spaces, laid_down[one.index])
             for one in plans
         }
         return Deployment(

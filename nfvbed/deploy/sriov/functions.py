@@ -143,6 +143,23 @@ def take_netdevs(
     return spaces
 
 
+def record(
+    plan: FunctionPlan, address: str, driver: str, spaces: Mapping[int, str], laid_down: VfState
+) -> FunctionRecord:
+    """Give a function's record; its namespace is among those by index, if it has a network device."""
+    return FunctionRecord(
+        name=plan.name,
+        index=plan.index,
+        address=address,
+        use=plan.use,
+        driver=driver,
+        mac=plan.mac,
+        netdev=plan.netdev if plan.index in spaces else "",
+        netns=spaces.get(plan.index, ""),
+        laid_down=laid_down,
+    )
+
+
 def to_control(records: Mapping[str, FunctionRecord]) -> str:
     """Write records as a deployment keeps them."""
     return json.dumps([record.model_dump() for record in records.values()])
