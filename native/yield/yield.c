@@ -11,8 +11,8 @@
  *   refused.
  * - The thread's scheduler slice is made short: it comes back sooner when somebody else woke up on its core.
  * - Where the program has AF_XDP or packet sockets and is asked to wait, the thread sleeps until one of them has frames
- * in place of yielding, and then runs at once, at a real-time priority. What shares its core may be inside the kernel,
- * where it gives way only at the scheduler's tick: while it runs on for 4 ms, rings for 512 frames overflow.
+ *   in place of yielding, and then runs at once, at a real-time priority. What shares its core may be inside the
+ * kernel, where it gives way only at the scheduler's tick: while it runs on for 4 ms, rings for 512 frames overflow.
  *
  * Environment: NFVBED_YIELD_REPORT, a file for struct yield_report; NFVBED_YIELD_SLICE_NS, default 100,000, 0 leaves
  * the slice; NFVBED_YIELD_NICE, the threads' nice value, default: as they are; NFVBED_YIELD_PRIORITY, the real-time

@@ -23,7 +23,7 @@ class MacvtapOptions(DataPlaneOptions):
 
     dataplane: Literal["macvtap"]
     mode: MacvtapMode = "bridge"
-    """`bridge`: devices of one link reach each other directly. `private`: they never do. `vepa`: through a switch at
+    """`bridge`: devices of one link reach each other directly. `private`: they do not. `vepa`: through a switch at
     the link's other end that sends frames back where they came from (reflective relay; one is put there). `passthru`:
     one device a link, which has all of its frames whatever their address."""
     promiscuous: bool = True
@@ -116,7 +116,8 @@ class MacvtapOptions(DataPlaneOptions):
             raise UnsupportedError(
                 "VNFs cannot reach each other",
                 where="macvtap, mode private",
-                observed="the mode never forwards from one device to another, not by way of the other end either",
+                observed="the mode does not forward from one device of a link to another; by way of a switch that sends"
+                " frames back they could, which is mode vepa",
                 fix="mode bridge or vepa, or topology pvp",
             )
         if choice.forwarding not in _READDRESSING:
