@@ -19,10 +19,12 @@ from nfvbed.deploy.lab.entries import (
     MountEntry,
     NetnsEntry,
     ProcessEntry,
+    SharedMemoryEntry,
     TraceInstanceEntry,
 )
 from nfvbed.errors import DeployError
 
+_SHARED_MEMORY = Path("/dev/shm")
 _HUGEPAGES_WAIT_S = 3.0
 _CGROUP_WAIT_S = 5.0
 _UNMOUNT_WAIT_S = 2.0
@@ -136,6 +138,12 @@ def _(entry: FileEntry) -> None:
     path = Path(entry.path)
     if path.exists():
         path.write_text(entry.previous)
+
+
+@undo.register
+def _(entry: SharedMemoryEntry) -> None:
+    for path in _SHARED_MEMORY.glob(f"{entry.prefix}*"):
+        path.unlink(missing_ok=True)
 
 
 @undo.register
