@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
@@ -16,8 +17,11 @@ from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.vpp import binaries, interfaces, reading
+from nfvbed.deploy.vpp.api import VppApi
+from nfvbed.deploy.vpp.busy import BusyMeter
 from nfvbed.deploy.vpp.instance import SWITCH, VppInstance
 from nfvbed.deploy.vpp.interfaces import Graph
+from nfvbed.deploy.vpp.runtime import runtime_of
 from nfvbed.deploy.vpp.startup import STATISTICS_SOCKET, StartupSettings
 from nfvbed.deploy.vpp.statistics import Entries, Statistics
 from nfvbed.deploy.wiring import require_vnf
@@ -45,6 +49,20 @@ def vpp_options(variant: Variant) -> VppOptions:
     return variant.options
 
 
+@dataclass(frozen=True)
+class _Connection:
+    """What is kept open to a VPP between two looks at it."""
+
+    api: VppApi
+    statistics: Statistics
+    meter: BusyMeter
+
+    def close(self) -> None:
+        """Let go of both."""
+        self.api.close()
+        self.statistics.close()
+
+
 class Vpp(DataPlane):
     """One VPP in a run directory. Ports p0 and p1 lead to the generator, v1a and v1b to the first VNF, and so on."""
 
@@ -52,7 +70,7 @@ class Vpp(DataPlane):
 
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
-        self._statistics: dict[str, Statistics] = {}
+        self._connections: dict[str, _Connection] = {}
 
     def probe(self, variant: Variant) -> Support:
         """Look for the program, run it, and look for memory; nothing is started that polls."""
@@ -127,12 +145,20 @@ class Vpp(DataPlane):
 
     def verify(self, deployment: Deployment) -> None:
         """Check that VPP lives and answers on its API."""
-        with self._instance(deployment).connect() as api:
-            api.call("control_ping")
+        self._instance(deployment).check()
+        self._connection(deployment).api.call("control_ping")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that all ports received, what the workers' graph took for them, the ports' drops."""
-        return reading.counters(self._read(deployment), interfaces.from_text(deployment.control["interfaces"]))
+        """Frames that all ports received, what the workers' graph took for them, the ports' drops.
+
+        The first of two readings ends what was counted before, the second shows what polling costs with nothing to do.
+        """
+        meter = self._connection(deployment).meter
+        for _ in range(2):
+            entries = self._read(deployment)
+            meter.add(runtime_of(entries))
+        numbers = interfaces.from_text(deployment.control["interfaces"])
+        return reading.counters(entries, numbers, meter.busy_cycles)
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """p0, the graph, the ports of the VNFs, p1; their counters and drops as they are now."""
@@ -157,7 +183,7 @@ class Vpp(DataPlane):
                 fix="variant vpp, whose ports are vhost-user",
             )
         workspace, instance = self._workspace(deployment), self._instance(deployment)
-        self._let_go(deployment)
+        self.release(deployment)
         steps = Steps()
         with steps.timed("reset.kill"):
             workspace.process(SWITCH).kill()
@@ -168,25 +194,28 @@ class Vpp(DataPlane):
         return ResetReport(kind=RESET, steps=steps.done)
 
     def release(self, deployment: Deployment) -> None:
-        """Let go of the statistics."""
-        self._let_go(deployment)
+        """Let go of the API and the statistics."""
+        connection = self._connections.pop(deployment.id, None)
+        if connection is not None:
+            connection.close()
 
-    def _let_go(self, deployment: Deployment) -> None:
-        statistics = self._statistics.pop(deployment.id, None)
-        if statistics is not None:
-            statistics.close()
+    def _connection(self, deployment: Deployment) -> "_Connection":
+        if deployment.id not in self._connections:
+            instance = self._instance(deployment)
+            instance.check()
+            statistics = Statistics(Path(deployment.control["statistics"]))
+            self._connections[deployment.id] = _Connection(instance.connect().open(), statistics, BusyMeter())
+        return self._connections[deployment.id]
 
     def _read(self, deployment: Deployment) -> Entries:
-        statistics = self._statistics.get(deployment.id)
+        instance = self._instance(deployment)
         try:
-            if statistics is None:
-                statistics = Statistics(Path(deployment.control["statistics"]))
-                self._statistics[deployment.id] = statistics
-            entries = statistics.read()
+            entries = self._connection(deployment).statistics.read()
         except DeployError:
-            self._instance(deployment).check()
+            instance.check()
             raise
-        self._instance(deployment).check()
+        # What a dead VPP has left in shared memory can still be read.
+        instance.check()
         return entries
 
     def _graph(self, deployment: Deployment) -> Graph:

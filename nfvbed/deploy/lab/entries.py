@@ -70,6 +70,14 @@ class FileEntry(Record):
     previous: str
 
 
+class SharedMemoryEntry(Record):
+    """Files of POSIX shared memory that a program makes under names of ours, and leaves when it is killed."""
+
+    kind: Literal["shared-memory"] = "shared-memory"
+    prefix: str
+    """What their names begin with; it holds the workspace's id."""
+
+
 class LinkEntry(Record):
     """A link in the host's own network namespace; those in namespaces of the workspace go with them."""
 
@@ -140,6 +148,7 @@ Entry = Annotated[
     | ProcessEntry
     | HugepagesEntry
     | FileEntry
+    | SharedMemoryEntry
     | LinkEntry
     | TraceInstanceEntry
     | DriverEntry

@@ -23,6 +23,7 @@ from nfvbed.deploy.lab.entries import (
     NetdevEntry,
     NetnsEntry,
     ProcessEntry,
+    SharedMemoryEntry,
     TraceInstanceEntry,
     VfSettingsEntry,
 )
@@ -30,6 +31,7 @@ from nfvbed.deploy.sriov import restore
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 
+_SHARED_MEMORY = Path("/dev/shm")
 _HUGEPAGES_WAIT_S = patient(3.0)
 _CGROUP_WAIT_S = patient(5.0)
 _UNMOUNT_WAIT_S = patient(2.0)
@@ -143,6 +145,12 @@ def _(entry: FileEntry) -> None:
     path = Path(entry.path)
     if path.exists():
         path.write_text(entry.previous)
+
+
+@undo.register
+def _(entry: SharedMemoryEntry) -> None:
+    for path in _SHARED_MEMORY.glob(f"{entry.prefix}*"):
+        path.unlink(missing_ok=True)
 
 
 @undo.register

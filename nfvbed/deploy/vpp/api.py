@@ -19,7 +19,7 @@ _NAME = "nfvbed"
 
 
 class VppApi:
-    """One connection; a context manager.
+    """One connection; a context manager, or `open` and `close`.
 
     Args:
         socket: where VPP listens.
@@ -32,6 +32,12 @@ class VppApi:
         self._client: Any = None
 
     def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def open(self) -> Self:
         """Connect; wait until VPP listens.
 
         Raises:
@@ -52,9 +58,11 @@ class VppApi:
         self._client = client
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._client.disconnect()
-        self._client = None
+    def close(self) -> None:
+        """Disconnect; of a VPP that has ended, too. Idempotent."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.disconnect()
 
     def call(self, message: str, **arguments: Any) -> Any:
         """Send a message and wait for its answer (of a dump: the list of details).

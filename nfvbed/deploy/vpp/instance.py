@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from nfvbed.deploy.lab.entries import SharedMemoryEntry
 from nfvbed.deploy.lab.processes import ManagedProcess
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.ovs.instance import check_alive
@@ -33,7 +34,8 @@ class VppInstance:
         self._directory = workspace.directory
 
     def configure(self, settings: StartupSettings) -> None:
-        """Write its configuration into the run directory."""
+        """Write its configuration into the run directory, and into the ledger what it leaves when it is killed."""
+        self._workspace.ledger.record(SharedMemoryEntry(prefix=f"{settings.prefix}-"))
         (self._directory / FILE_NAME).write_text(render(settings))
 
     def start(self, netns: str, cores: Sequence[int]) -> ManagedProcess:

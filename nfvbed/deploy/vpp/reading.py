@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from nfvbed.deploy.vpp.runtime import SOURCE, busy_cycles, runtime_of
+from nfvbed.deploy.vpp.runtime import SOURCE, runtime_of
 from nfvbed.deploy.vpp.statistics import Entries, InterfaceCounters, interface_counters
 from nfvbed.records import Hop, Role, SwitchCounters, WorkThread
 
@@ -14,18 +14,19 @@ DROP_NODE = "error-drop"
 _WORKER = "vpp_wk_"
 
 
-def counters(entries: Entries, numbers: Mapping[str, int]) -> SwitchCounters:
+def counters(entries: Entries, numbers: Mapping[str, int], busy_cycles: int) -> SwitchCounters:
     """Give the frames that all interfaces received, and the cycles of the workers.
 
     Args:
         entries: of the statistics segment.
         numbers: of the measured interfaces, by name, in the order of the path.
+        busy_cycles: of the workers, as a meter added them up.
     """
     counted = {name: interface_counters(entries, number) for name, number in numbers.items()}
     nodes = runtime_of(entries).values()
     return SwitchCounters(
         packets=sum(interface.rx_packets for interface in counted.values()),
-        busy_cycles=busy_cycles(nodes),
+        busy_cycles=busy_cycles,
         source=SOURCE,
         raw={
             "nodes": [dataclasses.asdict(node) for node in nodes if node.vectors],

@@ -4,15 +4,13 @@
 `show runtime` of the same counters. Nothing here talks to VPP.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nfvbed.errors import InternalError
 
 SOURCE = "VPP runtime"
 NAMES, CALLS, VECTORS, CLOCKS = "/sys/node/names", "/sys/node/calls", "/sys/node/vectors", "/sys/node/clocks"
-NO_PACKETS = frozenset({"unix-epoll-input"})
-"""Nodes of a worker that never see packets: the loop's look at file descriptors."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +66,6 @@ def between(before: Runtime, after: Runtime) -> tuple[NodeRuntime, ...]:
             vectors, clocks = last.vectors - first.vectors, last.clocks - first.clocks
             found.append(NodeRuntime(last.thread, last.node, calls, vectors, clocks))
     return tuple(found)
-
-
-def busy_cycles(nodes: Iterable[NodeRuntime]) -> int:
-    """Give what the workers' nodes took; thread 0 is the main thread, which forwards nothing.
-
-    A node that polls has the clocks of its empty calls among its own; VPP does not tell them apart, so below saturation
-    this is more than packets took.
-    """
-    return sum(node.clocks for node in nodes if node.thread and node.node not in NO_PACKETS)
 
 
 def _threads(statistics: Mapping[str, Sequence[object]], name: str, nodes: int) -> list[list[int]]:
