@@ -6,13 +6,16 @@ from pydantic import Field, model_validator
 
 from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
+from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.dataplanes.simulated import SimulatedOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
-VariantOptions = Annotated[LinuxBridgeOptions | OvsDpdkOptions | SimulatedOptions, Field(discriminator="dataplane")]
+VariantOptions = Annotated[
+    LinuxBridgeOptions | OvsAfxdpOptions | OvsDpdkOptions | SimulatedOptions, Field(discriminator="dataplane")
+]
 
 
 class Variant(SpecModel):

@@ -14,6 +14,7 @@ from nfvbed.spec.vnf import VnfChoice
 
 _SUBJECTS = {
     "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
+    "ovs-afxdp": "nfvbed.deploy.dataplanes.ovs_afxdp:OvsAfxdp",
     "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
 }
 _CEILINGS = {
