@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.macvtap import MacvtapOptions
+from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
 from nfvbed.spec.dataplanes.ovs_overlay import OvsOverlayOptions
@@ -21,6 +22,7 @@ from nfvbed.spec.vnf import NATIVE, VnfUse
 VariantOptions = Annotated[
     LinuxBridgeOptions
     | MacvtapOptions
+    | OvsAfxdpOptions
     | OvsDpdkOptions
     | OvsKernelOptions
     | OvsOverlayOptions

@@ -133,14 +133,14 @@ def make_spaces(request: DeployRequest, plan: BridgePlan) -> BridgeSpaces:
     )
 
 
-def make_links(plan: BridgePlan, spaces: BridgeSpaces) -> None:
+def make_links(plan: BridgePlan, spaces: BridgeSpaces, veth_queues: int = 1) -> None:
     """Make pairs and taps; called in the switch's namespace. All are down."""
     for end in plan.ends:
         if plan.is_tap(end):
             links.add_tap(plan.port(end), plan.queues)
             continue
         far = spaces.generator if end.vnf is None else spaces.vnfs[end.vnf]
-        links.add_veth(plan.port(end), plan.peer(end), _macs(plan, end), far)
+        links.add_veth(plan.port(end), plan.peer(end), _macs(plan, end), far, queues=veth_queues)
 
 
 def make_idle(plan: BridgePlan, generator: str) -> None:

@@ -16,6 +16,7 @@ _SUBJECTS = {
     "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
     "macvtap": "nfvbed.deploy.dataplanes.macvtap:Macvtap",
     "ovs-overlay": "nfvbed.deploy.dataplanes.ovs_overlay:OvsOverlay",
+    "ovs-afxdp": "nfvbed.deploy.dataplanes.ovs_afxdp:OvsAfxdp",
     "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
     "ovs-kernel": "nfvbed.deploy.dataplanes.ovs_kernel:OvsKernel",
     "xdp": "nfvbed.deploy.dataplanes.xdp:Xdp",

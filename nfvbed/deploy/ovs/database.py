@@ -20,7 +20,7 @@ _LOOK_AROUND_MS = 50
 
 ROOT = "Open_vSwitch"
 _COLUMNS = {
-    ROOT: ("bridges", "cur_cfg", "next_cfg", "other_config", "dpdk_version", "dpdk_initialized"),
+    ROOT: ("bridges", "cur_cfg", "next_cfg", "other_config", "dpdk_version", "dpdk_initialized", "iface_types"),
     "Bridge": ("name", "ports", "datapath_type", "fail_mode", "protocols", "controller", "other_config"),
     "Controller": ("target", "connection_mode", "status"),
     "Port": ("name", "interfaces"),
@@ -71,6 +71,8 @@ class SwitchState:
 
     dpdk_version: str
     dpdk_initialized: bool
+    interface_types: frozenset[str] = frozenset()
+    """That it was built with; empty until it has read its settings."""
 
 
 class SwitchDatabase:
@@ -211,15 +213,22 @@ class SwitchDatabase:
         return SwitchState(
             dpdk_version=_optional(root.dpdk_version),
             dpdk_initialized=bool(root.dpdk_initialized),
+            interface_types=frozenset(root.iface_types),
         )
 
-    def wait_for_switch(self) -> SwitchState:
+    def wait_for_switch(self, *, dpdk: bool = True) -> SwitchState:
         """Wait until the switch has read its settings and brought DPDK up (where it cannot, it ends).
+
+        Args:
+            dpdk: whether it was told to bring DPDK up.
 
         Raises:
             DeployError: nothing came in time.
         """
-        self._wait(lambda: self.switch().dpdk_initialized, "the switch did not bring DPDK up")
+        if dpdk:
+            self._wait(lambda: self.switch().dpdk_initialized, "the switch did not bring DPDK up")
+        else:
+            self._wait(lambda: bool(self.switch().interface_types), "the switch did not read its settings")
         return self.switch()
 
     def wait_until_configured(self) -> None:

@@ -152,10 +152,7 @@ def check_alive(process: ManagedProcess) -> None:
 
 
 def settings(dpdk: DpdkSettings, file_prefix: str) -> dict[str, str]:
-    """Give the switch's settings (`other_config`) that DPDK and the threads are started with.
-
-    One handler and one revalidator thread: there is one core for them, and the first frame of a flow is all they see.
-    """
+    """Give the switch's settings (`other_config`) that DPDK and the threads are started with."""
     return {
         "dpdk-init": "true",
         "dpdk-socket-mem": str(dpdk.socket_memory_mib),
@@ -165,10 +162,16 @@ def settings(dpdk: DpdkSettings, file_prefix: str) -> dict[str, str]:
         "dpdk-hugepage-dir": str(dpdk.hugepages),
         "dpdk-extra": f"--no-pci --iova-mode=va --file-prefix={file_prefix}",
         "dpdk-lcore-mask": core_mask((dpdk.main_core,)),
-        "pmd-cpu-mask": core_mask(dpdk.pmd_cores),
-        "n-handler-threads": "1",
-        "n-revalidator-threads": "1",
+        **thread_settings(dpdk.pmd_cores),
     }
+
+
+def thread_settings(pmd_cores: tuple[int, ...]) -> dict[str, str]:
+    """Give the settings of the switch's threads.
+
+    One handler and one revalidator thread: there is one core for them, and the first frame of a flow is all they see.
+    """
+    return {"pmd-cpu-mask": core_mask(pmd_cores), "n-handler-threads": "1", "n-revalidator-threads": "1"}
 
 
 def core_mask(cores: tuple[int, ...]) -> str:
