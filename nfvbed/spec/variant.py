@@ -5,16 +5,25 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from nfvbed.records import PortKind
+from nfvbed.spec.dataplanes.lagopus import LagopusOptions, LagopusRawOptions
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.dataplanes.simulated import SimulatedOptions
+from nfvbed.spec.dataplanes.vale import ValeOptions
 from nfvbed.spec.dataplanes.xdp import XdpOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
 VariantOptions = Annotated[
-    LinuxBridgeOptions | OvsDpdkOptions | SimulatedOptions | XdpOptions, Field(discriminator="dataplane")
+    LagopusOptions
+    | LagopusRawOptions
+    | LinuxBridgeOptions
+    | OvsDpdkOptions
+    | SimulatedOptions
+    | ValeOptions
+    | XdpOptions,
+    Field(discriminator="dataplane"),
 ]
 
 

@@ -4,8 +4,10 @@ A ceiling belongs to a kind of port, not to a variant. Beside another data plane
 beside Open vSwitch (vhost-user) or the bridge (veth), with the rings and the use of cores that the variant asks for.
 """
 
+from nfvbed.spec.dataplanes.lagopus import LagopusOptions, LagopusRawOptions
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+from nfvbed.spec.dataplanes.vale import ValeOptions
 from nfvbed.spec.dataplanes.xdp import XdpOptions
 from nfvbed.spec.variant import Variant
 
@@ -13,7 +15,10 @@ from nfvbed.spec.variant import Variant
 def of_vhost_user(variant: Variant) -> OvsDpdkOptions:
     """Give the options of ceilings on vhost-user ports."""
     options = variant.options
-    return options if isinstance(options, OvsDpdkOptions) else OvsDpdkOptions(dataplane="ovs-dpdk")
+    if isinstance(options, OvsDpdkOptions):
+        return options
+    ring_size = options.queue_size if isinstance(options, LagopusOptions) else 1024
+    return OvsDpdkOptions(dataplane="ovs-dpdk", rx_queue_size=ring_size)
 
 
 def of_veth(variant: Variant) -> LinuxBridgeOptions:
@@ -21,7 +26,9 @@ def of_veth(variant: Variant) -> LinuxBridgeOptions:
     options = variant.options
     if isinstance(options, LinuxBridgeOptions):
         return options
-    core_use = options.core_use if isinstance(options, XdpOptions) else "threaded-napi"
+    core_use = (
+        options.core_use if isinstance(options, LagopusRawOptions | ValeOptions | XdpOptions) else "threaded-napi"
+    )
     return LinuxBridgeOptions(dataplane="linux-bridge", core_use=core_use)
 
 

@@ -15,6 +15,9 @@ from nfvbed.spec.vnf import VnfChoice
 _SUBJECTS = {
     "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
     "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
+    "lagopus": "nfvbed.deploy.dataplanes.lagopus:LagopusDpdk",
+    "lagopus-raw": "nfvbed.deploy.dataplanes.lagopus_raw:LagopusRaw",
+    "vale": "nfvbed.deploy.dataplanes.vale:Vale",
     "xdp": "nfvbed.deploy.dataplanes.xdp:Xdp",
 }
 _CEILINGS = {
