@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from nfvbed.records import PortKind
-from nfvbed.spec.dataplanes.lagopus import LagopusOptions
+from nfvbed.spec.dataplanes.lagopus import LagopusOptions, LagopusRawOptions
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.macvtap import MacvtapOptions
 from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
@@ -23,6 +23,7 @@ from nfvbed.spec.vnf import NATIVE, VnfUse
 
 VariantOptions = Annotated[
     LagopusOptions
+    | LagopusRawOptions
     | LinuxBridgeOptions
     | MacvtapOptions
     | OvsAfxdpOptions
