@@ -108,6 +108,7 @@ class Preset(StrEnum):
     UDP_THROUGHPUT, SOCKET_LATENCY = "udp-throughput", "socket-latency"
     GUEST_COMPUTE, GUEST_MEMORY, GUEST_TLB = "guest-compute", "guest-memory", "guest-tlb"
     GUEST_MULTIQUEUE, COST, VSPERF = "guest-multiqueue", "cost", "vsperf"
+    XDP_TASKS = "xdp-tasks"
 
 
 class DirectionCounts(Record):

@@ -33,7 +33,6 @@ def planned_ceilings(
     ports = [
         _ceiling(experiment, role, first[kind], (PORT_TO_PORT, ""), size)
         for kind in kinds
-        if offers(first[kind].topologies, PORT_TO_PORT)
         for role in OF_THE_PORTS
         for size in used[kind]
     ]

@@ -32,6 +32,7 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.spec.dataplanes.guest_cards import vhost_of
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
@@ -114,14 +115,14 @@ class LinuxBridge(DataPlane):
             if spaces.generator is not None:
                 bridge_ports.make_idle(plan, spaces.generator)
         with steps.timed("deploy.cores"):
-            threads = place(plan, spaces, options, arrangement)
+            threads = place(plan, spaces, options.core_use, arrangement)
         return Deployment(
             id=request.workspace.id,
             variant=variant.name,
             site="lab",
             topology=request.layout.name,
             ports=bridge_ports.generator_ports(plan, spaces),
-            vnf_ports=bridge_ports.ports_of_vnfs(plan, spaces, options),
+            vnf_ports=bridge_ports.ports_of_vnfs(plan, spaces, _guest_side(options)),
             threads=threads,
             run_directory=str(request.workspace.directory),
             control=_control(plan, spaces, options, arrangement),
@@ -270,3 +271,7 @@ def _control(
 
 def _unsupported(variant: Variant, reason: str, fix: str) -> Support:
     return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
+
+
+def _guest_side(options: LinuxBridgeOptions) -> bridge_ports.GuestSide:
+    return bridge_ports.GuestSide(options.guest_card, options.offloads, vhost_of(options.vhost))

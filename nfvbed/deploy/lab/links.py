@@ -70,9 +70,9 @@ def silence_ipv6(names: Iterable[str] = ("all", "default")) -> None:
             path.write_text("1")
 
 
-def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None = None) -> None:
-    """Make a pair of one queue each, the other end in another namespace where one is given, both down."""
-    ends = {"mtu": PORT_MTU, "num_tx_queues": 1, "num_rx_queues": 1}
+def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None = None, *, queues: int = 1) -> None:
+    """Make a pair, the other end in another namespace where one is given, both down, each with so many queues."""
+    ends = {"mtu": PORT_MTU, "num_tx_queues": queues, "num_rx_queues": queues}
     other: dict[str, object] = {"ifname": peer, "address": macs[1], **ends}
     with IPRoute() as route:
         if peer_netns is None:

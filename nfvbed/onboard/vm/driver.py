@@ -90,7 +90,7 @@ class VmVnf(VnfDriver):
     def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
         """Wait for the monitor, pin the threads, wait for the console's mark, for the agent and for the links."""
         spec, steps = _image(placement.choice), Steps()
-        wait = _Wait(time.monotonic() + placement.choice.vnf.readiness.timeout_s)
+        wait = _Wait(time.monotonic() + placement.choice.vnf.readiness.within_s)
         console = Console(Path(handle.control["console_log"]))
 
         def alive() -> None:

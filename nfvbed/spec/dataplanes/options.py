@@ -49,6 +49,11 @@ class DataPlaneOptions(SpecModel):
         """Hugepage memory of whatever sits on such rings in the switch's place."""
         return 256
 
+    @property
+    def boots_guest(self) -> bool:
+        """Whether it runs inside a virtual machine that is booted for each deployment."""
+        return False
+
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Decide how a VNF's ports attach to it.
 
