@@ -179,8 +179,8 @@ class Vpp(DataPlane):
             raise UnsupportedError(
                 "DPDK's ports do not begin anew with a VPP that was restarted",
                 where=f"variant {deployment.variant}",
-                observed="VPP begins a vhost-user ring at its first kick, and virtio-user does not kick the ring that it"
-                " receives by a second time; a memif client connects once",
+                observed="VPP begins a vhost-user ring at its first kick, and virtio-user does not kick the ring that"
+                " it receives by a second time; a memif client connects once",
                 fix="variant vpp-af-packet, whose ports are the kernel's",
             )
         workspace, instance = self._workspace(deployment), self._instance(deployment)
