@@ -8,12 +8,14 @@ import json
 import sys
 import time
 import traceback
+from dataclasses import replace
 
 from nfvbed.deploy.node.identity import this_node
 from nfvbed.errors import NfvbedError
 from nfvbed.onboard.sites import open_site
 from nfvbed.records import QualityWarning, Readiness
 from nfvbed.spec.choices import resolve
+from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
@@ -38,7 +40,7 @@ def frames_pass(site, variant_name, topology, use=None):
         try:
             before = site.hops(deployment)
             first = site.counters(deployment)
-            results = send_enough(generator)
+            results = send_enough(generator, layout(topology).ways)
             last = site.counters(deployment)
             after = site.hops(deployment)
         finally:
@@ -63,11 +65,11 @@ def frames_pass(site, variant_name, topology, use=None):
         site.destroy(deployment)
 
 
-def send_enough(generator):
+def send_enough(generator, flows=1):
     """Send until enough was sent both ways: a frame that an emulated generator is late with is not sent at all."""
     results = []
     while not results or min(sum(r.directions[number].sent for r in results) for number in (0, 1)) < FRAMES:
-        results.append(generator.run(REQUEST))
+        results.append(generator.run(replace(REQUEST, flows=flows)))
         assert len(results) < ATTEMPTS, results
     return results
 
