@@ -76,6 +76,16 @@ demo: build ## deploy two data planes, measure and compare them, write a page
 	@$(NFVBED) compare
 	@$(NFVBED) report
 
+.PHONY: demo-all
+demo-all: build ## measure every data plane that this host can run, within 30 minutes, write a page
+	@$(NFVBED) run demo-all || [ $$? -ne 130 ]
+	@$(NFVBED) compare
+	@$(NFVBED) report
+
+.PHONY: switch-all
+switch-all: build ## switch through all data planes twice: frames through each, nothing left, and how long it takes
+	@$(PYTHON) bench/switching.py
+
 .PHONY: doctor
 doctor: build ## what this host has, and which variants it can run
 	@$(NFVBED) doctor

@@ -16,6 +16,7 @@ KEYS = {
     "repetitions": "repetitions.needed",
     "max_rounds": "repetitions.max_rounds",
     "time_limit": "repetitions.time_limit_s",
+    "budget": "repetitions.budget_s",
     "flows": "traffic.flows",
     "quick": "quick",
 }
@@ -32,6 +33,9 @@ def override_options(function: Function) -> Function:
         click.option("--repetitions", type=int, help="Repetitions that every cell needs in one placement class."),
         click.option("--max-rounds", type=int, help="Rounds after which to stop waiting for a placement class."),
         click.option("--time-limit", type=float, metavar="S", help="No new round starts after so many seconds."),
+        click.option(
+            "--budget", type=float, metavar="S", help="End within so many seconds; what does not fit is blocked."
+        ),
         click.option("--flows", type=int, help="Flows per direction."),
         click.option("--quick", is_flag=True, default=None, help="Searches take their quick presets, for laptops."),
         click.option(

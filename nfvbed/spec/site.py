@@ -7,6 +7,9 @@ from pydantic import Field, model_validator
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
 
+BELOW_4_GIB_MIB = 2816
+"""From here on a q35 machine of QEMU has memory above 4 GiB."""
+
 
 class ArrangementSpec(SpecModel):
     """Who sits on which core. `auto` takes the first cores that are allowed, isolated ones first."""
@@ -20,8 +23,17 @@ class GuestSpec(SpecModel):
 
     vcpus: int = Field(2, ge=2, le=64)
     memory_mib: int = Field(3072, ge=1024)
-    devices: tuple[Literal["iommu"], ...] = ()
+    devices: tuple[Literal["iommu", "igb"], ...] = ()
     """What it has beside them, in order."""
+
+    @model_validator(mode="after")
+    def card_has_room_below_4_gib(self) -> Self:
+        if "igb" in self.devices and self.memory_mib >= BELOW_4_GIB_MIB:
+            raise ValueError(
+                f"with the device igb a guest has less than {BELOW_4_GIB_MIB} MiB: with more, the firmware puts the "
+                "registers of virtual functions above 4 GiB, where QEMU 10.0 does not find them"
+            )
+        return self
 
 
 class SiteSpec(SpecModel):

@@ -8,7 +8,9 @@ import json
 import sys
 import time
 import traceback
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import node_proofs_sriov as sriov
 
 from nfvbed.deploy.node.identity import this_node
 from nfvbed.errors import NfvbedError
@@ -74,6 +76,14 @@ def send_enough(generator, flows=1):
     return results
 
 
+@dataclass(frozen=True)
+class Send:
+    """What proofs of other modules need of this one."""
+
+    project: Project = PROJECT
+    request: TrafficRequest = REQUEST
+
+
 def _minus(now, then):
     return None if now is None else now - (then or 0)
 
@@ -102,7 +112,27 @@ PROOFS = {
     "ovs-kernel-pvvp": lambda site: frames_pass(site, "ovs-kernel", "pvvp"),
     "ovs-kernel-vm": lambda site: through_a_guest(site, "ovs-kernel"),
     "linux-bridge-p2p": lambda site: frames_pass(site, "linux-bridge", "p2p"),
-    "linux-bridge-vm": lambda site: through_a_guest(site, "linux-bridge"),
+    "sriov-p2p": lambda site: sriov.pass_frames(site, PROJECT.load_variant("sriov"), "p2p", Send()),
+    "sriov-settings": lambda site: sriov.settings_are_laid_down(site, Send()),
+    "sriov-vlans": lambda site: sriov.vlans_keep_apart(site, Send()),
+    "sriov-pvp": lambda site: sriov.pass_frames(site, PROJECT.load_variant("sriov"), "pvp", Send()),
+    "sriov-router": lambda site: sriov.pass_frames(
+        site, PROJECT.load_variant("sriov"), "pvp", Send(), VnfUse(vnf="vloop", kind="process", forwarding="router")
+    ),
+    "sriov-dpdk": lambda site: sriov.pass_frames(
+        site, sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"), "p2p", Send()
+    ),
+    "sriov-dpdk-pvp": lambda site: sriov.pass_frames(
+        site, sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"), "pvp", Send()
+    ),
+    "sriov-vm": lambda site: sriov.pass_frames(
+        site,
+        sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"),
+        "pvp",
+        Send(),
+        VnfUse(vnf="vloop", kind="vm", forwarding="mac", vnic="vf"),
+    ),
+    "linux-bridge-vhost-net": lambda site: through_a_guest(site, "linux-bridge-vhost-net"),
 }
 
 

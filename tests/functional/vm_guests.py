@@ -4,7 +4,8 @@ import os
 import socket
 import subprocess
 
-from nfvbed.deploy.lab import links
+from nfvbed.deploy.lab import links, macvlans
+from nfvbed.deploy.lab.macvlans import MacvlanDevice
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.qemu.binaries import locate
 from nfvbed.onboard.vnf import VnfPlacement
@@ -85,7 +86,7 @@ def kernel_ports(workspace, kind, queues=1):
             ends = (f"02:4e:46:56:20:{number:02x}", f"02:4e:46:56:21:{number:02x}")
             links.add_veth(f"p{number}", f"g{number}", ends)
             if kind is PortKind.MACVTAP:
-                links.add_macvtap(f"t{number}", f"p{number}", mac(number), queues)
+                macvlans.add(MacvlanDevice(f"t{number}", f"p{number}", mac(number), queues=queues))
             else:
                 links.add_tap(f"t{number}", queues)
             links.set_up([f"p{number}", f"g{number}", f"t{number}"])

@@ -6,10 +6,10 @@ from pathlib import Path
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_probe import try_open_vswitch
-from nfvbed.deploy.dataplanes.ovs_switch import BRIDGE, OvsSwitch, StartedSwitch, bridge_settings
+from nfvbed.deploy.dataplanes.ovs_switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
 from nfvbed.deploy.lab.generator import IDLE_PORT
 from nfvbed.deploy.lab.timing import Steps
-from nfvbed.deploy.ovs import reading
+from nfvbed.deploy.ovs import reading, tuning
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import PortRequest, SwitchState
 from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
@@ -20,8 +20,6 @@ from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.variant import Variant
 
-VNF_PORT_MIB = 64
-"""Hugepage memory of each port beyond the two that the variant's `socket_memory_mib` is for (ADR 0005)."""
 _OPEN_PORTS = 2
 
 
@@ -63,6 +61,8 @@ class OvsDpdk(OvsSwitch):
         """Give the variant's options; refuse what the ports cannot have."""
         options = ovs_options(request.variant)
         vhost_user_ports.check_queue_size(options.rx_queue_size)
+        tuning.check_version(options, locate().vswitchd)
+        tuning.check_ports(options, list(port_numbers(request.layout)))
         return options
 
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
@@ -102,10 +102,16 @@ def _start(
     with steps.timed("deploy.database"):
         instance.start_database()
     dpdk = DpdkSettings(memory_mib, hugepages, arrangement.switch_cores, main_core=arrangement.control_cores[0])
-    other_config = settings(dpdk, f"nfvbed-{request.workspace.id}-ovs") | _cache_settings(options)
+    other_config = settings(dpdk, f"nfvbed-{request.workspace.id}-ovs") | tuning.userspace_settings(options)
     numbers = port_numbers(request.layout)
     ports = [
-        PortRequest(name, "dpdkvhostuserclient", numbers[name], {"vhost-server-path": str(path)})
+        PortRequest(
+            name,
+            "dpdkvhostuserclient",
+            numbers[name],
+            {"vhost-server-path": str(path)},
+            tuning.interface_settings(name, options, arrangement.switch_cores),
+        )
         for name, path in sockets.items()
     ]
     with instance.connect() as database:
@@ -114,10 +120,5 @@ def _start(
             instance.start_switch(netns)
             state = database.wait_for_switch()
         with steps.timed("deploy.bridge"):
-            database.add_bridge(BRIDGE, ports, bridge_settings(options))
+            database.add_bridge(BRIDGE, ports, tuning.bridge_settings(options))
     return state, netns
-
-
-def _cache_settings(options: OvsDpdkOptions) -> dict[str, str]:
-    caches = {"smc-enable": "true"} if options.smc else {}
-    return caches if options.emc else caches | {"emc-insert-inv-prob": "0"}

@@ -8,12 +8,12 @@ from nfvbed.deploy.dataplanes import bridge_ports, bridge_shares, veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place
 from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan, BridgeSpaces
 from nfvbed.deploy.dataplanes.ovs_kernel_probe import try_kernel_datapath
-from nfvbed.deploy.dataplanes.ovs_switch import BRIDGE, OvsSwitch, StartedSwitch, bridge_settings
+from nfvbed.deploy.dataplanes.ovs_switch import BRIDGE, OvsSwitch, StartedSwitch
 from nfvbed.deploy.lab import coredistance, napi
 from nfvbed.deploy.lab.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
-from nfvbed.deploy.ovs import kernel_reading
+from nfvbed.deploy.ovs import kernel_reading, tuning
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import PortRequest
 from nfvbed.deploy.ovs.instance import OvsInstance
@@ -167,7 +167,7 @@ def _start(plan: OvsPlan, spaces: BridgeSpaces, instance: OvsInstance, wanted: t
             instance.start_switch(spaces.switch)
             database.wait_until_configured()
         with steps.timed("deploy.bridge"):
-            database.add_bridge(BRIDGE, ports, bridge_settings(options), "system")
+            database.add_bridge(BRIDGE, ports, tuning.bridge_settings(options), "system")
 
 
 def switch_settings(options: OvsKernelOptions) -> dict[str, str]:

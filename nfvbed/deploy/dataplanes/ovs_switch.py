@@ -21,6 +21,8 @@ from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.layout import layout
 
 BRIDGE = "br0"
+VNF_PORT_MIB = 64
+"""Hugepage memory of each vhost-user port beyond the two that `socket_memory_mib` is for (ADR 0005)."""
 RESET = "ovs-vswitchd killed (SIGKILL), restarted on its database"
 NORMAL = "normal"
 """In place of a steering: one rule, a learning switch."""
@@ -217,8 +219,3 @@ def _control(request: DeployRequest, options: OvsOptions, started: StartedSwitch
 
 def _cores(cores: tuple[int, ...]) -> str:
     return ",".join(str(core) for core in cores)
-
-
-def bridge_settings(options: OvsOptions) -> dict[str, str]:
-    """Give the bridge's settings (`other_config` of its row)."""
-    return {} if options.mac_table_size is None else {"mac-table-size": str(options.mac_table_size)}

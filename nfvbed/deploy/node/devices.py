@@ -29,6 +29,15 @@ DEVICES: dict[str, NodeDevice] = {
         parameters=("intel_iommu=on", "iommu=pt"),
         modules=("vfio-pci",),
     ),
+    "igb": NodeDevice(
+        arguments=(
+            *("-device", "pcie-root-port,id=igb-root,chassis=1,slot=1"),
+            # A card without anything at its other end holds its frames back, so QEMU's own network takes them.
+            *("-netdev", "user,id=igb-net,restrict=on"),
+            *("-device", "igb,bus=igb-root,netdev=igb-net,mac=52:54:00:4e:46:01"),
+        ),
+        modules=("igb", "igbvf"),
+    ),
 }
 """By name; those of one node are given to QEMU in the order of the site's file."""
 

@@ -15,6 +15,7 @@ from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.qemu.accelerator import find_accelerator
 from nfvbed.deploy.qemu.binaries import QemuBinaries, locate
+from nfvbed.deploy.qemu.vhost import vhost_net_reason
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.onboard.vm import agentwork, command, devices, image, launch, pinning, sizing, support
 from nfvbed.onboard.vm.console import Console
@@ -211,7 +212,7 @@ def _guest(placement: VnfPlacement, found: image.Image, accelerator: Accelerator
         accelerator=accelerator,
         vcpus=choice.flavor.vcpus,
         memory=sizing.memory(placement, sizing.resolved(placement)),
-        nics=sizing.nics(choice, placement.ports, vhost=not devices.vhost_net_reason()),
+        nics=sizing.nics(choice, placement.ports, vhost=not vhost_net_reason()),
         disk=image.disk(found, workspace.directory / f"{placement.name}.qcow2", binaries),
         direct=image.direct_boot(found, sizing.kernel_parameters(choice.flavor)),
         numa=bool(choice.flavor.numa),

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from nfvbed.records import PortKind
+from nfvbed.records import GuestCard, PortKind
+from nfvbed.spec.dataplanes.guest_cards import Vhost, require_card
 from nfvbed.spec.dataplanes.kernel_ports import kernel_port_kind
 from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions
 from nfvbed.spec.vnf import VnfChoice
@@ -19,10 +20,15 @@ class LinuxBridgeOptions(DataPlaneOptions):
     netfilter: bool = False
     """Whether bridged frames pass iptables (bridge-nf-call-iptables)."""
     offloads: bool = True
-    """Checksum, segmentation and receive offloads of the ports."""
+    """Checksum, segmentation and receive offloads of the ports, the VNFs' ends of them among these."""
     learning: bool = True
     fdb_max_learned: int | None = Field(None, ge=1)
     """Addresses that each bridge may learn (Linux 6.7 or later); None: no limit but memory."""
+    guest_card: GuestCard = "any"
+    """The network card of VNFs, all of which are guests then; any: whatever VNF, and the card that it asks for."""
+    vhost: Vhost = "auto"
+    """Whether the kernel moves a guest's frames between its virtio-net card and the tap (vhost-net); auto: where it
+    can."""
 
     @property
     def veth_core_use(self) -> CoreUse:
@@ -36,4 +42,6 @@ class LinuxBridgeOptions(DataPlaneOptions):
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """A virtual machine gets a tap, everything else a veth."""
+        fitting = ("any", "tap") if self.guest_card == "virtio" else ("any", self.guest_card)
+        require_card(self.guest_card, choice, fitting, self.dataplane)
         return kernel_port_kind(choice, self.dataplane)

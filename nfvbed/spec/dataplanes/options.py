@@ -35,6 +35,11 @@ class DataPlaneOptions(SpecModel):
         return True
 
     @property
+    def has_vnf_ceiling(self) -> bool:
+        """Whether a VNF on such ports can be looped back without the data plane."""
+        return True
+
+    @property
     def ring_size(self) -> int:
         """Descriptors of a ring in shared memory (vhost-user, memif): the switch's, and its ceilings'."""
         return 1024
@@ -43,6 +48,11 @@ class DataPlaneOptions(SpecModel):
     def ring_memory_mib(self) -> int:
         """Hugepage memory of whatever sits on such rings in the switch's place."""
         return 256
+
+    @property
+    def boots_guest(self) -> bool:
+        """Whether it runs inside a virtual machine that is booted for each deployment."""
+        return False
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Decide how a VNF's ports attach to it.
