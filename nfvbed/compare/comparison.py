@@ -115,12 +115,16 @@ class Comparison(Record):
         return len({row.variant for row in self.rows}) > MANY
 
     def ranked(self, rows: Sequence[CellSummary]) -> list[CellSummary]:
-        """Order rows of one traffic point: the baseline first; with many, or none in particular, the highest first."""
+        """Order rows of one traffic point: the baseline first; with many, or none in particular, the highest first.
+
+        Rates of emulated guests come after all others, and what was not measured last.
+        """
         by_rate = self.many or self.baseline == BEST
 
-        def key(row: CellSummary) -> tuple[bool, float, bool]:
-            rate = row.mrr.median_pps if row.mrr and by_rate else 0.0
-            return row.mrr is None and by_rate, -rate, not by_rate and row.variant != self.baseline
+        def key(row: CellSummary) -> tuple[bool, bool, float]:
+            if not by_rate:
+                return False, row.variant != self.baseline, 0.0
+            return row.mrr is None, row.emulated, -row.mrr.median_pps if row.mrr else 0.0
 
         return sorted(rows, key=key)
 

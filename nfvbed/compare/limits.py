@@ -70,7 +70,7 @@ def with_limits(row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per
             "vnf_pps": _usable(alone, unusable),
             "exceeded": exceeded,
             "price": _price(row, reference) if not row.vnf else None,
-            "of_bare_ports": _price(row, loopback),
+            "of_bare_ports": None if QualityWarning.EMULATED_ACCELERATOR in unique else _price(row, loopback),
             "notes": (*row.notes, *(entry.detail for entry in exceeded)),
         }
     )
@@ -145,7 +145,7 @@ def _wire(row: CellSummary, link_bits_per_s: float | None) -> list[Limit]:
 
 
 def _price(row: CellSummary, measured: CellSummary | None) -> Price | None:
-    if row.mrr is None or measured is None or measured.mrr is None or not measured.mrr.median_pps or row.emulated:
+    if row.mrr is None or measured is None or measured.mrr is None or not measured.mrr.median_pps:
         return None
     ceiling = measured.mrr
     interval = ratio_interval(row.mrr.samples_pps, ceiling.samples_pps)

@@ -195,6 +195,19 @@ def _standing(comparison: Comparison, ceiling: CellSummary) -> str:
     return f"{WHY_EXCEEDED[ceiling.role]}; by {', '.join(above)}" if above else "holds"
 
 
+def table_of(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """Write a plain table; the first cell of each row names it."""
+    head = joined(Markup('<th scope="col">{}</th>').format(text) for text in headings)
+    body = joined(
+        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
+            row[0], joined(Markup("<td>{}</td>").format(text) for text in row[1:])
+        )
+        for row in rows
+    )
+    table = Markup("<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>")
+    return scrolling(table.format(title, head, body), title)
+
+
 def fact_table(title: str, facts: dict[str, str]) -> Markup:
     """Write names and values."""
     rows = joined(

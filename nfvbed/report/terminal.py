@@ -14,6 +14,7 @@ from nfvbed.compare.verdict import Verdict
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
+from nfvbed.report.terminal_survey import survey, survey_remarks
 from nfvbed.report.terminal_tests import parts_of_tests
 
 WIDE: Final = 110
@@ -51,14 +52,18 @@ def render(comparison: Comparison, width: int) -> RenderableType:
         parts.append(Text(f" {wording.SIMULATED_MARK} ", style="bold white on red"))
     said = answer(comparison)
     parts.append(Text(said.headline, style="bold"))
-    parts.append(_table(comparison, width))
+    parts += survey(comparison, width) if comparison.many else [_table(comparison, width)]
     parts += [Text(line, style="dim") for line in (*placement_lines(comparison), method_line(comparison))]
-    if width >= WIDE:
+    if comparison.many:
+        parts.append(Text(wording.BARE_PORTS, style="dim"))
+    elif width >= WIDE:
         cpu = f" CPU: cores kept busy at maximum load. {wording.BARE_PORTS}" if width >= FULL else ""
         parts.append(Text(f"n/s: cannot be separated.{cpu}", style="dim"))
     parts += parts_of_tests(comparison)
-    parts += [Text(wording.chain(chain)) for chain in comparison.chains]
+    parts += [] if comparison.many else [Text(wording.chain(chain)) for chain in comparison.chains]
     parts += [Text(f"Note: {note}.", style="dim") for note in comparison.notes]
+    if comparison.many:
+        return Group(*parts, *survey_remarks(comparison))
     if width < WIDE:
         limited = ((row, wording.limits(row)) for row in comparison.rows)
         parts += [Text(f"{row.cell}: {text}", style="yellow") for row, text in limited if text]

@@ -130,7 +130,7 @@ def test_vpp_killed_in_mid_trial(lab):
 
 @with_vpp
 def test_vpp_that_is_reset_forwards_again(lab):
-    deployment = lab.deploy(variant(), "p2p")
+    deployment = lab.deploy(variant("vpp-af-packet"), "p2p")
     generator = open_generator(lab, deployment)
     report = lab.reset(deployment, 0.0)
     assert [step for step, _ in report.steps] == ["reset.kill", "reset.start", "reset.interfaces"]
@@ -145,13 +145,25 @@ def test_vpp_that_is_reset_forwards_again(lab):
 
 @with_vpp
 def test_interrupted_deployment_leaves_nothing(nfvbed):
-    process = nfvbed("trace", "--variant", "vpp", "--frames", "100000")
+    process = nfvbed("trace", "vpp", "--frames", "100000")
     with contextlib.suppress(Exception):
         process.wait(timeout=1.5)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == 130
     # The fixture looks at the host: no process, namespace, hugepage or run directory is there.
     assert not list(Path("/dev/shm").glob("nfvbed-*"))
+
+
+@with_vpp
+def test_generator_can_be_started_again_but_not_vpp(lab):
+    deployment = lab.deploy(variant(), "p2p")
+    for _ in range(2):
+        generator = open_generator(lab, deployment)
+        assert all(d.received == d.sent > 0 for d in generator.run(REQUEST).directions)
+        generator.close()
+    with pytest.raises(UnsupportedError, match="do not begin anew"):
+        lab.reset(deployment, 0.0)
+    lab.destroy(deployment)
 
 
 @with_vpp

@@ -85,7 +85,7 @@ def test_frames_pass_and_are_counted(lab, name, core_use):
     assert [hop.name.split()[-1] for hop in hops] == ["(g0)", "s0", "s1", "(g1)"]
     assert [hop.rx_packets for hop in hops] == [sent[1], sent[0], sent[1], sent[0]]
     assert counters.packets == sum(sent)
-    assert [counters.raw[f"s{i} program"] for i in (0, 1)] == [{"received": sent[i], "no_way": 0} for i in (0, 1)]
+    assert [counters.raw[f"s{i} switch"] for i in (0, 1)] == [{"received": sent[i], "no_way": 0} for i in (0, 1)]
     assert (counters.busy_cycles == NOT_SEPARABLE) == (core_use != "threaded-napi")
     switching = [thread.core for thread in site.work_threads(deployment) if thread.role is Role.SWITCH]
     assert switching == ([0, 0] if core_use == "threaded-napi" else [])

@@ -173,14 +173,15 @@ class Vpp(DataPlane):
         """Kill VPP and start it again on the same configuration, which it forgets, so it is given to it anew.
 
         Raises:
-            UnsupportedError: the generator's memif does not look for a VPP that has come back.
+            UnsupportedError: its ports are sockets, whose other sides do not begin anew with a VPP that has come back.
         """
-        if any(port.kind is PortKind.MEMIF for port in deployment.ports):
+        if any(interface.kind not in vpp_ports.KERNEL for interface in self._graph(deployment).interfaces):
             raise UnsupportedError(
-                "the generator does not find a VPP again that was restarted",
-                where=f"variant {deployment.variant}, port_kind: memif",
-                observed="DPDK's memif client connects once, when its port is started",
-                fix="variant vpp, whose ports are vhost-user",
+                "DPDK's ports do not begin anew with a VPP that was restarted",
+                where=f"variant {deployment.variant}",
+                observed="VPP begins a vhost-user ring at its first kick, and virtio-user does not kick the ring that"
+                " it receives by a second time; a memif client connects once",
+                fix="variant vpp-af-packet, whose ports are the kernel's",
             )
         workspace, instance = self._workspace(deployment), self._instance(deployment)
         self.release(deployment)

@@ -5,6 +5,7 @@ finds the way to the other host in the routes of its network namespace, and lear
 answer to an ARP request of the kernel.
 """
 
+import contextlib
 import socket
 import time
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
@@ -39,7 +41,7 @@ _MEMIF_RING = 11
 _UNDERLAY_QUEUES = {"memif": 2, "veth": 1}
 """The switch sends with a queue for its poll-mode thread and one for all others; a memif has as many on both sides."""
 _PATIENCE_S = 10.0
-_LOOK_AROUND_S = 0.02
+_LOOK_AROUND_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,9 @@ class OverlayHost:
         other = ADDRESSES[1 - self.plan.index]
 
         def ask() -> None:
+            # What the kernel has read from the other host's own question it would not ask for.
+            with IPRoute() as route, contextlib.suppress(NetlinkError):
+                route.neigh("del", dst=other, ifindex=route.link_lookup(ifname=PHYSICAL)[0])
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
                 opened.sendto(b"", (other, _DISCARD))
 

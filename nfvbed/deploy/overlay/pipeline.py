@@ -10,7 +10,6 @@ from enum import IntEnum
 
 from nfvbed.deploy.overlay.placement import TUNNEL_PORT, HostPlan, Leg
 from nfvbed.deploy.ovs.tablerules import (
-    CT_ESTABLISHED,
     CT_INVALID,
     CT_NEW,
     CT_TRACKED,
@@ -26,6 +25,9 @@ ARRIVAL_ZONES = 100
 """Zones of connections towards a port are its number and this; of those from it, its number."""
 DEFAULT = 100
 """Priority of the path's rules; above it are the rules that a frame must be compared with."""
+LET_IN = 1
+"""The mark of a connection that was committed. UDP without an answer stays `new` for the switch; by its mark a frame of
+it is known, and is not committed again."""
 _IPV4 = Field("eth_type", 0x0800)
 
 
@@ -94,7 +96,7 @@ def _leaving(leg: Leg, conntrack: bool) -> list[TableRule]:
     return [
         *found,
         TableRule(Table.TRACK_OUT, DEFAULT, (source, _IPV4), (track(leg.source, Table.FIREWALL_OUT),)),
-        TableRule(Table.COMMIT_OUT, DEFAULT, new, (commit(leg.source),), Table.ROUTE),
+        TableRule(Table.COMMIT_OUT, DEFAULT, new, (commit(leg.source, LET_IN),), Table.ROUTE),
     ]
 
 
@@ -107,7 +109,7 @@ def _arriving(port: int, conntrack: bool) -> list[TableRule]:
     return [
         *found,
         TableRule(Table.TRACK_IN, DEFAULT, (target, _IPV4), (track(zone, Table.FIREWALL_IN),)),
-        TableRule(Table.COMMIT_IN, DEFAULT, new, (commit(zone),), Table.DELIVER),
+        TableRule(Table.COMMIT_IN, DEFAULT, new, (commit(zone, LET_IN),), Table.DELIVER),
     ]
 
 
@@ -115,11 +117,11 @@ def _states(table: Table, onward: Table, conntrack: bool) -> list[TableRule]:
     """What becomes of frames whose connection is known, of those with none, and of those that belong to none."""
     if not conntrack:
         return [TableRule(table, DEFAULT, goto=onward)]
-    known = CT_TRACKED | CT_ESTABLISHED
+    tracked = Field("ct_state", CT_TRACKED, CT_TRACKED)
     return [
-        TableRule(table, DEFAULT, (Field("ct_state", known, known),), goto=onward),
+        TableRule(table, DEFAULT + 1, (tracked, Field("ct_mark", LET_IN)), goto=onward),
         TableRule(table, DEFAULT, (Field("ct_state", 0, CT_TRACKED),), goto=onward),
-        TableRule(table, DEFAULT + 1, (Field("ct_state", CT_TRACKED | CT_INVALID, CT_TRACKED | CT_INVALID),)),
+        TableRule(table, DEFAULT + 2, (Field("ct_state", CT_TRACKED | CT_INVALID, CT_TRACKED | CT_INVALID),)),
     ]
 
 

@@ -24,10 +24,11 @@ _FIELDS: dict[str, tuple[int, int, int]] = {
     "tunnel_id": (_OPENFLOW_CLASS, 38, 8),
     "reg0": (_NICIRA_CLASS, 0, 4),
     "ct_state": (_NICIRA_CLASS, 105, 4),
+    "ct_mark": (_NICIRA_CLASS, 107, 4),
 }
 """Field: OXM class, number, bytes."""
 
-CT_NEW, CT_ESTABLISHED, CT_INVALID, CT_TRACKED = 0x01, 0x02, 0x10, 0x20
+CT_NEW, CT_INVALID, CT_TRACKED = 0x01, 0x10, 0x20
 """Bits of `ct_state`."""
 
 _OXM_HEADER = struct.Struct("!HBB")
@@ -37,7 +38,7 @@ _OUTPUT = struct.Struct("!HHIH6x")
 _CONNECTION_TRACKING = struct.Struct("!HHIHHIHB3xH")
 _NICIRA = 0x00002320
 _NXAST_CT = 35
-_CT_COMMIT = 1
+_CT_COMMIT, _NO_TABLE = 1, 0xFF
 _SET_FIELD, _EXPERIMENTER = 25, 0xFFFF
 _INSTRUCTION_GOTO, _INSTRUCTION_APPLY = 1, 4
 
@@ -82,17 +83,18 @@ def set_field(name: str, value: int) -> bytes:
 
 def track(zone: int, table: int) -> bytes:
     """Look the connection up, and go on in a table with what was found (`ct(table=...,zone=...)`)."""
-    return _ct(0, zone, table)
+    return _ct(0, zone, table, b"")
 
 
-def commit(zone: int) -> bytes:
-    """Remember the connection (`ct(commit,zone=...)`)."""
-    return _ct(_CT_COMMIT, zone, 0xFF)
+def commit(zone: int, mark: int) -> bytes:
+    """Remember the connection, with a mark (`ct(commit,zone=...,exec(set_field:...->ct_mark))`)."""
+    return _ct(_CT_COMMIT, zone, _NO_TABLE, set_field("ct_mark", mark))
 
 
-def _ct(flags: int, zone: int, table: int) -> bytes:
-    size = _CONNECTION_TRACKING.size
-    return _CONNECTION_TRACKING.pack(_EXPERIMENTER, size, _NICIRA, _NXAST_CT, flags, 0, zone, table, 0)
+def _ct(flags: int, zone: int, table: int, nested: bytes) -> bytes:
+    size = _CONNECTION_TRACKING.size + len(nested)
+    head = _CONNECTION_TRACKING.pack(_EXPERIMENTER, size, _NICIRA, _NXAST_CT, flags, 0, zone, table, 0)
+    return head + nested
 
 
 def flow_mod(rule: TableRule) -> bytes:

@@ -4,10 +4,9 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from nfvbed.errors import UnsupportedError
-from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions, refuse_existing
-from nfvbed.spec.vnf import VnfChoice, vnic_of
+from nfvbed.records import PortKind
+from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions, veth_for_processes
+from nfvbed.spec.vnf import VnfChoice
 
 
 class XdpOptions(DataPlaneOptions):
@@ -34,21 +33,5 @@ class XdpOptions(DataPlaneOptions):
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Every VNF gets a veth."""
-        if choice.kind is VnfKind.EXISTING:
-            raise refuse_existing()
-        if choice.kind is VnfKind.VM:
-            raise UnsupportedError(
-                "a virtual machine is not attached to this data plane",
-                where="xdp",
-                observed="redirected frames take neither a tap's offloads nor its missing checksums along",
-                fix="kind: process or container; or variant linux-bridge",
-            )
-        vnic = vnic_of(choice)
-        if vnic != "any":
-            raise UnsupportedError(
-                f"a VNF of kind {choice.kind} has no network card of kind {vnic!r}",
-                where="xdp",
-                observed="a process or container gets the end of a veth pair",
-                fix="vnic: any",
-            )
-        return PortKind.VETH
+        why = "redirected frames take neither a tap's offloads nor its missing checksums along"
+        return veth_for_processes(choice, "xdp", why)
