@@ -290,6 +290,10 @@ class WorkThread(Record):
     polling: bool = False
 
 
+GuestCard = Literal["any", "virtio", "e1000", "rtl8139"]
+"""A guest's network card: virtio-net, or an emulated one."""
+
+
 class VnfPort(Record):
     """Where a port of a VNF attaches to the data plane."""
 
@@ -306,6 +310,12 @@ class VnfPort(Record):
     mac: str
     queues: int = 1
     queue_size: int = 1024
+    card: GuestCard = "any"
+    """The network card that a guest has on it; any: the one that the VNF asks for."""
+    offloads: bool = True
+    """Whether the VNF may leave checksums and segmentation to it, where it would."""
+    vhost: bool | None = None
+    """Whether the kernel moves a guest's frames (vhost-net), not QEMU; None: where the host can."""
 
 
 class VnfHandle(Record):

@@ -9,7 +9,7 @@ from nfvbed.deploy.lab.topology import read_topology
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.onboard.numa import GuestPlacement, Host, place_guest
 from nfvbed.onboard.vnf import SINK, SOURCE, VnfPlacement
-from nfvbed.records import Deployment, PortKind, VnfKind
+from nfvbed.records import Deployment, VnfKind
 from nfvbed.spec.layout import EndKind, Layout
 from nfvbed.spec.vnf import VnfChoice
 
@@ -74,7 +74,7 @@ def _meets_others(guest: GuestPlacement | None, arrangement: Arrangement) -> boo
 def _beyond(deployment: Deployment, plan: Layout, index: int) -> tuple[str, str]:
     """Give what a VNF's ports lead to: its neighbours along a chain, the generator at its ends and side by side."""
     vnfs = deployment.vnf_ports
-    kernel = deployment.vnf_ports[index][0].kind is not PortKind.VHOST_USER
+    kernel = (deployment.ports or deployment.vnf_ports[index])[0].kind.is_kernel
     generator = tuple(veth_ports.MACS[name] for name in GENERATOR_LINKS) if kernel else vhost_user_ports.MACS
     if plan.ways > 1:
         return generator[0], generator[1]

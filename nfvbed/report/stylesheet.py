@@ -48,6 +48,7 @@ td.whole{white-space:nowrap}
 td small,th small{display:block;min-width:4.5rem;color:var(--soft);font-weight:400;font-size:.82rem}
 td.verdict{white-space:nowrap}
 #comparison{font-size:.85rem}
+.survey tr.row th,.survey tr.row td{padding:.15rem .5rem}.survey th small{display:inline}
 td.limits{min-width:16em;width:100%}
 .count{color:var(--soft);white-space:nowrap}.limits .doubt{white-space:nowrap}
 sup{line-height:0;font-size:.75em;margin-left:.1em}sup a{text-decoration:none}

@@ -6,7 +6,6 @@ from functools import partial
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place_generator
-from nfvbed.deploy.dataplanes.ceiling_options import of_veth
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVeth
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
 from nfvbed.deploy.lab import links
@@ -28,7 +27,7 @@ class BareVeth(SwitchlessVeth):
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make the pairs and place the receive work of the generator's ends."""
         refuse_many_vnfs(request.layout)
-        options = of_veth(request.variant)
+        options = request.variant.options
         offloads = request.vnf is None or request.vnf.offloads
         steps = Steps()
         with steps.timed("deploy.links"):
@@ -38,11 +37,11 @@ class BareVeth(SwitchlessVeth):
                 macs = (MACS[near], end_mac(End(0, place)))
                 inside(generator, partial(links.add_veth, near, far, macs, vnf))
             veth_ports.prepare(vnf, VNF_LINKS, offloads)
-            veth_ports.prepare(generator, GENERATOR_LINKS, options.offloads)
+            veth_ports.prepare(generator, GENERATOR_LINKS, options.veth_offloads)
             veth_ports.wait_until_up(generator, GENERATOR_LINKS)
         threads: tuple[WorkThread, ...] = ()
         with steps.timed("deploy.cores"):
-            if options.core_use != "inline":
+            if options.veth_core_use != "inline":
                 threads = place_generator(GENERATOR_LINKS, generator, request.arrangement)
         return Deployment(
             id=request.workspace.id,
@@ -51,16 +50,16 @@ class BareVeth(SwitchlessVeth):
             topology=request.layout.name,
             role=CellRole.VNF,
             ports=veth_ports.generator_ports(generator),
-            vnf_ports=vnf_ports(request.layout, lambda end: _vnf_port(end, vnf)),
+            vnf_ports=vnf_ports(request.layout, lambda end: _vnf_port(end, vnf, options.veth_offloads)),
             threads=threads,
             run_directory=str(request.workspace.directory),
-            control={"generator_netns": generator, "core_use": options.core_use},
+            control={"generator_netns": generator, "core_use": options.veth_core_use},
             versions={"linux": platform.release()},
             steps=steps.done,
         )
 
 
-def _vnf_port(end: End, netns: str) -> VnfPort:
+def _vnf_port(end: End, netns: str, offloads: bool) -> VnfPort:
     return VnfPort(
         name=end_name(end),
         vnf=0,
@@ -69,4 +68,5 @@ def _vnf_port(end: End, netns: str) -> VnfPort:
         address=VNF_LINKS[end.port],
         netns=netns,
         mac=end_mac(end),
+        offloads=offloads,
     )

@@ -7,7 +7,6 @@ switch that copies on a core of its own.
 
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
-from nfvbed.deploy.dataplanes.ceiling_options import of_vhost_user
 from nfvbed.deploy.dataplanes.loopback_vhost import LoopbackVhost
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVhostUser
 from nfvbed.deploy.lab.timing import Steps
@@ -30,8 +29,8 @@ class BareVhost(SwitchlessVhostUser):
         """Name the sockets; the VNF makes them."""
         plan, directory = request.layout, request.workspace.directory
         refuse_many_vnfs(plan)
-        options = of_vhost_user(request.variant)
-        vhost_user_ports.check_queue_size(options.rx_queue_size)
+        options = request.variant.options
+        vhost_user_ports.check_queue_size(options.ring_size)
         steps = Steps()
         with steps.timed("deploy.ports"):
             sockets = vhost_user_ports.sockets(directory, ("v1a", "v1b"))
@@ -44,7 +43,7 @@ class BareVhost(SwitchlessVhostUser):
             role=CellRole.VNF,
             ports=tuple(GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER) for spec in specs),
             vnf_ports=vnf_ports(
-                plan, lambda end: vhost_user_ports.vnf_port(end, sockets[end_name(end)], options.rx_queue_size)
+                plan, lambda end: vhost_user_ports.vnf_port(end, sockets[end_name(end)], options.ring_size)
             ),
             run_directory=str(directory),
             steps=steps.done,

@@ -4,7 +4,6 @@ import platform
 
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
-from nfvbed.deploy.dataplanes.ceiling_options import of_veth
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVeth
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
 from nfvbed.deploy.lab import links, napi
@@ -26,18 +25,18 @@ class LoopbackVeth(SwitchlessVeth):
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make the pair and place the receive work."""
         variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
-        options = of_veth(variant)
+        options = variant.options
         steps = Steps()
-        core = arrangement.switch_cores[0] if options.core_use == "threaded-napi" else arrangement.generator_core
+        core = arrangement.switch_cores[0] if options.veth_core_use == "threaded-napi" else arrangement.generator_core
         threads: list[WorkThread] = []
         with steps.timed("deploy.links"):
             netns = workspace.network_namespace("generator")
             first, second = GENERATOR_LINKS
             inside(netns, lambda: links.add_veth(first, second, (MACS[first], MACS[second])))
-            veth_ports.prepare(netns, GENERATOR_LINKS, options.offloads)
+            veth_ports.prepare(netns, GENERATOR_LINKS, options.veth_offloads)
             veth_ports.wait_until_up(netns, GENERATOR_LINKS)
         with steps.timed("deploy.cores"):
-            if options.core_use != "inline":
+            if options.veth_core_use != "inline":
                 before = list(napi.napi_threads())
                 napi.make_threaded(netns, GENERATOR_LINKS)
                 for name in GENERATOR_LINKS:
@@ -53,7 +52,7 @@ class LoopbackVeth(SwitchlessVeth):
             ports=veth_ports.generator_ports(netns),
             threads=tuple(threads),
             run_directory=str(workspace.directory),
-            control={"generator_netns": netns, "core_use": options.core_use},
+            control={"generator_netns": netns, "core_use": options.veth_core_use},
             versions={"linux": platform.release()},
             steps=steps.done,
         )

@@ -8,7 +8,6 @@ exceed it. The ceiling in the switch's own arrangement is the reference, testpmd
 
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
-from nfvbed.deploy.dataplanes.ceiling_options import of_vhost_user
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVhostUser
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.native import native_binary
@@ -41,8 +40,8 @@ class LoopbackVhost(SwitchlessVhostUser):
     def deploy(self, request: DeployRequest) -> Deployment:
         """Name the socket that the generator's ports share."""
         variant, workspace = request.variant, request.workspace
-        options = of_vhost_user(variant)
-        vhost_user_ports.check_queue_size(options.rx_queue_size)
+        options = variant.options
+        vhost_user_ports.check_queue_size(options.ring_size)
         steps = Steps()
         with steps.timed("deploy.ports"):
             path = workspace.directory / "loop.sock"
@@ -55,7 +54,7 @@ class LoopbackVhost(SwitchlessVhostUser):
             topology=request.layout.name,
             role=CellRole.LOOPBACK,
             ports=(
-                vhost_user_ports.server_port(0, path, options.rx_queue_size),
+                vhost_user_ports.server_port(0, path, options.ring_size),
                 GeneratorPort(engine="dpdk", spec=vhost, kind=PortKind.VHOST_USER),
             ),
             run_directory=str(workspace.directory),

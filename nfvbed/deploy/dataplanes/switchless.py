@@ -5,9 +5,8 @@ from typing import ClassVar
 
 from nfvbed.deploy.dataplane import DataPlane
 from nfvbed.deploy.dataplanes import veth_ports
-from nfvbed.deploy.dataplanes.ceiling_options import as_bridge
-from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS
+from nfvbed.deploy.dataplanes.veth_probe import probe_veth
 from nfvbed.deploy.lab import napi
 from nfvbed.errors import SwitchDiedError
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
@@ -21,8 +20,8 @@ class SwitchlessVeth(DataPlane):
     """What its links are, for the message when they are down."""
 
     def probe(self, variant: Variant) -> Support:
-        """It runs where the bridge runs."""
-        return LinuxBridge().probe(as_bridge(variant))
+        """It needs veth ports and live frames."""
+        return probe_veth(variant)
 
     def verify(self, deployment: Deployment) -> None:
         """Check that the generator's links are there and up."""

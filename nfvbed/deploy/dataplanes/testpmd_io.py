@@ -11,7 +11,6 @@ from pathlib import Path
 
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
-from nfvbed.deploy.dataplanes.ceiling_options import of_vhost_user
 from nfvbed.deploy.dataplanes.ovs_probe import try_memory
 from nfvbed.deploy.lab.processes import ManagedProcess
 from nfvbed.deploy.lab.timing import Steps
@@ -20,6 +19,7 @@ from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.testpmd import command, telemetry
 from nfvbed.deploy.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
+from nfvbed.patience import patient
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
@@ -35,7 +35,7 @@ from nfvbed.records import (
 from nfvbed.spec.variant import Variant
 
 PROCESS = "testpmd"
-START_S = 15.0
+START_S = patient(15.0)
 _PORTS = (0, 1)
 POLLING_LOOKS = 3
 """How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""
@@ -122,16 +122,16 @@ class TestpmdIo(DataPlane):
     def _wire(self, request: DeployRequest) -> ReferencePorts:
         """Make what is on both sides of testpmd's ports."""
         variant, workspace = request.variant, request.workspace
-        ovs = of_vhost_user(variant)
-        vhost_user_ports.check_queue_size(ovs.rx_queue_size)
+        options = variant.options
+        vhost_user_ports.check_queue_size(options.ring_size)
         sockets = tuple(vhost_user_ports.sockets(workspace.directory).values())
         return ReferencePorts(
             vdevs=(vdev(0, sockets[0]), vdev(1, sockets[1])),
-            ports=vhost_user_ports.server_ports(sockets, ovs.rx_queue_size),
+            ports=vhost_user_ports.server_ports(sockets, options.ring_size),
             netns=workspace.network_namespace("switch"),
-            hugepages_mib=max(variant.hugepages_mib, ovs.socket_memory_mib),
-            memory_mib=ovs.socket_memory_mib,
-            descriptors=ovs.rx_queue_size,
+            hugepages_mib=max(variant.hugepages_mib, options.ring_memory_mib),
+            memory_mib=options.ring_memory_mib,
+            descriptors=options.ring_size,
         )
 
     def verify(self, deployment: Deployment) -> None:

@@ -10,10 +10,9 @@ from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import bridge_ports, veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place_generator
 from nfvbed.deploy.dataplanes.bridge_ports import BridgePlan
-from nfvbed.deploy.dataplanes.ceiling_options import as_bridge, of_veth
-from nfvbed.deploy.dataplanes.linux_bridge import LinuxBridge
 from nfvbed.deploy.dataplanes.testpmd_io import ReferencePorts, TestpmdIo
 from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, SWITCH_LINKS
+from nfvbed.deploy.dataplanes.veth_probe import probe_veth
 from nfvbed.deploy.lab import napi
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.errors import UnsupportedError
@@ -36,17 +35,17 @@ class TestpmdVeth(TestpmdIo):
     kind = "testpmd-veth"
 
     def probe(self, variant: Variant) -> Support:
-        """It needs what the bridge needs, and testpmd."""
-        support = LinuxBridge().probe(as_bridge(variant))
+        """It needs veth ports, and testpmd."""
+        support = probe_veth(variant)
         return support if support.readiness is Readiness.UNSUPPORTED else super().probe(variant)
 
     def _wire(self, request: DeployRequest) -> ReferencePorts:
-        options = of_veth(request.variant)
+        options = request.variant.options
         if request.layout.vnfs:
             raise UnsupportedError(
                 "a reference is measured from port to port", observed=f"topology {request.layout.name}", fix="p2p"
             )
-        if options.core_use == "inline":
+        if options.veth_core_use == "inline":
             raise UnsupportedError(
                 "no reference has its work in the sender's softirq",
                 where="core_use: inline",
@@ -56,7 +55,7 @@ class TestpmdVeth(TestpmdIo):
         plan = BridgePlan(layout("p2p"))
         spaces = bridge_ports.make_spaces(request, plan)
         inside(spaces.switch, lambda: bridge_ports.make_links(plan, spaces))
-        bridge_ports.prepare(plan, spaces, options.offloads, True)
+        bridge_ports.prepare(plan, spaces, options.veth_offloads, True)
         veth_ports.wait_until_up(spaces.switch, SWITCH_LINKS)
         napi.leave_to_poller(spaces.switch, SWITCH_LINKS)
         return ReferencePorts(

@@ -13,7 +13,6 @@ from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import bridge_ports, bridge_shares, veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place
 from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan, BridgeSpaces
-from nfvbed.deploy.dataplanes.ceiling_options import of_veth
 from nfvbed.deploy.lab import coredistance, napi
 from nfvbed.deploy.lab.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
 from nfvbed.deploy.lab.namespaces import inside
@@ -84,12 +83,12 @@ class VethSwitch(DataPlane):
             if spaces.generator is not None:
                 bridge_ports.make_idle(plan, spaces.generator)
         with steps.timed("deploy.cores"):
-            threads = place(plan, spaces, of_veth(variant), arrangement)
+            threads = place(plan, spaces, variant.options.veth_core_use, arrangement)
         with steps.timed("deploy.switch"):
             own = self.connect(request, plan, spaces)
         self._workspaces[workspace.id] = workspace
         cores = (arrangement.switch_cores[0], arrangement.generator_core)
-        core_use = of_veth(variant).core_use
+        core_use = variant.options.veth_core_use
         return Deployment(
             id=workspace.id,
             variant=variant.name,

@@ -70,9 +70,9 @@ def silence_ipv6(names: Iterable[str] = ("all", "default")) -> None:
             path.write_text("1")
 
 
-def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None = None) -> None:
-    """Make a pair of one queue each, the other end in another namespace where one is given, both down."""
-    ends = {"mtu": PORT_MTU, "num_tx_queues": 1, "num_rx_queues": 1}
+def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None = None, *, queues: int = 1) -> None:
+    """Make a pair, the other end in another namespace where one is given, both down, each with so many queues."""
+    ends = {"mtu": PORT_MTU, "num_tx_queues": queues, "num_rx_queues": queues}
     other: dict[str, object] = {"ifname": peer, "address": macs[1], **ends}
     with IPRoute() as route:
         if peer_netns is None:
@@ -108,24 +108,6 @@ def add_tap(name: str, queues: int = 1) -> None:
         os.close(handle)
     with IPRoute() as route:
         route.link("set", index=_index(route, name), mtu=PORT_MTU)
-
-
-def add_macvtap(name: str, lower: str, mac: str, queues: int = 1) -> None:
-    """Make a macvtap device on another link, in mode bridge, down.
-
-    Args:
-        name: of the device.
-        lower: the link that it is on.
-        mac: its address; the guest's NIC must have the same.
-        queues: that can be opened.
-
-    Raises:
-        NetlinkError: the kernel has no macvtap.
-    """
-    with IPRoute() as route:
-        lower_index = _index(route, lower)
-        many = {"num_tx_queues": queues, "num_rx_queues": queues}
-        route.link("add", ifname=name, kind="macvtap", link=lower_index, macvtap_mode="bridge", address=mac, **many)
 
 
 def set_up(names: Iterable[str]) -> None:

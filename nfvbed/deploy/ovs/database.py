@@ -5,21 +5,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from ovs.db import idl
 from ovs.poller import Poller
 
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 
-PATIENCE_S = 15.0
+PATIENCE_S = patient(15.0)
 _LOOK_AROUND_MS = 50
 """How often a wait looks whether the switch still lives."""
 
 ROOT = "Open_vSwitch"
 _COLUMNS = {
-    ROOT: ("bridges", "cur_cfg", "next_cfg", "other_config", "dpdk_version", "dpdk_initialized"),
+    ROOT: ("bridges", "cur_cfg", "next_cfg", "other_config", "dpdk_version", "dpdk_initialized", "iface_types"),
     "Bridge": ("name", "ports", "datapath_type", "fail_mode", "protocols", "controller", "other_config"),
     "Controller": ("target", "connection_mode", "status"),
     "Port": ("name", "interfaces"),
@@ -33,6 +34,7 @@ _COLUMNS = {
         "error",
         "link_state",
         "status",
+        "mtu_request",
     ),
 }
 
@@ -47,6 +49,8 @@ class PortRequest:
     """Its OpenFlow port number."""
     options: Mapping[str, str] = field(default_factory=dict)
     other_config: Mapping[str, str] = field(default_factory=dict)
+    mtu: int | None = None
+    """Bytes of an Ethernet payload that it takes; None: Open vSwitch's default."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class SwitchState:
 
     dpdk_version: str
     dpdk_initialized: bool
+    interface_types: frozenset[str] = frozenset()
+    """That it was built with; empty until it has read its settings."""
 
 
 class SwitchDatabase:
@@ -111,9 +117,13 @@ class SwitchDatabase:
         self._commit(transaction)
 
     def add_bridge(
-        self, name: str, ports: Sequence[PortRequest], other_config: Mapping[str, str] | None = None
+        self,
+        name: str,
+        ports: Sequence[PortRequest],
+        other_config: Mapping[str, str] | None = None,
+        datapath: Literal["netdev", "system"] = "netdev",
     ) -> None:
-        """Add a userspace bridge with its ports, and wait until the switch has made them.
+        """Add a bridge with its ports, and wait until the switch has made them.
 
         It is `secure`: nothing is forwarded but by its rules.
 
@@ -121,6 +131,7 @@ class SwitchDatabase:
             name: of the bridge.
             ports: beside its own internal one.
             other_config: settings of the bridge (ovs-vswitchd.conf.db(5)).
+            datapath: userspace's, or the kernel's.
 
         Raises:
             DeployError: a port could not be opened; the message holds the switch's own words.
@@ -130,12 +141,12 @@ class SwitchDatabase:
         requests = [PortRequest(name, "internal", 0), *ports]
         bridge = transaction.insert(self._idl.tables["Bridge"])
         bridge.name = name
-        bridge.datapath_type = "netdev"
+        bridge.datapath_type = datapath
         bridge.fail_mode = "secure"
         bridge.protocols = ["OpenFlow14"]
         bridge.other_config = dict(other_config or {})
         bridge.ports = [self._insert_port(transaction, request) for request in requests]
-        root.bridges = [bridge]
+        root.bridges = [*root.bridges, bridge]
         self._apply(transaction, f"the switch did not make the bridge {name}")
         self._check_ports(ports)
 
@@ -202,15 +213,22 @@ class SwitchDatabase:
         return SwitchState(
             dpdk_version=_optional(root.dpdk_version),
             dpdk_initialized=bool(root.dpdk_initialized),
+            interface_types=frozenset(root.iface_types),
         )
 
-    def wait_for_switch(self) -> SwitchState:
+    def wait_for_switch(self, *, dpdk: bool = True) -> SwitchState:
         """Wait until the switch has read its settings and brought DPDK up (where it cannot, it ends).
+
+        Args:
+            dpdk: whether it was told to bring DPDK up.
 
         Raises:
             DeployError: nothing came in time.
         """
-        self._wait(lambda: self.switch().dpdk_initialized, "the switch did not bring DPDK up")
+        if dpdk:
+            self._wait(lambda: self.switch().dpdk_initialized, "the switch did not bring DPDK up")
+        else:
+            self._wait(lambda: bool(self.switch().interface_types), "the switch did not read its settings")
         return self.switch()
 
     def wait_until_configured(self) -> None:
@@ -244,6 +262,8 @@ class SwitchDatabase:
         interface.other_config = dict(request.other_config)
         if request.number:
             interface.ofport_request = request.number
+        if request.mtu is not None:
+            interface.mtu_request = request.mtu
         port = transaction.insert(self._idl.tables["Port"])
         port.name = request.name
         port.interfaces = [interface]

@@ -6,7 +6,7 @@ from nfvbed.deploy.tables.ovs_fdb import OvsLearning
 from nfvbed.deploy.tables.table import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.records import Deployment
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
-from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.variant import Variant
 
 PORT_TO_PORT = "p2p"
@@ -19,7 +19,7 @@ def forwarding_table(deployment: Deployment, variant: Variant) -> ForwardingTabl
         TableNotApplicable: it has none.
         UnsupportedError, DeployError: it cannot be filled here.
     """
-    if isinstance(variant.options, OvsDpdkOptions):
+    if isinstance(variant.options, OvsOptions):
         return OvsEntries(deployment)
     if isinstance(variant.options, LinuxBridgeOptions):
         raise TableNotApplicable(
@@ -45,7 +45,7 @@ def learning_table(deployment: Deployment, variant: Variant) -> LearningTable:
         if not options.learning:
             raise TableNotApplicable("this bridge does not learn (learning: false): it floods every frame")
         return BridgeLearning(deployment.control["switch_netns"], deployment.control["bridge"], options.fdb_max_learned)
-    if isinstance(options, OvsDpdkOptions):
+    if isinstance(options, OvsOptions):
         if options.flows != "normal":
             raise TableNotApplicable("static rules forward from port to port, whatever the addresses (flows: normal)")
         return OvsLearning(deployment.control)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing, veth_for_processes
+from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions, refuse_existing, veth_for_processes
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 
@@ -14,8 +14,13 @@ class LagopusRawOptions(DataPlaneOptions):
     """Lagopus with raw sockets on veth ports, its cables OpenFlow rules."""
 
     dataplane: Literal["lagopus-raw"]
-    core_use: Literal["threaded-napi", "rps", "inline"] = "threaded-napi"
+    core_use: CoreUse = "threaded-napi"
     """Which core receives frames for its sockets: as for the bridge."""
+
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """As its own."""
+        return self.core_use
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Every VNF gets a veth."""
@@ -37,6 +42,11 @@ class LagopusOptions(DataPlaneOptions):
     def switch_cores(self) -> int:
         """Those of its pipeline."""
         return self.io_and_worker_cores
+
+    @property
+    def ring_size(self) -> int:
+        """As asked for."""
+        return self.queue_size
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """All of its ports are vhost-user sockets."""

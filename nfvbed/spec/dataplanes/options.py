@@ -1,9 +1,14 @@
 """The base of every data plane's options, and what they answer for the lab."""
 
+from typing import Literal
+
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import VnfChoice, vnic_of
+
+CoreUse = Literal["threaded-napi", "rps", "inline"]
+"""Which core does the receive work of veth ports: see `nfvbed/deploy/dataplanes/bridge_cores.py`."""
 
 
 class DataPlaneOptions(SpecModel):
@@ -17,6 +22,36 @@ class DataPlaneOptions(SpecModel):
     @property
     def is_simulated(self) -> bool:
         """Whether nothing of it can ever be a measurement."""
+        return False
+
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """Where the receive work of the generator's veth ports and of their ceilings is done."""
+        return "threaded-napi"
+
+    @property
+    def veth_offloads(self) -> bool:
+        """Whether the generator's veth ports and their ceilings have offloads."""
+        return True
+
+    @property
+    def has_vnf_ceiling(self) -> bool:
+        """Whether a VNF on such ports can be looped back without the data plane."""
+        return True
+
+    @property
+    def ring_size(self) -> int:
+        """Descriptors of a ring in shared memory (vhost-user, memif): the switch's, and its ceilings'."""
+        return 1024
+
+    @property
+    def ring_memory_mib(self) -> int:
+        """Hugepage memory of whatever sits on such rings in the switch's place."""
+        return 256
+
+    @property
+    def boots_guest(self) -> bool:
+        """Whether it runs inside a virtual machine that is booted for each deployment."""
         return False
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:

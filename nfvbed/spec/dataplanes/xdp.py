@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from nfvbed.records import PortKind
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, veth_for_processes
+from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions, veth_for_processes
 from nfvbed.spec.vnf import VnfChoice
 
 
@@ -15,8 +15,13 @@ class XdpOptions(DataPlaneOptions):
     dataplane: Literal["xdp"]
     mode: Literal["native", "generic"] = "native"
     """`native`: the driver runs the program on its own frames; `generic`: the kernel, on its own buffers of them."""
-    core_use: Literal["threaded-napi", "rps", "inline"] = "threaded-napi"
+    core_use: CoreUse = "threaded-napi"
     """Which core runs the programs: a NAPI thread or (generic) RPS on the switch's core, or the sender's softirq."""
+
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """As its own."""
+        return self.core_use
 
     @model_validator(mode="after")
     def rps_is_for_generic_mode(self) -> Self:

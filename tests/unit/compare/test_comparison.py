@@ -12,7 +12,7 @@ from nfvbed.compare.scope import Scope
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UsageError
-from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Status
+from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Readiness, Status, Support
 from nfvbed.results import ResultRecord
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
@@ -279,3 +279,22 @@ def test_nothing_measured_is_an_error():
     stopped = tuple((f"ovs-dpdk/p2p/{size}", Status.FAILED, "died") for size in (64, 1518))
     with pytest.raises(NotComparableError, match="nothing here"):
         require_comparable(compare([build(Scenario(systems=(OVS,), blocked=stopped))]))
+
+
+def test_best_judges_each_row_against_the_highest_of_its_traffic_point():
+    found = compare([build()], Options(baseline="best"))
+    assert found.baseline == "best"
+    against = {entry.cell: entry.baseline_cell for entry in found.differences}
+    assert against == {"linux-bridge/p2p/64": "ovs-dpdk/p2p/64", "linux-bridge/p2p/1518": "ovs-dpdk/p2p/1518"}
+    assert {entry.judgement.verdict for entry in found.differences} == {Verdict.LOWER}
+    rows = [row for row in found.rows if row.frame_size == 64]
+    assert [row.variant for row in found.ranked(rows)] == ["ovs-dpdk", "linux-bridge"]
+
+
+def test_a_doctor_that_is_not_right_is_noted():
+    ready = Support(variant="linux-bridge", readiness=Readiness.READY)
+    said = (Support(variant="ovs-dpdk", readiness=Readiness.UNSUPPORTED, reason="no hugepages"),)
+    found = compare([dataclasses.replace(build(), supports=(*said, ready))])
+    assert [note for note in found.notes if "doctor" in note] == [
+        "doctor and run disagree on ovs-dpdk: the doctor says unsupported (no hugepages), and frames came through it"
+    ]

@@ -1,0 +1,106 @@
+"""Options of Open vSwitch's userspace datapath: its polling threads, its receive queues and its caches."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import VnfKind
+from nfvbed.spec.dataplanes.options import refuse_existing
+from nfvbed.spec.dataplanes.ovs import OvsOptions
+from nfvbed.spec.model import SpecModel
+from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
+
+MOST_SLEEP_US = 10_000
+
+
+class AutoLoadBalance(SpecModel):
+    """When receive queues are moved between polling threads by themselves (`pmd-auto-lb`)."""
+
+    interval_min: int = Field(1, ge=1, le=20_000)
+    """Time between two looks (`pmd-auto-lb-rebal-interval`)."""
+    load_percent: int = Field(95, ge=1, le=100)
+    """Load that every look of that time must find on a thread (`pmd-auto-lb-load-threshold`)."""
+    improvement_percent: int = Field(25, ge=0, le=100)
+    """By how much the loads' variance must fall (`pmd-auto-lb-improvement-threshold`)."""
+
+
+class OvsUserspaceOptions(OvsOptions):
+    """Threads, queues and caches."""
+
+    pmd_cores: int = Field(1, ge=1, le=64)
+    """How many; which ones (`pmd-cpu-mask`) the site's arrangement decides."""
+    n_rxq: int = Field(1, ge=1, le=64)
+    """Receive queues of each port, where its other side has as many."""
+    rxq_assignment: Literal["cycles", "roundrobin", "group"] = "cycles"
+    """How queues are spread over threads (`pmd-rxq-assign`)."""
+    rxq_affinity: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    """Port (`p0`, `v1a`) -> for each of its queues the thread, counted from 0, that alone polls it
+    (`pmd-rxq-affinity`)."""
+    auto_load_balance: AutoLoadBalance | None = None
+    """None: queues stay where they are."""
+    pmd_maxsleep_us: int = Field(0, ge=0, le=MOST_SLEEP_US)
+    """How long a thread may sleep that finds little to do (`pmd-maxsleep`, Open vSwitch 3.1); 0: it never sleeps."""
+    emc: bool = True
+    """Exact match cache (emc-insert-inv-prob 100, as by default) or none."""
+    smc: bool = False
+    """Signature match cache."""
+    rx_queue_size: int = Field(1024, ge=64, le=4096)
+    """Descriptors of each ring of its DPDK ports."""
+    socket_memory_mib: int = Field(256, ge=64, le=65536)
+    """Hugepage memory of DPDK, where there is any."""
+
+    @property
+    def switch_cores(self) -> int:
+        """Its PMD threads'."""
+        return self.pmd_cores
+
+    @property
+    def ring_size(self) -> int:
+        """That of its ports."""
+        return self.rx_queue_size
+
+    @property
+    def ring_memory_mib(self) -> int:
+        """Its own."""
+        return self.socket_memory_mib
+
+    @model_validator(mode="after")
+    def threads_are_there(self) -> Self:
+        for port, threads in self.rxq_affinity.items():
+            if any(not 0 <= thread < self.pmd_cores for thread in threads):
+                raise ValueError(f"rxq_affinity of {port} names a thread beyond pmd_cores: {self.pmd_cores}")
+            if len(threads) > self.n_rxq:
+                raise ValueError(f"rxq_affinity of {port} names more queues than n_rxq: {self.n_rxq}")
+        return self
+
+    @model_validator(mode="after")
+    def balance_can_do_something(self) -> Self:
+        if self.auto_load_balance is not None and self.rxq_assignment == "roundrobin":
+            raise ValueError("auto_load_balance needs rxq_assignment: cycles or group")
+        return self
+
+
+def refuse_unless_vhost_user(choice: VnfChoice, where: str) -> None:
+    """Make sure that a VNF can be attached to vhost-user sockets.
+
+    Raises:
+        UnsupportedError: it cannot.
+    """
+    vnic = vnic_of(choice)
+    if choice.kind is VnfKind.EXISTING:
+        raise refuse_existing()
+    if choice.kind is not VnfKind.VM and choice.forwarding in KERNEL_FORWARDING:
+        raise UnsupportedError(
+            f"a VNF that forwards with {choice.forwarding!r} needs kernel ports",
+            where=where,
+            observed="its ports to VNFs are vhost-user sockets, which a DPDK process or a virtual machine opens",
+            fix="forwarding io, mac, macswap or 5tswap; or kind: vm, whose image can; or variant linux-bridge",
+        )
+    if vnic not in ("any", "vhost-user"):
+        raise UnsupportedError(
+            f"a network card of kind {vnic!r} needs a kernel port",
+            where=where,
+            observed="its ports to VNFs are vhost-user sockets, which take virtio-net alone",
+            fix="vnic: any or vhost-user; or variant linux-bridge",
+        )

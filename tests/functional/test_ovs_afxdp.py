@@ -1,0 +1,145 @@
+"""Open vSwitch on AF_XDP sockets: real frames through real sockets, veth, vhost-user and the switch. As root."""
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from nfvbed.deploy.ovs import rxq, unixctl
+from nfvbed.errors import NfvbedError, SwitchDiedError
+from nfvbed.measure.trial import wait_for_links
+from nfvbed.records import CellRole, PortKind, Readiness, Role
+from nfvbed.spec.choices import resolve
+from nfvbed.spec.loader import Project
+from nfvbed.spec.vnf import VnfUse
+from nfvbed.traffic.generator import TrafficRequest
+
+PROJECT = Project()
+FRAMES = 500
+REQUEST = TrafficRequest(duration_ns=500_000_000, frame_size=64, rate_pps=1_000, frames=FRAMES, learning_frames=1)
+
+
+@pytest.fixture(name="site")
+def _site(lab_with_vnfs):
+    return lab_with_vnfs
+
+
+def variant(name="ovs-afxdp", **options):
+    loaded = PROJECT.load_variant(name)
+    changed = type(loaded.options).model_validate(loaded.options.model_dump() | options)
+    return loaded.model_copy(update={"options": changed})
+
+
+def process(wanted, forwarding="io"):
+    return resolve(VnfUse(forwarding=forwarding), wanted, PROJECT)
+
+
+def all_frames_come_through(site, deployment, generator):
+    """Send some; what entered the path at each hop left it at the next."""
+    before = {hop.name: hop for hop in site.hops(deployment)}
+    result = generator.run(REQUEST)
+    after = {hop.name: hop for hop in site.hops(deployment)}
+    sent = [direction.sent for direction in result.directions]
+    assert [direction.received for direction in result.directions] == sent
+    assert min(sent) > 0
+    for name, hop in after.items():
+        if hop.rx_packets is not None:
+            assert hop.rx_packets - before[name].rx_packets >= min(sent), name
+            assert hop.tx_packets - before[name].tx_packets >= min(sent), name
+    return tuple(after)
+
+
+def death_of_the_switch(site, deployment):
+    """Wait until it is noticed: the kernel takes a killed switch's sockets away first."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            site.verify(deployment)
+        except SwitchDiedError as failure:
+            return failure
+        time.sleep(0.02)
+    raise AssertionError("the switch's end was not noticed")
+
+
+def test_frames_pass_polled_ports_and_survive_a_reset(site):
+    wanted = variant(xdp_mode="native", n_rxq=2, rxq_affinity={"p0": (0, 0), "p1": (0, 0)})
+    deployment = site.deploy(wanted, "p2p")
+    generator = site.open_generator(deployment)
+    wait_for_links(generator)
+    names = all_frames_come_through(site, deployment, generator)
+    assert names == (
+        "generator port 0 (g0)",
+        "br0 port p0",
+        "br0 datapath",
+        "br0 port p1",
+        "generator port 1 (g1)",
+    )
+    counted = site.counters(deployment)
+    assert counted.source == "PMD statistics"
+    assert counted.busy_cycles > 0
+    loads = rxq.read_loads(Path(deployment.control["unixctl"]), 5)
+    assert {(load.port, load.queue) for load in loads.queues} == {("p0", 0), ("p0", 1), ("p1", 0), ("p1", 1)}
+    (thread,) = [t for t in site.work_threads(deployment) if t.role is Role.SWITCH]
+    assert thread.polling
+    assert thread.core == int(deployment.control["switch_core"])
+    site.reset(deployment, 0)
+    all_frames_come_through(site, deployment, generator)
+    pid = thread.pid
+    assert next(t.pid for t in site.work_threads(deployment) if t.role is Role.SWITCH) != pid
+    generator.close()
+    site.destroy(deployment)
+
+
+def test_by_interrupt_the_main_thread_forwards_and_its_end_is_told(site):
+    wanted = variant("ovs-afxdp-interrupt")
+    deployment = site.deploy(wanted, "pvp", vnf=process(wanted, "bridge"))
+    generator = site.open_generator(deployment)
+    first = site.counters(deployment)
+    names = all_frames_come_through(site, deployment, generator)
+    assert "br0 port v1a" in names
+    (thread,) = [t for t in site.work_threads(deployment) if t.role is Role.SWITCH]
+    assert (thread.pid, thread.polling) == (thread.tid, False)
+    assert os.sched_getaffinity(thread.tid) == {thread.core}
+    text = unixctl.command(Path(deployment.control["unixctl"]), "dpif-netdev/pmd-stats-show")
+    assert "pmd thread" not in text, "nothing polls"
+    second = site.counters(deployment)
+    assert second.busy_cycles > first.busy_cycles
+    assert "main thread" in second.source
+    os.kill(thread.pid, signal.SIGKILL)
+    assert "signal 9" in death_of_the_switch(site, deployment).observed
+    with contextlib.suppress(NfvbedError):
+        generator.run(REQUEST)
+    generator.close()
+    site.destroy(deployment)
+
+
+def test_a_vnf_on_vhost_user_is_joined_to_afxdp_ports(site):
+    wanted = variant(vnf_ports="vhost-user")
+    deployment = site.deploy(wanted, "pvp", vnf=process(wanted))
+    assert {port.kind for ports in deployment.vnf_ports for port in ports} == {PortKind.VHOST_USER}
+    assert "dpdk" in deployment.versions
+    generator = site.open_generator(deployment)
+    all_frames_come_through(site, deployment, generator)
+    generator.close()
+    site.destroy(deployment)
+
+
+@pytest.mark.parametrize("role", [CellRole.LOOPBACK, CellRole.REFERENCE])
+def test_its_ceilings_pass_every_frame(site, role):
+    deployment = site.deploy(variant(), "p2p", role)
+    generator = site.open_generator(deployment)
+    wait_for_links(generator)
+    result = generator.run(REQUEST)
+    assert all(d.received == d.sent > 0 for d in result.directions)
+    generator.close()
+    site.destroy(deployment)
+
+
+def test_a_mode_that_the_device_lacks_is_unsupported_in_the_switchs_words(site):
+    support = site.probe(variant(xdp_mode="native-with-zerocopy"))
+    assert support.readiness is Readiness.UNSUPPORTED
+    assert "p0 (afxdp)" in support.reason
+    assert support.fix

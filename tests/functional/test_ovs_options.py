@@ -1,0 +1,80 @@
+"""Options of Open vSwitch's userspace datapath, read back from the switch that runs with them. As root."""
+
+import os
+import re
+import time
+from pathlib import Path
+
+from nfvbed.deploy.ovs import rxq, unixctl
+from nfvbed.measure.trial import wait_for_links
+from nfvbed.records import Readiness
+from nfvbed.spec.loader import Project
+from nfvbed.traffic.generator import TrafficRequest
+
+PROJECT = Project()
+ASKED = {
+    "rxq_assignment": "group",
+    "rxq_affinity": {"p0": (0,), "p1": (0,)},
+    "auto_load_balance": {"interval_min": 2, "load_percent": 80, "improvement_percent": 10},
+    "pmd_maxsleep_us": 50,
+    "emc": False,
+    "smc": True,
+    "flow_limit": 2000,
+    "max_idle_ms": 500,
+    "max_revalidator_ms": 200,
+}
+SAID = (
+    "EMC insertion probability changed to zero",
+    "SMC cache is enabled",
+    "Rxq to PMD assignment mode changed to: 'group'",
+    "PMD auto load balance is enabled, interval 2 mins, pmd load threshold 80%, improvement threshold 10%",
+    "PMD max sleep request is 50 usecs",
+)
+"""In the switch's own log, when it has taken a setting."""
+
+
+def variant(**options):
+    loaded = PROJECT.load_variant("ovs-dpdk")
+    changed = type(loaded.options).model_validate(loaded.options.model_dump() | options)
+    return loaded.model_copy(update={"options": changed})
+
+
+def flows(socket):
+    """How many flows the datapath holds, and how many it may."""
+    found = re.search(r"\(current (\d+)\).*\(limit (\d+)\)", unixctl.command(socket, "upcall/show"))
+    return int(found[1]), int(found[2])
+
+
+def test_the_running_switch_has_every_setting(lab):
+    deployment = lab.deploy(variant(**ASKED), "p2p")
+    socket = Path(deployment.control["unixctl"])
+    log = (Path(deployment.run_directory) / "ovs-vswitchd.log").read_text()
+    for said in SAID:
+        assert said in log
+    (thread,) = lab.work_threads(deployment)
+    assert os.sched_getaffinity(thread.tid) == {thread.core}
+    loads = rxq.read_loads(socket, 5)
+    assert {(load.port, load.queue, load.core) for load in loads.queues} == {
+        ("p0", 0, thread.core),
+        ("p1", 0, thread.core),
+    }
+    assert "isolated : true" in unixctl.command(socket, "dpif-netdev/pmd-rxq-show"), "it has queues of its own"
+    generator = lab.open_generator(deployment)
+    wait_for_links(generator)
+    result = generator.run(TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=1_000))
+    assert all(direction.received == direction.sent > 0 for direction in result.directions)
+    assert flows(socket)[1] == 2000
+    deadline = time.monotonic() + 5
+    while flows(socket)[0] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert flows(socket)[0] == 0, "with the default they stay for ten seconds"
+    slept = re.search(r"Sleep iterations:\s+(\d+)", unixctl.command(socket, "dpif-netdev/pmd-perf-show"))
+    assert slept, "pmd-perf-show counts sleeps since Open vSwitch 3.1"
+    assert int(slept[1]) > 0
+    generator.close()
+    lab.destroy(deployment)
+
+
+def test_what_cannot_be_is_unsupported_before_anything_starts(lab):
+    support = lab.probe(variant(n_rxq=2))
+    assert (support.readiness, support.fix) == (Readiness.UNSUPPORTED, "n_rxq: 1")

@@ -1,0 +1,101 @@
+"""Options of the userspace datapath become Open vSwitch's settings; what it has not is refused with its version."""
+
+import pytest
+
+from nfvbed.deploy.ovs import tuning
+from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+
+
+def options(**values):
+    return OvsDpdkOptions(dataplane="ovs-dpdk", **values)
+
+
+def program(tmp_path, text):
+    file = tmp_path / "ovs-vswitchd"
+    file.write_text(f"#!/bin/sh\necho '{text}'\n")
+    file.chmod(0o755)
+    return file
+
+
+def test_defaults_are_left_to_open_vswitch():
+    assert tuning.userspace_settings(options()) == {}
+    assert tuning.interface_settings("p0", options(), (0,)) == {}
+    assert tuning.bridge_settings(options()) == {}
+
+
+def test_every_option_is_written_under_its_name():
+    found = tuning.userspace_settings(
+        options(
+            smc=True,
+            emc=False,
+            rxq_assignment="group",
+            pmd_maxsleep_us=50,
+            flow_limit=2000,
+            max_idle_ms=1000,
+            max_revalidator_ms=200,
+            auto_load_balance={"interval_min": 2, "load_percent": 80, "improvement_percent": 10},
+        )
+    )
+    assert found == {
+        "smc-enable": "true",
+        "emc-insert-inv-prob": "0",
+        "pmd-rxq-assign": "group",
+        "pmd-maxsleep": "50",
+        "flow-limit": "2000",
+        "max-idle": "1000",
+        "max-revalidator": "200",
+        "pmd-auto-lb": "true",
+        "pmd-auto-lb-rebal-interval": "2",
+        "pmd-auto-lb-load-threshold": "80",
+        "pmd-auto-lb-improvement-threshold": "10",
+    }
+
+
+def test_affinity_names_cores_by_the_threads_order():
+    wanted = options(pmd_cores=2, n_rxq=2, rxq_affinity={"p0": (1, 0)})
+    assert tuning.interface_settings("p0", wanted, (4, 6)) == {"pmd-rxq-affinity": "0:6,1:4"}
+    assert tuning.interface_settings("p1", wanted, (4, 6)) == {}
+
+
+def test_affinity_of_a_port_that_is_not_there():
+    with pytest.raises(UnsupportedError, match="v1a") as caught:
+        tuning.check_ports(options(rxq_affinity={"v1a": (0,)}), ["p0", "p1"])
+    assert "p0, p1" in caught.value.observed
+
+
+def test_affinity_that_leaves_queues_without_a_thread():
+    with pytest.raises(UnsupportedError, match="nobody to poll p1"):
+        tuning.check_ports(options(rxq_affinity={"p0": (0,)}), ["p0", "p1"])
+    tuning.check_ports(options(rxq_affinity={"p0": (0,), "p1": (0,)}), ["p0", "p1"])
+    tuning.check_ports(options(pmd_cores=2, rxq_affinity={"p0": (0,)}), ["p0", "p1"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"rxq_affinity": {"p0": (1,)}},
+        {"rxq_affinity": {"p0": (0, 0)}},
+        {"rxq_affinity": {"p0": (-1,)}},
+        {"rxq_assignment": "roundrobin", "auto_load_balance": {}},
+    ],
+)
+def test_options_that_contradict_each_other(values):
+    with pytest.raises(ValueError, match="rxq_a|auto_load"):
+        options(**values)
+
+
+def test_a_switch_that_is_too_old_for_sleeping_threads(tmp_path):
+    old = program(tmp_path, "ovs-vswitchd (Open vSwitch) 2.17.9")
+    tuning.check_version(options(), old)
+    with pytest.raises(UnsupportedError, match="pmd-maxsleep") as caught:
+        tuning.check_version(options(pmd_maxsleep_us=50), old)
+    assert "2.17" in caught.value.observed
+    tuning.check_version(options(pmd_maxsleep_us=50), program(tmp_path, "x (Open vSwitch) 3.1.0"))
+
+
+def test_a_switch_without_a_version(tmp_path):
+    with pytest.raises(PrerequisiteError):
+        tuning.version(program(tmp_path, "something else"))
+    with pytest.raises(PrerequisiteError):
+        tuning.version(tmp_path / "not-there")
