@@ -1,4 +1,4 @@
-"""Lagopus's configuration, as the file that it reads at its start (lagopus.dsl): lines as over its datastore."""
+"""Lagopus's configuration, as the file that it reads at its start (lagopus.dsl); its datastore takes the same lines."""
 
 from collections.abc import Iterable, Mapping
 
