@@ -1,6 +1,6 @@
 """`vsperf-conf/experiments/*.yml`: what is measured and how often."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -79,6 +79,16 @@ class ChainsSpec(SpecModel):
     """Also where the VNFs, or the data plane, run in virtual machines; else those cells are `skipped`."""
 
 
+class AlteredVariant(SpecModel):
+    """A variant with other values of some of its options, under a name of its own in one experiment."""
+
+    variant: str
+    """The name of a file in `deploy/variants`."""
+    title: str
+    options: dict[str, Any] = Field(min_length=1)
+    """Its options that are to have another value; the others stay."""
+
+
 class Experiment(SpecModel):
     """A matrix variants x topologies x VNFs x frame sizes, its traffic and its trials."""
 
@@ -90,6 +100,8 @@ class Experiment(SpecModel):
     baseline: str | None = None
     """What the others are judged against: a variant, or `best`, the highest rate of each traffic point. None: the first
     variant."""
+    altered: dict[str, AlteredVariant] = Field(default_factory=dict)
+    """Variants of this experiment alone, by the names that `variants` has for them."""
     topologies: tuple[Topology, ...] = ("p2p",)
     chains: ChainsSpec | None = None
     vnfs: tuple[VnfUse, ...] = ()

@@ -1,9 +1,10 @@
 """Options of hosts that a tunnel joins."""
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
-from nfvbed.errors import UnsupportedError
+from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.dataplanes.ovs_overlay import OvsOverlayOptions
 from nfvbed.spec.loader import Project
@@ -53,3 +54,31 @@ def test_variants_have_the_set_up_of_the_paper(name, hosts, tunnel):
     found = Project().load_variant(name).options
     assert isinstance(found, OvsOverlayOptions)
     assert (found.hosts, found.tunnel, found.conntrack, found.rules) == (hosts, tunnel, True, 103_000)
+
+
+def test_variants_of_one_experiment_have_other_options():
+    study = Project().load_study("overlay")
+    found = {variant.name: variant for variant in study.variants}
+    assert found["overlay-geneve-1000"].title == "Geneve, 1,000 rules on each host, no connection tracking"
+    assert (found["overlay-geneve-1000"].options.rules, found["ovs-overlay-geneve"].options.rules) == (1000, 103_000)
+    assert not found["overlay-geneve-103000"].options.conntrack
+    assert "overlay-geneve-1000" not in Project().variant_names
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"ovs-dpdk": {"variant": "ovs-overlay-local", "title": "t", "options": {"rules": 0}}}, "of its own"),
+        ({"mine": {"variant": "ovs-overlay-lokal", "title": "t", "options": {"rules": 0}}}, "ovs-overlay-local"),
+        ({"mine": {"variant": "ovs-overlay-local", "title": "t", "options": {"rules": 1}}}, "'mine' is not valid"),
+        ({"mine": {"variant": "ovs-overlay-local", "title": "t", "options": {"rulez": 0}}}, "rulez"),
+    ],
+)
+def test_altered_variants_that_cannot_be(tmp_path, change, words):
+    name = next(iter(change))
+    data = {"name": "trial", "title": "t", "variants": [name], "altered": change}
+    file = tmp_path / "trial.yml"
+    file.write_text(yaml.safe_dump(data))
+    with pytest.raises(ConfigurationError) as caught:
+        Project().load_study(file)
+    assert words in str(caught.value)
