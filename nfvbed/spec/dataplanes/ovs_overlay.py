@@ -11,6 +11,8 @@ from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 MOST_RULES = 103_000
 """About as many as the hosts of SIGCOMM 2021 had ("Revisiting the Open vSwitch Dataplane Ten Years Later")."""
+MANY_RULES = 10_000
+"""More are not written in a second or two."""
 LEAST_RULES = 200
 """A pipeline for the longest chain, with connection tracking, is smaller."""
 
@@ -68,6 +70,11 @@ class OvsOverlayOptions(DataPlaneOptions):
                 fix="vnic: any or vhost-user; or variant linux-bridge",
             )
         return PortKind.VHOST_USER
+
+    @property
+    def slow_to_deploy(self) -> bool:
+        """Two hosts with many rules take long, as both write theirs beside the threads that poll."""
+        return self.hosts > 1 and self.rules > MANY_RULES
 
     @model_validator(mode="after")
     def cores_have_hosts(self) -> Self:
