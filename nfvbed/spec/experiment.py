@@ -50,8 +50,9 @@ class RepetitionsSpec(SpecModel):
     """Repetitions that every cell must have in one placement class."""
     needed_ceilings: int = Field(3, ge=1, le=1000)
     """The same for the ceilings, at most `needed`; a ceiling bounds a result and is not compared with it."""
-    needed_guests: int | None = Field(None, ge=1, le=1000)
-    """The same for cells with virtual machines, which take long to boot, at most `needed`; none: as all others."""
+    needed_slow: int | None = Field(None, ge=1, le=1000)
+    """The same for cells whose deployment takes long (virtual machines to boot, 100,000 rules to write), at most
+    `needed`; none: as all others."""
     only_lacking: bool = False
     """Later rounds repeat only cells that still lack repetitions; else all, so that each round is a comparison."""
     max_spread: float = Field(0.05, gt=0, le=10)
@@ -75,8 +76,9 @@ class ChainsSpec(SpecModel):
 
     longest: int = Field(4, ge=2, le=MAX_CHAIN)
     frame_sizes: tuple[SizeSpec, ...] = Field((64,), min_length=1)
-    guests: bool = False
-    """Also where the VNFs, or the data plane, run in virtual machines; else those cells are `skipped`."""
+    slow: bool = False
+    """Also where a deployment takes long (virtual machines to boot, 100,000 rules to write); else those cells are
+    `skipped`."""
 
 
 class AlteredVariant(SpecModel):

@@ -11,6 +11,8 @@ from nfvbed.spec.vnf import VnfChoice
 
 MOST_RULES = 103_000
 """About as many as the hosts of SIGCOMM 2021 had ("Revisiting the Open vSwitch Dataplane Ten Years Later")."""
+MANY_RULES = 10_000
+"""More are not written in a second or two."""
 LEAST_RULES = 200
 """A pipeline for the longest chain, with connection tracking, is smaller."""
 
@@ -62,6 +64,11 @@ class OvsOverlayOptions(DataPlaneOptions):
         """All of its ports are vhost-user sockets."""
         refuse_unless_vhost_user(choice, "ovs-overlay")
         return PortKind.VHOST_USER
+
+    @property
+    def slow_to_deploy(self) -> bool:
+        """Two hosts with many rules take long, as both write theirs beside the threads that poll."""
+        return self.hosts > 1 and self.rules > MANY_RULES
 
     @model_validator(mode="after")
     def cores_have_hosts(self) -> Self:
