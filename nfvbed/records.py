@@ -299,12 +299,14 @@ class VnfPort(Record):
     """0 towards outside end 0, 1 towards outside end 1."""
     kind: PortKind
     address: str
-    """vhost-user: the socket, whose server the VNF is; veth, tap, macvtap: the VNF's end of it, in `netns`."""
+    """vhost-user, memif: the socket; veth, tap, macvtap: the VNF's end of it, in `netns`."""
     netns: str | None = None
     """Path of the network namespace that the address is in."""
     mac: str
     queues: int = 1
     queue_size: int = 1024
+    listens: bool = True
+    """Of a socket: whether the VNF makes it; else the switch has made it, and the VNF connects."""
 
 
 class VnfHandle(Record):

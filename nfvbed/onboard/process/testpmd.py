@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from nfvbed.deploy.dataplanes import vhost_user_ports
+from nfvbed.deploy.dataplanes import memif_ports, vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_probe import try_memory
 from nfvbed.deploy.lab.napi import still_there
 from nfvbed.deploy.lab.processes import ManagedProcess
@@ -36,6 +36,8 @@ IDLE, WAITS, YIELDS, POLLS = "idle", "waits", "yields", "polls"
 """In a handle's facts: what it does with its core when there is nothing to do."""
 POLLING_LOOKS = 3
 """How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""
+SOCKETS = (PortKind.VHOST_USER, PortKind.MEMIF)
+"""Kinds of ports that are rings behind a socket; all others are network devices."""
 _LOOK_S = 0.005
 _REPORT = "yield"
 """In a handle's control: what the plug-in counts, where it is loaded."""
@@ -77,7 +79,7 @@ class TestpmdVnf(VnfDriver):
         spec, workspace, name = placement.choice.vnf, placement.workspace, placement.name
         steps, netns = Steps(), None
         napi_threads: tuple[WorkThread, ...] = ()
-        on_devices = placement.ports[0].kind is not PortKind.VHOST_USER
+        on_devices = _on_devices(placement.ports)
         with steps.timed(f"onboard.{name}.start"):
             if on_devices:
                 netns, _ = kernel_ports(placement)
@@ -221,7 +223,7 @@ class TestpmdVnf(VnfDriver):
 
         On AF_XDP sockets it waits: its devices' receive threads need its core. A source has nothing to wait for.
         """
-        on_devices = placement.ports[0].kind is not PortKind.VHOST_USER
+        on_devices = _on_devices(placement.ports)
         if on_devices and self._kernel_ports == "af_xdp" and placement.does != SOURCE:
             return WAITS
         return YIELDS if placement.shares_core else POLLS
@@ -229,7 +231,7 @@ class TestpmdVnf(VnfDriver):
     def _ring_entries(self, placement: VnfPlacement) -> int:
         """How many frames the rings of one queue can hold, both directions together."""
         descriptors = placement.choice.vnf.descriptors
-        if placement.ports[0].kind is PortKind.VHOST_USER or self._kernel_ports != "af_xdp":
+        if not _on_devices(placement.ports) or self._kernel_ports != "af_xdp":
             return 2 * descriptors
         return XDP_RINGS + descriptors
 
@@ -239,6 +241,9 @@ class TestpmdVnf(VnfDriver):
                 f"net_virtio_user{index},path={port.address},server=1,queues={port.queues},"
                 f"queue_size={descriptors},mac={port.mac}"
             )
+        if port.kind is PortKind.MEMIF:
+            arguments = memif_ports.devargs(f"net_memif{index}", port.address, descriptors, listens=port.listens)
+            return f"{arguments},mac={port.mac}"
         return _KERNEL_PORTS[self._kernel_ports].format(index=index, device=port.address, queues=port.queues)
 
 
@@ -270,8 +275,12 @@ def _hugepages(placement: VnfPlacement) -> Path:
 def _remove_dead_sockets(ports: tuple[VnfPort, ...]) -> None:
     """A socket that a killed process left stands in the way of the next."""
     for port in ports:
-        if port.kind is PortKind.VHOST_USER:
+        if port.kind in SOCKETS and port.listens:
             Path(port.address).unlink(missing_ok=True)
+
+
+def _on_devices(ports: tuple[VnfPort, ...]) -> bool:
+    return ports[0].kind not in SOCKETS
 
 
 def _own_threads(handle: VnfHandle, pid: int) -> tuple[WorkThread, ...]:
