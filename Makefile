@@ -56,6 +56,10 @@ build: setup ## build the native programs
 images: setup ## build the image of the VNF vloop from Debian packages; cached
 	@setup/images
 
+.PHONY: node
+node: build ## unpack the kernel of the guest compute node; cached
+	@setup/node
+
 .PHONY: requirements
 requirements: ## pin the Python packages anew: requirements.in -> requirements.txt
 	@setup/requirements
@@ -71,6 +75,16 @@ demo: build ## deploy two data planes, measure and compare them, write a page
 	@$(NFVBED) run demo
 	@$(NFVBED) compare
 	@$(NFVBED) report
+
+.PHONY: demo-all
+demo-all: build ## measure every data plane that this host can run, within 30 minutes, write a page
+	@$(NFVBED) run demo-all || [ $$? -ne 130 ]
+	@$(NFVBED) compare
+	@$(NFVBED) report
+
+.PHONY: switch-all
+switch-all: build ## switch through all data planes twice: frames through each, nothing left, and how long it takes
+	@$(PYTHON) bench/switching.py
 
 .PHONY: doctor
 doctor: build ## what this host has, and which variants it can run

@@ -108,6 +108,7 @@ class Preset(StrEnum):
     UDP_THROUGHPUT, SOCKET_LATENCY = "udp-throughput", "socket-latency"
     GUEST_COMPUTE, GUEST_MEMORY, GUEST_TLB = "guest-compute", "guest-memory", "guest-tlb"
     GUEST_MULTIQUEUE, COST, VSPERF = "guest-multiqueue", "cost", "vsperf"
+    XDP_TASKS = "xdp-tasks"
 
 
 class DirectionCounts(Record):
@@ -289,6 +290,10 @@ class WorkThread(Record):
     polling: bool = False
 
 
+GuestCard = Literal["any", "virtio", "e1000", "rtl8139"]
+"""A guest's network card: virtio-net, or an emulated one."""
+
+
 class VnfPort(Record):
     """Where a port of a VNF attaches to the data plane."""
 
@@ -299,14 +304,19 @@ class VnfPort(Record):
     """0 towards outside end 0, 1 towards outside end 1."""
     kind: PortKind
     address: str
-    """vhost-user, memif: the socket; veth, tap, macvtap: the VNF's end of it, in `netns`."""
+    """vhost-user, memif: the socket, which the VNF makes where it listens; others: the VNF's end, in `netns`."""
     netns: str | None = None
     """Path of the network namespace that the address is in."""
     mac: str
     queues: int = 1
     queue_size: int = 1024
     listens: bool = True
-    """Of a socket: whether the VNF makes it; else the switch has made it, and the VNF connects."""
+    card: GuestCard = "any"
+    """The network card that a guest has on it; any: the one that the VNF asks for."""
+    offloads: bool = True
+    """Whether the VNF may leave checksums and segmentation to it, where it would."""
+    vhost: bool | None = None
+    """Whether the kernel moves a guest's frames (vhost-net), not QEMU; None: where the host can."""
 
 
 class VnfHandle(Record):

@@ -63,6 +63,8 @@ class ResultKind(StrEnum):
     """Queues of a guest's port against connections."""
     COST = "cost"
     """What forwarding a packet costs: CPU time, cycles, context switches."""
+    XDP_TASKS = "xdp-tasks"
+    """What XDP programs cost by what they do with a frame."""
     VSPERF = "vsperf"
     """A test that the user's own VSPERF ran: its numbers, by its method."""
 

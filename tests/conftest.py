@@ -4,8 +4,8 @@ import os
 import signal
 from pathlib import Path
 
+import footprint
 import pytest
-from footprint import Footprint
 
 from nfvbed.deploy.lab.hostlock import HostLock
 from nfvbed.deploy.lab.reap import reap
@@ -43,7 +43,7 @@ def _nothing_is_left(request):
         yield
         return
     _start_from_a_free_host()
-    before = Footprint.take()
+    before = footprint.take()
     yield
     left = before.left_behind()
     if left:

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "ticks.h"
 
 #define BATCHES 12
@@ -131,7 +132,7 @@ static int measure(struct request *request, struct ticks_rate rate, double *one_
 		fprintf(stderr, "nfvbed-coredistance: cannot run on core %d: %s\n", request->core[0], strerror(-err));
 		return err;
 	}
-	request->deadline = ticks_now() + PATIENCE_S * rate.hz;
+	request->deadline = ticks_now() + patient(PATIENCE_S) * rate.hz;
 	err = -start_answering(&thread, request);
 	if (err) {
 		fprintf(stderr, "nfvbed-coredistance: cannot start a second thread: %s\n", strerror(-err));
@@ -142,9 +143,9 @@ static int measure(struct request *request, struct ticks_rate rate, double *one_
 	pthread_join(thread, NULL);
 	if (ticks == UINT64_MAX) {
 		fprintf(stderr,
-			"nfvbed-coredistance: core %d did not answer core %d within %d s: a thread of higher priority "
+			"nfvbed-coredistance: core %d did not answer core %d within %u s: a thread of higher priority "
 			"holds it\n",
-			request->core[1], request->core[0], PATIENCE_S);
+			request->core[1], request->core[0], (unsigned)patient(PATIENCE_S));
 		return -ETIMEDOUT;
 	}
 	*one_way_ns = (double)ticks * 1e9 / (double)rate.hz / ROUND_TRIPS / 2;

@@ -10,13 +10,13 @@
  * - DPDK's waiting (rte_delay_us) yields instead: testpmd waits so before it tries again to send what a full ring
  *   refused.
  * - The thread's scheduler slice is made short: it comes back sooner when somebody else woke up on its core.
- * - Where the program has AF_XDP sockets and is asked to wait, the thread sleeps until one of them has frames in place
- *   of yielding, and then runs at once, at a real-time priority. What shares its core may be inside the kernel, where
- *   it gives way only at the scheduler's tick: while it runs on for 4 ms, rings for 512 frames overflow.
+ * - Where the program has AF_XDP or packet sockets and is asked to wait, the thread sleeps until one of them has frames
+ *   in place of yielding, and then runs at once, at a real-time priority. What shares its core may be inside the
+ * kernel, where it gives way only at the scheduler's tick: while it runs on for 4 ms, rings for 512 frames overflow.
  *
  * Environment: NFVBED_YIELD_REPORT, a file for struct yield_report; NFVBED_YIELD_SLICE_NS, default 100,000, 0 leaves
  * the slice; NFVBED_YIELD_NICE, the threads' nice value, default: as they are; NFVBED_YIELD_PRIORITY, the real-time
- * priority of threads that wait for AF_XDP sockets, default: none waits.
+ * priority of threads that wait for such sockets, default: none waits.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -166,7 +166,8 @@ static void find_sockets(void)
 		int domain = 0;
 		socklen_t size = sizeof(domain);
 
-		if (getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_XDP)
+		if (getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+			(domain == AF_XDP || domain == AF_PACKET))
 			sockets[found++] = (struct pollfd){.fd = file, .events = POLLIN};
 	}
 	socket_count = found;

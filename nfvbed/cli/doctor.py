@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from rich import box
@@ -14,6 +15,7 @@ from nfvbed.deploy.doctor.examine import examine
 from nfvbed.deploy.doctor.findings import DoctorReport, State
 from nfvbed.deploy.lab.hostlock import HostLock
 from nfvbed.deploy.lab.reap import reap
+from nfvbed.deploy.node.identity import is_elsewhere
 from nfvbed.errors import BusyError, PrerequisiteError, UnsupportedError
 from nfvbed.records import Readiness
 from nfvbed.spec.loader import Project
@@ -37,6 +39,8 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
     simulated = {v.name for v in project.list_variants() if v.options.is_simulated}
     for name in names:
         project.load_variant(name)  # an unknown name is answered before the probes run
+    if is_elsewhere(project.load_site(site)):
+        _examine_node(project, site)
     report = _examine(project, site, read_only)
     if names:
         report = report.model_copy(update={"variants": tuple(s for s in report.variants if s.variant in names)})
@@ -50,6 +54,14 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
             observed="; ".join(f"{s.variant}: {s.reason}" for s in report.variants if s.variant not in report.ready),
             fix="see the last column of the table of variants",
         )
+
+
+def _examine_node(project: Project, site: str) -> NoReturn:
+    """Examine a guest node from inside, and end as that ended."""
+    from nfvbed.cli.guest_node import doctor_in_node, passed_on
+
+    context = click.get_current_context()
+    context.exit(doctor_in_node(project.load_site(site), project, passed_on(context)))
 
 
 def _examine(project: Project, site: str, read_only: bool) -> DoctorReport:

@@ -9,12 +9,14 @@ import yaml
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 KEYS = {
+    "site": "site",
     "variant": "variants",
     "frame_size": "frame_sizes",
     "topology": "topologies",
     "repetitions": "repetitions.needed",
     "max_rounds": "repetitions.max_rounds",
     "time_limit": "repetitions.time_limit_s",
+    "budget": "repetitions.budget_s",
     "flows": "traffic.flows",
     "quick": "quick",
 }
@@ -24,12 +26,16 @@ KEYS = {
 def override_options(function: Function) -> Function:
     """Add the options; their parameters are collected by `collect`."""
     options = (
+        click.option("--site", metavar="NAME", help="Where: a name in deploy/sites. Default: the experiment's."),
         click.option("--variant", multiple=True, metavar="NAME", help="Only this variant; repeatable."),
         click.option("--frame-size", multiple=True, metavar="BYTES|imix", help="Only this frame size; repeatable."),
         click.option("--topology", multiple=True, metavar="NAME", help="Only this topology; repeatable."),
         click.option("--repetitions", type=int, help="Repetitions that every cell needs in one placement class."),
         click.option("--max-rounds", type=int, help="Rounds after which to stop waiting for a placement class."),
         click.option("--time-limit", type=float, metavar="S", help="No new round starts after so many seconds."),
+        click.option(
+            "--budget", type=float, metavar="S", help="End within so many seconds; what does not fit is blocked."
+        ),
         click.option("--flows", type=int, help="Flows per direction."),
         click.option("--quick", is_flag=True, default=None, help="Searches take their quick presets, for laptops."),
         click.option(

@@ -35,9 +35,13 @@ def show_plan(study: Study, as_json: bool) -> None:
     plan = expand(study.experiment, study.variants, study.choices)
     overheads = SIMULATED if study.simulated else Overheads()
     least_s = length_s(plan, shortest(plan), overheads)
-    # No round begins after the limit, and the last one is not cut off.
-    limit_s = study.experiment.repetitions.time_limit_s + length_s(plan, plan.round(1), overheads)
+    # No round begins after the limit, and the last one is not cut off; a budget cuts it.
+    repetitions = study.experiment.repetitions
+    limit_s = repetitions.time_limit_s + length_s(plan, plan.round(1), overheads)
     most_s = max(least_s, min(length_s(plan, plan.trials, overheads), limit_s))
+    budget_s = None if study.simulated else repetitions.budget_s
+    if budget_s is not None:
+        least_s, most_s = min(least_s, budget_s), min(most_s, budget_s)
     if as_json:
         click.echo(json.dumps(_document(plan, study, (least_s, most_s)), indent=2))
         return
@@ -54,7 +58,13 @@ def show_plan(study: Study, as_json: bool) -> None:
         console.print(f"search {search}", highlight=False, soft_wrap=True)
     for cell, reason in plan.absent:
         console.print(f"not applicable: {cell.id}: {reason}", highlight=False)
-    repetitions = study.experiment.repetitions
+    for cell, reason in plan.skipped:
+        console.print(f"skipped: {cell.id}: {reason}", highlight=False)
+    whole_s = length_s(plan, shortest(plan), overheads)
+    if budget_s is not None:
+        fits = "fits" if whole_s <= budget_s else "does not fit: what is left then is blocked (budget)"
+        needs = f"all variants, if this host has them, need about {span(whole_s)}"
+        console.print(f"budget {span(budget_s)}; {needs}, which {fits}", highlight=False, soft_wrap=True)
     virtual = " of virtual time" if study.simulated else ""
     console.print(
         f"about {span(least_s)}{virtual}, until every cell has its repetitions in one placement class; at most "
@@ -90,6 +100,7 @@ def _document(plan: Plan, study: Study, length: tuple[float, float]) -> dict[str
         "simulated": study.simulated,
         "cells": [{**c.model_dump(mode="json"), "needed": plan.needed(c.id)} for c in plan.cells],
         "not_applicable": [{"cell": cell.id, "reason": reason} for cell, reason in plan.absent],
+        "skipped": [{"cell": cell.id, "reason": reason} for cell, reason in plan.skipped],
         "first_round": [
             {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value, "test": trial.test}
             for trial in plan.round(1)

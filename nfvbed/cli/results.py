@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from nfvbed.cli.settings import open_store
+from nfvbed.compare.agreement import supports_of
 from nfvbed.compare.comparison import Options
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.errors import StoreError
 from nfvbed.records import FactRecord, RunRecord
+from nfvbed.run.stored import never_reached
+from nfvbed.spec.experiment import BEST
 from nfvbed.spec.loader import Project
 
 if TYPE_CHECKING:
@@ -43,7 +46,10 @@ def comparison_options(function: Function) -> Function:
     for option in reversed(
         (
             click.option(
-                "--baseline", metavar="VARIANT", help="Judge against it. Default: the experiment's, or the first."
+                "--baseline",
+                metavar="VARIANT|best",
+                help="Judge against it; best: the highest rate of each traffic point. Default: the experiment's, or "
+                "the first.",
             ),
             click.option(
                 "--class",
@@ -104,7 +110,7 @@ def load_runs(root: Path | None, store: str | None, names: Sequence[str]) -> Loa
         data=data,
         variants=found,
         facts=facts,
-        baseline=baseline if baseline in measured else None,
+        baseline=baseline if baseline in (BEST, *measured) else None,
         needed=repetitions.get("needed"),
         max_spread=repetitions.get("max_spread"),
         title=title,
@@ -113,10 +119,12 @@ def load_runs(root: Path | None, store: str | None, names: Sequence[str]) -> Loa
 
 def _read(store: "Store", run: RunRecord) -> RunData:
     cells = tuple(store.cells(run.id))
+    cells += never_reached(run, _described(store, run.plan_hash), cells)
     rigs = {digest: _described(store, digest) for digest in sorted({cell.rig_hash for cell in cells})}
     known = {digest: rig for digest, rig in rigs.items() if rig}
     host, results = _described(store, run.host_hash), tuple(store.results(run.id))
-    return RunData(run, cells, tuple(store.trials(run.id)), known, host, results)
+    supports = supports_of(_described(store, run.doctor_hash))
+    return RunData(run, cells, tuple(store.trials(run.id)), known, host, results, supports)
 
 
 def _described(store: "Store", digest: str) -> dict[str, Any]:

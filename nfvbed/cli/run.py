@@ -15,13 +15,16 @@ from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native_study, vsperf_options
+from nfvbed.compare.agreement import disagreements, outcomes_of, supports_of
+from nfvbed.deploy.node.identity import is_elsewhere
 from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.deploy.site import Site
-from nfvbed.errors import NfvbedError, UsageError
+from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
 from nfvbed.records import RunRecord, Status
 from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
+from nfvbed.run.stored import never_reached
 from nfvbed.signals import end_like_interrupt
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
@@ -69,6 +72,10 @@ def command(
         if options["dry_run"]:
             show_plan(study, as_json)
             return
+        if is_elsewhere(study.site):
+            with open_store(project, store, read_only=False) as opened:
+                _in_node(project, study, opened, as_json)
+            return
         with open_store(project, store, read_only=False) as opened:
             _summarize(opened, *_start(project, study, opened, not options["no_doctor"]), as_json)
         return
@@ -81,6 +88,17 @@ def command(
             raise UsageError("VSPERF cannot go on with a run", observed="--resume", fix="run the test again")
         wanted = native_name(experiment) if driver and experiment else experiment
         _summarize(opened, *_resume(project, opened, _resumable(opened, resume, wanted)), as_json)
+
+
+def _in_node(project: Project, study: Study, store: Store, as_json: bool) -> None:
+    """Run the same command in the study's guest node, show what came of it here, and end as it ended."""
+    from nfvbed.cli.guest_node import passed_on, run_in_node
+
+    context = click.get_current_context()
+    run, status = run_in_node(study.site, project, passed_on(context, ("as_json",)), store)
+    if run is not None:
+        _show(store, run, as_json)
+    context.exit(status)
 
 
 def _through_vsperf(
@@ -164,10 +182,30 @@ def _summarize(store: Store, run: RunRecord, failure: NfvbedError | None, as_jso
     _show(store, run, as_json)
     if failure is not None:
         raise failure
+    _require_agreement(store, run)
+
+
+def _require_agreement(store: Store, run: RunRecord) -> None:
+    """Refuse a run that ended well on a host of which the doctor says something else.
+
+    Raises:
+        UnsupportedError: a variant that the doctor calls ready did not run, or one that it does not did.
+    """
+    doctor = store.get_blob(run.doctor_hash) if run.doctor_hash else {}
+    happened = outcomes_of(store.cells(run.id), store.trials(run.id))
+    found = disagreements(supports_of(doctor), happened) if doctor else ()
+    if found:
+        raise UnsupportedError(
+            "the doctor and this run disagree",
+            where=f"run {run.id}",
+            observed="; ".join(found),
+            fix="nfvbed doctor --variant NAME; nfvbed trace NAME shows where frames get to",
+        )
 
 
 def _show(store: Store, run: RunRecord, as_json: bool) -> None:
     cells, trials, results = store.cells(run.id), store.trials(run.id), store.results(run.id)
+    cells += never_reached(run, store.get_blob(run.plan_hash), cells)
     if as_json:
         document: dict[str, Any] = {"run": run.model_dump(mode="json"), "trials": len(trials)}
         document["results"] = [result.model_dump(mode="json") for result in results]

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 from nfvbed.compare.advice import Advice, advice_for
+from nfvbed.compare.agreement import disagreements, outcomes_of
 from nfvbed.compare.chains import Chain, find_chains
 from nfvbed.compare.choice import ClassChoice, choose_class
 from nfvbed.compare.limits import with_limits
-from nfvbed.compare.placement import PLACEMENT_RULE, Placement, analyse
+from nfvbed.compare.placement import ONLY, PLACEMENT_RULE, Placement, analyse
 from nfvbed.compare.remedies import advice_on
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope, ScopeFinding, find_scope
@@ -17,16 +18,19 @@ from nfvbed.compare.testresults import MeasuredTest, place_results, take_census_
 from nfvbed.compare.verdict import Judgement, Rules, Samples, Verdict, judge, not_comparable
 from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import CellRole, QualityWarning, Record, Status
+from nfvbed.spec.experiment import BEST
 
-COMPARISON_FORMAT: Final = 2
-"""2: rows and differences have VNFs, and there are chains."""
+COMPARISON_FORMAT: Final = 3
+"""2: rows and differences have VNFs, and there are chains. 3: rows have their ratio to the bare ports."""
+MANY: Final = 6
+"""More variants than that are shown in order of their rates, and what was not measured apart from them."""
 
 
 class Options(Record):
     """What the user chose."""
 
     baseline: str | None = None
-    """A variant; None: the first one of the first run."""
+    """A variant; `best`: the highest rate of each traffic point; None: the first one of the first run."""
     placement_class: str = "auto"
     rules: Rules = Rules()
 
@@ -104,6 +108,25 @@ class Comparison(Record):
     def advice_on(self, kind: QualityWarning) -> Advice:
         """Give the advice on a limit or doubt; the general one where nothing here carries it."""
         return self.advice.get(kind) or advice_for(kind)
+
+    @property
+    def many(self) -> bool:
+        """Whether there are too many variants to look for one among the rows."""
+        return len({row.variant for row in self.rows}) > MANY
+
+    def ranked(self, rows: Sequence[CellSummary]) -> list[CellSummary]:
+        """Order rows of one traffic point: the baseline first; with many, or none in particular, the highest first.
+
+        Rates of emulated guests come after all others, and what was not measured last.
+        """
+        by_rate = self.many or self.baseline == BEST
+
+        def key(row: CellSummary) -> tuple[bool, bool, float]:
+            if not by_rate:
+                return False, row.variant != self.baseline, 0.0
+            return row.mrr is None, row.emulated, -row.mrr.median_pps if row.mrr else 0.0
+
+        return sorted(rows, key=key)
 
     @property
     def comparable(self) -> bool:
@@ -212,16 +235,23 @@ def _of_cell(entry: RunData, cell: str, labels: Labels) -> list[LabelledTrial]:
 
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:
+    placed = {entry.run.id: list(place_results(entry, labels, ONLY)) for entry in runs}
     censuses = [
-        _census(entry, cell.id, labels) for entry in runs for cell in entry.cells if cell.role is CellRole.SUBJECT
+        _census(_of_cell(entry, cell.id, labels), take_census_of_tests(placed[entry.run.id], cell.id))
+        for entry in runs
+        for cell in entry.cells
+        if cell.role is CellRole.SUBJECT
     ]
     return choose_class(censuses, placement.classes, options.rules.needed, options.placement_class)
 
 
-def _census(entry: RunData, cell: str, labels: Labels) -> Census:
-    """Count a cell's trials at maximum load by class; without any, the results of its other tests."""
-    census = take_census(_of_cell(entry, cell, labels))
-    return census if census.by_class or census.mixed else take_census_of_tests(entry, cell, labels)
+def _census(trials: list[LabelledTrial], of_tests: Census) -> Census:
+    """Count what a cell has by class: its trials at maximum load or its other tests, whichever it has fewer of."""
+    census = take_census(trials)
+    if not (census.by_class or census.mixed):
+        return of_tests
+    least = {name: min(number, of_tests.by_class.get(name, 0)) for name, number in census.by_class.items()}
+    return census.model_copy(update={"by_class": least}) if any(least.values()) else census
 
 
 def _link_speed(rig: dict[str, Any]) -> float | None:
@@ -231,6 +261,8 @@ def _link_speed(rig: dict[str, Any]) -> float | None:
 
 def _baseline(rows: Sequence[CellSummary], wanted: str | None) -> str:
     variants = list(dict.fromkeys(row.variant for row in rows))
+    if wanted == BEST:
+        return BEST
     if wanted is not None and wanted not in variants:
         raise UsageError(
             f"the baseline {wanted!r} is in none of these runs",
@@ -243,8 +275,13 @@ def _baseline(rows: Sequence[CellSummary], wanted: str | None) -> str:
 def _baseline_row(row: CellSummary, rows: Sequence[CellSummary], baseline: str) -> CellSummary | None:
     """Find the row to judge against: of the same run where it has one, else of the first run that does.
 
-    The baseline's own row in a later run is judged against its row in the first one (A/A, or a trend).
+    The baseline's own row in a later run is judged against its row in the first one (A/A, or a trend). With `best` it
+    is the highest measured rate of the row's own run; that of an emulated guest is none.
     """
+    if baseline == BEST:
+        same = [other for other in rows if (other.run, other.point) == (row.run, row.point) and not other.emulated]
+        best = max(same, key=lambda other: other.mrr.median_pps if other.mrr else 0.0, default=None)
+        return None if best is None or best == row or best.mrr is None else best
     fitting = [other for other in rows if other.variant == baseline and other.point == row.point]
     if not fitting or row == fitting[0]:
         return None
@@ -322,3 +359,6 @@ def _notes(data: Sequence[RunData], differences: Sequence[Difference]) -> Iterab
         yield "some rows are judged against another run: their trials were not interleaved, so drift is not cancelled"
     if any(entry.judgement.verdict is Verdict.UNDECIDED for entry in differences):
         yield "undecided is an answer: more repetitions, or a higher ceiling, are needed before these rows are ranked"
+    for entry in data:
+        happened = outcomes_of(entry.cells, entry.trials) if entry.supports else ()
+        yield from (f"doctor and run disagree on {line}" for line in disagreements(entry.supports, happened))

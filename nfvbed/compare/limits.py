@@ -70,6 +70,7 @@ def with_limits(row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per
             "vnf_pps": _usable(alone, unusable),
             "exceeded": exceeded,
             "price": _price(row, reference) if not row.vnf else None,
+            "of_bare_ports": None if QualityWarning.EMULATED_ACCELERATOR in unique else _price(row, loopback),
             "notes": (*row.notes, *(entry.detail for entry in exceeded)),
         }
     )
@@ -143,9 +144,9 @@ def _wire(row: CellSummary, link_bits_per_s: float | None) -> list[Limit]:
     return [Limit(kind=QualityWarning.WIRE_LIMITED, detail=detail)]
 
 
-def _price(row: CellSummary, reference: CellSummary | None) -> Price | None:
-    if row.mrr is None or reference is None or reference.mrr is None or not reference.mrr.median_pps:
+def _price(row: CellSummary, measured: CellSummary | None) -> Price | None:
+    if row.mrr is None or measured is None or measured.mrr is None or not measured.mrr.median_pps:
         return None
-    ceiling = reference.mrr
+    ceiling = measured.mrr
     interval = ratio_interval(row.mrr.samples_pps, ceiling.samples_pps)
     return Price(ratio=row.mrr.median_pps / ceiling.median_pps, interval=interval, ceiling_pps=ceiling.median_pps)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from nfvbed.records import CellRecord, RunRecord, TrialRecord
+from nfvbed.records import CellRecord, RunRecord, Support, TrialRecord
 from nfvbed.results import ResultRecord
 
 
@@ -20,3 +20,5 @@ class RunData:
     """The host's description; empty when it is not stored."""
     results: tuple[ResultRecord, ...] = ()
     """Of tests beside the MRR."""
+    supports: tuple[Support, ...] = ()
+    """What the doctor said of the variants before the run; none where it was not asked."""

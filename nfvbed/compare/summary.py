@@ -113,7 +113,7 @@ class ExceededCeiling(Record):
 
 
 class Price(Record):
-    """A row's rate as a fraction of its ceiling's (testpmd io in the switch's place)."""
+    """A row's rate as a fraction of a ceiling's, medians: of testpmd io in the switch's place, or of the bare ports."""
 
     ratio: float
     interval: Interval | None
@@ -158,6 +158,8 @@ class CellSummary(Record):
     """The VNF looped back alone, same run and class; None also where it is exceeded or was not measured."""
     exceeded: tuple[ExceededCeiling, ...] = ()
     price: Price | None = None
+    of_bare_ports: Price | None = None
+    """The rate as a fraction of the generator's looped back on the same kind of ports; None where that is not known."""
     notes: tuple[str, ...] = ()
 
     @property

@@ -85,13 +85,17 @@ def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: s
         yield _placed(cells[result.cell], result, trials, (label, always or label in (shown, ONLY)))
 
 
-def take_census_of_tests(data: RunData, cell: str, labels: Mapping[tuple[str, int], str]) -> Census:
-    """Count the results of a cell by class, for runs without the MRR: of its tests the one that has least.
+def take_census_of_tests(tests: Iterable[MeasuredTest], cell: str) -> Census:
+    """Count the results of a cell by class: of its tests the one that has least.
 
     Tests that count in every class (a soak, one that failed) decide nothing.
+
+    Args:
+        tests: of the cell's run, placed.
+        cell: by its id.
     """
     found: dict[str, Counter[str]] = {}
-    for test in place_results(data, labels, ONLY):
+    for test in tests:
         decides = test.result.kind is not ResultKind.SOAK and test.result.status is Status.OK
         if test.cell == cell and decides:
             found.setdefault(test.result.test, Counter())[test.placement_class] += 1

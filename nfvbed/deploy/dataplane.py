@@ -81,7 +81,7 @@ class DataPlane(ABC):
             f"there is no reset of {self.kind}",
             where=f"variant {deployment.variant}",
             observed="its adapter does not say what one is",
-            fix="leave the test reset out, or keep it to ovs-dpdk and linux-bridge",
+            fix="leave the test reset out, or keep it to ovs-dpdk, linux-bridge and xdp",
         )
 
     @abstractmethod

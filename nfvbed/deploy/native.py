@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from nfvbed.deploy.node.identity import this_node
 from nfvbed.errors import PrerequisiteError
 
 _PLACES = {
@@ -12,14 +13,20 @@ _PLACES = {
     "nfvbed-yield": "yield/nfvbed-yield.so",
     "nfvbed-raw-forwarder": "forwarders/nfvbed-raw-forwarder",
     "nfvbed-xdp-forwarder": "forwarders/nfvbed-xdp-forwarder",
+    "nfvbed-xdp-switch": "xdpswitch/nfvbed-xdp-switch",
 }
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def build_directory(root: Path | None = None) -> Path:
-    """Where they are built: NFVBED_NATIVE_DIR, or `native/build` below the root (default: this checkout)."""
+    """Where they are built: NFVBED_NATIVE_DIR, or `native/build` below the root (default: this checkout).
+
+    In a guest node `.nfvbed/node-native`: an emulated processor has not all that the host's own build makes use of.
+    """
     override = os.environ.get("NFVBED_NATIVE_DIR")
-    return Path(override) if override else (root or _REPOSITORY) / "native" / "build"
+    if override:
+        return Path(override)
+    return (root or _REPOSITORY) / ("native/build" if this_node() is None else ".nfvbed/node-native")
 
 
 def native_binary(name: str, root: Path | None = None) -> Path:
@@ -30,5 +37,6 @@ def native_binary(name: str, root: Path | None = None) -> Path:
     """
     path = build_directory(root) / _PLACES.get(name, name)
     if not os.access(path, os.X_OK):
-        raise PrerequisiteError(f"{name} is not built", where=str(path), observed="no such program", fix="make build")
+        fix = "make build" if this_node() is None else "make node"
+        raise PrerequisiteError(f"{name} is not built", where=str(path), observed="no such program", fix=fix)
     return path

@@ -13,6 +13,9 @@ from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
+EMULATED_CARDS = ("e1000", "rtl8139")
+"""Network cards that QEMU itself emulates, of one queue."""
+
 
 def switch_ends(plan: Layout) -> tuple[End, ...]:
     """Give the ends of the cables in the order of the path: outside end 0, the VNFs', outside end 1."""
@@ -53,7 +56,7 @@ def require_vnf(plan: Layout, choice: VnfChoice | None, variant: Variant) -> Por
 
 def queues_of(choice: VnfChoice | None) -> int:
     """Give the queues that a VNF's ports are to have: those of a virtual machine's flavor; an emulated card has one."""
-    if choice is None or choice.kind is not VnfKind.VM or vnic_of(choice) in ("e1000", "rtl8139"):
+    if choice is None or choice.kind is not VnfKind.VM or vnic_of(choice) in EMULATED_CARDS:
         return 1
     return choice.flavor.queues
 

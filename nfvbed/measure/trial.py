@@ -13,6 +13,7 @@ from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.doubts import is_wire_limited, traffic_doubts, vnf_doubts
 from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.task import TrialTask
+from nfvbed.patience import patient
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
@@ -29,7 +30,7 @@ from nfvbed.records import (
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S
 
-LINK_TIMEOUT_S = 10.0
+LINK_TIMEOUT_S = patient(10.0)
 """A switch that is the client of a vhost-user socket tries again once a second."""
 
 

@@ -221,7 +221,7 @@ class OnboardingSite(Site):
             report = wait_until_forwarding(
                 generator,
                 live.choice.vnf.readiness.probe_frames,
-                live.choice.vnf.readiness.timeout_s,
+                live.choice.vnf.readiness.within_s,
                 (lambda: self.hops(deployment), lambda: self.verify(deployment)),
                 deployment,
             )

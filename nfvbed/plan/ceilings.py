@@ -33,7 +33,6 @@ def planned_ceilings(
     ports = [
         _ceiling(experiment, role, first[kind], (PORT_TO_PORT, ""), size)
         for kind in kinds
-        if offers(first[kind].topologies, PORT_TO_PORT)
         for role in OF_THE_PORTS
         for size in used[kind]
     ]
@@ -41,7 +40,9 @@ def planned_ceilings(
     vnfs = {
         (cell.port_kind, cell.vnf_resolved): by_name[cell.variant]
         for cell in reversed(subjects)
-        if is_bounded_by_its_vnf(cell, choices) and offers(by_name[cell.variant].topologies, ONE_VNF)
+        if is_bounded_by_its_vnf(cell, choices)
+        and by_name[cell.variant].options.has_vnf_ceiling
+        and offers(by_name[cell.variant].topologies, ONE_VNF)
     }
     alone = [
         _ceiling(experiment, CellRole.VNF, variant, (ONE_VNF, label), size)

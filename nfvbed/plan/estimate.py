@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nfvbed.plan.plan import Plan, PlannedTrial
-from nfvbed.records import Preset, VnfKind
+from nfvbed.records import Preset
 from nfvbed.spec.testkinds.search import SearchTest
 from nfvbed.spec.tests import expected_s
 
@@ -33,8 +33,7 @@ def length_s(plan: Plan, trials: Iterable[PlannedTrial], overheads: Overheads) -
     """Estimate how long trials take with their deployments, in s."""
     listed = list(trials)
     deployments = [key for key, _ in plan.by_deployment(listed)]
-    choices = [plan.choice(key) for key in deployments]
-    boots = sum(choice is not None and choice.kind is VnfKind.VM for choice in choices)
+    boots = sum(plan.boots(key) for key in deployments)
     setting_up = len(deployments) * overheads.deployment_s + boots * overheads.boot_s
     number = sum(_expected(plan, trial)[1] for trial in listed)
     return traffic_s(plan, listed) + setting_up + number * overheads.trial_s

@@ -1,6 +1,6 @@
 """Expands an experiment into the ordered list of trials of all its rounds."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -8,7 +8,7 @@ from itertools import groupby
 from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings
 from nfvbed.plan.cells import MRR_THEN_PACED, CellPlan, DeploymentKey, cell_id
 from nfvbed.plan.order import rotated
-from nfvbed.records import CellRole, Preset
+from nfvbed.records import CellRole, Preset, VnfKind
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import EndKind, layout
@@ -60,10 +60,18 @@ class Plan:
     trials: tuple[PlannedTrial, ...]
     choices: Choices = field(default_factory=dict)
     """The VNFs by (variant, label)."""
+    skipped: tuple[tuple[CellPlan, str], ...] = ()
+    """Cells that the experiment leaves out although they could be measured, each with the reason."""
+    in_guests: frozenset[str] = frozenset()
+    """Variants that run in a virtual machine themselves."""
 
     def choice(self, key: DeploymentKey) -> VnfChoice | None:
         """Give the VNF of a deployment; None where it has none."""
         return choice_of(self.choices, key)
+
+    def boots(self, key: DeploymentKey) -> bool:
+        """Whether a virtual machine is booted for a deployment: for its VNFs, or for the data plane itself."""
+        return boots_guests(key.variant, self.choice(key), self.in_guests)
 
     @cached_property
     def cell_by_id(self) -> dict[str, CellPlan]:
@@ -86,7 +94,8 @@ class Plan:
         """Give the repetitions that a cell must have in one placement class."""
         repetitions = self.experiment.repetitions
         if self.cell_by_id[cell].role is CellRole.SUBJECT:
-            return repetitions.needed
+            fewer = repetitions.needed_guests if self.boots(self.cell_by_id[cell].deployment) else None
+            return repetitions.needed if fewer is None else min(repetitions.needed, fewer)
         return min(repetitions.needed, repetitions.needed_ceilings)
 
     def by_deployment(self, trials: Iterable[PlannedTrial]) -> list[tuple[DeploymentKey, tuple[PlannedTrial, ...]]]:
@@ -115,11 +124,19 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
     ]
     by_name = {variant.name: variant for variant in variants}
     reasons = [(cell, _absence(cell, by_name[cell.variant])) for cell in subjects]
-    present = [cell for cell, reason in reasons if not reason]
     absent = tuple((cell, reason) for cell, reason in reasons if reason)
+    in_guests = frozenset(variant.name for variant in variants if variant.options.boots_guest)
+    left_out = {cell.id: _left_out(experiment, cell, choices, in_guests) for cell, reason in reasons if not reason}
+    present = [cell for cell, reason in reasons if not reason and not left_out[cell.id]]
+    skipped = tuple((cell, left_out[cell.id]) for cell, reason in reasons if not reason and left_out[cell.id])
     ceilings = planned_ceilings(experiment, variants, present, choices) if experiment.ceilings else []
     trials = _ordered(experiment, ceilings, present)
-    return Plan(experiment, (*ceilings, *present), absent, trials, choices)
+    return Plan(experiment, (*ceilings, *present), absent, trials, choices, skipped, in_guests)
+
+
+def boots_guests(variant: str, choice: VnfChoice | None, in_guests: Container[str]) -> bool:
+    """Whether a virtual machine is booted: for VNFs of that choice, or for the data plane itself."""
+    return variant in in_guests or (choice is not None and choice.kind is VnfKind.VM)
 
 
 def units_of(experiment: Experiment, cell: CellPlan) -> tuple[Unit, ...]:
@@ -187,6 +204,15 @@ def _subject(
         bidirectional=experiment.traffic.bidirectional and not layout(topology).one_way,
         port_kind=variant.port_kind,
     )
+
+
+def _left_out(experiment: Experiment, cell: CellPlan, choices: Choices, in_guests: Container[str]) -> str:
+    """Say why the experiment leaves a cell out that could be measured; empty where it does not."""
+    if experiment.chains is None or experiment.chains.guests or cell.topology not in experiment.longer:
+        return ""
+    if boots_guests(cell.variant, choices.get((cell.variant, cell.vnf)), in_guests):
+        return f"experiment {experiment.name} measures longer chains without virtual machines (chains.guests)"
+    return ""
 
 
 def _absence(cell: CellPlan, variant: Variant) -> str:

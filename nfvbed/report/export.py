@@ -13,7 +13,8 @@ COLUMNS = (
     "mrr_pps", "mrr_low_pps", "mrr_high_pps",
     "mrr_iqr_pps", "layer1_bits_per_s", "layer2_bits_per_s", "mrr_loss_ratio", "paced_trials", "paced_load_pps",
     "paced_loss_ratio", "latency_p50_ns", "latency_p99_ns", "cpu_switch", "cpu_vnf", "cpu_generator",
-    "cycles_per_packet", "cycles_source", "loopback_pps", "vnf_alone_pps", "price_ratio", "limits", "warnings",
+    "cycles_per_packet", "cycles_source", "loopback_pps", "vnf_alone_pps", "price_ratio",
+    "bare_ports_pps", "of_bare_ports", "of_bare_ports_low", "of_bare_ports_high", "limits", "warnings",
     "baseline_cell", "baseline_run", "verdict", "bound", "ratio", "ratio_low", "ratio_high", "p_value", "detectable",
     "scope", "scope_reason", "engine", "host_hash", "rig_hash", "config_hash",
 )  # fmt: skip
@@ -68,12 +69,23 @@ def _row(row: CellSummary) -> dict[str, Value]:
         "loopback_pps": row.loopback_pps,
         "vnf_alone_pps": row.vnf_pps,
         "price_ratio": row.price.ratio if row.price else None,
+        **_of_bare_ports(row),
         "limits": " ".join(limit.kind.value for limit in row.limits),
         "warnings": " ".join(warning.kind.value for warning in row.warnings),
         "engine": row.engine,
         "host_hash": row.host_hash,
         "rig_hash": row.rig_hash,
         "config_hash": row.config_hash,
+    }
+
+
+def _of_bare_ports(row: CellSummary) -> dict[str, Value]:
+    found = row.of_bare_ports
+    return {
+        "bare_ports_pps": found.ceiling_pps if found else None,
+        "of_bare_ports": found.ratio if found else None,
+        "of_bare_ports_low": found.interval.low if found and found.interval else None,
+        "of_bare_ports_high": found.interval.high if found and found.interval else None,
     }
 
 

@@ -19,6 +19,7 @@ from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.figures.theme import Spec
 from nfvbed.report.page_environment import environment
 from nfvbed.report.page_head import answer_section, page_header, title
+from nfvbed.report.page_survey import survey_doubts, survey_table
 from nfvbed.report.page_table import ceiling_table, comparison_table, joined
 from nfvbed.report.page_tests import tests_section
 from nfvbed.report.page_text import how_to_read, limits_of_this, method
@@ -80,7 +81,7 @@ def embedded_json(value: object) -> str:
 def _body(context: ReportContext, said: Answer, drawn: dict[str, Spec]) -> Markup:
     comparison = context.comparison
     contents = {
-        "table": comparison_table(comparison),
+        "table": survey_table(comparison) if comparison.many else comparison_table(comparison),
         "tests": tests_section(comparison),
         "figures": joined(_figure(name, spec) for name, spec in drawn.items())
         or Markup("<p>Nothing was measured that could be drawn.</p>"),
@@ -135,6 +136,12 @@ def _carried(row: CellSummary, kind: QualityWarning) -> str:
 
 def _doubts(comparison: Comparison) -> Markup:
     """Give every kind of doubt with its rows, its meaning and its remedy."""
+    if comparison.many:
+        found = survey_doubts(comparison)
+        ceilings = (
+            Markup("<h3>Ceilings</h3>{}").format(ceiling_table(comparison)) if comparison.ceilings else Markup("")
+        )
+        return joined((found, ceilings))
     parts = []
     for kind in wording.doubts(comparison.rows):
         rows = [text for row in comparison.rows if (text := _carried(row, kind))]

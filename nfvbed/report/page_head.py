@@ -72,7 +72,8 @@ def answer_section(comparison: Comparison, said: Answer) -> Markup:
     cards = joined(_card(comparison, point) for point in said.points)
     doubts = wording.doubts(comparison.rows)
     named = f" Limits and doubts: {', '.join(kind.value for kind in doubts)}." if doubts else " No doubts were raised."
-    chains = joined(Markup("<p>{}</p>").format(wording.chain(chain)) for chain in comparison.chains)
+    told = () if comparison.many else comparison.chains
+    chains = joined(Markup("<p>{}</p>").format(wording.chain(chain)) for chain in told)
     return Markup('<p class="headline">{}</p>\n<ul class="cards">{}</ul>\n{}<p class="confidence">{} {}{}</p>').format(
         said.headline, cards, chains, " ".join(placement_lines(comparison)), method_line(comparison), named
     )
@@ -81,7 +82,7 @@ def answer_section(comparison: Comparison, said: Answer) -> Markup:
 def _card(comparison: Comparison, point: Leader) -> Markup:
     """Write all rates of a traffic point, measured or not, and the sentence on its leader."""
     best = point.row
-    rows = [row for row in comparison.rows if row.point == best.point]
+    rows = comparison.ranked([row for row in comparison.rows if row.point == best.point])
     mark = Markup('<p class="doubt"><strong>SIMULATED</strong></p>') if best.simulated else ""
     who = f"{best.variant} ahead" if point.clear else best.variant if point.alone else "no clear leader"
     return Markup(
@@ -103,7 +104,7 @@ def _rates(comparison: Comparison, rows: Sequence[CellSummary]) -> Markup:
     names = list(dict.fromkeys(run_label(row.variant, row.run, several=several) for row in comparison.rows))
     highest = max((row.mrr.median_pps for row in rows if row.mrr), default=0.0)
     lines = []
-    for row in rows:
+    for row in [row for row in rows if row.mrr or not comparison.many]:
         name = run_label(row.variant, row.run, several=several)
         if row.mrr is None:
             lines.append(
@@ -123,4 +124,8 @@ def _rates(comparison: Comparison, rows: Sequence[CellSummary]) -> Markup:
                 '<td class="n rate">{}{} <small>Mpps</small></td></tr>'
             ).format(name, bar, wording.bound(row), wording.mpps(row.mrr.median_pps))
         )
+    missing = [row.variant for row in rows if row.mrr is None]
+    if comparison.many and missing:
+        said = Markup('<tr><td class="doubt" colspan="3"><small>not measured: {}</small></td></tr>')
+        lines.append(said.format(", ".join(missing)))
     return joined(lines)

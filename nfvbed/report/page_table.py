@@ -18,6 +18,7 @@ HEADINGS = (
     ("Rate, Mpps", True),
     ("Trials", True),
     ("Against the baseline", False),
+    ("Of bare ports", True),
     ("Mbit/s L1, L2", True),
     ("Loss at paced load", True),
     ("Latency µs, P50, P99", True),
@@ -41,8 +42,8 @@ def comparison_table(comparison: Comparison) -> Markup:
     """Write the rows, grouped by traffic point, the baseline first, and the notes that they name below."""
     notes = TableNotes("comparison")
     mark = Markup("<strong>{}.</strong> ").format(wording.SIMULATED_MARK) if comparison.simulated else Markup("")
-    caption = Markup("{}Maximum receive rate (both directions together), baseline {}. {}").format(
-        mark, comparison.baseline, short_caption(comparison)
+    caption = Markup("{}Maximum receive rate (both directions together), {}. {} {}").format(
+        mark, wording.baseline(comparison.baseline), wording.BARE_PORTS, short_caption(comparison)
     )
     head = joined(
         Markup('<th scope="col"{}>{}</th>').format(Markup(' class="n"') if number else "", text)
@@ -50,8 +51,7 @@ def comparison_table(comparison: Comparison) -> Markup:
     )
     body: list[Markup] = []
     for point in dict.fromkeys(row.point for row in comparison.rows):
-        rows = [row for row in comparison.rows if row.point == point]
-        rows.sort(key=lambda row: row.variant != comparison.baseline)
+        rows = comparison.ranked([row for row in comparison.rows if row.point == point])
         judged = any(comparison.difference(row) for row in rows)
         scope = Markup(" <small>Scope: {}</small>").format(scope_of(comparison, rows)) if judged else ""
         body.append(
@@ -85,12 +85,13 @@ def _rate(row: CellSummary) -> Markup:
 
 def _details(row: CellSummary, notes: TableNotes) -> Markup:
     if row.mrr is None:
-        return joined(_number(wording.NOTHING) for _ in range(5))
+        return joined(_number(wording.NOTHING) for _ in range(6))
     rate = row.mrr
     latency = row.paced.latency if row.paced else None
     source = notes.mark(f"Cycles per packet from: {row.cycles_source}.") if row.cycles_per_packet is not None else None
     return joined(
         (
+            _number(wording.of_bare_ports(row), f"{wording.of_bare_ports_interval(row)} {wording.limited_by(row)}"),
             _number(wording.bit_rate(rate.layer1_bits_per_s), wording.bit_rate(rate.layer2_bits_per_s)),
             _number(
                 wording.loss(row.paced.loss_ratio) if row.paced else wording.NOTHING,
@@ -108,7 +109,7 @@ def _details(row: CellSummary, notes: TableNotes) -> Markup:
 def _verdict(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Markup:
     found = comparison.difference(row)
     if found is None:
-        return Markup('<td class="verdict">baseline</td>')
+        return Markup('<td class="verdict">{}</td>').format(wording.own_verdict(comparison.baseline, row))
     judged = found.judgement
     under = [wording.scope(found)]
     if judged.interval and judged.ratio:
@@ -192,6 +193,19 @@ def _standing(comparison: Comparison, ceiling: CellSummary) -> str:
         if (row.run, entry.cell) == (ceiling.run, ceiling.cell)
     ]
     return f"{WHY_EXCEEDED[ceiling.role]}; by {', '.join(above)}" if above else "holds"
+
+
+def table_of(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """Write a plain table; the first cell of each row names it."""
+    head = joined(Markup('<th scope="col">{}</th>').format(text) for text in headings)
+    body = joined(
+        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
+            row[0], joined(Markup("<td>{}</td>").format(text) for text in row[1:])
+        )
+        for row in rows
+    )
+    table = Markup("<table><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>")
+    return scrolling(table.format(title, head, body), title)
 
 
 def fact_table(title: str, facts: dict[str, str]) -> Markup:

@@ -48,6 +48,7 @@ td.whole{white-space:nowrap}
 td small,th small{display:block;min-width:4.5rem;color:var(--soft);font-weight:400;font-size:.82rem}
 td.verdict{white-space:nowrap}
 #comparison{font-size:.85rem}
+.survey tr.row th,.survey tr.row td{padding:.15rem .5rem}.survey th small{display:inline}
 td.limits{min-width:16em;width:100%}
 .count{color:var(--soft);white-space:nowrap}.limits .doubt{white-space:nowrap}
 sup{line-height:0;font-size:.75em;margin-left:.1em}sup a{text-decoration:none}
@@ -93,6 +94,7 @@ SCRIPT: Final = """
     config.axis = {...config.axis, ...words, gridColor: line, domainColor: soft, tickColor: soft};
     config.header = {...config.header, ...words};
     config.legend = {...config.legend, ...words};
+    config.title = {...config.title, color: fg};  // of the panels
     config.text = {color: fg};
     config.rule = {color: fg};
     return copy;
@@ -102,7 +104,7 @@ SCRIPT: Final = """
     const {margin, columns} = spec.usermeta;
     const beside = width < NARROW ? 1 : columns;
     const inner = Math.max(SMALLEST, Math.floor(Math.min(width, WIDEST) / beside) - margin);
-    (spec.spec || spec).width = inner;
+    for (const panel of spec.concat || [spec.spec || spec]) panel.width = inner;
     if (spec.columns) spec.columns = beside;
     return spec;
   };

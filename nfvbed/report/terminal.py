@@ -14,6 +14,7 @@ from nfvbed.compare.verdict import Verdict
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
+from nfvbed.report.terminal_survey import survey, survey_remarks
 from nfvbed.report.terminal_tests import parts_of_tests
 
 WIDE: Final = 110
@@ -51,14 +52,18 @@ def render(comparison: Comparison, width: int) -> RenderableType:
         parts.append(Text(f" {wording.SIMULATED_MARK} ", style="bold white on red"))
     said = answer(comparison)
     parts.append(Text(said.headline, style="bold"))
-    parts.append(_table(comparison, width))
+    parts += survey(comparison, width) if comparison.many else [_table(comparison, width)]
     parts += [Text(line, style="dim") for line in (*placement_lines(comparison), method_line(comparison))]
-    if width >= WIDE:
-        cpu = " CPU: cores kept busy at maximum load." if width >= FULL else ""
+    if comparison.many:
+        parts.append(Text(wording.BARE_PORTS, style="dim"))
+    elif width >= WIDE:
+        cpu = f" CPU: cores kept busy at maximum load. {wording.BARE_PORTS}" if width >= FULL else ""
         parts.append(Text(f"n/s: cannot be separated.{cpu}", style="dim"))
     parts += parts_of_tests(comparison)
-    parts += [Text(wording.chain(chain)) for chain in comparison.chains]
+    parts += [] if comparison.many else [Text(wording.chain(chain)) for chain in comparison.chains]
     parts += [Text(f"Note: {note}.", style="dim") for note in comparison.notes]
+    if comparison.many:
+        return Group(*parts, *survey_remarks(comparison))
     if width < WIDE:
         limited = ((row, wording.limits(row)) for row in comparison.rows)
         parts += [Text(f"{row.cell}: {text}", style="yellow") for row, text in limited if text]
@@ -69,7 +74,7 @@ def render(comparison: Comparison, width: int) -> RenderableType:
 def _table(comparison: Comparison, width: int) -> Table:
     title = f"{wording.SIMULATED_MARK}: " if comparison.simulated else ""
     table = Table(
-        title=f"{title}maximum receive rate, baseline {comparison.baseline}",
+        title=f"{title}maximum receive rate, {wording.baseline(comparison.baseline)}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -97,13 +102,13 @@ def _table(comparison: Comparison, width: int) -> Table:
 
 
 def _order(comparison: Comparison) -> Callable[[CellSummary], tuple[int, ...]]:
-    """Sort by traffic point, the baseline first, else as measured."""
+    """Sort by traffic point, and within as the comparison ranks them."""
     points = list(dict.fromkeys(row.point for row in comparison.rows))
-    places = {(row.run, row.cell): place for place, row in enumerate(comparison.rows)}
+    ranked = comparison.ranked(comparison.rows)
+    places = {(row.run, row.cell): place for place, row in enumerate(ranked)}
 
     def key(row: CellSummary) -> tuple[int, ...]:
-        baseline = int(row.variant != comparison.baseline)
-        return points.index(row.point), baseline, places[row.run, row.cell]
+        return points.index(row.point), places[row.run, row.cell]
 
     return key
 
@@ -117,6 +122,7 @@ def _columns(comparison: Comparison) -> list[Column]:
         (TRAFFIC, 0, _traffic),
         ("MRR Mpps\n95 % interval", 0, _rate),
         ("n", 0, lambda _, row: Text(str(row.mrr.trials) if row.mrr else "0")),
+        ("of bare\nports", FULL, _bare),
         ("Mbit/s\nL1, L2", FULL, _bits),
         ("loss\npaced", WIDE, lambda _, row: Text(wording.loss(row.paced.loss_ratio) if row.paced else "-")),
         ("µs P50\nP99", 0, _latency),
@@ -143,6 +149,10 @@ def _rate(_: Comparison, row: CellSummary) -> Text:
     return Text.assemble((rate, "bold"), "\n", (wording.mpps_interval(row.mrr.interval), "dim"))
 
 
+def _bare(_: Comparison, row: CellSummary) -> Text:
+    return Text.assemble(wording.of_bare_ports(row), "\n", (wording.limited_by(row), "dim"))
+
+
 def _bits(_: Comparison, row: CellSummary) -> Text:
     if row.mrr is None:
         return Text("-")
@@ -163,7 +173,8 @@ def _cpu(_: Comparison, row: CellSummary) -> Text:
 def _verdict(comparison: Comparison, row: CellSummary) -> Text:
     found = comparison.difference(row)
     style = COLORS[found.judgement.verdict] if found else "dim"
-    return Text.assemble((wording.verdict(found), style), "\n", (wording.scope(found), "dim"))
+    alone = wording.own_verdict(comparison.baseline, row)
+    return Text.assemble((wording.verdict(found, alone), style), "\n", (wording.scope(found), "dim"))
 
 
 def _remarks(comparison: Comparison) -> list[RenderableType]:

@@ -12,6 +12,7 @@ from nfvbed.compare.statistics import Interval
 from nfvbed.compare.summary import CellSummary, Share
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import Preset, QualityWarning, Status
+from nfvbed.spec.experiment import BEST
 from nfvbed.units import FrameSize
 
 SIMULATED_MARK = "SIMULATED - NOT A MEASUREMENT"
@@ -134,10 +135,65 @@ def ratio(judgement: Judgement) -> str:
     return f"{sign}{judgement.ratio - 1:+.1%}" if near_one else f"{sign}×{judgement.ratio:.3g}"
 
 
-def verdict(difference: Difference | None) -> str:
-    """Write a difference in one short phrase."""
-    if difference is None:
+def of_bare_ports(row: CellSummary) -> str:
+    """Write the rate as a part of the bare ports'."""
+    return NOTHING if row.of_bare_ports is None else f"{row.of_bare_ports.ratio:.2f}"
+
+
+def of_bare_ports_interval(row: CellSummary) -> str:
+    """Write the interval of that part."""
+    interval = row.of_bare_ports.interval if row.of_bare_ports else None
+    return f"{interval.low:.2f}–{interval.high:.2f}" if interval else NOTHING
+
+
+BARE_PORTS: Final = (
+    "Of bare ports: the rate as a part of the generator's, looped back on the same kind of ports in the same run and "
+    "class; below it, what set the rate as far as ceilings tell."
+)
+
+
+def baseline(name: str) -> str:
+    """Say what rows are judged against."""
+    return "judged against the best of each traffic point" if name == BEST else f"baseline {name}"
+
+
+def own_verdict(name: str, row: CellSummary) -> str:
+    """Say what a row is that is judged against none: the baseline, the best, or nothing that was measured."""
+    if name != BEST:
         return "baseline"
+    return "best" if row.mrr is not None and not row.emulated else NOTHING
+
+
+LIMITED_BY: Final = {
+    QualityWarning.GENERATOR_LIMITED: "generator",
+    QualityWarning.PORT_LIMITED: "ports",
+    QualityWarning.VNF_LIMITED: "VNF",
+    QualityWarning.WIRE_LIMITED: "wire",
+    QualityWarning.EMULATED_ACCELERATOR: "emulation",
+}
+
+
+def limited_by(row: CellSummary) -> str:
+    """Say what set the rate, as far as ceilings tell; where none of them is reached it is the path itself."""
+    if row.mrr is None:
+        return NOTHING
+    named = [LIMITED_BY[limit.kind] for limit in row.limits if limit.kind in LIMITED_BY]
+    if named:
+        return ", ".join(named)
+    if row.of_bare_ports is None and row.price is None and row.vnf_pps is None:
+        return "not known"
+    return "switch, VNF" if row.vnf else "switch"
+
+
+def verdict(difference: Difference | None, alone: str = "baseline") -> str:
+    """Write a difference in one short phrase.
+
+    Args:
+        difference: of a row to what it is judged against.
+        alone: what the row is that has none.
+    """
+    if difference is None:
+        return alone
     judged = difference.judgement
     word = f"{SYMBOLS[judged.verdict]} {judged.verdict.value.replace('-', ' ')}"
     return word if judged.verdict is Verdict.NOT_COMPARABLE else f"{word} {ratio(judged)}"

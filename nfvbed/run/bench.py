@@ -6,6 +6,8 @@ from itertools import groupby
 
 from nfvbed.deploy.site import Site
 from nfvbed.errors import (
+    ConfigurationError,
+    DeployError,
     GeneratorError,
     NfvbedError,
     OnboardError,
@@ -34,6 +36,8 @@ DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
 
 OF_THE_VNF = (OnboardError, VnfDiedError)
 """What is the trouble of one cell's VNF, and says nothing about the other cells."""
+OF_THE_VARIANT = (ConfigurationError, PrerequisiteError, DeployError, GeneratorError, SwitchDiedError)
+"""What is the trouble of one data plane; a run that keeps going gives its cells up."""
 
 
 class Bench:
@@ -63,8 +67,9 @@ class Bench:
         Cells that were to follow one whose VNF failed are measured on a new deployment.
 
         Raises:
-            PrerequisiteError (without VNFs), DeployError: nothing stands then.
+            PrerequisiteError (without VNFs), ConfigurationError, DeployError: nothing stands then.
             GeneratorError, SwitchDiedError: a trial failed; its row is written, nothing stands.
+            None of these where the experiment keeps going: then the cells are given up.
         """
         left = tuple(trials)
         while left:
@@ -91,14 +96,20 @@ class Bench:
         except UnsupportedError as error:
             for cell in cells:
                 self._set_aside(self._plan.cell_by_id[cell], variant, str(error))
-        except (*OF_THE_VNF, PrerequisiteError) as error:
-            if isinstance(error, PrerequisiteError) and not key.vnf:
+        except (*OF_THE_VNF, *OF_THE_VARIANT) as error:
+            if not self._is_given_up(error, key):
                 raise
             # One that never came up would not for the deployment's other cells either.
             for cell in begun[-1:] or cells:
                 self._give_up(self._plan.cell_by_id[cell], variant, error)
             return tuple(trial for trial in trials if begun and trial.cell not in begun)
         return ()
+
+    def _is_given_up(self, error: NfvbedError, key: DeploymentKey) -> bool:
+        """Whether an error is the end of its cells only, and not of the run."""
+        if isinstance(error, OF_THE_VNF) or self._plan.experiment.keep_going:
+            return True
+        return isinstance(error, PrerequisiteError) and bool(key.vnf)
 
     @contextlib.contextmanager
     def _deployed(self, key: DeploymentKey, variant: Variant, number: int) -> Iterator[Deployment]:

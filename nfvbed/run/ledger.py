@@ -124,7 +124,7 @@ class RunLedger:
     @property
     def set_aside(self) -> frozenset[str]:
         """Cells that cannot be measured here, and those that were given up since this process began."""
-        final = (Status.UNSUPPORTED, Status.NOT_APPLICABLE)
+        final = (Status.UNSUPPORTED, Status.NOT_APPLICABLE, Status.SKIPPED)
         return frozenset(cell.id for cell in self._cells.values() if cell.status in final) | self._given_up.keys()
 
     @property

@@ -22,12 +22,10 @@ from nfvbed.run.bench import Bench, described
 from nfvbed.run.ledger import RunLedger, begin
 from nfvbed.run.observer import Observer
 from nfvbed.run.pace import Pace
+from nfvbed.run.stored import stored_study
 from nfvbed.run.tools import Tools
-from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
 
 SiteFactory = Callable[[Study, int], Site]
@@ -99,7 +97,7 @@ class Runner:
                 observed=f"it ended {run.status.value}",
                 fix=f"begin a new one: nfvbed run {run.experiment}",
             )
-        study, runnable = _stored_study(self._store.get_blob(run.plan_hash))
+        study, runnable = stored_study(self._store.get_blob(run.plan_hash))
         ledger = RunLedger(self._store, run, study.simulated)
         site = self._open_site(study, len(ledger.trials))
         host = self._store.put_blob("host", site.facts())
@@ -119,8 +117,9 @@ class Runner:
         began = self._tools.clock()
         observer.run_started(ledger.run, resumed, execution.left_s)
         out_of_time = False
+        served = True
         for number in range(1, execution.plan.experiment.repetitions.max_rounds + 1):
-            if not execution.goes_on():
+            if not execution.goes_on() or not served:
                 break
             before = execution.standing(before_round=number)
             if before.enough:
@@ -131,8 +130,11 @@ class Runner:
             if self._tools.clock() - began >= execution.plan.experiment.repetitions.time_limit_s:
                 out_of_time = True
                 break
+            served = False
             for key, group in execution.plan.by_deployment(trials):
-                bench.serve(key, execution.variants[key.variant], group)
+                if execution.fits(group):
+                    bench.serve(key, execution.variants[key.variant], group)
+                    served = True
             after = execution.standing()
             execution.look_ahead(number, after)
             observer.round_ended(number, after, execution.left_s())
@@ -190,6 +192,8 @@ class _Execution:
         self._done_before = ledger.done_keys
         self._ahead: tuple[PlannedTrial, ...] = shortest(self.plan)
         """What is thought to be needed, some of it done by now."""
+        self._over_budget: set[str] = set()
+        """Cells of which something was not begun as it would not have fitted into the budget."""
 
     def set_aside(self, supports: Sequence[Support], observer: Observer) -> None:
         """Write the cells that this host or the matrix does not have, with their reasons."""
@@ -198,6 +202,8 @@ class _Execution:
         without_ceilings = self._study.experiment.model_copy(update={"ceilings": False})
         whole = expand(without_ceilings, self._study.variants, self._study.choices)
         lost = [(cell, Status.NOT_APPLICABLE, reason) for cell, reason in whole.absent]
+        lost += [(c, Status.SKIPPED, reason) for c, reason in whole.skipped if c.variant not in unsupported]
+        lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c, _ in whole.skipped if c.variant in unsupported]
         lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c in whole.cells if c.variant in unsupported]
         for cell, status, reason in lost:
             config = self.ledger.put_blob("variant", described(self.variants[cell.variant], cell, {}))
@@ -235,10 +241,23 @@ class _Execution:
         """
         return pending(self._wanted(number, before), self.ledger.done_keys)
 
+    def fits(self, trials: Sequence[PlannedTrial]) -> bool:
+        """Whether trials with their deployment end within the budget, at the pace so far; if not, remember that."""
+        budget_s = self.plan.experiment.repetitions.budget_s
+        if budget_s is None or self._pace.elapsed_s + self._at_pace_s(trials) <= budget_s:
+            return True
+        self._over_budget |= {trial.cell for trial in trials}
+        return False
+
     def _wanted(self, number: int, before: Standing) -> list[PlannedTrial]:
-        """Give what a round is for: ceilings that are not complete, and of all subjects the tests that any lacks."""
+        """Give what a round is for: ceilings that are not complete, and of all subjects the tests that any lacks.
+
+        With `only_lacking` subjects that have enough are left out.
+        """
         skipped = self.ledger.set_aside | before.complete
         subjects = {cell.id for cell in self.plan.cells if cell.role is CellRole.SUBJECT}
+        if self.plan.experiment.repetitions.only_lacking:
+            skipped |= subjects - before.missing.keys()
         return [
             trial
             for trial in self.plan.round(number)
@@ -248,6 +267,11 @@ class _Execution:
     def blocked_reason(self, cell: str, final: Standing, out_of_time: bool) -> str:
         """Say what a cell lacks and why no more was measured."""
         repetitions = self.plan.experiment.repetitions
+        if cell in self._over_budget:
+            return (
+                f"budget: {final.have[cell]} of {self.plan.needed(cell)} repetitions in class {final.placement}; more "
+                f"would not have ended within {repetitions.budget_s:g} s"
+            )
         by_placement = len(final.classes) > 1 or final.mixed > 0
         end = f"{repetitions.time_limit_s:g} s" if out_of_time else f"{repetitions.max_rounds} rounds"
         have = f"{final.have[cell]} of {self.plan.needed(cell)} repetitions in class {final.placement} after {end}"
@@ -264,8 +288,14 @@ class _Execution:
             return 0.0  # Virtual time passes at once.
         finished, aside = self.ledger.done_keys, self.ledger.set_aside
         left = pending([trial for trial in self._ahead if trial.cell not in aside], finished)
-        done = [trial for trial in self.plan.trials if trial.key in finished - self._done_before]
-        planned_s, done_s = (length_s(self.plan, trials, Overheads()) for trials in (left, done))
+        left_s = self._at_pace_s(left)
+        budget_s = self.plan.experiment.repetitions.budget_s
+        return left_s if budget_s is None else min(left_s, max(budget_s - self._pace.elapsed_s, 0.0))
+
+    def _at_pace_s(self, trials: Sequence[PlannedTrial]) -> float:
+        """Estimate how long trials with their deployments take, at the run's pace so far."""
+        done = [trial for trial in self.plan.trials if trial.key in self.ledger.done_keys - self._done_before]
+        planned_s, done_s = (length_s(self.plan, some, Overheads()) for some in (trials, done))
         return self._pace.left_s(planned_s, done_s)
 
 
@@ -279,8 +309,7 @@ def failure_of(given_up: Mapping[str, NfvbedError]) -> NfvbedError | None:
         return None
     error = next((e for e in given_up.values() if isinstance(e, VnfDiedError)), next(iter(given_up.values())))
     return type(error)(
-        f"{len(given_up)} {'cell was' if len(given_up) == 1 else 'cells were'} given up as VNFs failed; all others "
-        "were measured",
+        f"{len(given_up)} {'cell was' if len(given_up) == 1 else 'cells were'} given up; all others were measured",
         where=", ".join(given_up),
         observed=str(error),
         fix="nfvbed run --resume tries them again; nfvbed trace shows where frames get to",
@@ -302,14 +331,3 @@ def failure_of_tests(failed: Mapping[tuple[int, str, str], NfvbedError]) -> Nfvb
         observed=str(error),
         fix="begin a new run when the cause is mended; what was measured is kept",
     )
-
-
-def _stored_study(plan: Mapping[str, Any]) -> tuple[Study, tuple[str, ...]]:
-    """Rebuild what a run was begun with; the files may have changed since."""
-    experiment = Experiment.model_validate(plan["experiment"])
-    variants = tuple(Variant.model_validate(variant) for variant in plan["variants"])
-    choices = {
-        (entry["variant"], entry["choice"]["label"]): VnfChoice.model_validate(entry["choice"])
-        for entry in plan.get("choices", ())
-    }
-    return Study(experiment, variants, SiteSpec.model_validate(plan["site"]), choices), tuple(plan["runnable"])

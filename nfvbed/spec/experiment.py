@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from nfvbed.records import VnfKind
-from nfvbed.spec.layout import Topology, layout
+from nfvbed.spec.layout import MAX_CHAIN, Topology, chain_length, layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
 from nfvbed.spec.testkinds.search import SearchTest
@@ -16,6 +16,10 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 MAX_LABEL = 60
 """Characters of a VNF's label; it is part of a cell's name."""
 CONTAINER_TOPOLOGY = "pcp"
+ALL = "all"
+"""In place of a list of variants: every one that has a file and is no simulation."""
+BEST = "best"
+"""As baseline: the highest rate of each traffic point."""
 _NATIVE_USE = VnfUse(forwarding=NATIVE)
 SizeSpec = Annotated[int, Field(ge=MIN_FRAME_SIZE_BYTES, le=MAX_FRAME_SIZE_BYTES)] | Literal["imix"]
 
@@ -46,18 +50,33 @@ class RepetitionsSpec(SpecModel):
     """Repetitions that every cell must have in one placement class."""
     needed_ceilings: int = Field(3, ge=1, le=1000)
     """The same for the ceilings, at most `needed`; a ceiling bounds a result and is not compared with it."""
+    needed_guests: int | None = Field(None, ge=1, le=1000)
+    """The same for cells with virtual machines, which take long to boot, at most `needed`; none: as all others."""
+    only_lacking: bool = False
+    """Later rounds repeat only cells that still lack repetitions; else all, so that each round is a comparison."""
     max_spread: float = Field(0.05, gt=0, le=10)
     """Interquartile range of a cell's rates in one placement class, as a part of their median, that counts as stable;
     a result that scatters more carries the warning `unstable`."""
     max_rounds: int = Field(12, ge=1, le=10_000)
     time_limit_s: float = Field(360, gt=0)
     """No new round starts after it; what is missing then is `blocked`."""
+    budget_s: float | None = Field(None, gt=0)
+    """The run ends within it, seconds: what would take longer is not begun, and is `blocked` (budget)."""
 
     @model_validator(mode="after")
     def rounds_reach_what_is_needed(self) -> "RepetitionsSpec":
         if self.max_rounds < self.needed:
             raise ValueError(f"max_rounds ({self.max_rounds}) must be at least needed ({self.needed})")
         return self
+
+
+class ChainsSpec(SpecModel):
+    """Chains of VNFs beside the topologies: every length from one on that the topologies do not have already."""
+
+    longest: int = Field(4, ge=2, le=MAX_CHAIN)
+    frame_sizes: tuple[SizeSpec, ...] = Field((64,), min_length=1)
+    guests: bool = False
+    """Also where the VNFs, or the data plane, run in virtual machines; else those cells are `skipped`."""
 
 
 class Experiment(SpecModel):
@@ -67,8 +86,12 @@ class Experiment(SpecModel):
     title: str
     site: str = "lab"
     variants: tuple[str, ...] = Field(min_length=1)
+    """Their names, or `all`: every variant that has a file and is no simulation."""
     baseline: str | None = None
+    """What the others are judged against: a variant, or `best`, the highest rate of each traffic point. None: the first
+    variant."""
     topologies: tuple[Topology, ...] = ("p2p",)
+    chains: ChainsSpec | None = None
     vnfs: tuple[VnfUse, ...] = ()
     """The VNFs of the topologies that have any, one cell for each; none: one, each variant's native one."""
     endpoints: Literal["generator", "process", "vm"] = "generator"
@@ -86,11 +109,21 @@ class Experiment(SpecModel):
     """Searches take their preset's form for laptops, and results say so."""
     ceilings: bool = True
     """Measure the generator's loop-back, the reference switch and the VNFs alone beside the variants."""
+    keep_going: bool = False
+    """A variant that cannot be deployed, or dies, is given up and the others go on; else it ends the run."""
 
     @property
     def laid_out(self) -> tuple[str, ...]:
-        """The topologies as they are laid out: with VNFs as endpoints, `p2p` is `v2v`."""
-        return self.topologies if self.endpoints == "generator" else ("v2v",)
+        """The topologies as they are laid out, those of chains last: with VNFs as endpoints, `p2p` is `v2v`."""
+        return (*self.topologies, *self.longer) if self.endpoints == "generator" else ("v2v",)
+
+    @property
+    def longer(self) -> tuple[str, ...]:
+        """The topologies that `chains` adds; `pvp` is a chain of one."""
+        if self.chains is None:
+            return ()
+        known = {chain_length(topology) for topology in self.topologies}
+        return tuple(f"pv{length}p" for length in range(1, self.chains.longest + 1) if length not in known)
 
     @property
     def uses(self) -> tuple[VnfUse, ...]:
@@ -104,6 +137,8 @@ class Experiment(SpecModel):
 
     def sizes_in(self, topology: str) -> tuple[SizeSpec, ...]:
         """The frame sizes of one topology."""
+        if self.chains is not None and topology in self.longer:
+            return self.chains.frame_sizes
         with_vnfs = layout(topology).vnfs > 0
         return self.vnf_frame_sizes if with_vnfs and self.vnf_frame_sizes is not None else self.frame_sizes
 
@@ -134,7 +169,7 @@ class Experiment(SpecModel):
 
     @model_validator(mode="after")
     def baseline_is_a_variant(self) -> "Experiment":
-        if self.baseline is not None and self.baseline not in self.variants:
+        if self.baseline not in (None, BEST, *self.variants):
             raise ValueError(f"baseline {self.baseline!r} is none of the variants {list(self.variants)}")
         return self
 
@@ -168,7 +203,7 @@ class Experiment(SpecModel):
     def endpoints_fit_the_topologies(self) -> "Experiment":
         if self.endpoints == "generator":
             return self
-        if self.topologies != ("p2p",):
+        if self.topologies != ("p2p",) or self.chains is not None:
             raise ValueError(f"endpoints: {self.endpoints} is for topologies: [p2p], not for {list(self.topologies)}")
         others = [use.label for use in self.vnfs if use.kind.value != self.endpoints]
         if others:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec import choices, rules
 from nfvbed.spec.document import Document, read_document
-from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.experiment import ALL, BEST, Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
@@ -126,7 +126,8 @@ class Project:
             ConfigurationError: with file, line, key, what was seen and what would be right.
         """
         document = read_document(self._experiment_path(name_or_path))
-        rules.name_is_the_files_name(document, build(_overridden(document, overrides or {}), Experiment).name)
+        asked = self._with_all(_overridden(document, overrides or {}))
+        rules.name_is_the_files_name(document, build(asked, Experiment).name)
         return self.study_of(document, overrides)
 
     def study_of(self, document: Document, overrides: Mapping[str, Any] | None = None) -> Study:
@@ -139,7 +140,7 @@ class Project:
         Raises:
             ConfigurationError: with file, line, key, what was seen and what would be right.
         """
-        document = _overridden(document, overrides or {})
+        document = self._with_all(_overridden(document, overrides or {}))
         experiment = build(document, Experiment)
         rules.names_are_known(document, "variants", experiment.variants, self.variant_names)
         rules.names_are_known(document, "site", [experiment.site], self.site_names)
@@ -152,6 +153,13 @@ class Project:
         experiment = choices.with_forwarding(experiment, self)
         found = choices.resolve_all(experiment, variants, self)
         return Study(experiment, variants, self.load_site(experiment.site), found)
+
+    def _with_all(self, document: Document) -> Document:
+        """Put the names of all real variants in the place of `all`."""
+        if not isinstance(document.data, dict) or document.data.get("variants") != ALL:
+            return document
+        names = [variant.name for variant in self.list_variants() if not variant.options.is_simulated]
+        return replace(document, data={**document.data, "variants": names})
 
     def _check_vnfs(self, document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:
         for key, use in choices.uses_of(experiment):
@@ -202,7 +210,7 @@ def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
             target[parent] = dict(inner) if isinstance(inner, dict) else {}
             target = target[parent]
         target[last] = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-    if "variants" in overrides and data.get("baseline") not in overrides["variants"]:
+    if "variants" in overrides and data.get("baseline") not in (BEST, *overrides["variants"]):
         # Whoever picks some of the variants should not have to know the file's baseline.
         data.pop("baseline", None)
     return replace(document, data=data, overridden=frozenset(tuple(key.split(".")) for key in overrides))

@@ -142,6 +142,8 @@ def frames_hold_their_headers(document: Document, experiment: Experiment) -> Non
     of_vnfs = experiment.vnf_frame_sizes or ()
     places = [("frame_sizes", index, size) for index, size in enumerate(experiment.frame_sizes)]
     places += [("vnf_frame_sizes", index, size) for index, size in enumerate(of_vnfs)]
+    of_chains = experiment.chains.frame_sizes if experiment.chains else ()
+    places += [("chains", index, size) for index, size in enumerate(of_chains)]
     for key, index, size in places:
         if min(length for length, _ in frame_mix(size)) < smallest:
             raise ConfigurationError(

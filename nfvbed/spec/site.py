@@ -1,11 +1,14 @@
 """`deploy/sites/*.yml`: where it runs."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
+
+BELOW_4_GIB_MIB = 2816
+"""From here on a q35 machine of QEMU has memory above 4 GiB."""
 
 
 class ArrangementSpec(SpecModel):
@@ -15,14 +18,41 @@ class ArrangementSpec(SpecModel):
     generator_core: int | Literal["auto"] = "auto"
 
 
+class GuestSpec(SpecModel):
+    """The virtual machine of a site of kind `guest`: a compute node with this host's files and a kernel of its own."""
+
+    vcpus: int = Field(2, ge=2, le=64)
+    memory_mib: int = Field(3072, ge=1024)
+    devices: tuple[Literal["iommu", "igb"], ...] = ()
+    """What it has beside them, in order."""
+
+    @model_validator(mode="after")
+    def card_has_room_below_4_gib(self) -> Self:
+        if "igb" in self.devices and self.memory_mib >= BELOW_4_GIB_MIB:
+            raise ValueError(
+                f"with the device igb a guest has less than {BELOW_4_GIB_MIB} MiB: with more, the firmware puts the "
+                "registers of virtual functions above 4 GiB, where QEMU 10.0 does not find them"
+            )
+        return self
+
+
 class SiteSpec(SpecModel):
     """One place to deploy to."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
-    kind: Literal["lab"]
+    kind: Literal["lab", "guest"]
+    """`lab`: this machine; `guest`: a virtual machine on it, which lives as long as a command."""
     summary: str = ""
     arrangement: ArrangementSpec = ArrangementSpec()
     generator_hugepages_mib: int = Field(512, ge=128)
     """Hugepage memory for the generator and the reference, on top of the variant's own."""
     onos: OnosSpec | None = None
     """The ONOS that `steering: onos` uses."""
+    guest: GuestSpec | None = None
+    """Of kind `guest`: the machine."""
+
+    @model_validator(mode="after")
+    def kind_guest_has_a_machine(self) -> Self:
+        if (self.kind == "guest") != (self.guest is not None):
+            raise ValueError("a site of kind guest has the key guest, and no other has it")
+        return self

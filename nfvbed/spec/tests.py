@@ -29,6 +29,7 @@ from nfvbed.spec.testkinds.system_recovery import SystemRecoveryTest
 from nfvbed.spec.testkinds.table_scaling import TableScalingTest
 from nfvbed.spec.testkinds.tcp_throughput import TcpThroughputTest
 from nfvbed.spec.testkinds.udp_throughput import UdpThroughputTest
+from nfvbed.spec.testkinds.xdp_tasks import XdpTasksTest
 
 
 class MrrTest(SpecModel):
@@ -60,6 +61,7 @@ AnyTest = (
     | RequestResponseTest
     | UdpThroughputTest
     | SocketLatencyTest
+    | XdpTasksTest
 )
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")

@@ -5,16 +5,37 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from nfvbed.records import PortKind
+from nfvbed.spec.dataplanes.lagopus import LagopusOptions, LagopusRawOptions
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
+from nfvbed.spec.dataplanes.macvtap import MacvtapOptions
 from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
+from nfvbed.spec.dataplanes.ovs_overlay import OvsOverlayOptions
 from nfvbed.spec.dataplanes.simulated import SimulatedOptions
+from nfvbed.spec.dataplanes.sriov import SriovOptions
+from nfvbed.spec.dataplanes.vale import ValeOptions
+from nfvbed.spec.dataplanes.vpp import VppOptions
+from nfvbed.spec.dataplanes.xdp import XdpOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
 VariantOptions = Annotated[
-    LinuxBridgeOptions | OvsAfxdpOptions | OvsDpdkOptions | SimulatedOptions, Field(discriminator="dataplane")
+    LagopusOptions
+    | LagopusRawOptions
+    | LinuxBridgeOptions
+    | MacvtapOptions
+    | OvsAfxdpOptions
+    | OvsDpdkOptions
+    | OvsKernelOptions
+    | OvsOverlayOptions
+    | SimulatedOptions
+    | SriovOptions
+    | ValeOptions
+    | VppOptions
+    | XdpOptions,
+    Field(discriminator="dataplane"),
 ]
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from nfvbed.patience import patient
 from nfvbed.records import VnfKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.model import SpecModel
@@ -49,6 +50,11 @@ class ReadinessSpec(SpecModel):
     timeout_s: float = Field(120, gt=0, le=3600)
     probe_frames: int = Field(10, ge=0, le=1000)
     """Frames sent through it before it is believed; 0: it is not probed, and results say so."""
+
+    @property
+    def within_s(self) -> float:
+        """The time-out as it is on this machine."""
+        return patient(self.timeout_s)
 
 
 class VnfSpec(SpecModel):

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from pydantic import ValidationError
 
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
+from nfvbed.patience import patient
 from nfvbed.records import Engine, GeneratorPort
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel, unexpected_answer
@@ -29,7 +30,7 @@ from nfvbed.traffic.nfvgen_words import refusal, result_of, start_message
 from nfvbed.units import NS_PER_S, frame_mix
 
 POLL_INTERVAL_S = 0.02
-ANSWER_TIMEOUT_S = 5.0
+ANSWER_TIMEOUT_S = patient(5.0)
 LOG_LINES = 15
 MAX_WORDS = 300
 """Characters of a line of its output that go into a message."""

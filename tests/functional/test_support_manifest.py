@@ -29,6 +29,8 @@ def test_runs_as_root():
 @pytest.mark.parametrize("name", sorted(MANIFEST["variants"]))
 def test_variant_gives_what_the_manifest_says(report, name):
     wanted = MANIFEST["variants"][name]
+    if os.environ.get(wanted.get("brought_by", "")):
+        wanted = {"readiness": "ready"}
     found = {support["variant"]: support for support in report["variants"]}[name]
     assert found["readiness"] == wanted["readiness"], found["reason"]
     assert re.search(wanted.get("reason", ""), found["reason"])

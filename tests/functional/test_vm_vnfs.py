@@ -79,34 +79,8 @@ def test_kernel_that_does_not_boot_is_seen(tmp_path):
     assert "kernel" in attempt.observed
 
 
-@pytest.mark.parametrize(("vnic", "driver"), [("e1000", "e1000"), ("rtl8139", "8139cp")])
-def test_emulated_cards_pass_frames(workspace, vnic, driver):
-    ports = kernel_ports(workspace, PortKind.TAP)
-    vnf, handle = started(workspace, ports, choice("bridge", vnic=vnic))
-    found = guest_links(handle)
-    assert [link["driver"] for link in found] == [driver, driver]
-    assert all(link["up"] for link in found)
-    assert pass_through(ports[0].netns, "t0", "t1", FRAMES) == FRAMES
-    assert pass_through(ports[0].netns, "t1", "t0", FRAMES) == FRAMES
-    vnf.stop(handle)
-
-
-def test_macvtap_reaches_the_guest_with_all_of_its_queues(workspace):
-    ports = kernel_ports(workspace, PortKind.MACVTAP, queues=2)
-    vnf, handle = started(workspace, ports, choice("bridge"))
-    found = guest_links(handle)
-    assert [link["channels"] for link in found] == [2, 2]
-    assert all(link["up"] for link in found)
-    assert pass_through(ports[0].netns, "g0", "g1", FRAMES) == FRAMES
-    first, second = vnf.hops(handle)
-    assert (first.name, second.name) == ("vnf1 port 0", "vnf1 port 1")
-    assert first.rx_packets >= FRAMES
-    assert second.tx_packets >= FRAMES
-    vnf.stop(handle)
-
-
 def test_multiqueue_flavor_on_shared_hugepages(workspace):
-    ports = kernel_ports(workspace, PortKind.TAP, queues=4)
+    ports = kernel_ports(workspace, queues=4)
     vnf, handle = started(workspace, ports, choice("bridge", flavor="multiqueue"))
     assert [link["max_channels"] for link in guest_links(handle)] == [4, 4]
     (pid,) = handle.pids
@@ -125,7 +99,7 @@ def test_users_own_image_forwards_as_it_was_made_to_and_is_not_written_to(worksp
     own = image_that_forwards(tmp_path, "bridge")
     before = hashlib.sha256(own.read_bytes()).hexdigest()
     chosen = choice("image", image=own_image(own, "vloop: ready"))
-    ports = kernel_ports(workspace, PortKind.TAP)
+    ports = kernel_ports(workspace)
     vnf, handle = started(workspace, ports, chosen)
     assert "agent" not in handle.control
     assert handle.facts["console"].startswith("vloop: ready")
@@ -143,7 +117,7 @@ def test_users_own_image_forwards_as_it_was_made_to_and_is_not_written_to(worksp
 def test_guest_that_never_boots_is_told_in_time(workspace, tmp_path):
     empty = tmp_path / "empty.raw"
     empty.write_bytes(bytes(1024 * 1024))
-    place = placement(workspace, kernel_ports(workspace, PortKind.TAP), choice(image=own_image(empty, "up"), ready_s=4))
+    place = placement(workspace, kernel_ports(workspace), choice(image=own_image(empty, "up"), ready_s=4))
     driver = VmVnf()
     handle = driver.start(place)
     with pytest.raises(OnboardError, match="did not boot within") as caught:
@@ -154,20 +128,20 @@ def test_guest_that_never_boots_is_told_in_time(workspace, tmp_path):
 
 def test_image_with_a_wrong_checksum_starts_nothing(workspace):
     image = choice().vnf.image.model_copy(update={"sha256": "0" * 64})
-    place = placement(workspace, kernel_ports(workspace, PortKind.TAP), choice(image=image))
+    place = placement(workspace, kernel_ports(workspace), choice(image=image))
     with pytest.raises(OnboardError, match="not the one that was declared"):
         VmVnf().start(place)
 
 
 def test_more_hugepages_than_the_host_has(workspace):
     flavor = choice(flavor="hugepages").flavor.model_copy(update={"memory_mib": 1_048_576})
-    place = placement(workspace, kernel_ports(workspace, PortKind.TAP), choice(flavor=flavor))
+    place = placement(workspace, kernel_ports(workspace), choice(flavor=flavor))
     with pytest.raises(PrerequisiteError, match="too few hugepages"):
         VmVnf().start(place)
 
 
 def test_qemu_that_dies_is_told_with_its_signal(workspace):
-    vnf, handle = started(workspace, kernel_ports(workspace, PortKind.TAP), choice("bridge"))
+    vnf, handle = started(workspace, kernel_ports(workspace), choice("bridge"))
     os.kill(handle.pids[0], signal.SIGKILL)
     workspace.process("vnf1").wait(5)
     with pytest.raises(VnfDiedError) as caught:
@@ -187,7 +161,7 @@ def test_virtual_function_is_unsupported_with_the_reason_or_works():
 
 
 def test_emulated_card_on_a_vhost_user_port_is_refused(workspace):
-    ports = kernel_ports(workspace, PortKind.TAP)
+    ports = kernel_ports(workspace)
     sockets = tuple(
         port.model_copy(update={"kind": PortKind.VHOST_USER, "address": str(workspace.directory / port.name)})
         for port in ports

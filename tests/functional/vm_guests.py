@@ -75,20 +75,15 @@ def mac(number):
     return f"02:4e:46:56:11:{number:02x}"
 
 
-def kernel_ports(workspace, kind, queues=1):
-    """Two devices of the kernel in a namespace, each leading to a veth pair's end that is up."""
+def kernel_ports(workspace, queues=1):
+    """Two taps in a namespace."""
     netns = workspace.network_namespace("switch")
 
     def make():
         links.silence_ipv6()
         for number in range(2):
-            ends = (f"02:4e:46:56:20:{number:02x}", f"02:4e:46:56:21:{number:02x}")
-            links.add_veth(f"p{number}", f"g{number}", ends)
-            if kind is PortKind.MACVTAP:
-                links.add_macvtap(f"t{number}", f"p{number}", mac(number), queues)
-            else:
-                links.add_tap(f"t{number}", queues)
-            links.set_up([f"p{number}", f"g{number}", f"t{number}"])
+            links.add_tap(f"t{number}", queues)
+            links.set_up([f"t{number}"])
 
     inside(netns, make)
     return tuple(
@@ -96,7 +91,7 @@ def kernel_ports(workspace, kind, queues=1):
             name=f"v1{'ab'[number]}",
             vnf=0,
             port=number,
-            kind=kind,
+            kind=PortKind.TAP,
             address=f"t{number}",
             netns=netns,
             mac=mac(number),

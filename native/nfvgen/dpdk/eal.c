@@ -112,13 +112,18 @@ static unsigned add_memory(const struct engine_options *options, char **argv, un
 
 static unsigned add_ports(const struct engine_options *options, char **argv, unsigned argc)
 {
+	static char devices[NFVGEN_PORTS][128];
 	bool pci = false;
 
 	for (unsigned i = 0; i < NFVGEN_PORTS; i++) {
 		if (!is_pci(options->ports[i]))
 			continue;
+		snprintf(devices[i], sizeof(devices[i]), "%s", options->ports[i] + strlen("pci:"));
+		/* What says which port of a device it is (port.c), the bus does not take. */
+		if (strstr(devices[i], ",class="))
+			*strstr(devices[i], ",class=") = '\0';
 		argv[argc++] = (char *)"--allow";
-		argv[argc++] = (char *)(uintptr_t)(options->ports[i] + strlen("pci:"));
+		argv[argc++] = devices[i];
 		pci = true;
 	}
 	if (!pci) {

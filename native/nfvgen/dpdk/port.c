@@ -125,6 +125,29 @@ static int probe_vdev(struct dpdk_port *port, const char *spec, struct failure *
 	return result;
 }
 
+/*
+ * A PCI device is a port by its address; where it is several (ConnectX-3), "class=eth,mac=..." behind it says which.
+ * Gives -ENODEV where no port fits.
+ */
+static int find_pci(struct dpdk_port *port)
+{
+	char *more = strstr(port->device, ",class=");
+	struct rte_dev_iterator iterator;
+	uint16_t id;
+
+	if (!more) {
+		port->device[strcspn(port->device, ",")] = '\0';
+		return rte_eth_dev_get_port_by_name(port->device, &port->id);
+	}
+	RTE_ETH_FOREACH_MATCHING_DEV(id, more + 1, &iterator)
+	{
+		port->id = id;
+		rte_eth_iterator_cleanup(&iterator);
+		return 0;
+	}
+	return -ENODEV;
+}
+
 static int probe(struct dpdk_port *port, const char *spec, struct failure *why)
 {
 	int result = 0;
@@ -137,7 +160,7 @@ static int probe(struct dpdk_port *port, const char *spec, struct failure *why)
 		result = probe_vdev(port, spec, why);
 	if (result < 0)
 		return result;
-	result = rte_eth_dev_get_port_by_name(port->device, &port->id);
+	result = port->pci ? find_pci(port) : rte_eth_dev_get_port_by_name(port->device, &port->id);
 	if (result < 0)
 		failure_set(why, "port %s: no driver took it (%s). Check its address, its driver and the IOMMU",
 			port->device, dpdk_last_log());

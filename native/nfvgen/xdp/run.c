@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "patience.h"
 #include "xdp.h"
 
 /* Real-time signals are nobody's default; the handler does nothing, the interruption is what is wanted. */
@@ -52,7 +53,7 @@ static void watch_until_end(struct watch *watch)
 	while (!atomic_load(&watch->ended) && !atomic_load(watch->stop)) {
 		if (xdp_sender_done(&elapsed))
 			return;
-		if (!checked && elapsed > DEAF_NS) {
+		if (!checked && elapsed > patient(DEAF_NS)) {
 			checked = true;
 			atomic_store(&watch->deaf, find_deaf(watch->trial));
 			if (atomic_load(&watch->deaf))

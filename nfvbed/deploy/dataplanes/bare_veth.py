@@ -50,7 +50,7 @@ class BareVeth(SwitchlessVeth):
             topology=request.layout.name,
             role=CellRole.VNF,
             ports=veth_ports.generator_ports(generator),
-            vnf_ports=vnf_ports(request.layout, lambda end: _vnf_port(end, vnf)),
+            vnf_ports=vnf_ports(request.layout, lambda end: _vnf_port(end, vnf, options.veth_offloads)),
             threads=threads,
             run_directory=str(request.workspace.directory),
             control={"generator_netns": generator, "core_use": options.veth_core_use},
@@ -59,7 +59,7 @@ class BareVeth(SwitchlessVeth):
         )
 
 
-def _vnf_port(end: End, netns: str) -> VnfPort:
+def _vnf_port(end: End, netns: str, offloads: bool) -> VnfPort:
     return VnfPort(
         name=end_name(end),
         vnf=0,
@@ -68,4 +68,5 @@ def _vnf_port(end: End, netns: str) -> VnfPort:
         address=VNF_LINKS[end.port],
         netns=netns,
         mac=end_mac(end),
+        offloads=offloads,
     )

@@ -15,11 +15,11 @@ from nfvbed.deploy.dataplanes.bridge_ports import BridgePlan, BridgeSpaces
 from nfvbed.deploy.lab import napi
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.records import Role, WorkThread
-from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
+from nfvbed.spec.dataplanes.options import CoreUse
 
 
 def place(
-    plan: BridgePlan, spaces: BridgeSpaces, options: LinuxBridgeOptions, arrangement: Arrangement
+    plan: BridgePlan, spaces: BridgeSpaces, core_use: CoreUse, arrangement: Arrangement
 ) -> tuple[WorkThread, ...]:
     """Put the work where it belongs, and give the kernel threads that do it.
 
@@ -27,14 +27,14 @@ def place(
         UnsupportedError: the kernel has no threaded NAPI or no RPS.
         DeployError: a thread does not appear, or may not be pinned or put first.
     """
-    if options.core_use == "inline":
+    if core_use == "inline":
         return ()
     switch_core = arrangement.switch_cores[0]
-    steered = plan.taps if options.core_use == "threaded-napi" else plan.ports
+    steered = plan.taps if core_use == "threaded-napi" else plan.ports
     if steered:
         napi.steer(spaces.switch, steered, switch_core)
     threads: tuple[WorkThread, ...] = ()
-    if options.core_use == "threaded-napi" and plan.veths:
+    if core_use == "threaded-napi" and plan.veths:
         threads = place_links(spaces.switch, plan.veths, switch_core, Role.SWITCH)
     return threads + place_generator(plan.generator_links, spaces.generator, arrangement)
 

@@ -20,7 +20,7 @@ from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.wiring import end_mac, end_name, switch_ends, vnf_ports
 from nfvbed.errors import InternalError
-from nfvbed.records import GeneratorPort, PortKind, VnfPort
+from nfvbed.records import GeneratorPort, GuestCard, PortKind, VnfPort
 from nfvbed.spec.layout import End, Layout
 
 IDLE_LINKS = ("n0", "n1")
@@ -174,8 +174,21 @@ def generator_ports(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[GeneratorPo
     )
 
 
-def ports_of_vnfs(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[tuple[VnfPort, ...], ...]:
-    """Give the ports of every VNF."""
+@dataclass(frozen=True)
+class GuestSide:
+    """What a variant wants of the cards that virtual machines have at its ports."""
+
+    card: GuestCard = "any"
+    offloads: bool = True
+    vhost: bool | None = None
+    """Whether the kernel moves their frames (vhost-net); None: as the host can."""
+
+
+def ports_of_vnfs(
+    plan: BridgePlan, spaces: BridgeSpaces, guests: GuestSide | None = None
+) -> tuple[tuple[VnfPort, ...], ...]:
+    """Give the ports of every VNF, with the cards that guests are to have."""
+    guests = guests or GuestSide()
 
     def make(end: End) -> VnfPort:
         if end.vnf is None or plan.vnf_kind is None:
@@ -190,6 +203,9 @@ def ports_of_vnfs(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[tuple[VnfPort
             netns=spaces.switch if tap else spaces.vnfs[end.vnf],
             mac=plan.address(end),
             queues=plan.queues if tap else 1,
+            card=guests.card,
+            offloads=guests.offloads,
+            vhost=guests.vhost,
         )
 
     return vnf_ports(plan.layout, make)

@@ -10,6 +10,7 @@ from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import bridge_ports, bridge_shares, veth_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place
 from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan, BridgeSpaces
+from nfvbed.deploy.dataplanes.guest_probe import probe_guests
 from nfvbed.deploy.dataplanes.veth_ports import MACS
 from nfvbed.deploy.lab import coredistance, links, napi
 from nfvbed.deploy.lab.arrangement import Arrangement
@@ -19,7 +20,7 @@ from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.reset import ResetReport
-from nfvbed.deploy.wiring import queues_of, require_vnf
+from nfvbed.deploy.wiring import EMULATED_CARDS, queues_of, require_vnf
 from nfvbed.errors import ConfigurationError, SwitchDiedError, UnsupportedError
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -31,9 +32,11 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.spec.dataplanes.guest_cards import vhost_of
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 
 BRIDGE = "br0"
 RESET = "bridge deleted and recreated, its links stay"
@@ -82,7 +85,7 @@ class LinuxBridge(DataPlane):
             )
         finally:
             workspace.close()
-        return Support(variant=variant.name, readiness=Readiness.READY)
+        return probe_guests(variant.name, options)
 
     def _try(self, options: LinuxBridgeOptions, workspace: Workspace) -> None:
         netns = workspace.network_namespace("probe")
@@ -100,7 +103,7 @@ class LinuxBridge(DataPlane):
         options = bridge_options(variant)
         addressed = request.vnf is not None and request.vnf.forwarding == "router"
         kind = require_vnf(request.layout, request.vnf, variant)
-        plan = BridgePlan(request.layout, kind, addressed, queues_of(request.vnf))
+        plan = BridgePlan(request.layout, kind, addressed, _queues(request.vnf, options))
         steps = Steps()
         with steps.timed("deploy.namespaces"):
             spaces = bridge_ports.make_spaces(request, plan)
@@ -112,14 +115,14 @@ class LinuxBridge(DataPlane):
             if spaces.generator is not None:
                 bridge_ports.make_idle(plan, spaces.generator)
         with steps.timed("deploy.cores"):
-            threads = place(plan, spaces, options, arrangement)
+            threads = place(plan, spaces, options.core_use, arrangement)
         return Deployment(
             id=request.workspace.id,
             variant=variant.name,
             site="lab",
             topology=request.layout.name,
             ports=bridge_ports.generator_ports(plan, spaces),
-            vnf_ports=bridge_ports.ports_of_vnfs(plan, spaces),
+            vnf_ports=bridge_ports.ports_of_vnfs(plan, spaces, _guest_side(options)),
             threads=threads,
             run_directory=str(request.workspace.directory),
             control=_control(plan, spaces, options, arrangement),
@@ -198,6 +201,10 @@ class LinuxBridge(DataPlane):
         return napi.still_there(deployment.threads)
 
 
+def _queues(choice: VnfChoice | None, options: LinuxBridgeOptions) -> int:
+    return 1 if options.guest_card in EMULATED_CARDS else queues_of(choice)
+
+
 def _plan_of(deployment: Deployment) -> BridgePlan:
     kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
     return BridgePlan(layout(deployment.topology), next(iter(kinds), None))
@@ -264,3 +271,7 @@ def _control(
 
 def _unsupported(variant: Variant, reason: str, fix: str) -> Support:
     return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
+
+
+def _guest_side(options: LinuxBridgeOptions) -> bridge_ports.GuestSide:
+    return bridge_ports.GuestSide(options.guest_card, options.offloads, vhost_of(options.vhost))

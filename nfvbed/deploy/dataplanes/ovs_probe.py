@@ -8,10 +8,11 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
+from nfvbed.patience import patient
 from nfvbed.records import Readiness, Support
 from nfvbed.spec.variant import Variant
 
-_TIMEOUT_S = 10.0
+_TIMEOUT_S = patient(10.0)
 
 
 def try_open_vswitch(variant: Variant, least_mib: int) -> Support:
@@ -26,7 +27,7 @@ def try_open_vswitch(variant: Variant, least_mib: int) -> Support:
     try:
         if os.geteuid() != 0:
             raise PrerequisiteError("Open vSwitch with DPDK needs root", fix="run it with sudo")
-        _run_version(str(locate().vswitchd))
+        run_version(str(locate().vswitchd))
         native_binary("nfvgen")
         is_short = try_memory(variant.hugepages_mib, least_mib)
     except NfvbedError as failure:
@@ -42,7 +43,12 @@ def try_open_vswitch(variant: Variant, least_mib: int) -> Support:
     return Support(variant=variant.name, readiness=Readiness.READY)
 
 
-def _run_version(program: str) -> None:
+def run_version(program: str) -> None:
+    """Run Open vSwitch's program with DPDK for its version.
+
+    Raises:
+        PrerequisiteError: it does not run, or is built without DPDK.
+    """
     try:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as failure:

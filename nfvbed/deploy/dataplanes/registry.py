@@ -14,8 +14,17 @@ from nfvbed.spec.vnf import VnfChoice
 
 _SUBJECTS = {
     "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
+    "macvtap": "nfvbed.deploy.dataplanes.macvtap:Macvtap",
+    "ovs-overlay": "nfvbed.deploy.dataplanes.ovs_overlay:OvsOverlay",
     "ovs-afxdp": "nfvbed.deploy.dataplanes.ovs_afxdp:OvsAfxdp",
     "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
+    "ovs-kernel": "nfvbed.deploy.dataplanes.ovs_kernel:OvsKernel",
+    "lagopus": "nfvbed.deploy.dataplanes.lagopus:LagopusDpdk",
+    "lagopus-raw": "nfvbed.deploy.dataplanes.lagopus_raw:LagopusRaw",
+    "vale": "nfvbed.deploy.dataplanes.vale:Vale",
+    "xdp": "nfvbed.deploy.dataplanes.xdp:Xdp",
+    "sriov": "nfvbed.deploy.dataplanes.sriov:Sriov",
+    "vpp": "nfvbed.deploy.dataplanes.vpp:Vpp",
 }
 _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.MEMIF): "nfvbed.deploy.dataplanes.memif_ceilings:LoopbackMemif",

@@ -19,6 +19,7 @@ from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.testpmd import command, telemetry
 from nfvbed.deploy.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
+from nfvbed.patience import patient
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
@@ -34,7 +35,7 @@ from nfvbed.records import (
 from nfvbed.spec.variant import Variant
 
 PROCESS = "testpmd"
-START_S = 15.0
+START_S = patient(15.0)
 _PORTS = (0, 1)
 POLLING_LOOKS = 3
 """How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""

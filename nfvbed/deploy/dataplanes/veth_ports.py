@@ -6,9 +6,10 @@ from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.links import LinkCounters
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.patience import patient
 from nfvbed.records import GeneratorPort, Hop, PortKind
 
-_UP_WAIT_S = 5.0
+_UP_WAIT_S = patient(5.0)
 
 GENERATOR_LINKS = ("g0", "g1")
 SWITCH_LINKS = ("s0", "s1")

@@ -5,6 +5,7 @@ import os
 
 from nfvbed.deploy.doctor.findings import Finding, IommuFinding, Nic, NicFinding, State
 from nfvbed.deploy.doctor.host import RECORDED, Host
+from nfvbed.deploy.sriov.pf import NO_CARD_FIX
 
 _VENDORS = {"0x8086": "Intel", "0x15b3": "Mellanox", "0x1af4": "virtio", "0x14e4": "Broadcom", "0x1d0f": "Amazon"}
 _NETWORK_CLASS = 0x02
@@ -54,6 +55,24 @@ def probe_nics(host: Host) -> NicFinding:
         summary="; ".join(parts) or "none on the PCI bus",
         probed="read sysfs",
         nics=tuple(nics),
+    )
+
+
+def probe_sriov(host: Host) -> Finding:
+    """Tell which cards can have virtual functions, and how many each has now. None is made to try."""
+    able = [nic for nic in probe_nics(host).nics if nic.virtual_functions]
+    bus = "sys/bus/pci/devices"
+    parts = [
+        f"{nic.address} ({nic.driver or 'no driver'}): {host.number(f'{bus}/{nic.address}/sriov_numvfs') or 0} of "
+        f"{nic.virtual_functions} functions"
+        for nic in able
+    ]
+    return Finding(
+        topic="SR-IOV",
+        state=State.PRESENT if able else State.ABSENT,
+        summary="; ".join(parts) or "no network card has virtual functions to give",
+        probed="read sysfs",
+        fix="" if able else NO_CARD_FIX,
     )
 
 

@@ -46,6 +46,7 @@ def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> Doct
         hugepages=memory.probe_hugepages(host, try_reserving=try_reserving),
         iommu=devices.probe_iommu(host),
         nics=devices.probe_nics(host),
+        sriov=devices.probe_sriov(host),
         kvm=devices.probe_kvm(host),
         accelerator=accelerator.probe_accelerator(host, root, boot=try_reserving),
         vhost_net=devices.probe_vhost_net(host),

@@ -155,6 +155,7 @@ class DoctorReport(Record):
     hugepages: HugepageFinding
     iommu: IommuFinding
     nics: NicFinding
+    sriov: Finding
     kvm: Finding
     accelerator: Finding
     vhost_net: Finding

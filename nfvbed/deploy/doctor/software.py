@@ -1,6 +1,5 @@
 """Probes of programs: DPDK, Open vSwitch, VPP, QEMU and nfvbed's own generator."""
 
-import os
 import re
 import shutil
 from pathlib import Path
@@ -10,9 +9,9 @@ from nfvbed.deploy.doctor.findings import State, VersionFinding
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.qemu.binaries import locate as locate_qemu
+from nfvbed.deploy.vpp.binaries import VPP_VARIABLE
+from nfvbed.deploy.vpp.binaries import locate as locate_vpp
 from nfvbed.errors import PrerequisiteError
-
-VPP_VARIABLE = "VPP_BIN"
 
 
 def probe_dpdk() -> VersionFinding:
@@ -43,11 +42,10 @@ def probe_ovs(root: Path) -> VersionFinding:
 
 def probe_vpp() -> VersionFinding:
     """Look for VPP where VPP_BIN says, or on PATH. nfvbed does not bring it."""
-    named = os.environ.get(VPP_VARIABLE)
-    path = named or shutil.which("vpp")
-    if not path or not os.access(path, os.X_OK):
-        observed = f"{VPP_VARIABLE}={named} is no program" if named else "not on PATH"
-        return _absent("VPP", observed, f"install VPP and name its program in {VPP_VARIABLE}")
+    try:
+        path = str(locate_vpp())
+    except PrerequisiteError as error:
+        return _absent("VPP", error.observed, error.fix)
     return _asked("VPP", [path, "--version"], f"name a working program in {VPP_VARIABLE}")
 
 

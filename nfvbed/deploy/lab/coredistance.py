@@ -6,9 +6,10 @@ from pathlib import Path
 
 from nfvbed.deploy.native import native_binary
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 from nfvbed.records import Record
 
-_TIMEOUT_S = 10.0
+_TIMEOUT_S = patient(10.0)
 
 
 class Distance(Record):

@@ -1,6 +1,6 @@
 """What a ledger holds: one record per kind of thing that can be left behind on a host."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -70,6 +70,14 @@ class FileEntry(Record):
     previous: str
 
 
+class SharedMemoryEntry(Record):
+    """Files of POSIX shared memory that a program makes under names of ours, and leaves when it is killed."""
+
+    kind: Literal["shared-memory"] = "shared-memory"
+    prefix: str
+    """What their names begin with; it holds the workspace's id."""
+
+
 class LinkEntry(Record):
     """A link in the host's own network namespace; those in namespaces of the workspace go with them."""
 
@@ -84,6 +92,54 @@ class TraceInstanceEntry(Record):
     path: str
 
 
+class DriverEntry(Record):
+    """A PCI device that was given another driver."""
+
+    kind: Literal["driver"] = "driver"
+    address: str
+    previous: str | None
+    """None: it had none."""
+    override: str
+    """What its `driver_override` said; empty: nothing."""
+
+
+class VfSettingsEntry(Record):
+    """A virtual function whose settings at its physical function were changed."""
+
+    kind: Literal["vf-settings"] = "vf-settings"
+    interface: str
+    """The physical function's network device."""
+    index: int
+    requests: tuple[dict[str, Any], ...]
+    """What brings it back, one setting each, in the words of pyroute2."""
+
+
+class NetdevEntry(Record):
+    """A network device of the machine that was moved into a namespace."""
+
+    kind: Literal["netdev"] = "netdev"
+    netns: str
+    name: str
+    """There."""
+    previous: str
+    """In the machine's own namespace."""
+
+
+class LinkStateEntry(Record):
+    """A link of the machine that was down and was brought up."""
+
+    kind: Literal["link-state"] = "link-state"
+    name: str
+
+
+class EswitchEntry(Record):
+    """A network card whose embedded switch was given another mode."""
+
+    kind: Literal["eswitch"] = "eswitch"
+    address: str
+    previous: str
+
+
 Entry = Annotated[
     DirectoryEntry
     | NetnsEntry
@@ -92,8 +148,14 @@ Entry = Annotated[
     | ProcessEntry
     | HugepagesEntry
     | FileEntry
+    | SharedMemoryEntry
     | LinkEntry
-    | TraceInstanceEntry,
+    | TraceInstanceEntry
+    | DriverEntry
+    | VfSettingsEntry
+    | NetdevEntry
+    | LinkStateEntry
+    | EswitchEntry,
     Field(discriminator="kind"),
 ]
 

@@ -110,24 +110,6 @@ def add_tap(name: str, queues: int = 1) -> None:
         route.link("set", index=_index(route, name), mtu=PORT_MTU)
 
 
-def add_macvtap(name: str, lower: str, mac: str, queues: int = 1) -> None:
-    """Make a macvtap device on another link, in mode bridge, down.
-
-    Args:
-        name: of the device.
-        lower: the link that it is on.
-        mac: its address; the guest's NIC must have the same.
-        queues: that can be opened.
-
-    Raises:
-        NetlinkError: the kernel has no macvtap.
-    """
-    with IPRoute() as route:
-        lower_index = _index(route, lower)
-        many = {"num_tx_queues": queues, "num_rx_queues": queues}
-        route.link("add", ifname=name, kind="macvtap", link=lower_index, macvtap_mode="bridge", address=mac, **many)
-
-
 def set_up(names: Iterable[str]) -> None:
     """Bring links up."""
     with IPRoute() as route:

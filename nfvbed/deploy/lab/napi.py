@@ -10,13 +10,14 @@ from pathlib import Path
 
 from nfvbed.deploy.lab.namespaces import inside_with_sysfs
 from nfvbed.errors import DeployError, UnsupportedError
+from nfvbed.patience import patient
 from nfvbed.records import Role, WorkThread
 
 _PREFIX = "napi/"
 _NAME_CHARACTERS = 15
 """A thread's name is cut to this length by the kernel (TASK_COMM_LEN)."""
 
-_APPEAR_WAIT_S = 1.0
+_APPEAR_WAIT_S = patient(1.0)
 _DEFERRALS = 2
 _POLLER_PATIENCE_NS = 500_000
 """After it the kernel does the work itself, in the sender's softirq. Shorter (200 us, as DPDK's guide has it), and a

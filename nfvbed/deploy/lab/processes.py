@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nfvbed.errors import InternalError
+from nfvbed.patience import patient
 
 _STATE, _START_TIME, _EXIT_CODE = 0, 19, 49
 """Places in /proc/<pid>/stat after the name in parentheses (proc(5): fields 3, 22 and 52)."""
 
-_KILL_WAIT_S = 5.0
+_KILL_WAIT_S = patient(5.0)
 
 
 def _stat(pid: int) -> list[str] | None:

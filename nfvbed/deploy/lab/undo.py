@@ -13,19 +13,28 @@ from nfvbed.deploy.lab import namespaces, processes, tracefs
 from nfvbed.deploy.lab.entries import (
     CgroupEntry,
     DirectoryEntry,
+    DriverEntry,
+    EswitchEntry,
     FileEntry,
     HugepagesEntry,
     LinkEntry,
+    LinkStateEntry,
     MountEntry,
+    NetdevEntry,
     NetnsEntry,
     ProcessEntry,
+    SharedMemoryEntry,
     TraceInstanceEntry,
+    VfSettingsEntry,
 )
+from nfvbed.deploy.sriov import restore
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 
-_HUGEPAGES_WAIT_S = 3.0
-_CGROUP_WAIT_S = 5.0
-_UNMOUNT_WAIT_S = 2.0
+_SHARED_MEMORY = Path("/dev/shm")
+_HUGEPAGES_WAIT_S = patient(3.0)
+_CGROUP_WAIT_S = patient(5.0)
+_UNMOUNT_WAIT_S = patient(2.0)
 
 
 @singledispatch
@@ -139,6 +148,12 @@ def _(entry: FileEntry) -> None:
 
 
 @undo.register
+def _(entry: SharedMemoryEntry) -> None:
+    for path in _SHARED_MEMORY.glob(f"{entry.prefix}*"):
+        path.unlink(missing_ok=True)
+
+
+@undo.register
 def _(entry: LinkEntry) -> None:
     with IPRoute() as route:
         for index in route.link_lookup(ifname=entry.name):
@@ -148,3 +163,28 @@ def _(entry: LinkEntry) -> None:
 @undo.register
 def _(entry: TraceInstanceEntry) -> None:
     tracefs.remove_instance(Path(entry.path))
+
+
+@undo.register
+def _(entry: DriverEntry) -> None:
+    restore.driver(entry)
+
+
+@undo.register
+def _(entry: VfSettingsEntry) -> None:
+    restore.vf_settings(entry)
+
+
+@undo.register
+def _(entry: NetdevEntry) -> None:
+    restore.netdev(entry)
+
+
+@undo.register
+def _(entry: LinkStateEntry) -> None:
+    restore.link_state(entry)
+
+
+@undo.register
+def _(entry: EswitchEntry) -> None:
+    restore.eswitch(entry)

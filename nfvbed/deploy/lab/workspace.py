@@ -89,11 +89,7 @@ class Workspace:
         Raises:
             PrerequisiteError: there is too little.
         """
-        wanted, least = (-(-size * 1024 // PAGE_KIB) for size in (mib, mib if least_mib is None else least_mib))
-        # Free pages that an earlier mount of ours has not used yet are not free for this one.
-        promised = self._promised_pages()
-        pages = HugepagePool(node).ensure_free(wanted + promised, self.ledger, least + promised) - promised
-        self.short_of_hugepages |= pages < wanted
+        pages = self._free_pages(mib, node, least_mib)
         target = self.directory / f"hugepages-{len(self._mounts())}"
         target.mkdir()
         self.ledger.record(MountEntry(path=str(target)))
@@ -103,6 +99,23 @@ class Workspace:
         except OSError as failure:
             raise DeployError("hugetlbfs cannot be mounted", where=str(target), observed=str(failure)) from failure
         return target
+
+    def set_aside(self, mib: int, least_mib: int | None = None) -> None:
+        """Make sure of so much hugepage memory for a program that takes it by itself, from no mount, right after this.
+
+        Raises:
+            PrerequisiteError: there is too little.
+        """
+        self._free_pages(mib, None, least_mib)
+
+    def _free_pages(self, mib: int, node: int | None, least_mib: int | None) -> int:
+        """Enlarge the pool where that takes it; give how many pages there are for the caller."""
+        wanted, least = (-(-size * 1024 // PAGE_KIB) for size in (mib, mib if least_mib is None else least_mib))
+        # Free pages that an earlier mount of ours has not used yet are not free for this one.
+        promised = self._promised_pages()
+        pages = HugepagePool(node).ensure_free(wanted + promised, self.ledger, least + promised) - promised
+        self.short_of_hugepages |= pages < wanted
+        return pages
 
     def _mounts(self) -> list[MountEntry]:
         return [e for e in self.ledger.entries if isinstance(e, MountEntry)]

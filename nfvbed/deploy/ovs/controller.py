@@ -1,14 +1,21 @@
 """A connection to a bridge's management socket, over which rules are set and counters read."""
 
+import itertools
 import socket
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from nfvbed.deploy.ovs import openflow
+from nfvbed.deploy.ovs import openflow, tablerules
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 
-PATIENCE_S = 5.0
+PATIENCE_S = patient(5.0)
+BUNDLE_PATIENCE_S = patient(60.0)
+_BUNDLED = tablerules.BUNDLE_CONTROL
+_GROUP = 500
+"""Messages of a bundle that are sent in one piece."""
 
 
 class BridgeController:
@@ -58,6 +65,43 @@ class BridgeController:
         for rule in rules:
             self._send(openflow.FLOW_MOD, openflow.add_rule(rule))
         self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
+
+    def add_bundle(self, flow_mods: Iterable[bytes], patience_s: float = BUNDLE_PATIENCE_S) -> int:
+        """Set rules all at once: none is in force before the others, and none where one is refused.
+
+        Args:
+            flow_mods: bodies of FLOW_MOD messages.
+            patience_s: how long the bridge may take to put them into force.
+
+        Returns:
+            How many they are.
+
+        Raises:
+            DeployError: the bridge refused one, or took longer.
+        """
+        self._exchange(tablerules.BUNDLE_CONTROL, tablerules.bundle_control(1, tablerules.BUNDLE_OPEN), _BUNDLED)
+        count = 0
+        self._socket.settimeout(patience_s)
+        try:
+            for group in _in_groups(flow_mods):
+                self._send_bundled(group)
+                count += len(group)
+            commit = tablerules.bundle_control(1, tablerules.BUNDLE_COMMIT)
+            self._exchange(tablerules.BUNDLE_CONTROL, commit, _BUNDLED)
+        finally:
+            self._socket.settimeout(PATIENCE_S)
+        return count
+
+    def _send_bundled(self, bodies: Sequence[bytes]) -> None:
+        """Send messages of a bundle in one piece; a refusal is read when the bundle is committed."""
+        data = bytearray()
+        for body in bodies:
+            self._xid += 1
+            data += openflow.message(tablerules.BUNDLE_ADD, self._xid, tablerules.bundle_add(1, self._xid, body))
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise self._failure(str(error)) from error
 
     def remove_all_rules(self) -> None:
         """Remove every rule; a bridge that is `secure` then drops every frame."""
@@ -135,3 +179,9 @@ class BridgeController:
             observed=observed,
             fix="read ovs-vswitchd.log in the run directory",
         )
+
+
+def _in_groups(bodies: Iterable[bytes]) -> Iterator[Sequence[bytes]]:
+    left = iter(bodies)
+    while group := tuple(itertools.islice(left, _GROUP)):
+        yield group

@@ -5,15 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from ovs.db import idl
 from ovs.poller import Poller
 
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 
-PATIENCE_S = 15.0
+PATIENCE_S = patient(15.0)
 _LOOK_AROUND_MS = 50
 """How often a wait looks whether the switch still lives."""
 
@@ -33,6 +34,7 @@ _COLUMNS = {
         "error",
         "link_state",
         "status",
+        "mtu_request",
     ),
 }
 
@@ -47,6 +49,8 @@ class PortRequest:
     """Its OpenFlow port number."""
     options: Mapping[str, str] = field(default_factory=dict)
     other_config: Mapping[str, str] = field(default_factory=dict)
+    mtu: int | None = None
+    """Bytes of an Ethernet payload that it takes; None: Open vSwitch's default."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +117,13 @@ class SwitchDatabase:
         self._commit(transaction)
 
     def add_bridge(
-        self, name: str, ports: Sequence[PortRequest], other_config: Mapping[str, str] | None = None
+        self,
+        name: str,
+        ports: Sequence[PortRequest],
+        other_config: Mapping[str, str] | None = None,
+        datapath: Literal["netdev", "system"] = "netdev",
     ) -> None:
-        """Add a userspace bridge with its ports, and wait until the switch has made them.
+        """Add a bridge with its ports, and wait until the switch has made them.
 
         It is `secure`: nothing is forwarded but by its rules.
 
@@ -123,6 +131,7 @@ class SwitchDatabase:
             name: of the bridge.
             ports: beside its own internal one.
             other_config: settings of the bridge (ovs-vswitchd.conf.db(5)).
+            datapath: userspace's, or the kernel's.
 
         Raises:
             DeployError: a port could not be opened; the message holds the switch's own words.
@@ -132,12 +141,12 @@ class SwitchDatabase:
         requests = [PortRequest(name, "internal", 0), *ports]
         bridge = transaction.insert(self._idl.tables["Bridge"])
         bridge.name = name
-        bridge.datapath_type = "netdev"
+        bridge.datapath_type = datapath
         bridge.fail_mode = "secure"
         bridge.protocols = ["OpenFlow14"]
         bridge.other_config = dict(other_config or {})
         bridge.ports = [self._insert_port(transaction, request) for request in requests]
-        root.bridges = [bridge]
+        root.bridges = [*root.bridges, bridge]
         self._apply(transaction, f"the switch did not make the bridge {name}")
         self._check_ports(ports)
 
@@ -253,6 +262,8 @@ class SwitchDatabase:
         interface.other_config = dict(request.other_config)
         if request.number:
             interface.ofport_request = request.number
+        if request.mtu is not None:
+            interface.mtu_request = request.mtu
         port = transaction.insert(self._idl.tables["Port"])
         port.name = request.name
         port.interfaces = [interface]

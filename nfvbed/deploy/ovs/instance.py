@@ -15,10 +15,11 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.deploy.ovs.database import SwitchDatabase
 from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.patience import patient
 
 SERVER = "ovsdb-server"
 SWITCH = "ovs-vswitchd"
-PATIENCE_S = 10.0
+PATIENCE_S = patient(10.0)
 LOG_LINES = 15
 
 _CONSOLE_ONLY = ("-vconsole:info", "-vsyslog:off", "-vfile:off")
@@ -38,12 +39,36 @@ class DpdkSettings:
 class OvsInstance:
     """One ovsdb-server and one ovs-vswitchd, started step by step, in the order of the methods."""
 
-    def __init__(self, workspace: Workspace, binaries: OvsBinaries, control_cores: Sequence[int]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        binaries: OvsBinaries,
+        control_cores: Sequence[int],
+        name: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Name its places.
+
+        Args:
+            workspace: of the deployment.
+            binaries: its programs.
+            control_cores: where its threads may run that do not poll.
+            name: tells it from others in the workspace: a directory of its own, and a part of its processes' names.
+            environment: variables of ovs-vswitchd beside those that keep it private.
+        """
         self._workspace = workspace
         self._binaries = binaries
         self._cores = control_cores
-        self._directory = workspace.directory
+        self._suffix = f"-{name}" if name else ""
+        self._directory = workspace.directory / name
+        self._directory.mkdir(exist_ok=True)
+        self._environment = dict(environment or {})
         self._processes: list[ManagedProcess] = []
+
+    @property
+    def switch_name(self) -> str:
+        """The name of ovs-vswitchd's process in the workspace."""
+        return SWITCH + self._suffix
 
     @property
     def database_socket(self) -> Path:
@@ -72,7 +97,7 @@ class OvsInstance:
             raise DeployError("the switch's database cannot be made", where=str(file), observed=done.stderr.strip())
         server = [str(self._binaries.ovsdb_server), str(file), f"--remote=punix:{self.database_socket}"]
         server += [f"--pidfile={self._directory / 'ovsdb-server.pid'}", f"--unixctl={self._directory / 'ovsdb.ctl'}"]
-        self._spawn(SERVER, [*server, *_CONSOLE_ONLY], netns=None)
+        self._spawn(SERVER + self._suffix, [*server, *_CONSOLE_ONLY], netns=None)
         deadline = time.monotonic() + PATIENCE_S
         while not self.database_socket.is_socket():
             self.check()
@@ -88,7 +113,7 @@ class OvsInstance:
         """Start ovs-vswitchd; it reads its settings from the database, so they must be there."""
         argv = [str(self._binaries.vswitchd), f"unix:{self.database_socket}"]
         argv += [f"--pidfile={self._directory / 'ovs-vswitchd.pid'}", f"--unixctl={self.control_socket}"]
-        return self._spawn(SWITCH, [*argv, *_CONSOLE_ONLY], netns=netns)
+        return self._spawn(self.switch_name, [*argv, *_CONSOLE_ONLY], netns=netns, more=self._environment)
 
     def check(self) -> None:
         """Make sure that what was started still runs.
@@ -99,8 +124,10 @@ class OvsInstance:
         for process in self._processes:
             check_alive(process)
 
-    def _spawn(self, name: str, argv: list[str], netns: str | None) -> ManagedProcess:
-        environment = private_environment(self._directory, self._binaries)
+    def _spawn(
+        self, name: str, argv: list[str], netns: str | None, more: Mapping[str, str] | None = None
+    ) -> ManagedProcess:
+        environment = {**private_environment(self._directory, self._binaries), **(more or {})}
         process = self._workspace.spawn(name, argv, cores=self._cores, netns=netns, environment=environment)
         self._processes.append(process)
         return process

@@ -157,6 +157,17 @@ def add_rule(rule: Rule) -> bytes:
     return head + _match(_fields(rule)) + instruction
 
 
+def flow_mod_head(table: int, priority: int, cookie: int = 0) -> bytes:
+    """Give what comes before the match in a FLOW_MOD that adds a rule to a table."""
+    return _FLOW_MOD.pack(cookie, 0, table, 0, 0, 0, priority, NO_BUFFER, PORT_ANY, GROUP_ANY, 0, 0)
+
+
+def padded_match(fields: bytes) -> bytes:
+    """Give a match of encoded fields, padded to eight bytes; its length field does not count the padding."""
+    length = _MATCH.size + len(fields)
+    return (_MATCH.pack(_MATCH_OXM, length) + fields).ljust((length + 7) // 8 * 8, b"\0")
+
+
 def delete_all_rules() -> bytes:
     """Give the body of a FLOW_MOD that deletes every rule of every table."""
     head = _FLOW_MOD.pack(0, 0, ALL_TABLES, _DELETE, 0, 0, 0, NO_BUFFER, PORT_ANY, GROUP_ANY, 0, 0)
@@ -243,12 +254,11 @@ def _oxm(field: int, *, masked: bool = False) -> int:
 
 
 def _match(fields: list[tuple[int, str]]) -> bytes:
-    """Encode a match, padded to eight bytes; its length field does not count the padding."""
+    """Encode a match."""
     data = b"".join(
         _OXM_HEADER.pack(kind >> 8, kind & 0xFF, len(value) // 2) + bytes.fromhex(value) for kind, value in fields
     )
-    length = _MATCH.size + len(data)
-    return (_MATCH.pack(_MATCH_OXM, length) + data).ljust((length + 7) // 8 * 8, b"\0")
+    return padded_match(data)
 
 
 def _installed(entry: bytes) -> InstalledRule:

@@ -39,7 +39,7 @@ def counters(control: Mapping[str, str], ports: Mapping[str, int]) -> SwitchCoun
         source=pmd.SOURCE,
         raw={
             "pmd": [dataclasses.asdict(thread) for thread in threads],
-            "ports": {name: _port(counted[number]) for name, number in ports.items()},
+            "ports": {name: port_totals(counted[number]) for name, number in ports.items()},
         },
     )
 
@@ -97,7 +97,8 @@ def _drops(port: PortCounters) -> dict[str, int]:
     return drops | (named or {"tx_dropped": port.tx_dropped or 0})
 
 
-def _port(port: PortCounters) -> dict[str, int | None]:
+def port_totals(port: PortCounters) -> dict[str, int | None]:
+    """Give one port's counters as they are kept with a trial."""
     totals = {"rx_packets": port.rx_packets, "tx_packets": port.tx_packets, "tx_dropped": port.tx_dropped}
     own = {name: count for name, count in port.reasons.items() if name.startswith("ovs_")}
     return totals | _drops(port) | own

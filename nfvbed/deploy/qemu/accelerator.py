@@ -16,6 +16,7 @@ from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.qemu.binaries import QemuBinaries
 from nfvbed.deploy.qemu.initramfs import Member, archive
 from nfvbed.errors import PrerequisiteError
+from nfvbed.patience import patient
 from nfvbed.records import Accelerator, Record
 
 MARKER = "nfvbed: guest booted"
@@ -28,7 +29,7 @@ _CACHE = Path(".nfvbed/cache/accelerator.json")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _LOOK_S = 0.02
 
-WAIT_S = {Accelerator.KVM: 20.0, Accelerator.TCG: 90.0}
+WAIT_S = {Accelerator.KVM: patient(20.0), Accelerator.TCG: patient(90.0)}
 """A kernel boots in about a second under KVM and in three under TCG; the rest is for a busy machine."""
 
 MACHINE = {

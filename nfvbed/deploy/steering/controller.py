@@ -18,11 +18,12 @@ from nfvbed.deploy.steering.path import SteeringPath, path_rules
 from nfvbed.deploy.steering.path_file import write_path
 from nfvbed.deploy.steering.steering import SteeredBridge, Steering, SteeringReport, check_forwarding, forget_cached
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 
 PROCESS = "openflow-controller"
 PORT = 6653
 """IANA's port for OpenFlow; the namespace is the switch's alone, so nobody else has it there."""
-PATIENCE_S = 10.0
+PATIENCE_S = patient(10.0)
 _LOOK_AROUND_S = 0.002
 
 Status = dict[str, Any]

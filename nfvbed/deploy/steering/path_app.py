@@ -16,8 +16,9 @@ from os_ken.ofproto import ofproto_v1_4
 from nfvbed.deploy.ovs.openflow import Rule, UdpSource
 from nfvbed.deploy.steering.path import path_rules
 from nfvbed.deploy.steering.path_file import read_path
+from nfvbed.patience import patient
 
-PATIENCE_S = 3.0
+PATIENCE_S = patient(3.0)
 _ETH_TYPES = {4: 0x0800, 6: 0x86DD}
 _IP_PROTO_UDP = 17
 

@@ -40,6 +40,8 @@ class TestpmdOptions:
     """Transmit descriptors that are free when sent buffers are taken back; None: the driver's own."""
     packet_bytes: int | None = None
     """What `flowgen` and `txonly` send, without FCS."""
+    pci: tuple[str, ...] = ()
+    """PCI devices that are its ports, in place of `vdevs`, in the order of their addresses."""
     commands: Path | None = None
     """File of console commands for what the command line lacks (see `retry_commands`)."""
 
@@ -70,7 +72,8 @@ def argv(options: TestpmdOptions) -> list[str]:
     """
     cores = (options.forwarding_core, *options.more_cores)
     lcores = [f"0@{options.main_core}", *(f"{number}@{core}" for number, core in enumerate(cores, 1))]
-    eal = [program(), "--lcores", ",".join(lcores), "--main-lcore", "0", "--no-pci", "--iova-mode=va"]
+    eal = [program(), "--lcores", ",".join(lcores), "--main-lcore", "0"]
+    eal += [word for device in options.pci for word in ("--allow", device)] or ["--no-pci", "--iova-mode=va"]
     eal += [f"--file-prefix={options.file_prefix}", "--huge-dir", str(options.hugepages)]
     eal += ["--socket-mem", str(options.memory_mib)]
     eal += ["--single-file-segments"] if options.single_file_segments else []

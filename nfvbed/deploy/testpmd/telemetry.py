@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 
-PATIENCE_S = 5.0
+PATIENCE_S = patient(5.0)
 _HELLO_BYTES = 1024
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nfvbed.deploy.ovs import pmd
+from nfvbed.deploy.vpp import runtime
 from nfvbed.measure.telemetry.groups import Group
 from nfvbed.measure.telemetry.perf import PerfEvent, PerfSupport
 from nfvbed.measure.telemetry.probe import Readings
@@ -19,6 +20,8 @@ _CYCLES = "cycles/packet"
 GENERATOR_SOURCE = "turns in which the generator moved frames, and its threads of the kernel"
 POLLER_SOURCE = "time on its core"
 SCHEDULER_SOURCE = "scheduler + softirq tracepoints"
+_OWN_CYCLES = frozenset({pmd.SOURCE, runtime.SOURCE})
+"""Switches that count what their threads spend on packets."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def _per_packet(name: str, span: Span, packets: int) -> Quantity:
 def _cycles(group: Group, trials: Trials) -> _Cycles:
     """Give a group's busy cycles a packet, from the most exact source there is."""
     cost = trials.counted.record.cost
-    if group.role is Role.SWITCH and cost is not None and cost.source == pmd.SOURCE:
+    if group.role is Role.SWITCH and cost is not None and cost.source in _OWN_CYCLES:
         return _Cycles(Quantity(name="cycles", value=cost.cycles_per_packet, unit=_CYCLES), cost.source)
     packets, _ = packets_of(group, trials.split.record, trials.ways)
     alone, others = (_ran(group, trials.split, polling=polling) for polling in (True, False))

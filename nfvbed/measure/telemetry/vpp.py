@@ -1,88 +1,37 @@
-"""What VPP counts of its graph nodes, as its statistics segment gives it: prepared for an adapter of VPP.
+"""VPP's own counters around a trial: what its graph nodes took on each thread."""
 
-`vpp_papi.vpp_stats.VPPStats` gives `/sys/node/names` (one name a node) and `/sys/node/{calls,vectors,clocks,suspends}`
-(for each thread, one count a node); `show runtime` is made of the same counters. Nothing here talks to VPP.
-"""
+from collections.abc import Sequence
+from pathlib import Path
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-from nfvbed.errors import InternalError
+from nfvbed.deploy.vpp.runtime import SOURCE, NodeRuntime, Runtime, between, runtime_of
+from nfvbed.deploy.vpp.statistics import Statistics
 from nfvbed.results import MeasuredRow, Quantity
 
-SOURCE = "VPP runtime"
-NAMES, CALLS, VECTORS, CLOCKS = "/sys/node/names", "/sys/node/calls", "/sys/node/vectors", "/sys/node/clocks"
 
-
-@dataclass(frozen=True)
-class NodeRuntime:
-    """One graph node on one thread, since counting began or between two readings."""
-
-    thread: int
-    node: str
-    calls: int
-    vectors: int
-    """Packets."""
-    clocks: int
-    """TSC cycles."""
-
-    @property
-    def cycles_per_packet(self) -> float | None:
-        """Clocks of a packet; None without packets."""
-        return self.clocks / self.vectors if self.vectors else None
-
-
-Runtime = Mapping[tuple[int, str], NodeRuntime]
-"""By thread and node."""
-
-
-def runtime_of(statistics: Mapping[str, Sequence[object]]) -> Runtime:
-    """Read the counters of all threads.
+class VppReader:
+    """Reads a VPP's nodes before and after a trial.
 
     Args:
-        statistics: the entries of the statistics segment by their names.
-
-    Raises:
-        InternalError: an entry is missing, or they are not of one length.
+        socket: of its statistics segment.
     """
-    missing = [name for name in (NAMES, CALLS, VECTORS, CLOCKS) if name not in statistics]
-    if missing:
-        raise InternalError("VPP's statistics segment lacks entries", observed=", ".join(missing))
-    names = [str(name) for name in statistics[NAMES]]
-    found: dict[tuple[int, str], NodeRuntime] = {}
-    threads = zip(*(_threads(statistics, name, len(names)) for name in (CALLS, VECTORS, CLOCKS)), strict=True)
-    for thread, counts in enumerate(threads):
-        for node, calls, vectors, clocks in zip(names, *counts, strict=True):
-            found[thread, node] = NodeRuntime(thread, node, calls, vectors, clocks)
-    return found
 
+    def __init__(self, socket: Path) -> None:
+        self._statistics = Statistics(socket)
+        self._looks: list[Runtime] = []
 
-def between(before: Runtime, after: Runtime) -> tuple[NodeRuntime, ...]:
-    """Subtract two readings; nodes that were not called in between are left out."""
-    found = []
-    for key, last in after.items():
-        first = before.get(key, NodeRuntime(last.thread, last.node, 0, 0, 0))
-        calls = last.calls - first.calls
-        if calls:
-            vectors, clocks = last.vectors - first.vectors, last.clocks - first.clocks
-            found.append(NodeRuntime(last.thread, last.node, calls, vectors, clocks))
-    return tuple(found)
+    def start(self) -> None:
+        """Read the nodes."""
+        self._looks = [runtime_of(self._statistics.read())]
 
+    def stop(self) -> None:
+        """Read them again."""
+        self._looks.append(runtime_of(self._statistics.read()))
+        self._statistics.close()
 
-def busy_cycles(nodes: Sequence[NodeRuntime]) -> int:
-    """Give what the nodes spent on packets: a polling node that found none is idle.
-
-    A node that polls has the clocks of its empty calls among its own; VPP does not tell them apart, so at low load this
-    is more than packets took.
-    """
-    return sum(node.clocks for node in nodes if node.vectors)
-
-
-def _threads(statistics: Mapping[str, Sequence[object]], name: str, nodes: int) -> list[list[int]]:
-    threads = [[int(str(count)) for count in counts] for counts in statistics[name] if isinstance(counts, Sequence)]
-    if any(len(counts) != nodes for counts in threads):
-        raise InternalError("VPP's statistics segment is not of one length", where=name, observed=f"{nodes} nodes")
-    return threads
+    def rows(self) -> tuple[MeasuredRow, ...]:
+        """Give a row for each node that had packets."""
+        before, after = self._looks
+        return node_rows(between(before, after))
 
 
 def node_rows(nodes: Sequence[NodeRuntime]) -> tuple[MeasuredRow, ...]:

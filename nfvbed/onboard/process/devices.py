@@ -4,7 +4,7 @@ from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.lab import napi
 from nfvbed.onboard.process.life import kernel_ports
 from nfvbed.onboard.vnf import VnfPlacement
-from nfvbed.records import Hop, Role, VnfHandle, WorkThread
+from nfvbed.records import Hop, PortKind, Role, VnfHandle, WorkThread
 
 NETNS = "netns"
 """In a handle's control: the namespace that its devices are in."""
@@ -15,9 +15,13 @@ def prepare(placement: VnfPlacement) -> tuple[WorkThread, ...]:
 
     Where that core is shared, these threads run before the generator's sender, as an interrupt would: a sender that
     never sleeps would let the rings before them overflow. They sleep when there is nothing to receive.
+
+    A device on a lower link has no receive work of its own: it is done where that link's is, by the switch.
     """
     netns, names = kernel_ports(placement)
-    veth_ports.prepare(netns, names, placement.choice.offloads)
+    veth_ports.prepare(netns, names, placement.choice.offloads and all(port.offloads for port in placement.ports))
+    if any(port.kind is PortKind.MACVTAP for port in placement.ports):
+        return ()
     before = list(napi.napi_threads())
     napi.make_threaded(netns, names)
     found = tuple(thread for name in names for thread in napi.pin_threads(name, before, placement.cores[0], Role.VNF))

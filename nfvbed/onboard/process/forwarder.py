@@ -16,12 +16,13 @@ from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError
 from nfvbed.onboard.process import devices
 from nfvbed.onboard.process.life import RUN_DIRECTORY, Processes, check_alive, kernel_ports
 from nfvbed.onboard.vnf import VnfDriver, VnfPlacement
+from nfvbed.patience import patient
 from nfvbed.records import Readiness, Support, VnfHandle, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 
 STATISTICS = "statistics"
 """In a handle's control: the socket that answers with counters."""
-_PATIENCE_S = 5.0
+_PATIENCE_S = patient(5.0)
 _LOOK_S = 0.005
 _LONGEST_BYTES = 65536
 
@@ -91,7 +92,7 @@ class ForwarderVnf(VnfDriver):
     def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
         """Wait until it answers: its ports are open then."""
         process = self._processes.of(handle)
-        deadline = time.monotonic() + placement.choice.vnf.readiness.timeout_s
+        deadline = time.monotonic() + placement.choice.vnf.readiness.within_s
         steps = Steps()
         with steps.timed(f"onboard.{handle.name}.ready"):
             while not _listens(handle.control[STATISTICS]):

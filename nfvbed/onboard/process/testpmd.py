@@ -43,7 +43,7 @@ _REPORT = "yield"
 """In a handle's control: what the plug-in counts, where it is loaded."""
 _KERNEL_PORTS = {
     "af_xdp": "net_af_xdp{index},iface={device},queue_count={queues}",
-    "af_packet": "net_af_packet{index},iface={device},qpairs={queues},framesz=4096,framecnt=512,blocksz=65536,"
+    "af_packet": "net_af_packet{index},iface={device},qpairs={queues},framesz=2048,framecnt=512,blocksz=65536,"
     "qdisc_bypass=1",
 }
 
@@ -79,12 +79,12 @@ class TestpmdVnf(VnfDriver):
         spec, workspace, name = placement.choice.vnf, placement.workspace, placement.name
         steps, netns = Steps(), None
         napi_threads: tuple[WorkThread, ...] = ()
-        on_devices = _on_devices(placement.ports)
+        first = placement.ports[0]
         with steps.timed(f"onboard.{name}.start"):
-            if on_devices:
+            if _is_network_device(first):
                 netns, _ = kernel_ports(placement)
                 napi_threads = devices.prepare(placement)
-            else:
+            elif first.kind in SOCKETS:
                 vhost_user_ports.check_queue_size(spec.descriptors)
                 _remove_dead_sockets(placement.ports)
             options = self._options(placement)
@@ -121,7 +121,7 @@ class TestpmdVnf(VnfDriver):
                 "mbufs": options.mbufs,
                 IDLE: idle,
                 "retry": spec.retry,
-                "ports": [vdev.partition(",")[0] for vdev in options.vdevs],
+                "ports": [device.partition(",")[0] for device in (*options.vdevs, *options.pci)],
             },
         )
 
@@ -141,7 +141,7 @@ class TestpmdVnf(VnfDriver):
         )
 
     def _wait(self, placement: VnfPlacement, handle: VnfHandle, process: ManagedProcess) -> None:
-        timeout_s = placement.choice.vnf.readiness.timeout_s
+        timeout_s = placement.choice.vnf.readiness.within_s
         deadline = time.monotonic() + timeout_s
         seen = 0
         while seen < POLLING_LOOKS:
@@ -200,7 +200,12 @@ class TestpmdVnf(VnfDriver):
             commands.write_text(command.retry_commands(mode))
         first, *others = placement.cores[:queues]
         return command.TestpmdOptions(
-            vdevs=tuple(self._vdev(index, port, spec.descriptors) for index, port in enumerate(placement.ports)),
+            vdevs=tuple(
+                self._vdev(index, port, spec.descriptors)
+                for index, port in enumerate(placement.ports)
+                if not _is_pci_device(port)
+            ),
+            pci=tuple(port.address for port in placement.ports if _is_pci_device(port)),
             main_core=placement.control_cores[0],
             forwarding_core=first,
             more_cores=tuple(others),
@@ -221,19 +226,27 @@ class TestpmdVnf(VnfDriver):
     def _idle(self, placement: VnfPlacement) -> str:
         """What it does when its queues are empty.
 
-        On AF_XDP sockets it waits: its devices' receive threads need its core. A source has nothing to wait for.
+        On sockets it waits: its devices' receive threads need its core. A source has nothing to wait for.
         """
-        on_devices = _on_devices(placement.ports)
-        if on_devices and self._kernel_ports == "af_xdp" and placement.does != SOURCE:
+        if _is_network_device(placement.ports[0]) and placement.does != SOURCE:
             return WAITS
         return YIELDS if placement.shares_core else POLLS
 
     def _ring_entries(self, placement: VnfPlacement) -> int:
         """How many frames the rings of one queue can hold, both directions together."""
         descriptors = placement.choice.vnf.descriptors
-        if not _on_devices(placement.ports) or self._kernel_ports != "af_xdp":
+        if self._driver_of(placement.ports[0]) != "af_xdp":
             return 2 * descriptors
         return XDP_RINGS + descriptors
+
+    def _driver_of(self, port: VnfPort) -> str:
+        """Name DPDK's driver for a network device; empty for other ports.
+
+        What lies on a lower link has no native XDP, and AF_XDP without it copies; AF_PACKET works on every function.
+        """
+        if not _is_network_device(port):
+            return ""
+        return "af_packet" if port.kind in (PortKind.MACVTAP, PortKind.VF) else self._kernel_ports
 
     def _vdev(self, index: int, port: VnfPort, descriptors: int) -> str:
         if port.kind is PortKind.VHOST_USER:
@@ -244,7 +257,15 @@ class TestpmdVnf(VnfDriver):
         if port.kind is PortKind.MEMIF:
             arguments = memif_ports.devargs(f"net_memif{index}", port.address, descriptors, listens=port.listens)
             return f"{arguments},mac={port.mac}"
-        return _KERNEL_PORTS[self._kernel_ports].format(index=index, device=port.address, queues=port.queues)
+        return _KERNEL_PORTS[self._driver_of(port)].format(index=index, device=port.address, queues=port.queues)
+
+
+def _is_network_device(port: VnfPort) -> bool:
+    return port.kind not in SOCKETS and port.netns is not None
+
+
+def _is_pci_device(port: VnfPort) -> bool:
+    return port.kind is PortKind.VF and port.netns is None
 
 
 def _mbufs(queues: int, ring_entries: int) -> int:
@@ -277,10 +298,6 @@ def _remove_dead_sockets(ports: tuple[VnfPort, ...]) -> None:
     for port in ports:
         if port.kind in SOCKETS and port.listens:
             Path(port.address).unlink(missing_ok=True)
-
-
-def _on_devices(ports: tuple[VnfPort, ...]) -> bool:
-    return ports[0].kind not in SOCKETS
 
 
 def _own_threads(handle: VnfHandle, pid: int) -> tuple[WorkThread, ...]:

@@ -29,6 +29,7 @@ from nfvbed.onboard.sockets.hosts import (
     remove_spaces,
     set_up,
 )
+from nfvbed.patience import patient
 from nfvbed.records import Deployment, Role
 
 WHAT = "taps behind testpmd on the generator's vhost-user or memif ports"
@@ -36,7 +37,7 @@ NAME = "ends"
 MEMORY_MIB = 64
 DESCRIPTORS = 1024
 MBUFS = 16384
-START_S = 20.0
+START_S = patient(20.0)
 _PATH = re.compile(r"(?:path|socket)=([^,]+)")
 
 

@@ -1,7 +1,6 @@
 """What this host can connect a guest to: each found by trying, each with its reason where it cannot."""
 
 import contextlib
-import fcntl
 import os
 import stat
 from collections.abc import Callable
@@ -9,32 +8,14 @@ from pathlib import Path
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.deploy.lab import links
+from nfvbed.deploy.lab import links, macvlans
+from nfvbed.deploy.lab.macvlans import MacvlanDevice
 from nfvbed.deploy.lab.namespaces import CLONE_NEWNET, in_thread, inside_with_sysfs, libc
+from nfvbed.deploy.vfio import vfio_reason as vfio_reason
 from nfvbed.errors import OnboardError
 
-_VHOST_NET = "/dev/vhost-net"
-_VHOST_SET_OWNER, _VHOST_GET_FEATURES = 0xAF01, 0x8008AF00
-_VFIO = "/dev/vfio/vfio"
-_VFIO_GET_API_VERSION, _VFIO_CHECK_EXTENSION, _VFIO_TYPE1_IOMMU = 0x3B64, 0x3B65, 1
 _NAMES = ("nfvbedt0", "nfvbedt1", "nfvbedt2")
 _MACS = ("02:4e:46:56:7f:00", "02:4e:46:56:7f:01")
-
-
-def vhost_net_reason() -> str:
-    """Why the kernel cannot move a tap's frames itself; empty when it can: a vhost device was made its own."""
-    try:
-        handle = os.open(_VHOST_NET, os.O_RDWR | os.O_CLOEXEC)
-    except OSError as failure:
-        return f"{_VHOST_NET}: {failure.strerror}"
-    try:
-        fcntl.ioctl(handle, _VHOST_SET_OWNER)
-        fcntl.ioctl(handle, _VHOST_GET_FEATURES, bytes(8))
-    except OSError as failure:
-        return f"{_VHOST_NET} opens, and refuses: {failure.strerror}"
-    finally:
-        os.close(handle)
-    return ""
 
 
 def tap_reason() -> str:
@@ -47,28 +28,9 @@ def macvtap_reason() -> str:
 
     def make() -> None:
         links.add_veth(_NAMES[0], _NAMES[1], _MACS)
-        links.add_macvtap(_NAMES[2], _NAMES[0], _MACS[0])
+        macvlans.add(MacvlanDevice(_NAMES[2], _NAMES[0], _MACS[0]))
 
     return _tried(make)
-
-
-def vfio_reason() -> str:
-    """Why no PCI device can be given to a guest; empty when VFIO answers and the machine has an IOMMU."""
-    groups = Path("/sys/kernel/iommu_groups")
-    if not groups.is_dir() or not any(groups.iterdir()):
-        return "no IOMMU group: no IOMMU, or it is switched off"
-    try:
-        handle = os.open(_VFIO, os.O_RDWR | os.O_CLOEXEC)
-    except OSError as failure:
-        return f"{_VFIO}: {failure.strerror}"
-    try:
-        fcntl.ioctl(handle, _VFIO_GET_API_VERSION)
-        works = fcntl.ioctl(handle, _VFIO_CHECK_EXTENSION, _VFIO_TYPE1_IOMMU)
-    except OSError as failure:
-        return f"{_VFIO} opens, and refuses: {failure.strerror}"
-    finally:
-        os.close(handle)
-    return "" if works else f"{_VFIO} knows no IOMMU of this machine"
 
 
 def _tried(make: Callable[[], None]) -> str:

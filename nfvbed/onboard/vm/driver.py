@@ -15,6 +15,7 @@ from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.qemu.accelerator import find_accelerator
 from nfvbed.deploy.qemu.binaries import QemuBinaries, locate
+from nfvbed.deploy.qemu.vhost import vhost_net_reason
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.onboard.vm import agentwork, command, devices, image, launch, pinning, sizing, support
 from nfvbed.onboard.vm.console import Console
@@ -89,7 +90,7 @@ class VmVnf(VnfDriver):
     def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
         """Wait for the monitor, pin the threads, wait for the console's mark, for the agent and for the links."""
         spec, steps = _image(placement.choice), Steps()
-        wait = _Wait(time.monotonic() + placement.choice.vnf.readiness.timeout_s)
+        wait = _Wait(time.monotonic() + placement.choice.vnf.readiness.within_s)
         console = Console(Path(handle.control["console_log"]))
 
         def alive() -> None:
@@ -211,7 +212,7 @@ def _guest(placement: VnfPlacement, found: image.Image, accelerator: Accelerator
         accelerator=accelerator,
         vcpus=choice.flavor.vcpus,
         memory=sizing.memory(placement, sizing.resolved(placement)),
-        nics=sizing.nics(choice, placement.ports, vhost=not devices.vhost_net_reason()),
+        nics=sizing.nics(choice, placement.ports, vhost=not vhost_net_reason()),
         disk=image.disk(found, workspace.directory / f"{placement.name}.qcow2", binaries),
         direct=image.direct_boot(found, sizing.kernel_parameters(choice.flavor)),
         numa=bool(choice.flavor.numa),

@@ -10,8 +10,9 @@ from typing import Any
 from qemu.qmp import ExecuteError, QMPClient, QMPError
 
 from nfvbed.errors import OnboardError
+from nfvbed.patience import patient
 
-_ANSWER_S = 20.0
+_ANSWER_S = patient(20.0)
 _AGAIN_S = 0.05
 
 

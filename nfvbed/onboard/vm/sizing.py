@@ -67,7 +67,7 @@ def nics(choice: VnfChoice, ports: tuple[VnfPort, ...], *, vhost: bool) -> tuple
     Args:
         choice: the VNF; its card and offloads.
         ports: where they attach.
-        vhost: whether the kernel can move the frames of taps.
+        vhost: whether the kernel can move the frames of taps, for ports that do not say whether it is to.
 
     Raises:
         UnsupportedError: this card cannot be attached to such a port.
@@ -86,16 +86,21 @@ def nics(choice: VnfChoice, ports: tuple[VnfPort, ...], *, vhost: bool) -> tuple
             mac=port.mac,
             queues=port.queues,
             queue_size=port.queue_size,
-            offloads=choice.offloads,
-            vhost=vhost and backend in ("tap", "macvtap") and model == "virtio",
+            offloads=choice.offloads and port.offloads,
+            vhost=(vhost if port.vhost is None else port.vhost) and _may_have_vhost(model, backend),
             descriptors=files,
         )
         found.append(nic)
     return tuple(found)
 
 
+def _may_have_vhost(model: Model, backend: Backend) -> bool:
+    return model == "virtio" and backend in ("tap", "macvtap")
+
+
 def _model(choice: VnfChoice, port: VnfPort) -> Model:
-    vnic = vnic_of(choice)
+    # The card that the port is for is on a tap, as the two emulated ones that a VNF may ask for are.
+    vnic = {"any": vnic_of(choice), "virtio": port.kind.value}.get(port.card, port.card)
     if port.kind not in _BACKENDS:
         raise _unfit(vnic, port, "a guest's card is attached to vhost-user, tap, macvtap or a virtual function")
     if vnic in ("e1000", "rtl8139"):

@@ -5,7 +5,9 @@ from typing import Final
 import vl_convert
 
 from nfvbed.compare.comparison import Comparison
+from nfvbed.report.figures import survey
 from nfvbed.report.figures.chain import chain_figure
+from nfvbed.report.figures.conditions import conditions_figure
 from nfvbed.report.figures.distance import distance_figure
 from nfvbed.report.figures.latency import latency_figure
 from nfvbed.report.figures.loads import latency_by_load_figure, loss_by_load_figure
@@ -20,14 +22,25 @@ FIGURES: Final = {
     "latency": latency_figure,
     "loss-by-load": loss_by_load_figure,
     "latency-by-load": latency_by_load_figure,
+    "by-condition": conditions_figure,
     "price": price_figure,
     "core-distance": distance_figure,
 }
+OF_MANY: Final = {
+    "rate": survey.rates,
+    "bare-ports": survey.of_bare_ports,
+    "chain": survey.chains,
+    "latency": survey.latencies,
+    "loss-by-load": loss_by_load_figure,
+    "latency-by-load": latency_by_load_figure,
+    "core-distance": distance_figure,
+}
+"""Of many variants: lines and colours for each would be a thicket."""
 
 
 def figures(comparison: Comparison) -> dict[str, Spec]:
     """Give the specification of every figure that has something to show, by name."""
-    drawn = {name: draw(comparison) for name, draw in FIGURES.items()}
+    drawn = {name: draw(comparison) for name, draw in (OF_MANY if comparison.many else FIGURES).items()}
     return {name: spec for name, spec in drawn.items() if spec is not None}
 
 

@@ -17,6 +17,7 @@ from nfvbed.measure.telemetry.probe import Instruments, Probe, SwitchReader, tic
 from nfvbed.measure.telemetry.rows import Measured, Trials
 from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
+from nfvbed.measure.telemetry.vpp import VppReader
 from nfvbed.measure.trial import working_threads
 from nfvbed.records import Deployment, Role, Status
 from nfvbed.results import MeasuredRow, Reference, TablePayload
@@ -125,8 +126,11 @@ class _Execution:
 
     def _reader(self) -> SwitchReader | None:
         """Give what reads the switch's own counters; None for a switch that has no more than its ports'."""
-        control = self._deployment.control.get("unixctl")
-        return OvsReader(Path(control), self.spec.duration_s) if control else None
+        control = self._deployment.control
+        polls = any(thread.polling for thread in self._deployment.threads if thread.role is Role.SWITCH)
+        if "unixctl" in control and polls:
+            return OvsReader(Path(control["unixctl"]), self.spec.duration_s)
+        return VppReader(Path(control["statistics"])) if "statistics" in control else None
 
     def _works(self, group: Group) -> bool:
         """Whether there is one: no switch stands in a loop-back."""

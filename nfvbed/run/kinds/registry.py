@@ -32,6 +32,7 @@ KINDS = {
     "system-recovery": Kind("system_recovery:execute"),
     "reset": Kind("reset:execute"),
     "cost": Kind("cost:execute"),
+    "xdp-tasks": Kind("xdp_tasks:execute"),
     "flow-scaling": Kind("flow_scaling:execute"),
     "table-scaling": Kind("table_scaling:execute"),
     "address-caching": Kind("address_caching:execute"),

@@ -3,9 +3,9 @@
 from typing import Literal
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import PortKind
+from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.model import SpecModel
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 CoreUse = Literal["threaded-napi", "rps", "inline"]
 """Which core does the receive work of veth ports: see `nfvbed/deploy/dataplanes/bridge_cores.py`."""
@@ -35,6 +35,11 @@ class DataPlaneOptions(SpecModel):
         return True
 
     @property
+    def has_vnf_ceiling(self) -> bool:
+        """Whether a VNF on such ports can be looped back without the data plane."""
+        return True
+
+    @property
     def ring_size(self) -> int:
         """Descriptors of a ring in shared memory (vhost-user, memif): the switch's, and its ceilings'."""
         return 1024
@@ -43,6 +48,11 @@ class DataPlaneOptions(SpecModel):
     def ring_memory_mib(self) -> int:
         """Hugepage memory of whatever sits on such rings in the switch's place."""
         return 256
+
+    @property
+    def boots_guest(self) -> bool:
+        """Whether it runs inside a virtual machine that is booted for each deployment."""
+        return False
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Decide how a VNF's ports attach to it.
@@ -64,3 +74,34 @@ def refuse_existing() -> UnsupportedError:
         observed="kind: existing",
         fix="kind: process or vm",
     )
+
+
+def veth_for_processes(choice: VnfChoice, where: str, no_guests: str) -> PortKind:
+    """Give a process or container the end of a veth pair.
+
+    Args:
+        choice: the VNF.
+        where: the data plane.
+        no_guests: why a virtual machine gets none.
+
+    Raises:
+        UnsupportedError: the VNF is neither, or wants another network card.
+    """
+    if choice.kind is VnfKind.EXISTING:
+        raise refuse_existing()
+    if choice.kind is VnfKind.VM:
+        raise UnsupportedError(
+            "a virtual machine is not attached to this data plane",
+            where=where,
+            observed=no_guests,
+            fix="kind: process or container; or variant linux-bridge",
+        )
+    vnic = vnic_of(choice)
+    if vnic != "any":
+        raise UnsupportedError(
+            f"a VNF of kind {choice.kind} has no network card of kind {vnic!r}",
+            where=where,
+            observed="a process or container gets the end of a veth pair",
+            fix="vnic: any",
+        )
+    return PortKind.VETH

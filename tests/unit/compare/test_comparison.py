@@ -12,7 +12,8 @@ from nfvbed.compare.scope import Scope
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UsageError
-from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Status
+from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Readiness, Status, Support
+from nfvbed.results import ResultRecord
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 
@@ -39,6 +40,22 @@ def test_the_class_with_enough_trials_is_taken_and_the_others_are_counted():
     assert ovs.census.by_class == {"far": 2, "near": 6}
     assert ovs.census.mixed == 1
     assert min(ovs.mrr.samples_pps) > 11e6, "a trial of the far class got in"
+
+
+def test_tests_beside_the_maximum_load_choose_the_class_where_they_have_results():
+    data = build()
+    results = []
+    for cell in data.cells:
+        far = [
+            t
+            for t in data.trials
+            if t.cell == cell.id and t.core_distance_ns is not None and t.core_distance_ns.before > 100
+        ]
+        searched = {"run": data.run.id, "cell": cell.id, "round": 1, "test": "search", "kind": "search"}
+        spans = {"first_sequence": far[0].sequence, "last_sequence": far[0].sequence} if far else {}
+        results.append(ResultRecord(**searched, **spans, placement_class="far", started_at="", ended_at=""))
+    found = compare([dataclasses.replace(data, results=tuple(results))])
+    assert found.placement[0].choice.name == "far"
 
 
 def test_a_row_holds_rates_loss_latency_and_cost():
@@ -262,3 +279,22 @@ def test_nothing_measured_is_an_error():
     stopped = tuple((f"ovs-dpdk/p2p/{size}", Status.FAILED, "died") for size in (64, 1518))
     with pytest.raises(NotComparableError, match="nothing here"):
         require_comparable(compare([build(Scenario(systems=(OVS,), blocked=stopped))]))
+
+
+def test_best_judges_each_row_against_the_highest_of_its_traffic_point():
+    found = compare([build()], Options(baseline="best"))
+    assert found.baseline == "best"
+    against = {entry.cell: entry.baseline_cell for entry in found.differences}
+    assert against == {"linux-bridge/p2p/64": "ovs-dpdk/p2p/64", "linux-bridge/p2p/1518": "ovs-dpdk/p2p/1518"}
+    assert {entry.judgement.verdict for entry in found.differences} == {Verdict.LOWER}
+    rows = [row for row in found.rows if row.frame_size == 64]
+    assert [row.variant for row in found.ranked(rows)] == ["ovs-dpdk", "linux-bridge"]
+
+
+def test_a_doctor_that_is_not_right_is_noted():
+    ready = Support(variant="linux-bridge", readiness=Readiness.READY)
+    said = (Support(variant="ovs-dpdk", readiness=Readiness.UNSUPPORTED, reason="no hugepages"),)
+    found = compare([dataclasses.replace(build(), supports=(*said, ready))])
+    assert [note for note in found.notes if "doctor" in note] == [
+        "doctor and run disagree on ovs-dpdk: the doctor says unsupported (no hugepages), and frames came through it"
+    ]

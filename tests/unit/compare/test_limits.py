@@ -101,3 +101,11 @@ def test_the_clock_rate_of_a_trial_is_no_part_of_the_source():
         for t in data.trials
     )
     assert row_of(dataclasses.replace(data, trials=trials)).cycles_source == "run time"
+
+
+def test_the_rate_is_given_as_a_part_of_the_bare_ports_with_its_interval():
+    row = row_of(with_ceiling(CellRole.LOOPBACK, 0.5))
+    assert row.of_bare_ports is not None and row.of_bare_ports.interval is not None
+    assert row.of_bare_ports.ratio == pytest.approx(0.5, rel=0.001)
+    assert row.of_bare_ports.ceiling_pps == pytest.approx(20e6, rel=0.001)
+    assert row_of(with_ceiling(CellRole.REFERENCE, 0.5)).of_bare_ports is None

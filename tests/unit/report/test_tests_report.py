@@ -203,6 +203,30 @@ def test_quantities_under_conditions_are_lines_everywhere(comparison: Comparison
     ]
 
 
+def test_conditions_that_are_numbers_make_a_line_of_rates(comparison: Comparison):
+    first = comparison.tests[0]
+    entries = Quantity(name="in the table", value=5, unit="")
+    rows = tuple(
+        MeasuredRow(
+            label=f"{flows} flows",
+            parameters={"flows": flows},
+            quantities=(entries, Quantity(name="rate", value=2e6 / flows, unit="frames/s")),
+        )
+        for flows in (1, 100, 10_000)
+    )
+    update = {"kind": ResultKind.FLOW_SCALING, "test": "flows"}
+    result = first.result.model_copy(update=update)
+
+    def drawn(count: int) -> dict[str, object]:
+        table = TablePayload(rows=rows[:count])
+        test = first.model_copy(update={"result": result, "shown": True, "table": table})
+        return figures(comparison.model_copy(update={"tests": (test,)}))
+
+    spec = drawn(3)["by-condition"]
+    assert '"condition": 10000.0, "value": 200.0' in json.dumps(spec)
+    assert "by-condition" not in drawn(2), "two conditions are no line"
+
+
 def test_many_quantities_stand_below_each_other_and_a_bound_is_told(comparison: Comparison):
     first = comparison.tests[0]
     quantities = [Quantity(name=f"q{number}", value=float(number), unit="ns/packet") for number in range(7)]

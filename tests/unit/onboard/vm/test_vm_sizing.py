@@ -74,6 +74,23 @@ def test_card_and_backend_follow_vnic_and_port(vnic, kind, model, backend):
     assert first.vhost is (backend in ("tap", "macvtap") and model == "virtio")
 
 
+@pytest.mark.parametrize("card", ["e1000", "rtl8139", "virtio"])
+def test_a_port_that_is_for_a_card_gets_it_whatever_the_vnf_leaves_open(card):
+    wants = port(0, PortKind.TAP).model_copy(update={"card": card, "offloads": False})
+    (nic,) = sizing.nics(choice(), (wants,), vhost=True)
+    assert nic.model == card
+    assert not nic.offloads
+    assert nic.vhost is (card == "virtio")
+
+
+@pytest.mark.parametrize("host_has_it", [True, False])
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_port_says_who_moves_the_frames(wanted, host_has_it):
+    wants = port(0, PortKind.TAP).model_copy(update={"vhost": wanted})
+    (nic,) = sizing.nics(choice(), (wants,), vhost=host_has_it)
+    assert nic.vhost is wanted
+
+
 def test_macvtap_files_are_counted_through_all_ports():
     first, second = sizing.nics(
         choice(), (port(0, PortKind.MACVTAP, queues=2), port(1, PortKind.MACVTAP, queues=2)), vhost=False

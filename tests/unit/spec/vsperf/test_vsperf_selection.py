@@ -70,7 +70,8 @@ def test_a_native_test_that_comes_later_is_one_word():
     assert (container.topologies, container.vnfs[0].label) == (("pcp",), "container-bridge")
     # What is missing beside the test stays missing.
     assert "load" in select(NOTHING, "phy2phy_cpu_load", PROJECT, runnable=every).missing[0]
-    assert "variant vpp" in select(NOTHING, "phy2phy_cont_vpp", PROJECT).missing[0]
+    ported = select(NOTHING, "phy2phy_cont_vpp", PROJECT, runnable=every)
+    assert (ported.missing, study_of(ported, PROJECT).experiment.variants) == ((), ("vpp",))
 
 
 @pytest.mark.parametrize(
@@ -223,12 +224,16 @@ MISSING = [
     ("TRAFFIC = {'vlan': {'enabled': True, 'id': 1, 'priority': 3}}", "priority"),
     ("TRAFFIC = {'imix': {'enabled': True, 'genome': 'aag'}}", "the only mix"),
     ("VSWITCH = 'none'", "without a switch"),
-    ("VSWITCH = 'OvsVanilla'", "variant ovs-kernel"),
     ("GUEST_LOOPBACK = ['clean']", "nothing forwards"),
     ("GUEST_LOOPBACK = ['testpmd', 'l2fwd']", "differ from each other"),
     ("GUEST_TESTPMD_FWD_MODE = ['rxonly']", "rxonly"),
     ("GUEST_SMP = ['64']", "64 shared vCPUs"),
 ]
+
+
+def test_the_vanilla_switch_of_vsperf_is_ours_in_the_kernel(tmp_path: Path):
+    selection = chosen(tmp_path, "phy2phy_cont", n09_own="VSWITCH = 'OvsVanilla'")
+    assert study_of(selection, PROJECT).experiment.variants == ("ovs-kernel",)
 
 
 @pytest.mark.parametrize(("text", "said"), MISSING, ids=[str(number) for number in range(len(MISSING))])

@@ -1,0 +1,156 @@
+"""The ports of a VPP: sockets, or network devices, with both of their sides named."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nfvbed.deploy.dataplane import DeployRequest
+from nfvbed.deploy.dataplanes import bridge_ports, veth_ports, vhost_user_ports
+from nfvbed.deploy.dataplanes.bridge_cores import place_generator
+from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan
+from nfvbed.deploy.lab.generator import IDLE_PORT
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.vpp.interfaces import MEMIF_BUFFER_BYTES, Graph, Interface
+from nfvbed.deploy.wiring import end_name, queues_of, switch_ends, vnf_ports
+from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.records import GeneratorPort, PortKind, VnfPort, WorkThread
+from nfvbed.spec.dataplanes.vpp import VppOptions
+from nfvbed.spec.layout import End
+
+KERNEL = frozenset({PortKind.VETH, PortKind.TAP})
+
+
+@dataclass(frozen=True)
+class VppPorts:
+    """Everything on both sides of a VPP's ports."""
+
+    interfaces: tuple[Interface, ...]
+    """VPP's, in the order of the path."""
+    generator: tuple[GeneratorPort, ...]
+    vnfs: tuple[tuple[VnfPort, ...], ...]
+    netns: str
+    """The network namespace that VPP runs in."""
+    threads: tuple[WorkThread, ...] = ()
+    """Of the kernel, that receive for the generator."""
+    control: dict[str, str] = field(default_factory=dict)
+
+
+def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None) -> VppPorts:
+    """Make them; of sockets the paths alone, as whoever serves one makes it.
+
+    Raises:
+        ConfigurationError: the variant mixes kernel ports outside with sockets to VNFs.
+        UnsupportedError: no such ports.
+        DeployError: they cannot be made.
+    """
+    kind = request.variant.port_kind
+    if kind is PortKind.VETH:
+        if options.vnf_ports != "kernel":
+            raise ConfigurationError(
+                "a VPP on veth ports has kernel ports to its VNFs as well",
+                where=f"variant {request.variant.name}, options.vnf_ports",
+                observed=options.vnf_ports,
+                fix="vnf_ports: kernel",
+            )
+        return _links(request, vnf_kind)
+    if kind not in (PortKind.VHOST_USER, PortKind.MEMIF) or vnf_kind in KERNEL:
+        raise UnsupportedError(
+            f"a VPP of nfvbed has no ports of kind {vnf_kind if vnf_kind in KERNEL else kind} here",
+            where=f"variant {request.variant.name}",
+            observed=f"port_kind: {kind}, vnf_ports: {options.vnf_ports}",
+            fix="port_kind vhost-user or memif with vnf_ports: vhost-user, or port_kind veth with vnf_ports: kernel",
+        )
+    return _sockets(request, options)
+
+
+def _sockets(request: DeployRequest, options: VppOptions) -> VppPorts:
+    plan, outer_kind = request.layout, request.variant.port_kind
+    vhost_user_ports.check_queue_size(options.ring_size)
+    ends = switch_ends(plan)
+    paths = vhost_user_ports.sockets(request.workspace.directory, [end_name(end) for end in ends])
+
+    def interface(end: End) -> Interface:
+        kind = outer_kind if end.vnf is None else PortKind.VHOST_USER
+        name = end_name(end)
+        return Interface(name=name, kind=kind, address=str(paths[name]), ring_size=options.ring_size)
+
+    def generator(index: int, path: Path) -> GeneratorPort:
+        if outer_kind is PortKind.MEMIF:
+            return memif_port(index, path, options.ring_size)
+        return vhost_user_ports.server_port(index, path, options.ring_size)
+
+    outside = [paths[f"p{number}"] for number in plan.outside]
+    return VppPorts(
+        interfaces=tuple(interface(end) for end in ends),
+        generator=tuple(generator(index, path) for index, path in enumerate(outside)),
+        vnfs=vnf_ports(plan, _vnf_port(paths, options.ring_size, queues_of(request.vnf))),
+        netns=request.workspace.network_namespace("switch"),
+        control={IDLE_PORT: vhost_user_ports.IDLE} if len(plan.outside) == 1 else {},
+    )
+
+
+def _vnf_port(paths: dict[str, Path], ring_size: int, queues: int) -> Callable[[End], VnfPort]:
+    return lambda end: vhost_user_ports.vnf_port(end, paths[end_name(end)], ring_size, queues)
+
+
+def memif_port(index: int, path: Path, ring_size: int) -> GeneratorPort:
+    """Give a generator's port that is the client of a memif which VPP serves."""
+    spec = (
+        f"net_memif{index},role=client,socket={path},socket-abstract=no,id=0,rsize={ring_size.bit_length() - 1},"
+        f"bsize={MEMIF_BUFFER_BYTES},mac={vhost_user_ports.MACS[index]}"
+    )
+    return GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.MEMIF)
+
+
+def _links(request: DeployRequest, vnf_kind: PortKind | None) -> VppPorts:
+    """Make veth pairs and taps as a bridge has them, without bridges.
+
+    Frames reach VPP's packet sockets in the sender's softirq: a kernel thread for that on VPP's core would wait for a
+    worker that never sleeps.
+    """
+    addressed = request.vnf is not None and request.vnf.forwarding == "router"
+    plan = BridgePlan(request.layout, vnf_kind, addressed, queues_of(request.vnf))
+    spaces = bridge_ports.make_spaces(request, plan)
+    inside(spaces.switch, lambda: bridge_ports.make_links(plan, spaces))
+    bridge_ports.prepare(plan, spaces, False, False)
+    veth_ports.wait_until_up(spaces.switch, plan.veths)
+    if spaces.generator is not None:
+        bridge_ports.make_idle(plan, spaces.generator)
+    control = {} if spaces.generator is None else {"generator_netns": spaces.generator}
+    control |= {IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {}
+    return VppPorts(
+        interfaces=tuple(
+            Interface(
+                name=end_name(end),
+                kind=PortKind.TAP if plan.is_tap(end) else PortKind.VETH,
+                address=plan.port(end),
+            )
+            for end in plan.ends
+        ),
+        generator=bridge_ports.generator_ports(plan, spaces),
+        vnfs=bridge_ports.ports_of_vnfs(plan, spaces),
+        netns=spaces.switch,
+        threads=place_generator(plan.generator_links, spaces.generator, request.arrangement),
+        control=control,
+    )
+
+
+def graph(request: DeployRequest, options: VppOptions, ports: VppPorts) -> Graph:
+    """Say how these ports are joined.
+
+    Raises:
+        UnsupportedError: cables share the flows of one port out, which VPP's layer 2 does not.
+    """
+    if request.layout.ways > 1:
+        raise UnsupportedError(
+            "VPP's layer 2 shares no flows out among VNFs side by side",
+            where=f"topology {request.layout.name}",
+            observed="a cross-connect joins two ports",
+            fix="variant ovs-dpdk or linux-bridge, or a topology whose VNFs follow each other",
+        )
+    return Graph(
+        interfaces=ports.interfaces,
+        cables=tuple((end_name(cable.first), end_name(cable.second)) for cable in request.layout.cables),
+        forwarding=options.forwarding,
+        rx_mode=options.rx_mode,
+    )

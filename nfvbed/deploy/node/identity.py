@@ -1,0 +1,43 @@
+"""How an nfvbed that runs inside a guest node knows it: by the parameters that its kernel was started with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.records import Accelerator
+from nfvbed.spec.site import SiteSpec
+
+_NAME, _ACCELERATOR, _QEMU = "nfvbed.node", "nfvbed.accelerator", "nfvbed.qemu"
+
+
+@dataclass(frozen=True)
+class NodeIdentity:
+    """The guest node that this machine is."""
+
+    site: str
+    accelerator: Accelerator
+    """What executes its instructions."""
+    qemu: str
+
+
+def parameters(site: str, accelerator: Accelerator, qemu: str) -> tuple[str, ...]:
+    """Give the kernel's parameters that carry the identity; kernels ignore those with a dot that they do not know."""
+    return f"{_NAME}={site}", f"{_ACCELERATOR}={accelerator.value}", f"{_QEMU}={qemu}"
+
+
+def this_node(command_line: str | None = None) -> NodeIdentity | None:
+    """Tell which guest node this machine is; None where it is none.
+
+    Args:
+        command_line: of the kernel; None: this machine's.
+    """
+    text = Path("/proc/cmdline").read_text() if command_line is None else command_line
+    values = dict(word.partition("=")[::2] for word in text.split())
+    if _NAME not in values:
+        return None
+    return NodeIdentity(values[_NAME], Accelerator(values[_ACCELERATOR]), values[_QEMU])
+
+
+def is_elsewhere(site: SiteSpec) -> bool:
+    """Whether a site is a guest node that this machine is not."""
+    node = this_node()
+    return site.kind == "guest" and (node is None or node.site != site.name)

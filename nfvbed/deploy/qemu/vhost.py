@@ -1,0 +1,25 @@
+"""Whether this kernel moves guests' frames itself (vhost-net)."""
+
+import fcntl
+import os
+
+VHOST_FIX = "modprobe vhost_net, or a kernel with CONFIG_VHOST_NET; or vhost: auto in the variant"
+
+_VHOST_NET = "/dev/vhost-net"
+_VHOST_SET_OWNER, _VHOST_GET_FEATURES = 0xAF01, 0x8008AF00
+
+
+def vhost_net_reason() -> str:
+    """Why the kernel cannot move a tap's frames itself; empty when it can: a vhost device was made its own."""
+    try:
+        handle = os.open(_VHOST_NET, os.O_RDWR | os.O_CLOEXEC)
+    except OSError as failure:
+        return f"{_VHOST_NET}: {failure.strerror}"
+    try:
+        fcntl.ioctl(handle, _VHOST_SET_OWNER)
+        fcntl.ioctl(handle, _VHOST_GET_FEATURES, bytes(8))
+    except OSError as failure:
+        return f"{_VHOST_NET} opens, and refuses: {failure.strerror}"
+    finally:
+        os.close(handle)
+    return ""

@@ -1,0 +1,1 @@
+"""SR-IOV: physical and virtual functions in sysfs, their settings over netlink, their drivers."""

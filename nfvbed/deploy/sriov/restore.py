@@ -1,0 +1,62 @@
+"""Gives a network card back what a deployment changed; every function is idempotent, and fine with what is gone."""
+
+import os
+from pathlib import Path
+
+from pyroute2 import IPRoute
+
+from nfvbed.deploy.lab import namespaces
+from nfvbed.deploy.lab.entries import DriverEntry, EswitchEntry, LinkStateEntry, NetdevEntry, VfSettingsEntry
+from nfvbed.deploy.sriov import devlink, rebind
+
+_OWN_NAMESPACE = "/proc/self/ns/net"
+
+
+def driver(entry: DriverEntry, sysfs: Path = Path("/sys")) -> None:
+    """Give a PCI device its driver back, or none if it had none."""
+    if entry.previous is None:
+        rebind.unbind(entry.address, entry.override, sysfs)
+        return
+    folder = sysfs / "bus/pci/devices" / entry.address / "driver"
+    if folder.is_symlink() and folder.readlink().name == entry.previous:
+        return
+    rebind.rebind(entry.address, entry.previous, entry.override, sysfs)
+
+
+def vf_settings(entry: VfSettingsEntry) -> None:
+    """Lay the former settings down again."""
+    with IPRoute() as route:
+        for index in route.link_lookup(ifname=entry.interface):
+            for request in entry.requests:
+                route.link("set", index=index, vf={"vf": entry.index, **request})
+
+
+def netdev(entry: NetdevEntry) -> None:
+    """Bring a device back from a namespace under its former name; one that is not there any more came back itself."""
+    if not Path(entry.netns).exists():
+        return
+    handle = os.open(_OWN_NAMESPACE, os.O_RDONLY | os.O_CLOEXEC)
+
+    def work() -> None:
+        with IPRoute() as route:
+            for index in route.link_lookup(ifname=entry.name):
+                route.link("set", index=index, state="down")
+                route.link("set", index=index, ifname=entry.previous, net_ns_fd=handle)
+
+    try:
+        namespaces.inside(entry.netns, work)
+    finally:
+        os.close(handle)
+
+
+def link_state(entry: LinkStateEntry) -> None:
+    """Set a link down that was down."""
+    with IPRoute() as route:
+        for index in route.link_lookup(ifname=entry.name):
+            route.link("set", index=index, state="down")
+
+
+def eswitch(entry: EswitchEntry) -> None:
+    """Give the embedded switch its former mode."""
+    if (Path("/sys/bus/pci/devices") / entry.address).is_dir():
+        devlink.set_mode(entry.address, entry.previous)

@@ -1,0 +1,1 @@
+"""VALE, netmap's switch, by its own tool vale-ctl."""

@@ -1,0 +1,54 @@
+"""Where VPP is: nfvbed neither brings nor builds it, so the user names it or has it on the PATH.
+
+The program finds its plug-ins by itself, beside the folder that it is in (`../lib/<architecture>/vpp_plugins`), and
+tells its API's definitions when it runs: nothing but the program has to be named.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from nfvbed.errors import PrerequisiteError
+
+VPP_VARIABLE = "VPP_BIN"
+INSTALL = (
+    "install the packages vpp and vpp-plugin-core (packagecloud.io/fdio/release), or name the program of a VPP of your"
+    f" own in {VPP_VARIABLE}"
+)
+_TIMEOUT_S = 10.0
+_VERSION = re.compile(r"\d+\.\d+[\w.~+-]*")
+
+
+def locate() -> Path:
+    """Find VPP's program: $VPP_BIN alone if it is set, else `vpp` on the PATH.
+
+    Raises:
+        PrerequisiteError: it is not there.
+    """
+    named = os.environ.get(VPP_VARIABLE)
+    path = named or shutil.which("vpp")
+    if path is None or not Path(path).is_file() or not os.access(path, os.X_OK):
+        observed = f"{VPP_VARIABLE}={named} is no program" if named else "not on PATH"
+        raise PrerequisiteError("VPP is not there", where=VPP_VARIABLE, observed=observed, fix=INSTALL)
+    return Path(path).resolve()
+
+
+def version(program: Path) -> str:
+    """Run the program for its version ("26.06-release"): one that lacks a library, or a CPU's feature, fails here.
+
+    Raises:
+        PrerequisiteError: it does not run.
+    """
+    try:
+        done = subprocess.run(
+            [str(program), "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise PrerequisiteError("VPP does not run", where=str(program), observed=str(failure), fix=INSTALL) from failure
+    found = _VERSION.search(done.stdout)
+    if done.returncode or found is None:
+        observed = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
+        raise PrerequisiteError("VPP does not run", where=str(program), observed=observed, fix=INSTALL)
+    return found.group()

@@ -1,0 +1,58 @@
+"""The file that VPP is started with: everything inside the run directory, no plug-in but those that are used."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+API_SOCKET, CLI_SOCKET, STATISTICS_SOCKET = "api.sock", "cli.sock", "stats.sock"
+FILE_NAME = "startup.conf"
+PLUGINS = ("vhost_plugin.so", "memif_plugin.so", "af_packet_plugin.so")
+"""vhost-user is a plug-in since VPP 26.06 and was part of VPP before, which ignores the name of a plug-in it lacks."""
+STATISTICS_INTERVAL_S = 0.05
+"""Between two updates of the counters of graph nodes, which VPP's main thread makes; a reading waits for one."""
+STATISTICS_MIB = 32
+
+
+@dataclass(frozen=True)
+class StartupSettings:
+    """What a VPP is given."""
+
+    directory: Path
+    prefix: str
+    """Of its shared memory, so that two of them do not meet."""
+    main_core: int
+    worker_cores: tuple[int, ...]
+    main_heap_mib: int
+    buffers: int
+
+
+def render(settings: StartupSettings) -> str:
+    """Write the configuration.
+
+    `poll-sleep-usec` is not in it: workers that sleep between polls would be measured with their sleep.
+    """
+    inside = settings.directory
+    workers = ",".join(str(core) for core in settings.worker_cores)
+    sections = {
+        "unix": (
+            "nodaemon",
+            "nosyslog",
+            "nobanner",
+            f"runtime-dir {inside}",
+            f"cli-listen {inside / CLI_SOCKET}",
+        ),
+        "api-segment": (f"prefix {settings.prefix}",),
+        "socksvr": (f"socket-name {inside / API_SOCKET}",),
+        "statseg": (
+            f"socket-name {inside / STATISTICS_SOCKET}",
+            f"size {STATISTICS_MIB}M",
+            "page-size 4K",
+            "per-node-counters on",
+            f"update-interval {STATISTICS_INTERVAL_S}",
+        ),
+        "memory": (f"main-heap-size {settings.main_heap_mib}M", "main-heap-page-size 4K"),
+        "buffers": (f"buffers-per-numa {settings.buffers}", "page-size 2M"),
+        "cpu": (f"main-core {settings.main_core}", f"corelist-workers {workers}"),
+        "plugins": ("plugin default { disable }", *(f"plugin {name} {{ enable }}" for name in PLUGINS)),
+    }
+    blocks = (f"{name} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n" for name, lines in sections.items())
+    return "".join(blocks)

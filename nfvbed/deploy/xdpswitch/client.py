@@ -1,0 +1,113 @@
+"""What can be asked of nfvbed-xdp-switch: one line over its Unix socket, one JSON document back."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from nfvbed.errors import DeployError
+from nfvbed.records import Record
+
+_PATIENCE_S = 60.0
+"""Repeated runs of a program take as long as they were asked to."""
+_LONGEST_BYTES = 65536
+
+
+class PortCounts(Record):
+    """What the switching program counted at one port since it was loaded."""
+
+    name: str
+    received: int
+    no_way: int
+    """Frames that had no cable to go by; they were dropped (XDP_ABORTED)."""
+
+
+class Floor(Record):
+    """Repeated runs of a program on one frame in the kernel (BPF_PROG_TEST_RUN)."""
+
+    verdict: int
+    """The program's (enum xdp_action), of the last run."""
+    duration_ns: int
+    """Of one run, as the kernel has it: a whole number."""
+    cpu_ns: int
+    """CPU time of the whole call."""
+    repeat: int
+
+
+class XdpSwitchClient:
+    """Asks one switch.
+
+    Args:
+        path: of its socket.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def listens(self) -> bool:
+        """Tell whether it answers."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            try:
+                connection.connect(str(self._path))
+            except (FileNotFoundError, ConnectionRefusedError):
+                return False
+            return True
+
+    def counters(self) -> tuple[PortCounts, ...]:
+        """Read the counters of all ports.
+
+        Raises:
+            DeployError: it does not answer.
+        """
+        return tuple(PortCounts.model_validate(port) for port in self._ask("counters")["ports"])
+
+    def program(self) -> str:
+        """Name the program that its ports run.
+
+        Raises:
+            DeployError: it does not answer.
+        """
+        return str(self._ask("counters")["program"])
+
+    def use(self, program: str) -> None:
+        """Let all of its ports run another program, without a frame that meets none.
+
+        Raises:
+            DeployError: there is none of that name, or the kernel refuses it.
+        """
+        self._ask(f"program {program}")
+
+    def floor(self, program: str, repeat: int, frame_size_bytes: int) -> Floor:
+        """Run a program over and over on one frame, on the switch's core.
+
+        Args:
+            program: its name.
+            repeat: how often.
+            frame_size_bytes: with the FCS, which the frame in memory has not.
+
+        Raises:
+            DeployError: the kernel refuses.
+        """
+        return Floor.model_validate(self._ask(f"floor {program} {repeat} {frame_size_bytes - 4}"))
+
+    def _ask(self, line: str) -> dict[str, Any]:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(_PATIENCE_S)
+                connection.connect(str(self._path))
+                connection.sendall(f"{line}\n".encode())
+                answer: dict[str, Any] = json.loads(_read_all(connection))
+        except (OSError, ValueError) as failure:
+            raise DeployError(
+                "the XDP switch does not answer", where=str(self._path), observed=f"{line}: {failure!r}"
+            ) from failure
+        if "error" in answer:
+            raise DeployError("the XDP switch refuses", where=line, observed=str(answer["error"]))
+        return answer
+
+
+def _read_all(connection: socket.socket) -> bytes:
+    data = b""
+    while (part := connection.recv(_LONGEST_BYTES)) and len(data) < _LONGEST_BYTES:
+        data += part
+    return data

@@ -1,0 +1,14 @@
+"""How long nfvbed waits for others: time-outs are for a machine of the usual kind, and are stretched on slow ones."""
+
+import os
+
+VARIABLE = "NFVBED_PATIENCE"
+
+
+def patient(seconds: float) -> float:
+    """Give a time-out as it is on this machine: multiplied by $NFVBED_PATIENCE, where that is a number above 1."""
+    try:
+        factor = float(os.environ.get(VARIABLE, "1"))
+    except ValueError:
+        factor = 1.0
+    return seconds * max(factor, 1.0)

@@ -1,0 +1,129 @@
+"""Figure: what tests measured under one condition after the other: flows, table entries, streams, message sizes."""
+
+from typing import Any, Final
+
+import altair as alt
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.records import Status
+from nfvbed.report import wording
+from nfvbed.report.captions import short_caption
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, run_label
+from nfvbed.results import MeasuredRow, Quantity, TablePayload
+
+PANEL: Final = 400
+MARGIN: Final = 100
+HEIGHT: Final = 200
+LEAST_POINTS: Final = 3
+"""Conditions that make a line; with fewer the table says it all."""
+WIDE: Final = 50
+"""Largest condition over smallest from which the axis is logarithmic."""
+
+Records = list[dict[str, Any]]
+
+
+def conditions_figure(comparison: Comparison) -> Spec | None:
+    """Draw the rate, or else the first quantity, of every test with numbers as conditions; None without one.
+
+    A panel for each test, point and unit; ranges are drawn where a quantity has one.
+    """
+    records: Records = []
+    for test in _newest(comparison):
+        records += _records(comparison, test)
+    if not records:
+        return None
+    several = len(comparison.runs) > 1
+    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    panels = [_panel([r for r in records if r["panel"] == name], names) for name in dict.fromkeys(_names(records))]
+    columns = min(2, len(panels))
+    chart = alt.concat(*panels, columns=columns).resolve_scale(color="shared", shape="shared")
+    described = "; ".join(f"{r['variant']}, {r['panel']}: {r['value']:.4g} at {r['condition']:g}" for r in records)
+    caption = f"Ranges are of several measurements, where there were. {short_caption(comparison)}"
+    title = "By condition"
+    return fluid(
+        finish(chart, title, caption, f"{title}. {described}.", simulated=comparison.simulated), MARGIN, columns
+    )
+
+
+def _newest(comparison: Comparison) -> list[MeasuredTest]:
+    """Give the results to draw: of the class that is shown, the newest of each test."""
+    found = {
+        (test.run, test.cell, test.result.test): test
+        for test in comparison.tests
+        if test.shown and test.result.status is Status.OK and test.table is not None
+    }
+    return list(found.values())
+
+
+def _names(records: Records) -> list[str]:
+    return [record["panel"] for record in records]
+
+
+def _records(comparison: Comparison, test: MeasuredTest) -> Records:
+    if test.table is None:
+        return []
+    key = _varied(test.table)
+    if not key:
+        return []
+    point = wording.point(test.topology, test.vnf, test.frame_size)
+    found = []
+    for row in test.table.rows:
+        quantity = _drawn_quantity(row)
+        if quantity is None or key not in row.parameters:
+            continue
+        found.append(
+            {
+                "variant": run_label(test.variant, test.run, several=len(comparison.runs) > 1),
+                "panel": f"{test.result.test}, {point}",
+                "axis": f"{quantity.name}, {quantity.unit}" if quantity.unit else quantity.name,
+                "by": key.replace("_", " "),
+                "line": _rest(row, key),
+                "condition": float(row.parameters[key]),
+                "value": quantity.value,
+                "low": quantity.value if quantity.low is None else quantity.low,
+                "high": quantity.value if quantity.high is None else quantity.high,
+            }
+        )
+    return found
+
+
+def _varied(table: TablePayload) -> str:
+    """Name the condition that has numbers and takes most values; empty where none makes a line."""
+    values: dict[str, set[float]] = {}
+    for row in table.rows:
+        for key, value in row.parameters.items():
+            if isinstance(value, int | float):
+                values.setdefault(key, set()).add(float(value))
+    name = max(values, key=lambda key: len(values[key]), default="")
+    return name if name and len(values[name]) >= LEAST_POINTS else ""
+
+
+def _drawn_quantity(row: MeasuredRow) -> Quantity | None:
+    """Give the first rate of a row; without any its first figure."""
+    known = [one for one in row.quantities if one.value is not None]
+    return next((one for one in known if one.unit.endswith("/s")), known[0] if known else None)
+
+
+def _rest(row: MeasuredRow, key: str) -> str:
+    """Tell apart the lines of one variant: the conditions that are words."""
+    words = [f"{name} {value}" for name, value in row.parameters.items() if name != key and isinstance(value, str)]
+    return ", ".join(words) or "-"
+
+
+def _panel(records: Records, names: list[str]) -> alt.LayerChart | alt.FacetChart:
+    conditions = [record["condition"] for record in records]
+    low, high = min(conditions), max(conditions)
+    scale = alt.Scale(type="log") if low > 0 and high / low >= WIDE else alt.Scale(zero=False)
+    x = alt.X("condition:Q", title=records[0]["by"], scale=scale, axis=alt.Axis(format="~s", tickCount=6, grid=False))
+    base = alt.Chart(alt.InlineData(values=records)).encode(
+        x=x, color=alt.Color("variant:N", title="variant", scale=color_scale(names)), detail="line:N"
+    )
+    tips = [f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()]
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2).encode(
+        y=alt.Y("value:Q", title=records[0]["axis"], axis=alt.Axis(format="~s"), scale=alt.Scale(zero=True)),
+        shape=alt.Shape("variant:N", title="variant", sort=names, legend=None),
+        tooltip=tips,
+    )
+    ranges = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=records[0]["axis"]), y2="high:Q")
+    return alt.layer(ranges, lines, width=PANEL, height=HEIGHT, title=records[0]["panel"])

@@ -1,0 +1,59 @@
+"""What a stored run was begun with, and the cells of it that it never came to."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nfvbed.plan.cells import CellPlan
+from nfvbed.plan.plan import expand
+from nfvbed.records import CellRecord, RunRecord, Status
+from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.rules import Study
+from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+
+
+def stored_study(plan: Mapping[str, Any]) -> tuple[Study, tuple[str, ...]]:
+    """Rebuild what a run was begun with; the files may have changed since."""
+    experiment = Experiment.model_validate(plan["experiment"])
+    variants = tuple(Variant.model_validate(variant) for variant in plan["variants"])
+    choices = {
+        (entry["variant"], entry["choice"]["label"]): VnfChoice.model_validate(entry["choice"])
+        for entry in plan.get("choices", ())
+    }
+    return Study(experiment, variants, SiteSpec.model_validate(plan["site"]), choices), tuple(plan["runnable"])
+
+
+def never_reached(run: RunRecord, plan: Mapping[str, Any], cells: Sequence[CellRecord]) -> tuple[CellRecord, ...]:
+    """Give the planned cells that have no row: the run ended, or stands, before their first trial.
+
+    A cell has no row before it is deployed, as the row holds what was under test then; readers must not miss it.
+
+    Args:
+        run: as it stands.
+        plan: the run's plan as stored; one of another form (VSPERF's) has no such cells.
+        cells: the run's rows.
+    """
+    if "runnable" not in plan or run.status is Status.OK:
+        return ()
+    study, runnable = stored_study(plan)
+    known = {cell.id for cell in cells}
+    variants = [variant for variant in study.variants if variant.name in runnable]
+    missing = [cell for cell in expand(study.experiment, variants, study.choices).cells if cell.id not in known]
+    return tuple(_unreached(run, cell, simulated=study.simulated) for cell in missing)
+
+
+def _unreached(run: RunRecord, cell: CellPlan, *, simulated: bool) -> CellRecord:
+    ended = (
+        f"the run ended {run.status.value} before it: {run.reason}" if run.status else "the run has not come to it yet"
+    )
+    status = Status.BLOCKED if run.status in (None, Status.OK, Status.UNSUPPORTED) else run.status
+    return CellRecord(
+        **cell.model_dump(),
+        run=run.id,
+        config_hash="",
+        rig_hash="",
+        simulated=simulated,
+        status=status,
+        reason=ended.removesuffix(": "),
+    )

@@ -1,0 +1,82 @@
+"""Options of Open vSwitch hosts that a tunnel joins."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
+from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
+
+MOST_RULES = 103_000
+"""About as many as the hosts of SIGCOMM 2021 had ("Revisiting the Open vSwitch Dataplane Ten Years Later")."""
+LEAST_RULES = 200
+"""A pipeline for the longest chain, with connection tracking, is smaller."""
+
+
+class OvsOverlayOptions(DataPlaneOptions):
+    """One or two hosts, each an Open vSwitch of its own on the userspace datapath with DPDK."""
+
+    dataplane: Literal["ovs-overlay"]
+    hosts: Literal[1, 2] = 2
+    """With two, the first half of the path is on the first host, and cables between the halves go through the tunnel;
+    with one there is no tunnel."""
+    tunnel: Literal["geneve", "vxlan"] = "geneve"
+    """The encapsulation between two hosts; every cable has a network identifier of its own."""
+    underlay: Literal["memif", "veth"] = "memif"
+    """The link between two hosts: shared memory, or a veth pair, which can be captured and is slow."""
+    underlay_mtu: int = Field(1600, ge=576, le=2000)
+    """Of that link, in bytes of an outer frame's IP packet: the tunnel adds 50 bytes to a frame."""
+    conntrack: bool = False
+    """Track the connections of every port, where a frame comes from it and where it goes to it."""
+    rules: int = Field(0, ge=0, le=MOST_RULES)
+    """OpenFlow rules of each host; the path's own are among them. 0: the path's own alone."""
+    pmd_cores: int = Field(1, ge=1, le=2)
+    """1: the poll-mode threads of two hosts share one core and yield it to each other; 2: each host has its own."""
+    rx_queue_size: int = Field(1024, ge=64, le=4096)
+    socket_memory_mib: int = Field(256, ge=64, le=65536)
+    """DPDK's memory on each host."""
+
+    @property
+    def switch_cores(self) -> int:
+        """Its PMD threads'."""
+        return self.pmd_cores
+
+    @property
+    def shares_core(self) -> bool:
+        """Whether two hosts poll on one core."""
+        return self.hosts > self.pmd_cores
+
+    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
+        """All of its ports are vhost-user sockets."""
+        vnic = vnic_of(choice)
+        if choice.kind is VnfKind.EXISTING:
+            raise refuse_existing()
+        if choice.kind is not VnfKind.VM and choice.forwarding in KERNEL_FORWARDING:
+            raise UnsupportedError(
+                f"a VNF that forwards with {choice.forwarding!r} needs kernel ports",
+                where="ovs-overlay",
+                observed="its ports to VNFs are vhost-user sockets, which a DPDK process or a virtual machine opens",
+                fix="forwarding io, mac, macswap or 5tswap; or kind: vm, whose image can; or variant linux-bridge",
+            )
+        if vnic not in ("any", "vhost-user"):
+            raise UnsupportedError(
+                f"a network card of kind {vnic!r} needs a kernel port",
+                where="ovs-overlay",
+                observed="its ports to VNFs are vhost-user sockets, which take virtio-net alone",
+                fix="vnic: any or vhost-user; or variant linux-bridge",
+            )
+        return PortKind.VHOST_USER
+
+    @model_validator(mode="after")
+    def cores_have_hosts(self) -> Self:
+        if self.pmd_cores > self.hosts:
+            raise ValueError(f"pmd_cores ({self.pmd_cores}) must be at most hosts ({self.hosts})")
+        return self
+
+    @model_validator(mode="after")
+    def rules_hold_the_path(self) -> Self:
+        if 0 < self.rules < LEAST_RULES:
+            raise ValueError(f"rules must be 0 (the path's own) or at least {LEAST_RULES}, and is {self.rules}")
+        return self

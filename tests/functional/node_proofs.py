@@ -1,0 +1,159 @@
+"""What is proven inside a guest node: `node_proofs.py NAME...` runs there, each proof on the node's own site.
+
+Prints one JSON line a proof: `{"proof", "ok", ...}`. To add one: a function that takes the site and gives a dictionary,
+in `PROOFS`; it asserts what must hold.
+"""
+
+import json
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+
+import node_proofs_sriov as sriov
+
+from nfvbed.deploy.node.identity import this_node
+from nfvbed.errors import NfvbedError
+from nfvbed.onboard.sites import open_site
+from nfvbed.records import QualityWarning, Readiness
+from nfvbed.spec.choices import resolve
+from nfvbed.spec.loader import Project
+from nfvbed.spec.vnf import VnfUse
+from nfvbed.traffic.generator import TrafficRequest
+
+FRAMES = 100
+ATTEMPTS = 20
+REQUEST = TrafficRequest(duration_ns=20_000_000_000, frame_size=64, rate_pps=200, frames=FRAMES, learning_frames=3)
+PROJECT = Project()
+
+
+def frames_pass(site, variant_name, topology, use=None):
+    """Deploy, send frames both ways, and count every one of them, in the generator and hop by hop."""
+    variant = PROJECT.load_variant(variant_name)
+    support = site.probe(variant)
+    assert support.readiness is not Readiness.UNSUPPORTED, support.reason
+    choice = None if topology == "p2p" else resolve(use or variant.native_vnf, variant, PROJECT)
+    deployment = site.deploy(variant, topology, vnf=choice)
+    try:
+        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
+        assert site.rig(variant.port_kind)["node"]["site"] == this_node().site
+        generator = site.open_generator(deployment)
+        try:
+            before = site.hops(deployment)
+            first = site.counters(deployment)
+            results = send_enough(generator)
+            last = site.counters(deployment)
+            after = site.hops(deployment)
+        finally:
+            generator.close()
+        site.verify(deployment)
+        sent = [sum(result.directions[number].sent for result in results) for number in (0, 1)]
+        assert [sum(r.directions[number].received for r in results) for number in (0, 1)] == sent, results
+        risen = {
+            new.name: (_minus(new.rx_packets, old.rx_packets), _minus(new.tx_packets, old.tx_packets))
+            for old, new in zip(before, after, strict=True)
+        }
+        assert last.packets - first.packets >= sum(sent), (first, last)
+        raw = {"first": first.raw.get("datapath"), "last": last.raw.get("datapath")}
+        return {
+            "sent": sent,
+            "hops": risen,
+            "datapath": raw,
+            "versions": deployment.versions,
+            "vhost_net": [handle.facts.get("vhost") for handle in deployment.vnfs],
+        }
+    finally:
+        site.destroy(deployment)
+
+
+def send_enough(generator):
+    """Send until enough was sent both ways: a frame that an emulated generator is late with is not sent at all."""
+    results = []
+    while not results or min(sum(r.directions[number].sent for r in results) for number in (0, 1)) < FRAMES:
+        results.append(generator.run(REQUEST))
+        assert len(results) < ATTEMPTS, results
+    return results
+
+
+@dataclass(frozen=True)
+class Send:
+    """What proofs of other modules need of this one."""
+
+    project: Project = PROJECT
+    request: TrafficRequest = REQUEST
+
+
+def _minus(now, then):
+    return None if now is None else now - (then or 0)
+
+
+def ovs_kernel_p2p(site):
+    """Port to port through the kernel's datapath: it, and not ovs-vswitchd, has moved the frames."""
+    found = frames_pass(site, "ovs-kernel", "p2p")
+    hits = found["datapath"]["last"]["hit"] - found["datapath"]["first"]["hit"]
+    misses = found["datapath"]["last"]["missed"] - found["datapath"]["first"]["missed"]
+    assert hits + misses >= sum(found["sent"]), found
+    assert misses < sum(found["sent"]) // 4, found
+    return found
+
+
+def through_a_guest(site, variant_name):
+    """Through a virtual machine of the node, whose frames vhost-net moves: no QEMU touches them."""
+    found = frames_pass(site, variant_name, "pvp", VnfUse(vnf="vloop", kind="vm", forwarding="io"))
+    assert found["vhost_net"] == [True], found
+    return found
+
+
+PROOFS = {
+    "ovs-kernel-p2p": ovs_kernel_p2p,
+    "ovs-kernel-pvp": lambda site: frames_pass(site, "ovs-kernel", "pvp"),
+    "ovs-kernel-pvpv": lambda site: frames_pass(site, "ovs-kernel", "pvpv"),
+    "ovs-kernel-pvvp": lambda site: frames_pass(site, "ovs-kernel", "pvvp"),
+    "ovs-kernel-vm": lambda site: through_a_guest(site, "ovs-kernel"),
+    "linux-bridge-p2p": lambda site: frames_pass(site, "linux-bridge", "p2p"),
+    "sriov-p2p": lambda site: sriov.pass_frames(site, PROJECT.load_variant("sriov"), "p2p", Send()),
+    "sriov-settings": lambda site: sriov.settings_are_laid_down(site, Send()),
+    "sriov-vlans": lambda site: sriov.vlans_keep_apart(site, Send()),
+    "sriov-pvp": lambda site: sriov.pass_frames(site, PROJECT.load_variant("sriov"), "pvp", Send()),
+    "sriov-router": lambda site: sriov.pass_frames(
+        site, PROJECT.load_variant("sriov"), "pvp", Send(), VnfUse(vnf="vloop", kind="process", forwarding="router")
+    ),
+    "sriov-dpdk": lambda site: sriov.pass_frames(
+        site, sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"), "p2p", Send()
+    ),
+    "sriov-dpdk-pvp": lambda site: sriov.pass_frames(
+        site, sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"), "pvp", Send()
+    ),
+    "sriov-vm": lambda site: sriov.pass_frames(
+        site,
+        sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"),
+        "pvp",
+        Send(),
+        VnfUse(vnf="vloop", kind="vm", forwarding="mac", vnic="vf"),
+    ),
+    "linux-bridge-vm": lambda site: through_a_guest(site, "linux-bridge"),
+}
+
+
+def main(names):
+    """Run them, one after the other; one that fails does not keep the others from being run."""
+    node = this_node()
+    assert node is not None, "this is no guest node"
+    site = open_site(PROJECT.load_site(node.site), PROJECT.root)
+    failed = 0
+    site.begin()
+    try:
+        for name in names:
+            started = time.monotonic()
+            try:
+                told = {"ok": True, **PROOFS[name](site)}
+            except (NfvbedError, AssertionError, OSError, KeyError):
+                told, failed = {"ok": False, "failure": traceback.format_exc()}, failed + 1
+            print(json.dumps({"proof": name, "seconds": round(time.monotonic() - started, 1), **told}), flush=True)
+    finally:
+        site.close()
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or list(PROOFS)))

@@ -1,0 +1,122 @@
+"""The proofs of `sriov` on the emulated card of a guest node; see `node_proofs.py`.
+
+Its functions are real to the kernel that drives them. What it forwards is emulated: frames count, rates do not.
+"""
+
+import re
+from pathlib import Path
+
+from pyroute2 import IPRoute
+
+from nfvbed.deploy.sriov.functions import from_control
+from nfvbed.deploy.sriov.pf import discover
+from nfvbed.deploy.sriov.settings import NetlinkVfLink
+from nfvbed.records import QualityWarning, Readiness
+from nfvbed.spec.choices import resolve
+
+SETTINGS = {
+    "p0": {"vlan": 101, "trust": True, "spoof_check": True, "max_rate_mbps": 200},
+    "p1": {"vlan": 101, "mac": "02:4e:46:56:77:01", "trust": False, "spoof_check": False},
+}
+
+
+FRAMES = 20
+ATTEMPTS = 60
+
+
+def send_enough(generator, request):
+    """Send until enough frames went both ways: one that an emulated generator is late with is not sent at all."""
+    results = []
+    while not results or min(sum(r.directions[number].sent for r in results) for number in (0, 1)) < FRAMES:
+        assert len(results) < ATTEMPTS, results
+        results.append(generator.run(request))
+    return results
+
+
+def with_options(variant, **options):
+    """The same variant with other options."""
+    return type(variant).model_validate(variant.model_dump() | {"options": variant.options.model_dump() | options})
+
+
+def card_state():
+    """All that a deployment may change of the card, as the kernel shows it."""
+    (function,) = discover()
+    folder = Path("/sys/bus/pci/devices") / function.address
+    with IPRoute() as route:
+        names = sorted(str(link.get_attr("IFLA_IFNAME")) for link in route.get_links())
+        index = route.link_lookup(ifname=function.ports[0].name)[0]
+        flags = next(iter(route.get_links(index)))["flags"] & 1
+    return {
+        "function": function.model_dump(),
+        "autoprobe": (folder / "sriov_drivers_autoprobe").read_text(),
+        "links": names,
+        "up": flags,
+        "vfs": NetlinkVfLink(function.ports[0].name).read(),
+    }
+
+
+def pass_frames(site, variant, topology, send, use=None):
+    """Deploy, send frames both ways, count each; everything is as before when it is taken down."""
+    before = card_state()
+    support = site.probe(variant)
+    assert support.readiness is not Readiness.UNSUPPORTED, support.reason
+    choice = None if topology == "p2p" else resolve(use or variant.native_vnf, variant, send.project)
+    deployment = site.deploy(variant, topology, vnf=choice)
+    try:
+        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
+        generator = site.open_generator(deployment)
+        try:
+            first = site.hops(deployment)
+            results = send_enough(generator, send.request)
+            last = site.hops(deployment)
+        finally:
+            generator.close()
+        site.verify(deployment)
+        sent = [sum(result.directions[number].sent for result in results) for number in (0, 1)]
+        assert [sum(r.directions[number].received for r in results) for number in (0, 1)] == sent, results
+        (pf,) = discover()
+        shown = NetlinkVfLink(pf.ports[0].name).read()
+        records = from_control(deployment.control["functions"])
+        for record in records.values():
+            assert shown[record.index] == record.laid_down, (shown, record)
+        hops = {
+            new.name: (new.rx_packets - old.rx_packets, new.tx_packets - old.tx_packets)
+            for old, new in zip(first, last, strict=True)
+            if new.rx_packets is not None
+        }
+        through = [name for name in hops if re.match(r"(p|v)\d.?: vf ", name)]
+        assert all(min(hops[name]) >= min(sent) for name in through), hops
+        told = {name: {"driver": r.driver, **r.laid_down.model_dump()} for name, r in records.items()}
+        found = {"sent": sent, "hops": hops, "functions": told, "versions": deployment.versions}
+        found |= {"steps": deployment.steps}
+    finally:
+        site.destroy(deployment)
+    assert card_state() == before, (card_state(), before)
+    return found
+
+
+def settings_are_laid_down(site, send):
+    """A VLAN, an address, trust, spoof check and a rate of single functions are read back, and frames still pass."""
+    variant = with_options(send.project.load_variant("sriov"), ports=SETTINGS)
+    found = pass_frames(site, variant, "p2p", send)
+    for name, wanted in SETTINGS.items():
+        assert wanted.items() <= found["functions"][name].items(), found
+    return found
+
+
+def vlans_keep_apart(site, send):
+    """Functions in different VLANs do not reach each other: what is laid down is in force."""
+    ports = {"p0": {"vlan": 101}, "p1": {"vlan": 102}}
+    variant = with_options(send.project.load_variant("sriov"), ports=ports)
+    deployment = site.deploy(variant, "p2p")
+    try:
+        generator = site.open_generator(deployment)
+        try:
+            result = generator.run(send.request)
+        finally:
+            generator.close()
+    finally:
+        site.destroy(deployment)
+    assert sum(one.sent for one in result.directions) > 0, result
+    assert [one.received for one in result.directions] == [0, 0], result
+    return {"sent": [one.sent for one in result.directions], "received": [0, 0]}

@@ -1,0 +1,106 @@
+"""Variants that differ in the card of their guests: frames through each, and what QEMU and the guest have. As root."""
+
+from pathlib import Path
+
+import pytest
+from vm_guests import PROJECT, choice
+
+from nfvbed.deploy.lab import links
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.errors import UnsupportedError
+from nfvbed.onboard.vm.agent import Agent
+from nfvbed.onboard.vm.monitor import Monitor
+from nfvbed.records import Accelerator, PortKind, Readiness, VnfKind
+from nfvbed.traffic.generator import TrafficRequest
+
+pytestmark = pytest.mark.usefixtures("vloop_image")
+
+QUEUES = 2
+"""Of virtio-net; an emulated card has one, whatever the flavor says."""
+REQUEST = TrafficRequest(duration_ns=2_000_000_000, frame_size=64, rate_pps=200, frames=200, learning_frames=0)
+
+
+@pytest.fixture(name="site")
+def _site(lab_with_vnfs):
+    return lab_with_vnfs
+
+
+def cards(handle):
+    """What the guest says of its cards, in the order of the path."""
+    ports = {port["mac"]: port for port in Agent(Path(handle.control["agent"])).ask("links")["ports"]}
+    return [ports[port.mac] for port in handle.ports]
+
+
+def offered(handle):
+    """What QEMU offers the guest's first card: features of virtio-net."""
+    with Monitor(Path(handle.control["monitor"])) as monitor:
+        monitor.connect(5, lambda: None)
+        status = monitor.execute("x-query-virtio-status", {"path": "/machine/peripheral/nic0/virtio-backend"})
+    return {name.partition(":")[0] for name in status["host-features"]["dev-features"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "driver", "forwarding"),
+    [
+        ("linux-bridge-virtio", "virtio-pci", "bridge"),
+        ("linux-bridge-no-offloads", "virtio-pci", "bridge"),
+        ("emulated-nic", "e1000", "bridge"),
+        ("emulated-nic-rtl8139", "8139cp", "bridge"),
+        ("macvtap", "virtio-pci", "router"),
+    ],
+)
+def test_every_frame_passes_the_guests_card(site, name, driver, forwarding):
+    variant = PROJECT.load_variant(name)
+    flavor = PROJECT.load_flavor("default").model_copy(update={"queues": QUEUES})
+    deployment = site.deploy(variant, "pvp", vnf=choice(forwarding, flavor=flavor))
+    (handle,) = deployment.vnfs
+    found = cards(handle)
+    assert [card["driver"] for card in found] == [driver, driver]
+    assert all(card["up"] for card in found)
+    assert handle.facts["vhost"] is False
+    if driver == "virtio-pci":
+        assert [card["channels"] for card in found] == [QUEUES, QUEUES]
+        assert ("VIRTIO_NET_F_CSUM" in offered(handle)) is variant.options.offloads
+    if name.startswith("linux-bridge"):
+        switch = deployment.control["switch_netns"]
+        states = inside(switch, lambda: [links.has_feature(port, links.CHECKSUM) for port in ("s0", "v1a")])
+        assert states == [variant.options.offloads] * 2
+    kinds = {port.kind for port in handle.ports}
+    assert kinds == {PortKind.MACVTAP if name == "macvtap" else PortKind.TAP}
+    assert handle.accelerator in (Accelerator.KVM, Accelerator.TCG)
+    generator = site.open_generator(deployment)
+    before = {hop.name: hop for hop in site.hops(deployment)}
+    result = generator.run(REQUEST)
+    after = {hop.name: hop for hop in site.hops(deployment)}
+    generator.close()
+    sent = [direction.sent for direction in result.directions]
+    assert all(direction.received == direction.sent > 0 for direction in result.directions)
+    for port, direction in ((0, 0), (1, 1)):
+        hop = f"vnf1 port {port}"
+        assert after[hop].rx_packets - before[hop].rx_packets >= sent[direction]
+        assert after[hop].tx_packets - before[hop].tx_packets >= sent[1 - direction]
+    site.verify(deployment)
+    site.destroy(deployment)
+
+
+@pytest.mark.parametrize("name", ["linux-bridge-virtio", "emulated-nic", "emulated-nic-rtl8139"])
+def test_rows_of_guests_are_there_as_far_as_guests_are(site, name):
+    support = site.probe(PROJECT.load_variant(name))
+    assert support.readiness in (Readiness.READY, Readiness.DEGRADED)
+    assert ("rates mean nothing" in support.reason) is (support.readiness is Readiness.DEGRADED)
+
+
+def test_vhost_net_is_there_or_its_lack_has_a_reason_and_a_fix(site):
+    support = site.probe(PROJECT.load_variant("linux-bridge-vhost-net"))
+    if Path("/dev/vhost-net").exists():
+        assert support.readiness is not Readiness.UNSUPPORTED
+        return
+    assert support.readiness is Readiness.UNSUPPORTED
+    assert "/dev/vhost-net" in support.reason
+    assert "modprobe vhost_net" in support.fix
+
+
+def test_a_process_has_no_card(site):
+    process = choice("bridge").model_copy(update={"kind": VnfKind.PROCESS})
+    with pytest.raises(UnsupportedError, match="has no e1000 card"):
+        site.deploy(PROJECT.load_variant("emulated-nic"), "pvp", vnf=process)

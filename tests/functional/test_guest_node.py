@@ -1,0 +1,85 @@
+"""A guest node: boots once for all that is proven in it, and is gone with nfvbed, however that ends. As root."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import node_proofs
+import pytest
+from lab_host import MARK, ROOT, assert_back_to, run
+
+from nfvbed.deploy.lab.places import RUN_DIRECTORY
+from nfvbed.deploy.node.node import Program
+from nfvbed.deploy.node.session import guest_node
+from nfvbed.spec.loader import Project
+
+IN_MAKE_TEST = ("ovs-kernel-p2p", "ovs-kernel-pvp")
+"""The others take minutes: `tests/functional/node_proofs.py` says how to run them."""
+HOLD = """
+import sys
+from nfvbed.cli.main import main
+sys.exit(main(["doctor", "--site", "guest-node"]))
+"""
+
+
+@pytest.fixture(scope="module", name="unpacked")
+def _unpacked():
+    """Unpack the node's kernel, or find it unpacked; what it lacks fails."""
+    done = subprocess.run([ROOT / "setup/node"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"make node failed ({done.returncode}):\n{done.stdout}{done.stderr}"
+
+
+@pytest.fixture(scope="module", name="told")
+def _told(unpacked):
+    """What the proofs said, by name."""
+    project = Project()
+    argv = [sys.executable, str(ROOT / "tests/functional/node_proofs.py"), *IN_MAKE_TEST]
+    with guest_node(project.load_site("guest-node"), project.root) as node:
+        program = Program(argv, ROOT, {"PYTHONPATH": str(ROOT), "NFVBED_PATIENCE": "6"})
+        done = node.execute(program, timeout_s=280)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["proof"] for line in lines] == list(IN_MAKE_TEST), done.stderr.decode()
+    return {line["proof"]: line for line in lines}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("proof", IN_MAKE_TEST)
+def test_what_this_kernel_lacks_works_in_a_guest_node(told, proof):
+    assert told[proof]["ok"], told[proof]["failure"]
+    assert "openvswitch" in told[proof]["versions"]
+    assert told[proof]["datapath"]["last"]["lost"] == 0
+
+
+def test_nothing_is_left_of_the_node(told):
+    assert not RUN_DIRECTORY.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_the_node_ends_with_nfvbed(unpacked, before, mark, number):
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    try:
+        while not any(RUN_DIRECTORY.glob("*/console.log")):
+            assert process.poll() is None, "it ended by itself"
+            time.sleep(0.05)
+        process.send_signal(number)
+        assert process.wait(60) == (130 if number == signal.SIGINT else -number)
+    finally:
+        process.kill()
+        process.wait()
+    if number == signal.SIGKILL:
+        run(mark, "verb", "destroy")
+    assert_back_to(before, mark)
+
+
+def test_every_proof_in_make_test_is_known():
+    assert set(IN_MAKE_TEST) <= set(node_proofs.PROOFS)

@@ -1,0 +1,204 @@
+"""macvtap in its four modes: frames through VNFs, what modes let pass, and nothing left. On the real host, as root."""
+
+import signal
+import socket
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from lab_host import assert_back_to
+from pyroute2 import IPRoute
+from vm_guests import PROJECT
+
+from nfvbed.deploy.lab import links, macvlans
+from nfvbed.deploy.lab.macvlans import MacvlanDevice
+from nfvbed.deploy.lab.namespaces import CLONE_NEWNET, in_thread, inside, libc
+from nfvbed.errors import SwitchDiedError, UnsupportedError
+from nfvbed.records import NOT_SEPARABLE, PortKind, Readiness, Role, VnfKind
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import TrafficRequest
+
+ETHERTYPE = 0x88B5
+MACS = ("02:4e:46:56:7f:10", "02:4e:46:56:7f:11")
+WARM = TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=2_000, flows=2)
+TRICKLE = TrafficRequest(
+    duration_ns=1_000_000_000, frame_size=64, rate_pps=2_000, frames=400, flows=2, learning_frames=0
+)
+
+
+@pytest.fixture(name="site")
+def _site(lab_with_vnfs):
+    return lab_with_vnfs
+
+
+def vnf(forwarding):
+    spec = PROJECT.load_vnf("vloop")
+    flavor = PROJECT.load_flavor(spec.flavor)
+    return VnfChoice(label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding=forwarding, flavor=flavor)
+
+
+def variant(name, **options):
+    loaded = PROJECT.load_variant(name)
+    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
+
+
+@pytest.mark.parametrize(
+    ("name", "topology", "forwarding", "options"),
+    [
+        ("macvtap", "pvvp", "mac", {}),
+        ("macvtap", "pvpv", "router", {"core_use": "rps"}),
+        ("macvtap-private", "pvp", "raw", {}),
+        ("macvtap-vepa", "pvvp", "router", {}),
+        ("macvtap-passthru", "pvvp", "bridge", {}),
+        ("macvtap-passthru", "pvp", "io", {"promiscuous": False, "core_use": "inline"}),
+    ],
+)
+def test_every_frame_passes_every_device_and_is_counted_there(site, name, topology, forwarding, options):
+    chosen = variant(name, **options)
+    deployment = site.deploy(chosen, topology, vnf=vnf(forwarding))
+    ports = [port for ports in deployment.vnf_ports for port in ports]
+    assert {port.kind for port in ports} == {PortKind.MACVTAP}
+    for port in ports:
+        assert inside(port.netns, partial(macvlans.mode_of, port.address)) == chosen.options.mode
+    made_promiscuous = inside(deployment.control["switch_netns"], lambda: macvlans.is_promiscuous("s0"))
+    assert made_promiscuous or not chosen.options.promiscuous
+    generator = site.open_generator(deployment)
+    try:
+        generator.run(WARM)
+        before = {hop.name: hop for hop in site.hops(deployment)}
+        counted = site.counters(deployment).packets
+        result = generator.run(TRICKLE)
+        after = site.hops(deployment)
+    finally:
+        generator.close()
+    sent = [direction.sent for direction in result.directions]
+    assert [direction.received for direction in result.directions] == sent
+    assert all(sent)
+    side_by_side = 2 if topology == "pvpv" else 1
+    for hop in after:
+        if hop.rx_packets is not None:
+            share = side_by_side if hop.vnf is not None else 1
+            risen = hop.rx_packets - before[hop.name].rx_packets + hop.tx_packets - before[hop.name].tx_packets
+            assert risen >= sum(sent) // share, hop
+    now = site.counters(deployment)
+    assert now.packets - counted >= sum(sent) * (1 + len(deployment.vnfs) // side_by_side)
+    assert now.busy_cycles == NOT_SEPARABLE
+    site.verify(deployment)
+    site.destroy(deployment)
+
+
+def test_path_is_named_in_order_and_its_threads_sit_where_the_arrangement_says(site):
+    deployment = site.deploy(variant("macvtap-vepa"), "pvvp", vnf=vnf("router"))
+    assert [hop.name for hop in site.hops(deployment)] == [
+        *("generator port 0 (g0)", "link s0", "s0 port v1a", "vnf1 port 0 (eth1a)", "vnf1 port 1 (eth1b)"),
+        *("m1 port v1b", "link m1", "link h1", "link w1", "m1 port v2a"),
+        *("vnf2 port 0 (eth2a)", "vnf2 port 1 (eth2b)", "s1 port v2b", "link s1", "generator port 1 (g1)"),
+    ]
+    placed = site.arrangement(deployment)
+    switch = [thread for thread in site.work_threads(deployment) if thread.role is Role.SWITCH]
+    assert {thread.name.split("-")[0] for thread in switch} == {f"napi/{name}" for name in ("s0", "s1", "m1", "w1")}
+    assert {thread.core for thread in switch} == {placed.switch_cores[0]}
+    site.destroy(deployment)
+
+
+def test_device_that_somebody_removed_is_dead(site):
+    deployment = site.deploy(variant("macvtap"), "pvp", vnf=vnf("router"))
+
+    def remove():
+        with IPRoute() as route:
+            route.link("del", index=route.link_lookup(ifname="s1")[0])
+
+    inside(deployment.control["switch_netns"], remove)
+    with pytest.raises(SwitchDiedError, match="links under test are gone"):
+        site.verify(deployment)
+    site.destroy(deployment)
+
+
+@pytest.mark.parametrize(
+    ("name", "topology", "forwarding", "words"),
+    [
+        ("macvtap", "p2p", "mac", "nothing of it"),
+        ("macvtap", "pvvp", "io", "no way to the next VNF"),
+        ("macvtap-private", "pvvp", "mac", "cannot reach each other"),
+        ("macvtap-passthru", "pvpv", "router", "cannot share"),
+    ],
+)
+def test_what_a_mode_cannot_join_is_refused_with_the_reason(site, name, topology, forwarding, words):
+    with pytest.raises(UnsupportedError, match=words):
+        site.deploy(variant(name), topology, vnf=vnf(forwarding))
+
+
+@pytest.mark.parametrize("name", ["macvtap", "macvtap-private", "macvtap-vepa", "macvtap-passthru"])
+def test_probe_tries_the_mode(site, name):
+    assert site.probe(variant(name)).readiness is Readiness.READY
+
+
+@pytest.mark.parametrize(
+    ("mode", "relay", "arrives"),
+    [
+        ("bridge", False, True),
+        ("private", False, False),
+        ("vepa", False, False),
+        ("vepa", True, True),
+        # Of what a relay sends back, the kernel keeps only broadcasts from devices in mode private.
+        ("private", True, True),
+    ],
+)
+def test_devices_of_one_link_reach_each_other_as_their_mode_says(mode, relay, arrives):
+    def work():
+        assert libc.unshare(CLONE_NEWNET) == 0
+        links.silence_ipv6()
+        links.add_veth("m", "w", ("02:4e:46:56:7f:00", "02:4e:46:56:7f:01"))
+        for number, mac in enumerate(MACS):
+            macvlans.add(MacvlanDevice(f"v{number}", "m", mac, mode, tap=bool(number)))
+        links.set_up(["m", "w", "v0", "v1"])
+        if relay:
+            links.add_bridge("h", ["w"], {"br_stp_state": 0}, learning=True)
+            macvlans.reflect("w")
+        return reaches("v0", "v1")
+
+    assert in_thread(work) is arrives
+
+
+def reaches(sender, receiver):
+    """Whether frames addressed to the second device arrive there; the first ones may find a bridge not yet up."""
+    first, second = (bytes.fromhex(mac.replace(":", "")) for mac in MACS)
+    with raw(sender) as out, raw(receiver) as into:
+        into.settimeout(0.05)
+        for _ in range(5):
+            out.send(second + first + ETHERTYPE.to_bytes(2, "big") + bytes(46))
+            try:
+                while into.recvfrom(2048)[1][2] == socket.PACKET_OUTGOING:
+                    pass
+            except TimeoutError:
+                continue
+            return True
+    return False
+
+
+def raw(name):
+    opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
+    opened.bind((name, ETHERTYPE))
+    return opened
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_nfvbed_that_is_stopped_in_mid_trial_leaves_nothing(before, mark, nfvbed, tmp_path, how):
+    experiment = tmp_path / "stopped.yml"
+    experiment.write_text(
+        "{name: stopped, title: Stopped, variants: [macvtap], topologies: [pvvp], vnfs: [{forwarding: mac}],"
+        " frame_sizes: [64], trials: {mrr_duration_s: 30}, repetitions: {needed: 1}, ceilings: false}\n"
+    )
+    process = nfvbed("run", experiment, "--store", tmp_path / "results.sqlite", "--no-doctor")
+    deadline = time.monotonic() + 60
+    while not list(Path("/run/nfvbed").glob("*/nfvgen-*.sock")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(how)
+    process.communicate(timeout=60)
+    if how is signal.SIGKILL:
+        destroy = nfvbed("destroy")
+        out, err = destroy.communicate(timeout=60)
+        assert destroy.returncode == 0, err
+        assert "removed what a dead nfvbed had left" in out + err
+    assert_back_to(before, mark)

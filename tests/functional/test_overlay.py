@@ -1,0 +1,152 @@
+"""Two hosts joined by a tunnel, and one host with the same rules, on the real Open vSwitch. As root."""
+
+import contextlib
+import os
+import signal
+import socket
+import time
+
+import pytest
+
+from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.overlay import watch
+from nfvbed.deploy.overlay.host import UDP_PORTS, WIRE
+from nfvbed.errors import NfvbedError, SwitchDiedError
+from nfvbed.measure.trial import wait_for_links
+from nfvbed.onboard.site import OnboardingSite
+from nfvbed.records import NOT_SEPARABLE, QualityWarning, VnfKind
+from nfvbed.spec.loader import Project
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import TrafficRequest
+
+PROJECT = Project()
+TRICKLE = TrafficRequest(
+    duration_ns=3_000_000_000, frame_size=1518, rate_pps=5_000, frames=500, flows=10, learning_frames=1
+)
+ENCAPSULATION_BYTES = 50
+"""Outer Ethernet, IPv4 and UDP headers, and that of Geneve without options or of VXLAN."""
+FCS_BYTES = 4
+ALL_FRAMES = 0x0003
+"""ETH_P_ALL."""
+
+
+def variant(name, **options):
+    loaded = PROJECT.load_variant(name)
+    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
+
+
+def send(site, deployment):
+    """Send some frames of ten flows in both directions; give what was sent and received, after the paths are known."""
+    generator = site.open_generator(deployment)
+    try:
+        wait_for_links(generator)
+        generator.run(TRICKLE)
+        return generator.run(TRICKLE)
+    finally:
+        generator.close()
+
+
+def capture(netns):
+    """Open a packet socket on the wire between the hosts."""
+
+    def work():
+        opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_FRAMES))
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+        opened.bind((WIRE, ALL_FRAMES))
+        opened.setblocking(False)
+        return opened
+
+    return inside(netns, work)
+
+
+def captured(opened):
+    frames = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            frames.append(opened.recv(4096))
+    return frames
+
+
+def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_103000_rules(lab):
+    deployment = lab.deploy(PROJECT.load_variant("ovs-overlay-geneve"), "p2p")
+    hosts = watch.views(deployment.control)
+    assert [host.rules for host in hosts] == [103_000, 103_000]
+    assert {"deploy.h1.rules", "deploy.h2.rules"} <= {step for step, _ in deployment.steps}
+    result = send(lab, deployment)
+    assert all(d.received == d.sent > 0 for d in result.directions)
+    for number, host in enumerate(hosts):
+        flows = "\n".join(watch.datapath_flows(host))
+        assert "tnl_push(" in flows
+        assert "tnl_pop(" in flows
+        assert f"udp(dst={UDP_PORTS['geneve']}" in flows, "what comes over the wire"
+        assert "geneve(vni=0x1389)" in flows, "what goes onto it, in the cable's network"
+        tracked = [line for line in watch.connections(host) if line.startswith("udp,")]
+        own = f"198.{18 + number}.0.1"
+        assert sum(f"orig=(src={own}," in line for line in tracked) >= 10, "a connection for every flow that leaves"
+        assert all(line.endswith("mark=1") for line in tracked), tracked[0]
+        zones = {part.split("=")[1] for line in tracked for part in line.split(",") if part.startswith("zone=")}
+        assert len(zones) == 2, "one where frames leave the port, one where they arrive at it"
+    counted = lab.counters(deployment)
+    assert counted.busy_cycles == NOT_SEPARABLE
+    assert deployment.doubts == (QualityWarning.CORES_SHARED,)
+    sent = result.directions[0].sent
+    for host in hosts:
+        raw = counted.raw[host.name]
+        assert raw["tunnel"]["tx_packets"] >= sent
+        assert raw["underlay"]["rx_packets"] >= sent
+        (pmd,) = raw["pmd"]
+        assert pmd["recirculations"] >= 2 * sent, "once for each look-up, and once out of the tunnel"
+    os.kill(lab.work_threads(deployment)[1].pid, signal.SIGKILL)
+    with pytest.raises(SwitchDiedError, match="ovs-vswitchd-h2"):
+        _until_dead(lab, deployment)
+    with pytest.raises(NfvbedError):
+        lab.counters(deployment)
+    lab.destroy(deployment)
+
+
+def _until_dead(site, deployment):
+    for _ in range(100):
+        site.verify(deployment)
+        time.sleep(0.02)
+
+
+def test_frames_on_the_wire_are_vxlan_and_fifty_bytes_longer(lab):
+    deployment = lab.deploy(variant("ovs-overlay-vxlan", underlay="veth", conntrack=False, rules=200), "p2p")
+    first, _ = watch.views(deployment.control)
+    opened = capture(first.netns)
+    try:
+        result = send(lab, deployment)
+        frames = captured(opened)
+    finally:
+        opened.close()
+    assert all(d.received == d.sent > 0 for d in result.directions)
+    udp = [frame for frame in frames if frame[12:14] == b"\x08\x00" and frame[23] == 17]
+    tunnelled = [frame for frame in udp if int.from_bytes(frame[36:38], "big") == UDP_PORTS["vxlan"]]
+    long = [frame for frame in tunnelled if len(frame) == 1518 - FCS_BYTES + ENCAPSULATION_BYTES]
+    assert len(long) >= sum(d.sent for d in result.directions)
+    assert {frame[26:30] for frame in long} == {bytes((192, 0, 2, 1)), bytes((192, 0, 2, 2))}
+    assert {frame[46:49] for frame in long} == {(5001).to_bytes(3, "big")}, "the cable's network"
+    assert {frame[76:78] for frame in long} <= {b"\xc6\x12", b"\xc6\x13"}, "the generator's frame inside"
+    assert not [frame for frame in frames if frame[12:14] == b"\x08\x00" and frame[26:28] in (b"\xc6\x12", b"\xc6\x13")]
+    lab.destroy(deployment)
+
+
+@pytest.mark.parametrize("name", ["ovs-overlay-local", "ovs-overlay-geneve"])
+def test_vnf_to_vnf_within_a_host_and_between_hosts(lab, name):
+    site = OnboardingSite(lab, PROJECT.root)
+    spec = PROJECT.load_vnf("vloop")
+    choice = VnfChoice(
+        label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding="io", flavor=PROJECT.load_flavor(spec.flavor)
+    )
+    deployment = site.deploy(variant(name, rules=1000), "v2v", vnf=choice)
+    generator = site.open_generator(deployment)
+    try:
+        result = generator.run(TrafficRequest(duration_ns=200_000_000, frame_size=64))
+    finally:
+        generator.close()
+    assert result.directions[0].received > 0
+    hosts = watch.views(deployment.control)
+    assert len(hosts) == (1 if name == "ovs-overlay-local" else 2)
+    assert all(watch.connections(host) for host in hosts)
+    assert any("tnl_push" in line for line in watch.datapath_flows(hosts[0])) == (len(hosts) == 2)
+    site.destroy(deployment)

@@ -1,0 +1,187 @@
+"""VPP on the real host where VPP_BIN names one; elsewhere the variant must say that it is not there. As root.
+
+With a VPP every test here sends real frames through it. Without one there is nothing to send them through, and what is
+asserted is that nfvbed says so, with the packages to install: those tests are skipped, and counted.
+"""
+
+import contextlib
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nfvbed.deploy.dataplanes.vpp import Vpp
+from nfvbed.deploy.vpp import binaries
+from nfvbed.errors import NfvbedError, PrerequisiteError, SwitchDiedError, UnsupportedError
+from nfvbed.measure.trial import wait_for_links
+from nfvbed.records import CellRole, Readiness, Role, VnfKind
+from nfvbed.spec.loader import Project
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import TrafficRequest
+
+PROJECT = Project()
+FRAMES = 2000
+REQUEST = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=10_000, frames=FRAMES, learning_frames=1)
+BROUGHT = bool(os.environ.get(binaries.VPP_VARIABLE))
+with_vpp = pytest.mark.skipif(not BROUGHT, reason=f"{binaries.VPP_VARIABLE} names no VPP on this host")
+VARIANTS = sorted(path.stem for path in (PROJECT.root / "deploy/variants").glob("vpp*.yml"))
+
+
+def variant(name="vpp", **options):
+    loaded = PROJECT.load_variant(name)
+    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
+
+
+def vnf(kind=VnfKind.PROCESS, forwarding="io", **more):
+    spec = PROJECT.load_vnf("vloop")
+    flavor = PROJECT.load_flavor(spec.flavor)
+    return VnfChoice(label="test", vnf=spec, kind=kind, forwarding=forwarding, flavor=flavor, **more)
+
+
+def open_generator(site, deployment):
+    generator = site.open_generator(deployment)
+    wait_for_links(generator)
+    generator.run(TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=10_000))
+    return generator
+
+
+@pytest.mark.skipif(BROUGHT, reason=f"{binaries.VPP_VARIABLE} names a VPP")
+@pytest.mark.parametrize("name", VARIANTS)
+def test_absent_vpp_is_unsupported_with_the_fix_and_refused(lab, monkeypatch, tmp_path, name):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    support = lab.probe(PROJECT.load_variant(name))
+    assert support.readiness is Readiness.UNSUPPORTED
+    assert support.reason == "VPP is not there: not on PATH"
+    assert binaries.VPP_VARIABLE in support.fix
+    with pytest.raises(PrerequisiteError, match="VPP is not there"):
+        lab.deploy(PROJECT.load_variant(name), "p2p")
+
+
+@with_vpp
+@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("forwarding", ["l2-cross-connect", "bridge-domain"])
+def test_every_frame_is_counted_at_every_hop(lab, name, forwarding):
+    deployment = lab.deploy(variant(name, forwarding=forwarding), "p2p")
+    generator = open_generator(lab, deployment)
+    before, first = lab.hops(deployment), lab.counters(deployment)
+    result = generator.run(REQUEST)
+    lab.verify(deployment)
+    after, second = lab.hops(deployment), lab.counters(deployment)
+    sent = [d.sent for d in result.directions]
+    assert [d.received for d in result.directions] == sent
+    assert [hop.name for hop in after] == ["vpp port p0", "vpp graph", "vpp port p1"]
+    entered = after[0].rx_packets - before[0].rx_packets
+    left = after[2].tx_packets - before[2].tx_packets
+    assert sent[0] <= left <= entered <= sent[0] + 10, "learning frames come on top"
+    assert second.packets - first.packets >= sum(sent)
+    assert second.busy_cycles > first.busy_cycles
+    assert second.source == "VPP runtime"
+    (worker,) = [thread for thread in lab.work_threads(deployment) if thread.role is Role.SWITCH]
+    assert worker.core == lab.arrangement(deployment).switch_cores[0]
+    assert os.sched_getaffinity(worker.tid) == {worker.core}
+    assert deployment.versions["vpp"][0].isdigit()
+    # Another process, that has only the record, sees the same.
+    assert Vpp().counters(deployment).packets >= second.packets
+    Vpp().verify(deployment)
+    generator.close()
+    lab.destroy(deployment)
+    with pytest.raises(NfvbedError):
+        Vpp().verify(deployment)
+
+
+@with_vpp
+@pytest.mark.parametrize("topology", ["pvp", "pvvp"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_frames_go_through_vnfs(lab_with_vnfs, name, topology):
+    site = lab_with_vnfs
+    chosen = variant(name)
+    forwarding = chosen.native_vnf.forwarding
+    deployment = site.deploy(chosen, topology, vnf=vnf(forwarding=forwarding))
+    generator = open_generator(site, deployment)
+    result = generator.run(REQUEST)
+    assert all(d.received == d.sent > 0 for d in result.directions)
+    site.verify(deployment)
+    generator.close()
+    site.destroy(deployment)
+
+
+@with_vpp
+def test_vpp_killed_in_mid_trial(lab):
+    deployment = lab.deploy(variant(), "p2p")
+    generator = open_generator(lab, deployment)
+    (worker,) = deployment.threads
+    killer = threading.Timer(0.2, os.kill, (worker.pid, signal.SIGKILL))
+    killer.start()
+    # The generator may notice its peer's end or not: what counts is what `verify` says.
+    with contextlib.suppress(NfvbedError):
+        generator.run(TrafficRequest(duration_ns=500_000_000, frame_size=64, rate_pps=10_000))
+    killer.join()
+    with pytest.raises(SwitchDiedError) as caught:
+        lab.verify(deployment)
+    assert "signal 9" in caught.value.observed
+    with pytest.raises(SwitchDiedError):
+        lab.counters(deployment)
+    generator.close()
+    lab.destroy(deployment)
+
+
+@with_vpp
+def test_vpp_that_is_reset_forwards_again(lab):
+    deployment = lab.deploy(variant("vpp-af-packet"), "p2p")
+    generator = open_generator(lab, deployment)
+    report = lab.reset(deployment, 0.0)
+    assert [step for step, _ in report.steps] == ["reset.kill", "reset.start", "reset.interfaces"]
+    wait_for_links(generator)
+    result = generator.run(REQUEST)
+    assert all(d.received == d.sent > 0 for d in result.directions)
+    assert lab.counters(deployment).packets >= sum(d.sent for d in result.directions)
+    lab.verify(deployment)
+    generator.close()
+    lab.destroy(deployment)
+
+
+@with_vpp
+def test_interrupted_deployment_leaves_nothing(nfvbed):
+    process = nfvbed("trace", "vpp", "--frames", "100000")
+    with contextlib.suppress(Exception):
+        process.wait(timeout=1.5)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    # The fixture looks at the host: no process, namespace, hugepage or run directory is there.
+    assert not list(Path("/dev/shm").glob("nfvbed-*"))
+
+
+@with_vpp
+def test_generator_can_be_started_again_but_not_vpp(lab):
+    deployment = lab.deploy(variant(), "p2p")
+    for _ in range(2):
+        generator = open_generator(lab, deployment)
+        assert all(d.received == d.sent > 0 for d in generator.run(REQUEST).directions)
+        generator.close()
+    with pytest.raises(UnsupportedError, match="do not begin anew"):
+        lab.reset(deployment, 0.0)
+    lab.destroy(deployment)
+
+
+@with_vpp
+def test_shared_flows_are_refused_with_the_reason(lab):
+    with pytest.raises(UnsupportedError, match="shares no flows out"):
+        lab.deploy(variant(), "pvpv", vnf=vnf())
+
+
+@with_vpp
+def test_ceilings_stand_beside_vpp(lab):
+    for role in (CellRole.REFERENCE, CellRole.LOOPBACK):
+        deployment = lab.deploy(variant(), "p2p", role)
+        generator = open_generator(lab, deployment)
+        assert all(d.received == d.sent > 0 for d in generator.run(REQUEST).directions)
+        generator.close()
+        lab.destroy(deployment)
+
+
+def test_manifest_says_that_the_user_brings_it():
+    manifest = yaml.safe_load((PROJECT.root / "tests/support.yml").read_text())["variants"]
+    assert {manifest[name]["brought_by"] for name in VARIANTS} == {binaries.VPP_VARIABLE}
