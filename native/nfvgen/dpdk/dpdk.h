@@ -107,7 +107,7 @@ static inline uint16_t dpdk_take(const struct dpdk_port *port, struct rte_mbuf *
 
 	for (uint16_t queue = port->rx_queues; queue-- > 0 && taken < count;)
 		taken = (uint16_t)(taken +
-			rte_eth_rx_burst(port->id, queue, frames + taken, (uint16_t)(count - taken)));
+				   rte_eth_rx_burst(port->id, queue, frames + taken, (uint16_t)(count - taken)));
 	return taken;
 }
 
