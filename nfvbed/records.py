@@ -304,12 +304,13 @@ class VnfPort(Record):
     """0 towards outside end 0, 1 towards outside end 1."""
     kind: PortKind
     address: str
-    """vhost-user: the socket, whose server the VNF is; veth, tap, macvtap: the VNF's end of it, in `netns`."""
+    """vhost-user, memif: the socket, which the VNF makes where it listens; others: the VNF's end, in `netns`."""
     netns: str | None = None
     """Path of the network namespace that the address is in."""
     mac: str
     queues: int = 1
     queue_size: int = 1024
+    listens: bool = True
     card: GuestCard = "any"
     """The network card that a guest has on it; any: the one that the VNF asks for."""
     offloads: bool = True

@@ -129,7 +129,7 @@ void dpdk_idle(void)
 		unsigned count = 32;
 
 		for (unsigned total = 0; count == 32 && total < IDLE_FRAMES; total += count) {
-			count = rte_eth_rx_burst(dpdk.ports[port].id, 0, frames, 32);
+			count = dpdk_take(&dpdk.ports[port], frames, 32);
 			for (unsigned i = 0; i < count; i++) {
 				uint32_t length = RTE_MIN(frames[i]->pkt_len, (uint32_t)sizeof(bytes));
 				const uint8_t *frame = rte_pktmbuf_read(frames[i], 0, length, bytes);

@@ -22,6 +22,7 @@ struct dpdk_port {
 	bool copies;  /* its driver writes received frames on this core: they are in its cache, and should be used then
 		       */
 	bool pci;
+	uint16_t rx_queues; /* a peer with several threads may send each thread's frames on a queue of its own */
 	uint16_t max_frame_size_bytes;
 	uint8_t mac[6];
 	char device[64];
@@ -98,6 +99,17 @@ struct dpdk_engine {
 };
 
 extern struct dpdk_engine dpdk;
+
+/* Takes what has come on any of a port's queues. */
+static inline uint16_t dpdk_take(const struct dpdk_port *port, struct rte_mbuf **frames, uint16_t count)
+{
+	uint16_t taken = 0;
+
+	for (uint16_t queue = port->rx_queues; queue-- > 0 && taken < count;)
+		taken = (uint16_t)(taken +
+				   rte_eth_rx_burst(port->id, queue, frames + taken, (uint16_t)(count - taken)));
+	return taken;
+}
 
 __attribute__((format(printf, 2, 3))) void failure_set(struct failure *why, const char *format, ...);
 

@@ -291,7 +291,7 @@ unsigned dpdk_fetch(unsigned port, unsigned burst)
 {
 	struct arrivals *a = &dpdk.arrivals[port];
 
-	a->count = rte_eth_rx_burst(dpdk.ports[port].id, 0, a->frames, (uint16_t)burst);
+	a->count = dpdk_take(&dpdk.ports[port], a->frames, (uint16_t)burst);
 	a->time = rte_rdtsc();
 	if (dpdk.ports[port].copies)
 		return dpdk_check(port);

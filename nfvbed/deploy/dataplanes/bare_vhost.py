@@ -5,13 +5,16 @@ rings. Where the VNF shares the generator's core, what it reaches is a lower bou
 switch that copies on a core of its own.
 """
 
+from pathlib import Path
+
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.loopback_vhost import LoopbackVhost
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVhostUser
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.wiring import end_name, refuse_many_vnfs, vnf_ports
-from nfvbed.records import CellRole, Deployment, GeneratorPort, PortKind, Support
+from nfvbed.records import CellRole, Deployment, GeneratorPort, PortKind, Support, VnfPort
+from nfvbed.spec.layout import End
 from nfvbed.spec.variant import Variant
 
 
@@ -34,17 +37,23 @@ class BareVhost(SwitchlessVhostUser):
         steps = Steps()
         with steps.timed("deploy.ports"):
             sockets = vhost_user_ports.sockets(directory, ("v1a", "v1b"))
-        specs = [f"net_vhost{index},iface={path},client=1,queues=1" for index, path in enumerate(sockets.values())]
         return Deployment(
             id=request.workspace.id,
             variant=request.variant.name,
             site="lab",
             topology=plan.name,
             role=CellRole.VNF,
-            ports=tuple(GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER) for spec in specs),
-            vnf_ports=vnf_ports(
-                plan, lambda end: vhost_user_ports.vnf_port(end, sockets[end_name(end)], options.ring_size)
-            ),
+            ports=self.ports(tuple(sockets.values()), options.ring_size),
+            vnf_ports=vnf_ports(plan, lambda end: self.vnf_port(end, sockets[end_name(end)], options.ring_size)),
             run_directory=str(directory),
             steps=steps.done,
         )
+
+    def ports(self, paths: tuple[Path, ...], size: int) -> tuple[GeneratorPort, ...]:
+        """Give the generator's ports, the vhost side of the VNF's sockets; `size`: of rings that it makes."""
+        specs = [f"net_vhost{index},iface={path},client=1,queues=1" for index, path in enumerate(paths)]
+        return tuple(GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER) for spec in specs)
+
+    def vnf_port(self, end: End, path: Path, size: int) -> VnfPort:
+        """Give the VNF's port on a socket."""
+        return vhost_user_ports.vnf_port(end, path, size)

@@ -6,6 +6,8 @@ a *lower bound* of what the generator can do beside a switch that does the copyi
 exceed it. The ceiling in the switch's own arrangement is the reference, testpmd io (`testpmd_io.py`).
 """
 
+from pathlib import Path
+
 from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVhostUser
@@ -46,17 +48,20 @@ class LoopbackVhost(SwitchlessVhostUser):
         with steps.timed("deploy.ports"):
             path = workspace.directory / "loop.sock"
             vhost_user_ports.refuse_busy(path)
-        vhost = f"net_vhost0,iface={path},client=1,queues=1"
         return Deployment(
             id=workspace.id,
             variant=variant.name,
             site="lab",
             topology=request.layout.name,
             role=CellRole.LOOPBACK,
-            ports=(
-                vhost_user_ports.server_port(0, path, options.ring_size),
-                GeneratorPort(engine="dpdk", spec=vhost, kind=PortKind.VHOST_USER),
-            ),
+            ports=self.ports(path, options.ring_size),
             run_directory=str(workspace.directory),
             steps=steps.done,
         )
+
+    def ports(self, path: Path, size: int) -> tuple[GeneratorPort, GeneratorPort]:
+        """Give both ends of a socket."""
+        vhost = GeneratorPort(
+            engine="dpdk", spec=f"net_vhost0,iface={path},client=1,queues=1", kind=PortKind.VHOST_USER
+        )
+        return vhost_user_ports.server_port(0, path, size), vhost

@@ -1,10 +1,10 @@
-"""Open vSwitch's userspace datapath on DPDK, with vhost-user ports."""
+"""Open vSwitch's userspace datapath on DPDK, with vhost-user or memif ports."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from nfvbed.deploy.dataplane import DeployRequest
-from nfvbed.deploy.dataplanes import vhost_user_ports
+from nfvbed.deploy.dataplanes import memif_ports, vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_probe import try_open_vswitch
 from nfvbed.deploy.dataplanes.ovs_switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
 from nfvbed.deploy.lab.generator import IDLE_PORT
@@ -13,11 +13,13 @@ from nfvbed.deploy.ovs import reading, tuning
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import PortRequest, SwitchState
 from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
-from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, vnf_ports
+from nfvbed.deploy.reset import ResetReport
+from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.records import Readiness, Support
+from nfvbed.records import Deployment, GeneratorPort, PortKind, Readiness, Support, VnfPort
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+from nfvbed.spec.layout import End
 from nfvbed.spec.variant import Variant
 
 _OPEN_PORTS = 2
@@ -27,24 +29,37 @@ def ovs_options(variant: Variant) -> OvsDpdkOptions:
     """Give the variant's options.
 
     Raises:
-        ConfigurationError: they are those of another data plane.
+        ConfigurationError: they are those of another data plane, or of ports of another kind.
         UnsupportedError: they ask for more queues than a generator's port has.
     """
     options = variant.options
     if not isinstance(options, OvsDpdkOptions):
         raise ConfigurationError(f"variant {variant.name} is no ovs-dpdk", observed=options.dataplane)
+    if variant.port_kind.value != options.port_type:
+        raise ConfigurationError(
+            f"variant {variant.name} has two kinds of ports to the generator",
+            observed=f"port_kind: {variant.port_kind}, options.port_type: {options.port_type}",
+            fix="give both the same",
+        )
     if options.n_rxq != 1:
         raise UnsupportedError(
-            "vhost-user ports have as many queues as their other side, and the generator has one",
+            f"{options.port_type} ports have as many queues as their other side, and the generator has one",
             where=f"variant {variant.name}, n_rxq",
             observed=str(options.n_rxq),
             fix="n_rxq: 1",
+        )
+    if options.port_type == "memif" and options.pmd_cores > 1:
+        raise UnsupportedError(
+            "each polling thread sends on a queue of its own, and the generator's memif has one",
+            where=f"variant {variant.name}, pmd_cores",
+            observed=str(options.pmd_cores),
+            fix="pmd_cores: 1, or vhost-user ports",
         )
     return options
 
 
 class OvsDpdk(OvsSwitch):
-    """`br0` in an instance of its own, all its ports vhost-user; PMD threads on the switch's cores."""
+    """`br0` in an instance of its own, its ports vhost-user or memif; PMD threads on the switch's cores."""
 
     kind = "ovs-dpdk"
 
@@ -74,18 +89,30 @@ class OvsDpdk(OvsSwitch):
         return StartedSwitch(
             instance=instance,
             netns=netns,
-            ports=vhost_user_ports.server_ports([sockets[f"p{end}"] for end in plan.outside], options.rx_queue_size),
-            vnf_ports=vnf_ports(
-                plan,
-                lambda end: vhost_user_ports.vnf_port(
-                    end, sockets[end_name(end)], options.rx_queue_size, queues_of(request.vnf)
-                ),
-            ),
+            ports=tuple(_generator_port(index, sockets[f"p{end}"], options) for index, end in enumerate(plan.outside)),
+            vnf_ports=vnf_ports(plan, lambda end: _vnf_port(end, sockets[end_name(end)], request)),
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             daemon_cores=request.arrangement.control_cores,
             versions={"dpdk": state.dpdk_version},
             control={IDLE_PORT: vhost_user_ports.IDLE} if len(plan.outside) == 1 else {},
         )
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """As every Open vSwitch; but DPDK's memif clients do not connect again to one that has gone.
+
+        Raises:
+            UnsupportedError: a port of it is a memif.
+        """
+        kinds = {port.kind for port in deployment.ports}
+        kinds |= {port.kind for ports in deployment.vnf_ports for port in ports}
+        if PortKind.MEMIF in kinds:
+            raise UnsupportedError(
+                "a switch with memif ports cannot be reset beneath its peers",
+                where=f"variant {deployment.variant}",
+                observed="DPDK's memif client connects once, when its port starts",
+                fix="leave the test reset out, or take variant ovs-dpdk",
+            )
+        return super().reset(deployment)
 
 
 def _start(
@@ -103,17 +130,7 @@ def _start(
         instance.start_database()
     dpdk = DpdkSettings(memory_mib, hugepages, arrangement.switch_cores, main_core=arrangement.control_cores[0])
     other_config = settings(dpdk, f"nfvbed-{request.workspace.id}-ovs") | tuning.userspace_settings(options)
-    numbers = port_numbers(request.layout)
-    ports = [
-        PortRequest(
-            name,
-            "dpdkvhostuserclient",
-            numbers[name],
-            {"vhost-server-path": str(path)},
-            tuning.interface_settings(name, options, arrangement.switch_cores),
-        )
-        for name, path in sockets.items()
-    ]
+    ports = [_port_request(name, path, request) for name, path in sockets.items()]
     with instance.connect() as database:
         with steps.timed("deploy.switch"):
             database.initialise(other_config)
@@ -122,3 +139,30 @@ def _start(
         with steps.timed("deploy.bridge"):
             database.add_bridge(BRIDGE, ports, tuning.bridge_settings(options))
     return state, netns
+
+
+def _port_request(name: str, path: Path, request: DeployRequest) -> PortRequest:
+    """Ask for a port; `p0` and `p1` lead to the generator, the others to VNFs."""
+    options = ovs_options(request.variant)
+    tuned = tuning.interface_settings(name, options, request.arrangement.switch_cores)
+    number = port_numbers(request.layout)[name]
+    outside = name.startswith("p")
+    kind = request.variant.port_kind if outside else require_vnf(request.layout, request.vnf, request.variant)
+    if kind is PortKind.MEMIF:
+        arguments = memif_ports.devargs(f"net_memif_{name}", path, options.rx_queue_size, listens=True)
+        queues = {} if outside else {"n_rxq": str(memif_ports.QUEUES)}
+        return PortRequest(name, "dpdk", number, {"dpdk-devargs": arguments} | queues, tuned)
+    return PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(path)}, tuned)
+
+
+def _generator_port(index: int, path: Path, options: OvsDpdkOptions) -> GeneratorPort:
+    if options.port_type == "memif":
+        return memif_ports.generator_port(index, path, options.rx_queue_size, queues=memif_ports.QUEUES)
+    return vhost_user_ports.server_port(index, path, options.rx_queue_size)
+
+
+def _vnf_port(end: End, path: Path, request: DeployRequest) -> VnfPort:
+    size = request.variant.options.ring_size
+    if require_vnf(request.layout, request.vnf, request.variant) is PortKind.MEMIF:
+        return memif_ports.vnf_port(end, path, size, queues=memif_ports.QUEUES)
+    return vhost_user_ports.vnf_port(end, path, size, queues_of(request.vnf))

@@ -27,10 +27,13 @@ _SUBJECTS = {
     "vpp": "nfvbed.deploy.dataplanes.vpp:Vpp",
 }
 _CEILINGS = {
+    (CellRole.LOOPBACK, PortKind.MEMIF): "nfvbed.deploy.dataplanes.memif_ceilings:LoopbackMemif",
     (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.deploy.dataplanes.loopback_veth:LoopbackVeth",
     (CellRole.LOOPBACK, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.loopback_vhost:LoopbackVhost",
+    (CellRole.VNF, PortKind.MEMIF): "nfvbed.deploy.dataplanes.memif_ceilings:BareMemif",
     (CellRole.VNF, PortKind.VETH): "nfvbed.deploy.dataplanes.bare_veth:BareVeth",
     (CellRole.VNF, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.bare_vhost:BareVhost",
+    (CellRole.REFERENCE, PortKind.MEMIF): "nfvbed.deploy.dataplanes.memif_ceilings:TestpmdMemif",
     (CellRole.REFERENCE, PortKind.VETH): "nfvbed.deploy.dataplanes.testpmd_veth:TestpmdVeth",
     (CellRole.REFERENCE, PortKind.VHOST_USER): "nfvbed.deploy.dataplanes.testpmd_io:TestpmdIo",
 }

@@ -126,13 +126,21 @@ class TestpmdIo(DataPlane):
         vhost_user_ports.check_queue_size(options.ring_size)
         sockets = tuple(vhost_user_ports.sockets(workspace.directory).values())
         return ReferencePorts(
-            vdevs=(vdev(0, sockets[0]), vdev(1, sockets[1])),
-            ports=vhost_user_ports.server_ports(sockets, options.ring_size),
+            vdevs=(self.vdev(0, sockets[0], options.ring_size), self.vdev(1, sockets[1], options.ring_size)),
+            ports=self.ports(sockets, options.ring_size),
             netns=workspace.network_namespace("switch"),
             hugepages_mib=max(variant.hugepages_mib, options.ring_memory_mib),
             memory_mib=options.ring_memory_mib,
             descriptors=options.ring_size,
         )
+
+    def vdev(self, index: int, socket: Path, size: int) -> str:
+        """Give testpmd's port on a socket."""
+        return vdev(index, socket)
+
+    def ports(self, sockets: tuple[Path, ...], size: int) -> tuple[GeneratorPort, ...]:
+        """Give the generator's ports on the same sockets."""
+        return vhost_user_ports.server_ports(sockets, size)
 
     def verify(self, deployment: Deployment) -> None:
         """Check that testpmd lives."""

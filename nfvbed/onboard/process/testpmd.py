@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from nfvbed.deploy.dataplanes import vhost_user_ports
+from nfvbed.deploy.dataplanes import memif_ports, vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_probe import try_memory
 from nfvbed.deploy.lab.napi import still_there
 from nfvbed.deploy.lab.processes import ManagedProcess
@@ -36,6 +36,8 @@ IDLE, WAITS, YIELDS, POLLS = "idle", "waits", "yields", "polls"
 """In a handle's facts: what it does with its core when there is nothing to do."""
 POLLING_LOOKS = 3
 """How often in a row the forwarding thread must be seen running: DPDK's own start lets it run for a moment."""
+SOCKETS = (PortKind.VHOST_USER, PortKind.MEMIF)
+"""Kinds of ports that are rings behind a socket; all others are network devices."""
 _LOOK_S = 0.005
 _REPORT = "yield"
 """In a handle's control: what the plug-in counts, where it is loaded."""
@@ -82,7 +84,7 @@ class TestpmdVnf(VnfDriver):
             if _is_network_device(first):
                 netns, _ = kernel_ports(placement)
                 napi_threads = devices.prepare(placement)
-            elif first.kind is PortKind.VHOST_USER:
+            elif first.kind in SOCKETS:
                 vhost_user_ports.check_queue_size(spec.descriptors)
                 _remove_dead_sockets(placement.ports)
             options = self._options(placement)
@@ -252,11 +254,14 @@ class TestpmdVnf(VnfDriver):
                 f"net_virtio_user{index},path={port.address},server=1,queues={port.queues},"
                 f"queue_size={descriptors},mac={port.mac}"
             )
+        if port.kind is PortKind.MEMIF:
+            arguments = memif_ports.devargs(f"net_memif{index}", port.address, descriptors, listens=port.listens)
+            return f"{arguments},mac={port.mac}"
         return _KERNEL_PORTS[self._driver_of(port)].format(index=index, device=port.address, queues=port.queues)
 
 
 def _is_network_device(port: VnfPort) -> bool:
-    return port.kind is not PortKind.VHOST_USER and port.netns is not None
+    return port.kind not in SOCKETS and port.netns is not None
 
 
 def _is_pci_device(port: VnfPort) -> bool:
@@ -291,7 +296,7 @@ def _hugepages(placement: VnfPlacement) -> Path:
 def _remove_dead_sockets(ports: tuple[VnfPort, ...]) -> None:
     """A socket that a killed process left stands in the way of the next."""
     for port in ports:
-        if port.kind is PortKind.VHOST_USER:
+        if port.kind in SOCKETS and port.listens:
             Path(port.address).unlink(missing_ok=True)
 
 

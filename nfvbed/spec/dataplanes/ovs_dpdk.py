@@ -2,17 +2,21 @@
 
 from typing import Literal
 
-from nfvbed.records import PortKind
+from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.dataplanes.ovs_userspace import OvsUserspaceOptions, refuse_unless_vhost_user
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 
 class OvsDpdkOptions(OvsUserspaceOptions):
     """Open vSwitch with the DPDK datapath."""
 
     dataplane: Literal["ovs-dpdk"]
+    port_type: Literal["vhost-user", "memif"] = "vhost-user"
+    """Of the generator's ports (the variant's `port_kind`), and of VNFs that are processes; a virtual machine has
+    vhost-user."""
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """All of its ports are vhost-user sockets."""
+        """Sockets, which a DPDK process opens; a virtual machine, and whoever asks for it, has vhost-user."""
         refuse_unless_vhost_user(choice, "ovs-dpdk")
-        return PortKind.VHOST_USER
+        by_memif = self.port_type == "memif" and choice.kind is not VnfKind.VM and vnic_of(choice) == "any"
+        return PortKind.MEMIF if by_memif else PortKind.VHOST_USER

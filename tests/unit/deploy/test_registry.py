@@ -38,7 +38,8 @@ def test_bridge_and_its_ceiling():
 def test_every_port_kind_of_the_lab_has_its_ceilings():
     assert data_plane(BRIDGE, CellRole.REFERENCE).kind == "testpmd-veth"
     assert data_plane(OVS, CellRole.REFERENCE).kind == "testpmd-io"
-    assert not has_ceiling(CellRole.REFERENCE, PortKind.MEMIF)
+    assert has_ceiling(CellRole.REFERENCE, PortKind.MEMIF)
+    assert not has_ceiling(CellRole.REFERENCE, PortKind.PCI)
 
 
 def test_ceiling_of_a_vnf_goes_by_its_ports(project):
