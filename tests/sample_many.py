@@ -76,7 +76,10 @@ def _hole(name: str, topology: str) -> tuple[Status, str] | None:
         why = "frames of one macvtap port reach another one only through a VNF"
         return Status.NOT_APPLICABLE, f"variant {name} has no topology p2p: {why}"
     if name in EMULATED and topology in ("pv3p", "pv4p"):
-        return Status.SKIPPED, "experiment demo-all measures longer chains without virtual machines (chains.guests)"
+        return (
+            Status.SKIPPED,
+            "experiment demo-all leaves longer chains out where a deployment takes long (chains.slow)",
+        )
     if name == "xdp-generic" and topology == "pv4p":
         return Status.BLOCKED, "budget: 0 of 4 repetitions in class near; more would not have ended within 1600 s"
     return None

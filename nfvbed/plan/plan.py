@@ -64,6 +64,8 @@ class Plan:
     """Cells that the experiment leaves out although they could be measured, each with the reason."""
     in_guests: frozenset[str] = frozenset()
     """Variants that run in a virtual machine themselves."""
+    slow: frozenset[str] = frozenset()
+    """Variants whose deployments take long."""
 
     def choice(self, key: DeploymentKey) -> VnfChoice | None:
         """Give the VNF of a deployment; None where it has none."""
@@ -72,6 +74,10 @@ class Plan:
     def boots(self, key: DeploymentKey) -> bool:
         """Whether a virtual machine is booted for a deployment: for its VNFs, or for the data plane itself."""
         return boots_guests(key.variant, self.choice(key), self.in_guests)
+
+    def is_slow(self, key: DeploymentKey) -> bool:
+        """Whether a deployment takes long."""
+        return key.variant in self.slow or self.boots(key)
 
     @cached_property
     def cell_by_id(self) -> dict[str, CellPlan]:
@@ -94,7 +100,7 @@ class Plan:
         """Give the repetitions that a cell must have in one placement class."""
         repetitions = self.experiment.repetitions
         if self.cell_by_id[cell].role is CellRole.SUBJECT:
-            fewer = repetitions.needed_guests if self.boots(self.cell_by_id[cell].deployment) else None
+            fewer = repetitions.needed_slow if self.is_slow(self.cell_by_id[cell].deployment) else None
             return repetitions.needed if fewer is None else min(repetitions.needed, fewer)
         return min(repetitions.needed, repetitions.needed_ceilings)
 
@@ -126,17 +132,18 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
     reasons = [(cell, _absence(cell, by_name[cell.variant])) for cell in subjects]
     absent = tuple((cell, reason) for cell, reason in reasons if reason)
     in_guests = frozenset(variant.name for variant in variants if variant.options.boots_guest)
-    left_out = {cell.id: _left_out(experiment, cell, choices, in_guests) for cell, reason in reasons if not reason}
+    slow = frozenset(variant.name for variant in variants if variant.options.slow_to_deploy) | in_guests
+    left_out = {cell.id: _left_out(experiment, cell, choices, slow) for cell, reason in reasons if not reason}
     present = [cell for cell, reason in reasons if not reason and not left_out[cell.id]]
     skipped = tuple((cell, left_out[cell.id]) for cell, reason in reasons if not reason and left_out[cell.id])
     ceilings = planned_ceilings(experiment, variants, present, choices) if experiment.ceilings else []
     trials = _ordered(experiment, ceilings, present)
-    return Plan(experiment, (*ceilings, *present), absent, trials, choices, skipped, in_guests)
+    return Plan(experiment, (*ceilings, *present), absent, trials, choices, skipped, in_guests, slow)
 
 
-def boots_guests(variant: str, choice: VnfChoice | None, in_guests: Container[str]) -> bool:
-    """Whether a virtual machine is booted: for VNFs of that choice, or for the data plane itself."""
-    return variant in in_guests or (choice is not None and choice.kind is VnfKind.VM)
+def boots_guests(variant: str, choice: VnfChoice | None, anyway: Container[str]) -> bool:
+    """Whether a virtual machine is booted for VNFs of that choice, or the variant is among those that take long."""
+    return variant in anyway or (choice is not None and choice.kind is VnfKind.VM)
 
 
 def units_of(experiment: Experiment, cell: CellPlan) -> tuple[Unit, ...]:
@@ -206,12 +213,12 @@ def _subject(
     )
 
 
-def _left_out(experiment: Experiment, cell: CellPlan, choices: Choices, in_guests: Container[str]) -> str:
+def _left_out(experiment: Experiment, cell: CellPlan, choices: Choices, slow: Container[str]) -> str:
     """Say why the experiment leaves a cell out that could be measured; empty where it does not."""
-    if experiment.chains is None or experiment.chains.guests or cell.topology not in experiment.longer:
+    if experiment.chains is None or experiment.chains.slow or cell.topology not in experiment.longer:
         return ""
-    if boots_guests(cell.variant, choices.get((cell.variant, cell.vnf)), in_guests):
-        return f"experiment {experiment.name} measures longer chains without virtual machines (chains.guests)"
+    if boots_guests(cell.variant, choices.get((cell.variant, cell.vnf)), slow):
+        return f"experiment {experiment.name} leaves longer chains out where a deployment takes long (chains.slow)"
     return ""
 
 

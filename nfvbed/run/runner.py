@@ -14,6 +14,7 @@ from nfvbed.errors import (
     UsageError,
     VnfDiedError,
 )
+from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
 from nfvbed.plan.standing import Standing, standing
@@ -132,8 +133,9 @@ class Runner:
                 break
             served = False
             for key, group in execution.plan.by_deployment(trials):
-                if execution.fits(group):
-                    bench.serve(key, execution.variants[key.variant], group)
+                if execution.fits(key, group):
+                    with execution.timed(key):
+                        bench.serve(key, execution.variants[key.variant], group)
                     served = True
             after = execution.standing()
             execution.look_ahead(number, after)
@@ -194,6 +196,8 @@ class _Execution:
         """What is thought to be needed, some of it done by now."""
         self._over_budget: set[str] = set()
         """Cells of which something was not begun as it would not have fitted into the budget."""
+        self._took_s: dict[str, float] = {}
+        """The longest time that a deployment of each variant took with its trials."""
 
     def set_aside(self, supports: Sequence[Support], observer: Observer) -> None:
         """Write the cells that this host or the matrix does not have, with their reasons."""
@@ -241,10 +245,18 @@ class _Execution:
         """
         return pending(self._wanted(number, before), self.ledger.done_keys)
 
-    def fits(self, trials: Sequence[PlannedTrial]) -> bool:
+    @contextlib.contextmanager
+    def timed(self, key: DeploymentKey) -> Iterator[None]:
+        """Remember how long a deployment takes with its trials: the next one of that variant may take as long."""
+        began = self._tools.clock()
+        yield
+        self._took_s[key.variant] = max(self._tools.clock() - began, self._took_s.get(key.variant, 0.0))
+
+    def fits(self, key: DeploymentKey, trials: Sequence[PlannedTrial]) -> bool:
         """Whether trials with their deployment end within the budget, at the pace so far; if not, remember that."""
         budget_s = self.plan.experiment.repetitions.budget_s
-        if budget_s is None or self._pace.elapsed_s + self._at_pace_s(trials) <= budget_s:
+        takes_s = max(self._at_pace_s(trials), self._took_s.get(key.variant, 0.0))
+        if budget_s is None or self._pace.elapsed_s + takes_s <= budget_s:
             return True
         self._over_budget |= {trial.cell for trial in trials}
         return False

@@ -6,6 +6,7 @@ from statistics import median
 
 from nfvbed.compare.agreement import Outcome, disagreements
 from nfvbed.deploy.lab.footprint import Footprint
+from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.site import Site
 from nfvbed.errors import BusyError, NfvbedError
 from nfvbed.measure.trace import TraceReport, run_trace
@@ -65,7 +66,7 @@ class Visit(Record):
     switch_ns: int | None = None
     """The last variant's destruction and this one's deployment until its first frame; None: there was none before."""
     steps: tuple[tuple[str, int], ...] = ()
-    """Of the deployment, ns."""
+    """Of the deployment, of the generator's start, and of the wait for the first frame, ns."""
     left: tuple[str, ...] = ()
     """What stood after its destruction and not before the loop."""
 
@@ -149,11 +150,14 @@ class SwitchLoop:
 
     def _through(self, candidate: Candidate, found: Visit) -> Visit:
         began = self._clock()
+        steps = Steps()
         deployment = self._site.deploy(candidate.variant, candidate.topology, vnf=candidate.vnf)
         try:
-            generator = self._site.open_generator(deployment)
+            with steps.timed("generator"):
+                generator = self._site.open_generator(deployment)
             try:
-                self._wait(generator, deployment)
+                with steps.timed("first-frame"):
+                    self._wait(generator, deployment)
                 deploy_ns = self._clock() - began
                 report = run_trace(self._site, deployment, generator, FRAME_SIZE_BYTES, FRAMES)
             finally:
@@ -164,7 +168,7 @@ class SwitchLoop:
             raise
         self._site.destroy(deployment)
         self._last_destroy_ns = destroy_ns = self._clock() - closing
-        times = {"deploy_ns": deploy_ns, "destroy_ns": destroy_ns, "steps": deployment.steps}
+        times = {"deploy_ns": deploy_ns, "destroy_ns": destroy_ns, "steps": (*deployment.steps, *steps.done)}
         return found.model_copy(update=times | _seen(report))
 
     def _wait(self, generator: Generator, deployment: Deployment) -> None:

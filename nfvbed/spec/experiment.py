@@ -1,6 +1,6 @@
 """`vsperf-conf/experiments/*.yml`: what is measured and how often."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -50,8 +50,9 @@ class RepetitionsSpec(SpecModel):
     """Repetitions that every cell must have in one placement class."""
     needed_ceilings: int = Field(3, ge=1, le=1000)
     """The same for the ceilings, at most `needed`; a ceiling bounds a result and is not compared with it."""
-    needed_guests: int | None = Field(None, ge=1, le=1000)
-    """The same for cells with virtual machines, which take long to boot, at most `needed`; none: as all others."""
+    needed_slow: int | None = Field(None, ge=1, le=1000)
+    """The same for cells whose deployment takes long (virtual machines to boot, 100,000 rules to write), at most
+    `needed`; none: as all others."""
     only_lacking: bool = False
     """Later rounds repeat only cells that still lack repetitions; else all, so that each round is a comparison."""
     max_spread: float = Field(0.05, gt=0, le=10)
@@ -75,8 +76,19 @@ class ChainsSpec(SpecModel):
 
     longest: int = Field(4, ge=2, le=MAX_CHAIN)
     frame_sizes: tuple[SizeSpec, ...] = Field((64,), min_length=1)
-    guests: bool = False
-    """Also where the VNFs, or the data plane, run in virtual machines; else those cells are `skipped`."""
+    slow: bool = False
+    """Also where a deployment takes long (virtual machines to boot, 100,000 rules to write); else those cells are
+    `skipped`."""
+
+
+class AlteredVariant(SpecModel):
+    """A variant with other values of some of its options, under a name of its own in one experiment."""
+
+    variant: str
+    """The name of a file in `deploy/variants`."""
+    title: str
+    options: dict[str, Any] = Field(min_length=1)
+    """Its options that are to have another value; the others stay."""
 
 
 class Experiment(SpecModel):
@@ -90,6 +102,8 @@ class Experiment(SpecModel):
     baseline: str | None = None
     """What the others are judged against: a variant, or `best`, the highest rate of each traffic point. None: the first
     variant."""
+    altered: dict[str, AlteredVariant] = Field(default_factory=dict)
+    """Variants of this experiment alone, by the names that `variants` has for them."""
     topologies: tuple[Topology, ...] = ("p2p",)
     chains: ChainsSpec | None = None
     vnfs: tuple[VnfUse, ...] = ()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec import choices, rules
 from nfvbed.spec.document import Document, read_document
-from nfvbed.spec.experiment import ALL, BEST, Experiment
+from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
@@ -142,14 +142,16 @@ class Project:
         """
         document = self._with_all(_overridden(document, overrides or {}))
         experiment = build(document, Experiment)
-        rules.names_are_known(document, "variants", experiment.variants, self.variant_names)
+        rules.names_are_known(document, "variants", experiment.variants, (*self.variant_names, *experiment.altered))
         rules.names_are_known(document, "site", [experiment.site], self.site_names)
-        variants = tuple(self.load_variant(name) for name in experiment.variants)
+        altered = {name: self._altered(document, name, change) for name, change in experiment.altered.items()}
+        variants = tuple(altered.get(name) or self.load_variant(name) for name in experiment.variants)
         rules.simulated_is_not_mixed_with_real(document, variants)
         rules.topologies_are_offered(document, experiment, variants)
         rules.frames_hold_their_headers(document, experiment)
         rules.flows_reach_every_vnf(document, experiment)
-        self._check_vnfs(document, experiment, variants)
+        files = {name: change.variant for name, change in experiment.altered.items()}
+        self._check_vnfs(document, experiment, {files.get(v.name, v.name): v for v in variants})
         experiment = choices.with_forwarding(experiment, self)
         found = choices.resolve_all(experiment, variants, self)
         return Study(experiment, variants, self.load_site(experiment.site), found)
@@ -161,14 +163,43 @@ class Project:
         names = [variant.name for variant in self.list_variants() if not variant.options.is_simulated]
         return replace(document, data={**document.data, "variants": names})
 
-    def _check_vnfs(self, document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:
+    def _altered(self, document: Document, name: str, change: AlteredVariant) -> Variant:
+        """Give a variant with other options.
+
+        Raises:
+            ConfigurationError: its name is taken, or the options are none of that data plane's.
+        """
+        key = ("altered", name)
+        if name in self.variant_names:
+            raise ConfigurationError(
+                f"{name!r} is a variant of its own",
+                where=document.where(key),
+                observed=f"{name}.yml in {self.variants_folder.name}",
+                fix="give the altered variant another name",
+            )
+        rules.names_are_known(document, "altered", [change.variant], self.variant_names)
+        file = read_document(self._file(self.variants_folder, change.variant, "variant"))
+        options = {**file.data["options"], **change.options}
+        data = {**file.data, "name": name, "title": change.title, "options": options}
+        try:
+            return build(replace(file, data=data), Variant)
+        except ConfigurationError as failure:
+            raise ConfigurationError(
+                f"the altered variant {name!r} is not valid: {failure.what}",
+                where=document.where(key),
+                observed=failure.observed,
+                fix=failure.fix,
+            ) from failure
+
+    def _check_vnfs(self, document: Document, experiment: Experiment, variants: Mapping[str, Variant]) -> None:
+        """Check the VNFs of an experiment and those of its variants, which are given by the names of their files."""
         for key, use in choices.uses_of(experiment):
             choices.use_is_possible(document, key, use, self)
-        for variant in variants if experiment.uses else ():
+        for file, variant in variants.items() if experiment.uses else ():
             if variant.native_vnf is not None:
-                place = read_document(self._file(self.variants_folder, variant.name, "variant"))
+                place = read_document(self._file(self.variants_folder, file, "variant"))
                 choices.use_is_possible(place, ("native_vnf",), variant.native_vnf, self)
-        rules.native_is_somewhere(document, experiment, variants)
+        rules.native_is_somewhere(document, experiment, tuple(variants.values()))
 
     def _experiment_path(self, name_or_path: str | Path) -> Path:
         text = str(name_or_path)

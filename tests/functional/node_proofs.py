@@ -8,7 +8,7 @@ import json
 import sys
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import node_proofs_sriov as sriov
 
@@ -17,6 +17,7 @@ from nfvbed.errors import NfvbedError
 from nfvbed.onboard.sites import open_site
 from nfvbed.records import QualityWarning, Readiness
 from nfvbed.spec.choices import resolve
+from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
@@ -41,7 +42,7 @@ def frames_pass(site, variant_name, topology, use=None):
         try:
             before = site.hops(deployment)
             first = site.counters(deployment)
-            results = send_enough(generator)
+            results = send_enough(generator, layout(topology).ways)
             last = site.counters(deployment)
             after = site.hops(deployment)
         finally:
@@ -66,11 +67,11 @@ def frames_pass(site, variant_name, topology, use=None):
         site.destroy(deployment)
 
 
-def send_enough(generator):
+def send_enough(generator, flows=1):
     """Send until enough was sent both ways: a frame that an emulated generator is late with is not sent at all."""
     results = []
     while not results or min(sum(r.directions[number].sent for r in results) for number in (0, 1)) < FRAMES:
-        results.append(generator.run(REQUEST))
+        results.append(generator.run(replace(REQUEST, flows=flows)))
         assert len(results) < ATTEMPTS, results
     return results
 
@@ -131,7 +132,7 @@ PROOFS = {
         Send(),
         VnfUse(vnf="vloop", kind="vm", forwarding="mac", vnic="vf"),
     ),
-    "linux-bridge-vm": lambda site: through_a_guest(site, "linux-bridge"),
+    "linux-bridge-vhost-net": lambda site: through_a_guest(site, "linux-bridge-vhost-net"),
 }
 
 

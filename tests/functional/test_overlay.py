@@ -23,6 +23,7 @@ PROJECT = Project()
 TRICKLE = TrafficRequest(
     duration_ns=3_000_000_000, frame_size=1518, rate_pps=5_000, frames=500, flows=10, learning_frames=1
 )
+ATTEMPTS = 8
 ENCAPSULATION_BYTES = 50
 """Outer Ethernet, IPv4 and UDP headers, and that of Geneve without options or of VXLAN."""
 FCS_BYTES = 4
@@ -36,12 +37,19 @@ def variant(name, **options):
 
 
 def send(site, deployment):
-    """Send some frames of ten flows in both directions; give what was sent and received, after the paths are known."""
+    """Send some frames of ten flows in both directions; give the first result in which all arrived, or the last.
+
+    The first frame of a flow waits for a thread of the switch that has no core of its own, so early attempts may lack
+    some.
+    """
     generator = site.open_generator(deployment)
     try:
         wait_for_links(generator)
-        generator.run(TRICKLE)
-        return generator.run(TRICKLE)
+        for _ in range(ATTEMPTS):
+            result = generator.run(TRICKLE)
+            if all(d.received == d.sent > 0 for d in result.directions):
+                break
+        return result
     finally:
         generator.close()
 
@@ -81,8 +89,8 @@ def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_103000_rules(
         assert f"udp(dst={UDP_PORTS['geneve']}" in flows, "what comes over the wire"
         assert "geneve(vni=0x1389)" in flows, "what goes onto it, in the cable's network"
         tracked = [line for line in watch.connections(host) if line.startswith("udp,")]
-        own = f"198.{18 + number}.0.1"
-        assert sum(f"orig=(src={own}," in line for line in tracked) >= 10, "a connection for every flow that leaves"
+        own = f"198.{18 + number}.0."
+        assert sum(f"orig=(src={own}" in line for line in tracked) >= 10, "a connection for every flow that leaves"
         assert all(line.endswith("mark=1") for line in tracked), tracked[0]
         zones = {part.split("=")[1] for line in tracked for part in line.split(",") if part.startswith("zone=")}
         assert len(zones) == 2, "one where frames leave the port, one where they arrive at it"
@@ -141,7 +149,11 @@ def test_vnf_to_vnf_within_a_host_and_between_hosts(lab, name):
     deployment = site.deploy(variant(name, rules=1000), "v2v", vnf=choice)
     generator = site.open_generator(deployment)
     try:
-        result = generator.run(TrafficRequest(duration_ns=200_000_000, frame_size=64))
+        # A switch looks for the other side of a port once a second.
+        for _ in range(40):
+            result = generator.run(TrafficRequest(duration_ns=200_000_000, frame_size=64))
+            if result.directions[0].received:
+                break
     finally:
         generator.close()
     assert result.directions[0].received > 0

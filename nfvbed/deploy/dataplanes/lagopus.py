@@ -21,6 +21,8 @@ from nfvbed.spec.dataplanes.lagopus import LagopusOptions
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 
+_PIPELINE = ("main_loop_io", "worker_", "ioworker_")
+
 
 class LagopusDpdk(DataPlane):
     """Its ports are clients of vhost-user sockets, which generator and VNFs serve, as Open vSwitch's are."""
@@ -119,8 +121,8 @@ class LagopusDpdk(DataPlane):
         return self._polling(self._lagopus(deployment))
 
     def _polling(self, lagopus: Lagopus) -> tuple[WorkThread, ...]:
-        """Give the threads that its data plane names (`main_loop_io`, `main_loop_worker0`, ...)."""
-        threads = [thread for thread in lagopus.threads() if thread.name.startswith("main_loop")]
+        """Give the threads of its pipeline, by the names that its data plane gives them (dataplane/dpdk/dpdk.c)."""
+        threads = [thread for thread in lagopus.threads() if thread.name.startswith(_PIPELINE)]
         return tuple(thread.model_copy(update={"polling": True}) for thread in threads)
 
     def _statistics(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:

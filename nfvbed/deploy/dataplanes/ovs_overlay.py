@@ -36,6 +36,8 @@ _OPEN_PORTS = 2
 _NICE, _SLICE_NS = -15, 100_000
 """Of poll-mode threads that share a core, as of VNFs beside the generator."""
 
+_SLEEP_US = 100
+
 
 def overlay_options(variant: Variant) -> OvsOverlayOptions:
     """Give the variant's options.
@@ -156,7 +158,7 @@ def _start(request: DeployRequest, plans: tuple[HostPlan, ...], sockets: Mapping
         if options.hosts > 1 and options.underlay == "veth":
             add_wire((netns[0], netns[1]))
     for plan, space in zip(plans, netns, strict=True):
-        environment = _sharing(request, plan) if options.shares_core else {}
+        environment = _sharing(request, plan) if options.shares_core and options.underlay == "memif" else {}
         instance = OvsInstance(workspace, locate(), request.arrangement.control_cores, plan.name, environment)
         host = OverlayHost(plan, instance, space, options, workspace.directory / "wire.sock")
         states.append(_start_host(request, host, sockets, steps))
@@ -175,7 +177,8 @@ def _start_host(request: DeployRequest, host: OverlayHost, sockets: Mapping[str,
     dpdk = DpdkSettings(memory_mib, hugepages, _cores(arrangement, host), main_core=arrangement.control_cores[0])
     with host.instance.connect() as database:
         with steps.timed(f"deploy.{host.name}.switch"):
-            database.initialise(settings(dpdk, f"nfvbed-{request.workspace.id}-{host.name}"))
+            other_config = settings(dpdk, f"nfvbed-{request.workspace.id}-{host.name}")
+            database.initialise(other_config | _sleeping(options))
             host.instance.start_switch(host.netns)
             state = database.wait_for_switch()
         with steps.timed(f"deploy.{host.name}.bridges"):
@@ -213,6 +216,11 @@ def _sharing(request: DeployRequest, plan: HostPlan) -> dict[str, str]:
         "NFVBED_YIELD_NICE": str(_NICE),
         "NFVBED_YIELD_SLICE_NS": str(_SLICE_NS),
     }
+
+
+def _sleeping(options: OvsOverlayOptions) -> dict[str, str]:
+    """Let poll-mode threads that share a core sleep where they poll no port of DPDK after which they could yield."""
+    return {"pmd-maxsleep": str(_SLEEP_US)} if options.shares_core and options.underlay == "veth" else {}
 
 
 def _threads(workspace: Workspace, hosts: tuple[OverlayHost, ...]) -> tuple[WorkThread, ...]:

@@ -28,6 +28,10 @@ class GuestNodeSite(LabSite):
         node = {"site": self._node.site, "accelerator": self._node.accelerator.value, "qemu": self._node.qemu}
         return super().rig(port_kind) | {"node": node}
 
+    def core_distance_ns(self, deployment: Deployment) -> float | None:
+        """None where cores are emulated: they have no cache lines, and their distance is the host's scheduler's."""
+        return None if self._node.accelerator is Accelerator.TCG else super().core_distance_ns(deployment)
+
     def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         """The lab's, and that instructions are emulated, where they are."""
         found = dict.fromkeys(super().doubts(deployment, threads))

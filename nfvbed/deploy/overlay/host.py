@@ -38,7 +38,7 @@ UDP_PORTS = {"geneve": 6081, "vxlan": 4789}
 _DISCARD = 9
 _MEMIF_RING = 11
 """2,048 frames, as the logarithm that memif wants."""
-_UNDERLAY_QUEUES = {"memif": 2, "veth": 1}
+_MEMIF_QUEUES = 2
 """The switch sends with a queue for its poll-mode thread and one for all others; a memif has as many on both sides."""
 _PATIENCE_S = 10.0
 _LOOK_AROUND_S = 0.05
@@ -72,9 +72,7 @@ class OverlayHost:
             for name, number in self.plan.ports.items()
         ]
         if self.tunnelled:
-            options = {"dpdk-devargs": self._device(), "n_rxq": str(_UNDERLAY_QUEUES[self.options.underlay])}
-            mtu = self.options.underlay_mtu
-            underlay = PortRequest(UNDERLAY_PORT, "dpdk", UNDERLAY_NUMBER, options, mtu=mtu)
+            underlay = self._underlay()
             database.add_bridge(PHYSICAL, [underlay])
             ports.append(PortRequest(self.options.tunnel, self.options.tunnel, TUNNEL_PORT, self._tunnel()))
         database.add_bridge(INTEGRATION, ports)
@@ -150,11 +148,14 @@ class OverlayHost:
             return direct_rules(self.plan)
         return pipeline_rules(self.plan, self.options.conntrack)
 
-    def _device(self) -> str:
+    def _underlay(self) -> PortRequest:
         if self.options.underlay == "veth":
-            return f"net_af_packet0,iface={WIRE},qpairs=1,blocksz=65536,framesz=4096,framecnt=1024,qdisc_bypass=1"
+            # Of the kernel, as DPDK's af_packet takes no frames beyond 1,518 bytes; its MTU is the link's.
+            return PortRequest(WIRE, "system", UNDERLAY_NUMBER)
         role = "server" if self.plan.index == 0 else "client"
-        return f"net_memif0,role={role},socket={self.wire},socket-abstract=no,id=0,rsize={_MEMIF_RING}"
+        device = f"net_memif0,role={role},socket={self.wire},socket-abstract=no,id=0,rsize={_MEMIF_RING}"
+        options = {"dpdk-devargs": device, "n_rxq": str(_MEMIF_QUEUES)}
+        return PortRequest(UNDERLAY_PORT, "dpdk", UNDERLAY_NUMBER, options, mtu=self.options.underlay_mtu)
 
     def _tunnel(self) -> dict[str, str]:
         own, other = ADDRESSES[self.plan.index], ADDRESSES[1 - self.plan.index]

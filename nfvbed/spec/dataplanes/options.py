@@ -54,6 +54,11 @@ class DataPlaneOptions(SpecModel):
         """Whether it runs inside a virtual machine that is booted for each deployment."""
         return False
 
+    @property
+    def slow_to_deploy(self) -> bool:
+        """Whether a deployment takes minutes rather than seconds: an experiment may repeat it less often."""
+        return self.boots_guest
+
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Decide how a VNF's ports attach to it.
 

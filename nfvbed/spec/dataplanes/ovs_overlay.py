@@ -4,13 +4,15 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from nfvbed.errors import UnsupportedError
-from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
-from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
+from nfvbed.records import PortKind
+from nfvbed.spec.dataplanes.options import DataPlaneOptions
+from nfvbed.spec.dataplanes.ovs_userspace import refuse_unless_vhost_user
+from nfvbed.spec.vnf import VnfChoice
 
 MOST_RULES = 103_000
 """About as many as the hosts of SIGCOMM 2021 had ("Revisiting the Open vSwitch Dataplane Ten Years Later")."""
+MANY_RULES = 10_000
+"""More are not written in a second or two."""
 LEAST_RULES = 200
 """A pipeline for the longest chain, with connection tracking, is smaller."""
 
@@ -44,30 +46,29 @@ class OvsOverlayOptions(DataPlaneOptions):
         return self.pmd_cores
 
     @property
+    def ring_size(self) -> int:
+        """That of its ports."""
+        return self.rx_queue_size
+
+    @property
+    def ring_memory_mib(self) -> int:
+        """One host's."""
+        return self.socket_memory_mib
+
+    @property
     def shares_core(self) -> bool:
         """Whether two hosts poll on one core."""
         return self.hosts > self.pmd_cores
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """All of its ports are vhost-user sockets."""
-        vnic = vnic_of(choice)
-        if choice.kind is VnfKind.EXISTING:
-            raise refuse_existing()
-        if choice.kind is not VnfKind.VM and choice.forwarding in KERNEL_FORWARDING:
-            raise UnsupportedError(
-                f"a VNF that forwards with {choice.forwarding!r} needs kernel ports",
-                where="ovs-overlay",
-                observed="its ports to VNFs are vhost-user sockets, which a DPDK process or a virtual machine opens",
-                fix="forwarding io, mac, macswap or 5tswap; or kind: vm, whose image can; or variant linux-bridge",
-            )
-        if vnic not in ("any", "vhost-user"):
-            raise UnsupportedError(
-                f"a network card of kind {vnic!r} needs a kernel port",
-                where="ovs-overlay",
-                observed="its ports to VNFs are vhost-user sockets, which take virtio-net alone",
-                fix="vnic: any or vhost-user; or variant linux-bridge",
-            )
+        refuse_unless_vhost_user(choice, "ovs-overlay")
         return PortKind.VHOST_USER
+
+    @property
+    def slow_to_deploy(self) -> bool:
+        """Two hosts with many rules take long, as both write theirs beside the threads that poll."""
+        return self.hosts > 1 and self.rules > MANY_RULES
 
     @model_validator(mode="after")
     def cores_have_hosts(self) -> Self:

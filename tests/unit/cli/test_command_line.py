@@ -99,7 +99,7 @@ def test_variants(capsys: Captured) -> None:
 REFUSALS = [
     (10, ["variants", "ovs-dpkd"], "did you mean 'ovs-dpdk'?"),
     (10, ["run", "dmo"], "did you mean 'demo'?"),
-    (10, ["run", "demo", "--variant", "vale"], "unknown variant 'vale'"),
+    (10, ["run", "demo", "--variant", "no-such"], "unknown variant 'no-such'"),
     (10, ["run", "demo", "--frame-size", "63"], "at least 64 and at most 9018"),
     (10, ["run", "demo", "--set", "trials.duration=1"], "unknown key 'trials.duration'"),
     (10, ["run", "demo", "--variant", "simulated", "--variant", "ovs-dpdk"], "mixes simulated and real"),

@@ -55,12 +55,22 @@ def test_chains_add_the_lengths_that_the_topologies_lack(tmp_path: Path) -> None
 
 def test_longer_chains_of_guests_are_skipped_and_shorter_ones_repeated_less(tmp_path: Path) -> None:
     text = f"variants: [ovs-dpdk]\nceilings: false\nvnfs: [{{kind: vm, forwarding: io}}]\n{MATRIX}"
-    plan = plan_of(tmp_path, f"{text}\nrepetitions: {{needed: 4, needed_guests: 1}}")
+    plan = plan_of(tmp_path, f"{text}\nrepetitions: {{needed: 4, needed_slow: 1}}")
     assert [cell.topology for cell, _ in plan.skipped] == ["pv3p", "pv4p"]
-    assert "chains.guests" in plan.skipped[0][1]
+    assert "chains.slow" in plan.skipped[0][1]
     needed = {cell.topology: plan.needed(cell.id) for cell in plan.cells}
     assert needed == {"p2p": 4, "pvp": 1, "pvvp": 1}
-    assert not plan_of(tmp_path, text.replace("frame_sizes: [64]}", "frame_sizes: [64], guests: true}")).skipped
+    assert not plan_of(tmp_path, text.replace("frame_sizes: [64]}", "frame_sizes: [64], slow: true}")).skipped
+
+
+def test_a_data_plane_that_takes_long_is_repeated_less(tmp_path: Path) -> None:
+    text = f"variants: [ovs-overlay-vxlan, ovs-overlay-local]\nceilings: false\n{MATRIX}"
+    plan = plan_of(tmp_path, f"{text}\nrepetitions: {{needed: 4, needed_slow: 1}}")
+    assert {(cell.variant, plan.needed(cell.id)) for cell in plan.cells} == {
+        ("ovs-overlay-vxlan", 1),
+        ("ovs-overlay-local", 4),
+    }
+    assert {cell.variant for cell, _ in plan.skipped} == {"ovs-overlay-vxlan"}
 
 
 def test_ports_have_ceilings_also_where_no_variant_joins_port_to_port(tmp_path: Path) -> None:

@@ -119,3 +119,10 @@ def test_the_rig_of_a_guest_node_names_it(monkeypatch):
     node = identity.NodeIdentity("guest-node", Accelerator.TCG, "10.0.2")
     site = GuestNodeSite(project.load_site("guest-node"), project.root, node)
     assert site.rig(PortKind.VETH)["node"] == {"site": "guest-node", "accelerator": "tcg", "qemu": "10.0.2"}
+
+
+def test_emulated_cores_have_no_distance():
+    project = Project()
+    node = identity.NodeIdentity("guest-node", Accelerator.TCG, "10.0.2")
+    site = GuestNodeSite(project.load_site("guest-node"), project.root, node)
+    assert site.core_distance_ns(None) is None

@@ -1,0 +1,100 @@
+"""The adapters of VALE and Lagopus through a whole life, on doubles of both that forward frames. As root.
+
+Nothing here is a test of netmap or of Lagopus: neither is on this host, and the variants are unsupported.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nfvbed.deploy.dataplanes.lagopus_raw import LagopusRaw
+from nfvbed.deploy.vale import control
+from nfvbed.deploy.vale.control import ValeControl
+from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.records import Readiness, VnfKind
+from nfvbed.spec.loader import Project
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import TrafficRequest
+
+PROJECT = Project()
+TRICKLE = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=1_000, learning_frames=0)
+
+
+def double(monkeypatch, tmp_path, variable, module):
+    """Put a double in a program's place."""
+    program = tmp_path / module
+    source = Path(__file__).with_name(f"{module}.py").read_text()
+    program.write_text(f"#!{sys.executable}\n{source}")
+    program.chmod(0o755)
+    monkeypatch.setenv(variable, str(program))
+
+
+@pytest.fixture(name="vale")
+def _vale(monkeypatch, tmp_path):
+    monkeypatch.setattr(control, "DEVICE", tmp_path)
+    double(monkeypatch, tmp_path, control.TOOL_VARIABLE, "vale_ctl_double")
+    return PROJECT.load_variant("vale")
+
+
+@pytest.fixture(name="lagopus")
+def _lagopus(monkeypatch, tmp_path):
+    double(monkeypatch, tmp_path, "NFVBED_LAGOPUS", "lagopus_double")
+    return PROJECT.load_variant("lagopus-raw")
+
+
+def choice():
+    spec = PROJECT.load_vnf("vloop")
+    flavor = PROJECT.load_flavor(spec.flavor)
+    return VnfChoice(label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding="bridge", flavor=flavor)
+
+
+def assert_all_pass(site, deployment):
+    generator = site.open_generator(deployment)
+    try:
+        generator.run(TRICKLE)  # A bridge, which VALE's double is made of, forwards a moment after its ports are up.
+        before = [hop.rx_packets for hop in site.hops(deployment)]
+        result = generator.run(TRICKLE)
+    finally:
+        generator.close()
+    sent = [direction.sent for direction in result.directions]
+    assert min(sent) > 0
+    assert [direction.received for direction in result.directions] == sent
+    received = [hop.rx_packets - first for hop, first in zip(site.hops(deployment), before, strict=True)]
+    assert (received[1], received[-2]) == (sent[0], sent[1])
+
+
+def test_vale_attaches_a_switch_for_every_cable(lab_with_vnfs, vale):
+    site = lab_with_vnfs
+    assert site.probe(vale).readiness is Readiness.READY
+    deployment = site.deploy(vale, "pvp", vnf=choice())
+    netns = deployment.control["switch_netns"]
+    ports = ["valenfv0:s0", "valenfv0:v1a", "valenfv1:v1b", "valenfv1:s1"]
+    assert sorted(ValeControl(netns).ports()) == sorted(ports)
+    assert_all_pass(site, deployment)
+    ValeControl(netns).detach("valenfv1:s1")
+    with pytest.raises(SwitchDiedError, match="not attached") as caught:
+        site.verify(deployment)
+    assert caught.value.where == "valenfv1:s1"
+    assert [step for step, _ in site.reset(deployment, 0).steps] == ["reset.detach", "reset.attach"]
+    site.verify(deployment)
+    assert_all_pass(site, deployment)
+    with pytest.raises(DeployError, match="No such device"):
+        ValeControl(netns).attach("valenfv1:nothing")
+    site.destroy(deployment)
+
+
+def test_lagopus_forwards_by_its_rules_and_is_started_again(lab, lagopus):
+    assert lab.probe(lagopus).readiness is Readiness.READY
+    deployment = lab.deploy(lagopus, "p2p")
+    assert deployment.versions["lagopus"] == "0.2.11-double"
+    assert_all_pass(lab, deployment)
+    counts = lab.counters(deployment).raw["s0 switch"]
+    assert min(counts["rx_packets"], counts["tx_packets"]) > 0
+    LagopusRaw().lagopus(deployment).process.kill()
+    with pytest.raises(SwitchDiedError, match="Lagopus has ended"):
+        lab.verify(deployment)
+    lab.reset(deployment, 0)
+    lab.verify(deployment)
+    assert_all_pass(lab, deployment)
+    lab.destroy(deployment)
