@@ -11,7 +11,7 @@ from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
 
 PROJECT = Project()
-REQUEST = TrafficRequest(duration_ns=500_000_000, frame_size=64, rate_pps=2_000, frames=1000, learning_frames=1)
+REQUEST = TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=2_000, frames=400, learning_frames=1)
 
 
 @pytest.fixture(name="site")
