@@ -137,7 +137,8 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
     present = [cell for cell, reason in reasons if not reason and not left_out[cell.id]]
     skipped = tuple((cell, left_out[cell.id]) for cell, reason in reasons if not reason and left_out[cell.id])
     ceilings = planned_ceilings(experiment, variants, present, choices) if experiment.ceilings else []
-    trials = _ordered(experiment, ceilings, present)
+    late = {c.deployment for c in present if boots_guests(c.variant, choices.get((c.variant, c.vnf)), slow)}
+    trials = _ordered(experiment, ceilings, present, late if experiment.repetitions.budget_s is not None else ())
     return Plan(experiment, (*ceilings, *present), absent, trials, choices, skipped, in_guests, slow)
 
 
@@ -172,10 +173,14 @@ def pending(trials: Iterable[PlannedTrial], done: Iterable[TrialKey]) -> tuple[P
     return tuple(trial for trial in trials if trial.key not in finished)
 
 
-def _ordered(experiment: Experiment, ceilings: list[CellPlan], subjects: list[CellPlan]) -> tuple[PlannedTrial, ...]:
+def _ordered(
+    experiment: Experiment, ceilings: list[CellPlan], subjects: list[CellPlan], late: Container[DeploymentKey]
+) -> tuple[PlannedTrial, ...]:
+    """Order the trials of all rounds; `late` deployments come last in each, so that a budget does not end with them."""
     trials: list[PlannedTrial] = []
     for number in range(1, experiment.repetitions.max_rounds + 1):
         ordered = [*_grouped(ceilings, number), *_grouped(subjects, number)]
+        ordered.sort(key=lambda cell: cell.deployment in late)
         for cell in ordered:
             trials += [
                 PlannedTrial(len(trials) + offset, number, cell.id, preset, label)

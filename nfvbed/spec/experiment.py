@@ -62,7 +62,8 @@ class RepetitionsSpec(SpecModel):
     time_limit_s: float = Field(360, gt=0)
     """No new round starts after it; what is missing then is `blocked`."""
     budget_s: float | None = Field(None, gt=0)
-    """The run ends within it, seconds: what would take longer is not begun, and is `blocked` (budget)."""
+    """Seconds for the whole run: what is not expected to end within it is not begun, and is `blocked` (budget). What
+    takes long to deploy comes last in each round."""
 
     @model_validator(mode="after")
     def rounds_reach_what_is_needed(self) -> "RepetitionsSpec":

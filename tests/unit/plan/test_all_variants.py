@@ -69,6 +69,13 @@ def test_a_data_plane_that_takes_long_is_repeated_less(tmp_path: Path) -> None:
     assert {(cell.variant, plan.needed(cell.id)) for cell in plan.cells} == {("ovs-overlay-vxlan", 1), ("ovs-dpdk", 4)}
 
 
+def test_with_a_budget_what_takes_long_comes_last(tmp_path: Path) -> None:
+    text = "variants: [ovs-overlay-vxlan, ovs-dpdk]\nceilings: false\nframe_sizes: [64]"
+    for budget, first in (("", "ovs-overlay-vxlan/p2p/64"), (", budget_s: 60", "ovs-dpdk/p2p/64")):
+        plan = plan_of(tmp_path, f"{text}\nrepetitions: {{needed: 2{budget}}}")
+        assert plan.round(1)[0].cell == first
+
+
 def test_ports_have_ceilings_also_where_no_variant_joins_port_to_port(tmp_path: Path) -> None:
     study = study_of(tmp_path, "variants: [ovs-dpdk]\ntopologies: [pvp]")
     without = study.variants[0].model_copy(update={"topologies": ("pvp",)})

@@ -103,6 +103,7 @@ def test_passes_that_differ_are_told_and_frames_that_were_not_sent_do_not_count(
     )
     fewer = whole.model_copy(update={"number": 2, "received": (7, 9), "exact": False})
     assert problems([fewer, fewer], ready) == ()
+    assert problems([whole, fewer], ready) == ()
 
 
 def test_the_manifest_must_say_the_same() -> None:
