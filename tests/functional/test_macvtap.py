@@ -120,7 +120,7 @@ def test_device_that_somebody_removed_is_dead(site):
     [
         ("macvtap", "p2p", "mac", "nothing of it"),
         ("macvtap", "pvvp", "io", "no way to the next VNF"),
-        ("macvtap-private", "pvvp", "mac", "cannot reach each other"),
+        ("macvtap-private", "pvvp", "mac", "do not reach each other"),
         ("macvtap-passthru", "pvpv", "router", "cannot share"),
     ],
 )
