@@ -40,7 +40,7 @@ nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;padding:0;margin:1.3rem 0 0;
 .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:.5rem;background:var(--card)}
 table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.6rem .8rem;color:var(--soft);font-size:.86rem;caption-side:top}
-th,td{padding:.4rem .5rem;text-align:left;vertical-align:top;border-top:1px solid var(--line)}
+th,td{padding:.4rem .4rem;text-align:left;vertical-align:top;border-top:1px solid var(--line)}
 thead th,thead th.n{font-weight:600;color:var(--soft);white-space:normal;border-top:0;vertical-align:bottom}
 td.n,th.n{text-align:right;white-space:nowrap}
 tbody th{font-weight:600;white-space:nowrap}
