@@ -168,7 +168,7 @@ def test_link_that_somebody_removed_from_the_middle_of_a_chain(site):
 @pytest.mark.parametrize(
     ("name", "topology", "choice", "words"),
     [
-        ("linux-bridge", "pvp", {"kind": VnfKind.VM, "vnic": "macvtap"}, "cannot be attached to a switch of the kernel"),
+        ("linux-bridge", "pvp", {"kind": VnfKind.VM, "vnic": "macvtap"}, "cannot be attached to a switch"),
         ("ovs-dpdk", "pvp", {"forwarding": "bridge"}, "needs kernel ports"),
         ("ovs-dpdk", "pvp", {"kind": VnfKind.VM, "vnic": "e1000"}, "needs a kernel port"),
     ],
