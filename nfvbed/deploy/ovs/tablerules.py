@@ -87,7 +87,7 @@ def track(zone: int, table: int) -> bytes:
 
 
 def commit(zone: int, mark: int) -> bytes:
-    """Remember the connection, with a mark (`ct(commit,zone=...,exec(set_field:...->ct_mark))`)."""
+    """Remember the connection, with a mark: the action `ct` with `commit`, and a `set_field` of `ct_mark` within it."""
     return _ct(_CT_COMMIT, zone, _NO_TABLE, set_field("ct_mark", mark))
 
 
