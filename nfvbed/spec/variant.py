@@ -1,13 +1,15 @@
 """`deploy/variants/*.yml`: one data plane each."""
 
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar, get_args
 
 from pydantic import Field, model_validator
 
+from nfvbed.errors import ConfigurationError
 from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.lagopus import LagopusOptions, LagopusRawOptions
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.macvtap import MacvtapOptions
+from nfvbed.spec.dataplanes.options import DataPlaneOptions
 from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
@@ -37,6 +39,8 @@ VariantOptions = Annotated[
     | XdpOptions,
     Field(discriminator="dataplane"),
 ]
+
+_Options = TypeVar("_Options", bound=DataPlaneOptions)
 
 
 class Variant(SpecModel):
@@ -76,3 +80,15 @@ class Variant(SpecModel):
         if self.native_vnf is not None and self.native_vnf.forwarding == NATIVE:
             raise ValueError("native_vnf says what native is; give it a forwarding of its own")
         return self
+
+
+def options_of(variant: Variant, kind: type[_Options]) -> _Options:
+    """Give a variant's options as those of one kind of data plane.
+
+    Raises:
+        ConfigurationError: they are those of another.
+    """
+    if not isinstance(variant.options, kind):
+        (name,) = get_args(kind.model_fields["dataplane"].annotation)
+        raise ConfigurationError(f"variant {variant.name} is no {name}", observed=variant.options.dataplane)
+    return variant.options

@@ -16,26 +16,14 @@ from nfvbed.deploy.ovs import tuning
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import PortRequest
 from nfvbed.deploy.ovs.instance import OvsInstance, thread_settings
-from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, UnsupportedError
+from nfvbed.errors import DeployError, NfvbedError, UnsupportedError
 from nfvbed.records import Readiness, Support
 from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 POLLED = "afxdp"
 BY_INTERRUPT = "afxdp-nonpmd"
 _PORT, _PEER = "p0", "g0"
-
-
-def afxdp_options(variant: Variant) -> OvsAfxdpOptions:
-    """Give the variant's options.
-
-    Raises:
-        ConfigurationError: they are those of another data plane.
-    """
-    options = variant.options
-    if not isinstance(options, OvsAfxdpOptions):
-        raise ConfigurationError(f"variant {variant.name} is no ovs-afxdp", observed=options.dataplane)
-    return options
 
 
 def port_request(name: str, number: int, options: OvsAfxdpOptions, cores: tuple[int, ...]) -> PortRequest:
@@ -62,7 +50,7 @@ def port_request(name: str, number: int, options: OvsAfxdpOptions, cores: tuple[
 
 def try_afxdp(variant: Variant) -> Support:
     """Start the switch with one port on a veth link, in a namespace; end it."""
-    options = afxdp_options(variant)
+    options = options_of(variant, OvsAfxdpOptions)
     support = probe_veth(variant)
     if support.readiness is Readiness.UNSUPPORTED:
         return support

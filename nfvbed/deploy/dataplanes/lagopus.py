@@ -8,18 +8,19 @@ from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.lagopus_raw import RESET, SWITCH, rules_of
 from nfvbed.deploy.dataplanes.veth_switch import unsupported
 from nfvbed.deploy.lab.generator import IDLE_PORT
+from nfvbed.deploy.lab.processes import check_alive
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.lagopus import process
 from nfvbed.deploy.lagopus.configuration import configuration, vhost_client
-from nfvbed.deploy.lagopus.process import Lagopus, LagopusSpec, check_alive, configuration_file
+from nfvbed.deploy.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
-from nfvbed.errors import ConfigurationError, DeployError, NfvbedError
+from nfvbed.errors import DeployError, NfvbedError
 from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, Readiness, Support, SwitchCounters, WorkThread
 from nfvbed.spec.dataplanes.lagopus import LagopusOptions
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 _PIPELINE = ("main_loop_io", "worker_", "ioworker_")
 
@@ -42,7 +43,7 @@ class LagopusDpdk(DataPlane):
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Write its configuration and start it."""
-        plan, workspace, options = request.layout, request.workspace, _options(request.variant)
+        plan, workspace, options = request.layout, request.workspace, options_of(request.variant, LagopusOptions)
         require_vnf(plan, request.vnf, request.variant)
         vhost_user_ports.check_queue_size(options.queue_size)
         numbers = port_numbers(plan)
@@ -85,7 +86,7 @@ class LagopusDpdk(DataPlane):
 
     def verify(self, deployment: Deployment) -> None:
         """Check that its process lives."""
-        check_alive(self._lagopus(deployment).process)
+        check_alive(self._lagopus(deployment).process, DIED)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """The statistics of its interfaces; what it is busy with, it does not tell."""
@@ -146,9 +147,3 @@ def eal_arguments(cores: tuple[int, ...], memory_mib: int, hugepages: Path, pref
     mask = sum(1 << core for core in cores)
     memory = ("-m", str(memory_mib), "--huge-dir", str(hugepages), "--file-prefix", prefix)
     return ("-c", f"{mask:#x}", "-n", "2", *memory, "--no-pci")
-
-
-def _options(variant: Variant) -> LagopusOptions:
-    if not isinstance(variant.options, LagopusOptions):
-        raise ConfigurationError(f"variant {variant.name} is no lagopus", observed=variant.options.dataplane)
-    return variant.options

@@ -7,10 +7,11 @@ from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes.bridge_ports import BridgePlan, BridgeSpaces
 from nfvbed.deploy.dataplanes.veth_switch import VethSwitch, plan_of, unsupported
 from nfvbed.deploy.lab.liveframes import try_live_frames
+from nfvbed.deploy.lab.processes import check_alive
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lagopus import process
 from nfvbed.deploy.lagopus.configuration import configuration, raw_socket
-from nfvbed.deploy.lagopus.process import Lagopus, LagopusSpec, check_alive, configuration_file
+from nfvbed.deploy.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import end_name, port_numbers
 from nfvbed.errors import DeployError, NfvbedError
@@ -56,7 +57,7 @@ class LagopusRaw(VethSwitch):
 
     def check(self, deployment: Deployment) -> None:
         """Check that its process lives."""
-        check_alive(self.lagopus(deployment).process)
+        check_alive(self.lagopus(deployment).process, DIED)
 
     def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
         """The statistics of its interfaces."""

@@ -21,7 +21,7 @@ from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import EMULATED_CARDS, queues_of, require_vnf
-from nfvbed.errors import ConfigurationError, SwitchDiedError, UnsupportedError
+from nfvbed.errors import SwitchDiedError, UnsupportedError
 from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
@@ -35,7 +35,7 @@ from nfvbed.records import (
 from nfvbed.spec.dataplanes.guest_cards import vhost_of
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 from nfvbed.spec.vnf import VnfChoice
 
 BRIDGE = "br0"
@@ -43,17 +43,6 @@ RESET = "bridge deleted and recreated, its links stay"
 _AGEING_CENTISECONDS = 30_000
 _NETFILTER_SETTINGS = Path("/proc/sys/net/bridge")
 NS_PER_S = 1_000_000_000
-
-
-def bridge_options(variant: Variant) -> LinuxBridgeOptions:
-    """The variant's options.
-
-    Raises:
-        ConfigurationError: they are those of another data plane.
-    """
-    if not isinstance(variant.options, LinuxBridgeOptions):
-        raise ConfigurationError(f"variant {variant.name} is no linux-bridge", observed=variant.options.dataplane)
-    return variant.options
 
 
 class LinuxBridge(DataPlane):
@@ -66,7 +55,7 @@ class LinuxBridge(DataPlane):
 
     def probe(self, variant: Variant) -> Support:
         """Make a bridge with a port in a namespace, thread its NAPI, send a live frame, and remove it all."""
-        options = bridge_options(variant)
+        options = options_of(variant, LinuxBridgeOptions)
         if os.geteuid() != 0:
             return _unsupported(variant, "links and namespaces can only be made by root", "run it with sudo")
         reason = try_live_frames()
@@ -100,7 +89,7 @@ class LinuxBridge(DataPlane):
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces, links and bridges, and put their work onto its cores."""
         variant, arrangement = request.variant, request.arrangement
-        options = bridge_options(variant)
+        options = options_of(variant, LinuxBridgeOptions)
         addressed = request.vnf is not None and request.vnf.forwarding == "router"
         kind = require_vnf(request.layout, request.vnf, variant)
         plan = BridgePlan(request.layout, kind, addressed, _queues(request.vnf, options))

@@ -19,7 +19,7 @@ from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.qemu.vhost import VHOST_FIX, vhost_net_reason
 from nfvbed.deploy.wiring import end_name, queues_of, require_vnf
-from nfvbed.errors import ConfigurationError, DeployError, InternalError, SwitchDiedError, UnsupportedError
+from nfvbed.errors import DeployError, InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
@@ -34,7 +34,7 @@ from nfvbed.records import (
 )
 from nfvbed.spec.dataplanes.macvtap import MacvtapOptions
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 _TAPS = "taps"
 """In a deployment's control: whether the VNFs' devices are macvtaps, which virtual machines open."""
@@ -47,7 +47,7 @@ class Macvtap(DataPlane):
 
     def probe(self, variant: Variant) -> Support:
         """Make a device of either kind in the variant's mode on a link in a namespace, and remove it all."""
-        options = _options(variant)
+        options = options_of(variant, MacvtapOptions)
         support = probe_veth(variant)
         if support.readiness is Readiness.UNSUPPORTED:
             return support
@@ -67,7 +67,7 @@ class Macvtap(DataPlane):
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces, lower links and devices, and put their receive work onto its cores."""
-        variant, options = request.variant, _options(request.variant)
+        variant, options = request.variant, options_of(request.variant, MacvtapOptions)
         if request.vnf is None and request.layout.vnfs:
             require_vnf(request.layout, None, variant)
         plan = _plan(request, options)
@@ -144,12 +144,6 @@ class Macvtap(DataPlane):
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The NAPI threads of the lower links and of the generator's ends."""
         return napi.still_there(deployment.threads)
-
-
-def _options(variant: Variant) -> MacvtapOptions:
-    if not isinstance(variant.options, MacvtapOptions):
-        raise ConfigurationError(f"variant {variant.name} is no macvtap", observed=variant.options.dataplane)
-    return variant.options
 
 
 def _plan(request: DeployRequest, options: MacvtapOptions) -> MacvtapPlan:

@@ -25,7 +25,7 @@ from nfvbed.errors import SwitchDiedError, UnsupportedError
 from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, PortKind, Role, Support, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 from nfvbed.units import NS_PER_S
 
 _INTERRUPT = "interrupt"
@@ -44,7 +44,7 @@ class OvsAfxdp(OvsSwitch):
 
     def options(self, request: DeployRequest) -> OvsAfxdpOptions:
         """Give the variant's options; refuse what this Open vSwitch or these ports have not."""
-        options = afxdp_probe.afxdp_options(request.variant)
+        options = options_of(request.variant, OvsAfxdpOptions)
         tuning.check_version(options, locate().vswitchd)
         tuning.check_ports(options, list(port_numbers(request.layout)))
         if queues_of(request.vnf) > 1:
@@ -160,7 +160,7 @@ def _start(
 ) -> SwitchState:
     """Start database and switch and make the bridge."""
     spaces, sockets = parts
-    options = afxdp_probe.afxdp_options(request.variant)
+    options = options_of(request.variant, OvsAfxdpOptions)
     with steps.timed("deploy.database"):
         instance.start_database()
     other_config = _settings(request, options, len(sockets)) | tuning.userspace_settings(options)

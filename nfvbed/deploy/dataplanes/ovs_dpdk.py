@@ -20,7 +20,7 @@ from nfvbed.records import Deployment, GeneratorPort, PortKind, Readiness, Suppo
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.layout import End
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 _OPEN_PORTS = 2
 
@@ -32,9 +32,7 @@ def ovs_options(variant: Variant) -> OvsDpdkOptions:
         ConfigurationError: they are those of another data plane, or of ports of another kind.
         UnsupportedError: they ask for more queues than a generator's port has.
     """
-    options = variant.options
-    if not isinstance(options, OvsDpdkOptions):
-        raise ConfigurationError(f"variant {variant.name} is no ovs-dpdk", observed=options.dataplane)
+    options = options_of(variant, OvsDpdkOptions)
     if variant.port_kind.value != options.port_type:
         raise ConfigurationError(
             f"variant {variant.name} has two kinds of ports to the generator",

@@ -19,11 +19,11 @@ from nfvbed.deploy.ovs.database import PortRequest
 from nfvbed.deploy.ovs.instance import OvsInstance
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf
-from nfvbed.errors import ConfigurationError, DeployError, SwitchDiedError
+from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
 from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
 from nfvbed.spec.layout import End, layout
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 RESET = "ovs-vswitchd killed (SIGKILL), restarted on its database; the kernel's datapath stays meanwhile"
 
@@ -42,17 +42,6 @@ class OvsPlan(BridgePlan):
         return end_name(end)
 
 
-def kernel_options(variant: Variant) -> OvsKernelOptions:
-    """Give the variant's options.
-
-    Raises:
-        ConfigurationError: they are those of another data plane.
-    """
-    if not isinstance(variant.options, OvsKernelOptions):
-        raise ConfigurationError(f"variant {variant.name} is no ovs-kernel", observed=variant.options.dataplane)
-    return variant.options
-
-
 class OvsKernel(OvsSwitch):
     """`br0` of the kernel's datapath in one namespace; the other ends of its ports in the generator's and the VNFs'.
 
@@ -68,7 +57,7 @@ class OvsKernel(OvsSwitch):
 
     def options(self, request: DeployRequest) -> OvsKernelOptions:
         """Give the variant's options."""
-        return kernel_options(request.variant)
+        return options_of(request.variant, OvsKernelOptions)
 
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
         """Make links, start database and switch, and put the work onto its cores."""

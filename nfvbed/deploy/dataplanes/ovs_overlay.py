@@ -10,6 +10,7 @@ from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_probe import try_open_vswitch
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.generator import IDLE_PORT
+from nfvbed.deploy.lab.processes import check_alive
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
@@ -21,14 +22,14 @@ from nfvbed.deploy.overlay.watch import HostView
 from nfvbed.deploy.ovs import reading
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import SwitchState
-from nfvbed.deploy.ovs.instance import DpdkSettings, OvsInstance, check_alive, settings
+from nfvbed.deploy.ovs.instance import DpdkSettings, OvsInstance, settings
 from nfvbed.deploy.ovs.tablerules import flow_mod
 from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
-from nfvbed.errors import ConfigurationError, DeployError
+from nfvbed.errors import DeployError
 from nfvbed.records import Deployment, Hop, QualityWarning, Support, SwitchCounters, WorkThread
 from nfvbed.spec.dataplanes.ovs_overlay import OvsOverlayOptions
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 VNF_PORT_MIB = 64
 """Hugepage memory of each of a host's ports beyond the two that `socket_memory_mib` is for (ADR 0005)."""
@@ -37,17 +38,6 @@ _NICE, _SLICE_NS = -15, 100_000
 """Of poll-mode threads that share a core, as of VNFs beside the generator."""
 
 _SLEEP_US = 100
-
-
-def overlay_options(variant: Variant) -> OvsOverlayOptions:
-    """Give the variant's options.
-
-    Raises:
-        ConfigurationError: they are those of another data plane.
-    """
-    if not isinstance(variant.options, OvsOverlayOptions):
-        raise ConfigurationError(f"variant {variant.name} is no ovs-overlay", observed=variant.options.dataplane)
-    return variant.options
 
 
 @lru_cache(maxsize=1)
@@ -73,13 +63,13 @@ class OvsOverlay(DataPlane):
 
     def probe(self, variant: Variant) -> Support:
         """Look for the programs, run them, and look for the memory of all hosts; nothing is started that polls."""
-        options = overlay_options(variant)
+        options = options_of(variant, OvsOverlayOptions)
         return try_open_vswitch(variant, options.hosts * options.socket_memory_mib)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Start the hosts, join their underlay, bring the rules in."""
         variant, plan, workspace = request.variant, request.layout, request.workspace
-        options = overlay_options(variant)
+        options = options_of(variant, OvsOverlayOptions)
         vhost_user_ports.check_queue_size(options.rx_queue_size)
         require_vnf(plan, request.vnf, variant)
         sockets = vhost_user_ports.sockets(workspace.directory, port_numbers(plan))
@@ -150,7 +140,7 @@ class OvsOverlay(DataPlane):
 
 def _start(request: DeployRequest, plans: tuple[HostPlan, ...], sockets: Mapping[str, Path], steps: Steps) -> _Made:
     """Start database and switch of every host, with its bridges."""
-    options, workspace = overlay_options(request.variant), request.workspace
+    options, workspace = options_of(request.variant, OvsOverlayOptions), request.workspace
     hosts: list[OverlayHost] = []
     states: list[SwitchState] = []
     with steps.timed("deploy.namespaces"):

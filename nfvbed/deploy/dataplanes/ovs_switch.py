@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
+from nfvbed.deploy.lab.processes import check_alive
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.ovs import openflow, reading
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.controller import BridgeController
-from nfvbed.deploy.ovs.instance import SWITCH, OvsInstance, check_alive
+from nfvbed.deploy.ovs.instance import SWITCH, OvsInstance
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.steering.steering import SteeredBridge, Steering, steering, wait_for_forwarding
 from nfvbed.deploy.wiring import port_numbers, require_vnf, steering_path

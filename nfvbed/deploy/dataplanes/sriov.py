@@ -16,7 +16,7 @@ from nfvbed.deploy.sriov.pf import PfPort, choose, discover
 from nfvbed.deploy.sriov.plan import FunctionPlan, cables, plan_functions
 from nfvbed.deploy.vfio import vfio_reason
 from nfvbed.deploy.wiring import require_vnf, vnf_ports
-from nfvbed.errors import ConfigurationError, InternalError, NfvbedError, SwitchDiedError, UnsupportedError
+from nfvbed.errors import InternalError, NfvbedError, SwitchDiedError, UnsupportedError
 from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
@@ -32,21 +32,10 @@ from nfvbed.records import (
 )
 from nfvbed.spec.dataplanes.sriov import SriovOptions
 from nfvbed.spec.layout import End, layout
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 _LEAST = "p2p"
 """The topology that a probe asks for."""
-
-
-def sriov_options(variant: Variant) -> SriovOptions:
-    """The variant's options.
-
-    Raises:
-        ConfigurationError: they are those of another data plane.
-    """
-    if not isinstance(variant.options, SriovOptions):
-        raise ConfigurationError(f"variant {variant.name} is no sriov", observed=variant.options.dataplane)
-    return variant.options
 
 
 class Sriov(DataPlane):
@@ -56,7 +45,7 @@ class Sriov(DataPlane):
 
     def probe(self, variant: Variant) -> Support:
         """Read what the cards and their drivers say. Nothing is created: that takes the links of a card down."""
-        options = sriov_options(variant)
+        options = options_of(variant, SriovOptions)
         try:
             if os.geteuid() != 0:
                 raise UnsupportedError("virtual functions can only be made by root", fix="run it with sudo")
@@ -71,7 +60,7 @@ class Sriov(DataPlane):
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Create the functions, lay their settings down, give them drivers, and take them to who uses them."""
-        options = sriov_options(request.variant)
+        options = options_of(request.variant, SriovOptions)
         require_vnf(request.layout, request.vnf, request.variant)
         plans = plan_functions(request.layout, options, request.vnf)
         chosen = choose(options, discover())

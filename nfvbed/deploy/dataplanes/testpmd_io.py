@@ -12,10 +12,9 @@ from pathlib import Path
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.ovs_probe import try_memory
-from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.processes import ManagedProcess, check_alive
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.testpmd import command, telemetry
 from nfvbed.deploy.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError

@@ -20,26 +20,15 @@ from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.vale.control import ValeControl, locate, most_switches
-from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, SwitchDiedError, UnsupportedError
+from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError, UnsupportedError
 from nfvbed.records import Deployment, Readiness, Support
 from nfvbed.spec.dataplanes.vale import ValeOptions
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 RESET = "ports detached from their switches, which end with that, and attached anew"
 PREFIX = "vale_prefix"
 """In a deployment's control: of its switches' names."""
 _NETMAP_VERSION = Path("/sys/module/netmap/version")
-
-
-def vale_options(variant: Variant) -> ValeOptions:
-    """Give the variant's options.
-
-    Raises:
-        ConfigurationError: they are those of another data plane.
-    """
-    if not isinstance(variant.options, ValeOptions):
-        raise ConfigurationError(f"variant {variant.name} is no vale", observed=variant.options.dataplane)
-    return variant.options
 
 
 class Vale(VethSwitch):
@@ -50,7 +39,7 @@ class Vale(VethSwitch):
 
     def probe(self, variant: Variant) -> Support:
         """Attach an end of a veth pair to a switch, list it, and detach it."""
-        options = vale_options(variant)
+        options = options_of(variant, ValeOptions)
         try:
             locate()
         except NfvbedError as failure:
@@ -73,7 +62,7 @@ class Vale(VethSwitch):
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
         """Attach both ends of every cable to its switch; switches come and go with their ports."""
-        prefix = vale_options(request.variant).prefix
+        prefix = options_of(request.variant, ValeOptions).prefix
         if len(plan.layout.cables) > most_switches():
             raise UnsupportedError(
                 f"topology {plan.layout.name} needs {len(plan.layout.cables)} switches",

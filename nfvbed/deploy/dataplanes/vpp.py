@@ -11,10 +11,10 @@ from nfvbed.deploy.dataplanes.ovs_probe import try_memory
 from nfvbed.deploy.dataplanes.veth_probe import probe_veth
 from nfvbed.deploy.lab import napi
 from nfvbed.deploy.lab.hugepages import MORE_PAGES
+from nfvbed.deploy.lab.processes import check_alive
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
-from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.vpp import binaries, interfaces, reading
 from nfvbed.deploy.vpp.api import VppApi
@@ -25,10 +25,10 @@ from nfvbed.deploy.vpp.runtime import runtime_of
 from nfvbed.deploy.vpp.startup import STATISTICS_SOCKET, StartupSettings
 from nfvbed.deploy.vpp.statistics import Entries, Statistics
 from nfvbed.deploy.wiring import require_vnf
-from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError, UnsupportedError
 from nfvbed.records import Deployment, Hop, PortKind, Readiness, Support, SwitchCounters, WorkThread
 from nfvbed.spec.dataplanes.vpp import VppOptions
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 RESET = "vpp killed (SIGKILL), restarted and configured again"
 BUFFER_BYTES = 2560
@@ -36,17 +36,6 @@ BUFFER_BYTES = 2560
 SPARE_MIB = 16
 """Hugepages beyond the buffers: VPP's other physical memory."""
 _WORKERS_S = 5.0
-
-
-def vpp_options(variant: Variant) -> VppOptions:
-    """Give the variant's options.
-
-    Raises:
-        ConfigurationError: they are those of another data plane.
-    """
-    if not isinstance(variant.options, VppOptions):
-        raise ConfigurationError(f"variant {variant.name} is no vpp", observed=variant.options.dataplane)
-    return variant.options
 
 
 @dataclass(frozen=True)
@@ -74,7 +63,7 @@ class Vpp(DataPlane):
 
     def probe(self, variant: Variant) -> Support:
         """Look for the program, run it, and look for memory; nothing is started that polls."""
-        options = vpp_options(variant)
+        options = options_of(variant, VppOptions)
         try:
             if os.geteuid() != 0:
                 raise PrerequisiteError("VPP needs root", fix="run it with sudo")
@@ -96,7 +85,7 @@ class Vpp(DataPlane):
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make the ports' other sides, start VPP, and configure it over its API."""
         variant, workspace = request.variant, request.workspace
-        options = vpp_options(variant)
+        options = options_of(variant, VppOptions)
         vnf_kind = require_vnf(request.layout, request.vnf, variant)
         program = binaries.locate()
         instance = VppInstance(workspace, program)

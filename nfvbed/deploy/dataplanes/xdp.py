@@ -14,30 +14,20 @@ from nfvbed.deploy.dataplanes.veth_switch import VethSwitch, unsupported
 from nfvbed.deploy.lab import links, napi
 from nfvbed.deploy.lab.liveframes import try_live_frames
 from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.lab.processes import check_alive
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.reset import ResetReport
-from nfvbed.deploy.xdpswitch.process import PROGRAM, XdpSwitch, XdpSwitchSpec, check_alive
-from nfvbed.errors import ConfigurationError, DeployError, NfvbedError
+from nfvbed.deploy.xdpswitch.process import DIED, PROGRAM, XdpSwitch, XdpSwitchSpec
+from nfvbed.errors import DeployError, NfvbedError
 from nfvbed.records import Deployment, Readiness, Support
 from nfvbed.spec.dataplanes.xdp import XdpOptions
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 RESET = "process of the programs killed (SIGKILL), programs loaded and attached anew"
 SWITCH = "xdp_switch"
 """In a deployment's control: what the switch was started with."""
-
-
-def xdp_options(variant: Variant) -> XdpOptions:
-    """Give the variant's options.
-
-    Raises:
-        ConfigurationError: they are those of another data plane.
-    """
-    if not isinstance(variant.options, XdpOptions):
-        raise ConfigurationError(f"variant {variant.name} is no xdp", observed=variant.options.dataplane)
-    return variant.options
 
 
 class Xdp(VethSwitch):
@@ -49,7 +39,7 @@ class Xdp(VethSwitch):
 
     def probe(self, variant: Variant) -> Support:
         """Make two ports, attach the programs in the variant's mode, and remove it all."""
-        options = xdp_options(variant)
+        options = options_of(variant, XdpOptions)
         if os.geteuid() != 0:
             return unsupported(variant, "links and namespaces can only be made by root", "run it with sudo")
         reason = try_live_frames()
@@ -70,13 +60,13 @@ class Xdp(VethSwitch):
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
         """Start the process; its programs are on the ports when it answers."""
         core = request.arrangement.switch_cores[0]
-        switch = XdpSwitch(request.workspace, _switch_spec(plan, spaces, xdp_options(request.variant), core))
+        switch = XdpSwitch(request.workspace, _switch_spec(plan, spaces, options_of(request.variant, XdpOptions), core))
         switch.start()
         return {SWITCH: switch.spec.model_dump_json()}
 
     def check(self, deployment: Deployment) -> None:
         """Check that the process lives."""
-        check_alive(self.switch(deployment).process)
+        check_alive(self.switch(deployment).process, DIED)
 
     def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
         """What the programs counted: `received`, and `no_way` of it."""

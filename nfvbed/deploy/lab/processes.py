@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from nfvbed.errors import InternalError
+from nfvbed.errors import InternalError, SwitchDiedError
 from nfvbed.patience import patient
 
 _STATE, _START_TIME, _EXIT_CODE = 0, 19, 49
@@ -84,6 +84,10 @@ def _ended(handle: int, timeout_s: float) -> bool:
     return bool(poller.poll(timeout_s * 1000))
 
 
+LOG_LINES = 15
+"""Last words of a process that are told when it has ended."""
+
+
 class ManagedProcess:
     """A process of a workspace, started by this nfvbed or found in the ledger of an earlier one."""
 
@@ -153,3 +157,30 @@ class ManagedProcess:
         while self.alive() and time.monotonic() < deadline:
             time.sleep(0.005)
         return self.exit_status
+
+
+def check_alive(process: ManagedProcess, what: str = "") -> None:
+    """Make sure that a process of the switch runs.
+
+    Args:
+        process: of the switch, or of what stands in its place or steers it.
+        what: what it means that it has ended; empty: that it has.
+
+    Raises:
+        SwitchDiedError: it has ended; with its exit status and last words.
+    """
+    if process.alive():
+        return
+    raise SwitchDiedError(
+        what or f"{process.name} has ended",
+        where=f"pid {process.pid}, log {process.log}",
+        observed=how_it_ended(process),
+        fix="deploy again; with the same end, report the log",
+    )
+
+
+def how_it_ended(process: ManagedProcess) -> str:
+    """Tell the exit status or signal of a process that has ended, and its last words."""
+    status = process.exit_status
+    cause = "exit status unknown" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
+    return f"{cause}; its last words:\n{process.log_tail(LOG_LINES)}"

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.processes import ManagedProcess, check_alive
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.lagopus.datastore import Datastore
-from nfvbed.errors import DeployError, PrerequisiteError, SwitchDiedError
+from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.records import Record, Role, WorkThread
 
 PROGRAM_VARIABLE = "NFVBED_LAGOPUS"
@@ -23,6 +23,7 @@ NAME = "lagopus"
 _PATIENCE_S = 30.0
 _LOOK_S = 0.02
 _LOG_LINES = 12
+DIED = "Lagopus has ended"
 _TIMEOUT_S = 10.0
 
 
@@ -99,7 +100,7 @@ class Lagopus:
         process = self.workspace.spawn(NAME, argv, cores=self.spec.cores, netns=self.spec.netns)
         deadline = time.monotonic() + _PATIENCE_S
         while not self._is_configured():
-            check_alive(process)
+            check_alive(process, DIED)
             if time.monotonic() > deadline:
                 raise DeployError(
                     "Lagopus does not come up", where=str(process.log), observed=process.log_tail(_LOG_LINES)
@@ -137,21 +138,3 @@ def arguments(program: Path, directory: Path, eal: Sequence[str]) -> list[str]:
 def configuration_file(directory: Path) -> Path:
     """Give the file of its configuration."""
     return directory / "lagopus.dsl"
-
-
-def check_alive(process: ManagedProcess) -> None:
-    """Make sure that its process runs.
-
-    Raises:
-        SwitchDiedError: it has ended; with its exit status and last words.
-    """
-    if process.alive():
-        return
-    status = process.exit_status
-    cause = "exit status unknown" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
-    raise SwitchDiedError(
-        "Lagopus has ended",
-        where=f"pid {process.pid}, log {process.log}",
-        observed=f"{cause}; its last words:\n{process.log_tail(_LOG_LINES)}",
-        fix="deploy again; with the same end, report the log",
-    )

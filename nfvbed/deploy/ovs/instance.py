@@ -10,17 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.processes import ManagedProcess, check_alive
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.deploy.ovs.database import SwitchDatabase
-from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 
 SERVER = "ovsdb-server"
 SWITCH = "ovs-vswitchd"
 PATIENCE_S = patient(10.0)
-LOG_LINES = 15
 
 _CONSOLE_ONLY = ("-vconsole:info", "-vsyslog:off", "-vfile:off")
 """The workspace keeps what they write on their console; the system's log is none of their business."""
@@ -131,24 +130,6 @@ class OvsInstance:
         process = self._workspace.spawn(name, argv, cores=self._cores, netns=netns, environment=environment)
         self._processes.append(process)
         return process
-
-
-def check_alive(process: ManagedProcess) -> None:
-    """Make sure that a process of the switch runs.
-
-    Raises:
-        SwitchDiedError: it has ended; with its exit status and last words.
-    """
-    if process.alive():
-        return
-    status = process.exit_status
-    cause = "exit status unknown" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
-    raise SwitchDiedError(
-        f"{process.name} has ended",
-        where=f"pid {process.pid}, log {process.log}",
-        observed=f"{cause}; its last words:\n{process.log_tail(LOG_LINES)}",
-        fix="deploy again; with the same end, report the log",
-    )
 
 
 def settings(dpdk: DpdkSettings, file_prefix: str) -> dict[str, str]:

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.processes import ManagedProcess, check_alive
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.controller import BridgeController
 from nfvbed.deploy.ovs.database import SwitchDatabase
-from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.steering.path import SteeringPath, path_rules
 from nfvbed.deploy.steering.path_file import write_path
 from nfvbed.deploy.steering.steering import SteeredBridge, Steering, SteeringReport, check_forwarding, forget_cached

@@ -8,11 +8,11 @@ import sys
 import time
 from collections.abc import Callable
 
+from nfvbed.deploy.lab.processes import check_alive
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.controller import BridgeController
 from nfvbed.deploy.ovs.database import SwitchDatabase
-from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.steering.onos_client import OnosClient, OnosPort
 from nfvbed.deploy.steering.path import SteeringPath, path_rules
 from nfvbed.deploy.steering.steering import (

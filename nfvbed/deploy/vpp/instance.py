@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nfvbed.deploy.lab.entries import SharedMemoryEntry
-from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.processes import ManagedProcess, check_alive
 from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.ovs.instance import check_alive
 from nfvbed.deploy.vpp.api import VppApi
 from nfvbed.deploy.vpp.startup import (
     API_SOCKET,

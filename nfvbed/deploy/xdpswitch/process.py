@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.processes import ManagedProcess, check_alive
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.xdpswitch.client import XdpSwitchClient
-from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.errors import DeployError
 from nfvbed.records import Record
 
 PROGRAM = "nfvbed-xdp-switch"
@@ -19,6 +19,7 @@ NAME = "xdp-switch"
 _PATIENCE_S = 5.0
 _LOOK_S = 0.005
 _LOG_LINES = 12
+DIED = f"{NAME} has ended, and its programs have left the ports"
 
 
 class XdpSwitchSpec(Record):
@@ -66,7 +67,7 @@ class XdpSwitch:
         )
         deadline = time.monotonic() + _PATIENCE_S
         while not self.client.listens():
-            check_alive(process)
+            check_alive(process, DIED)
             if time.monotonic() > deadline:
                 raise DeployError(
                     "the XDP switch does not come up", where=str(process.log), observed=process.log_tail(_LOG_LINES)
@@ -90,21 +91,3 @@ def arguments(spec: XdpSwitchSpec, directory: Path) -> Sequence[str]:
     for station in spec.stations:
         argv += ["--station", station]
     return argv
-
-
-def check_alive(process: ManagedProcess) -> None:
-    """Make sure that the switch's process runs.
-
-    Raises:
-        SwitchDiedError: it has ended; with its exit status and last words.
-    """
-    if process.alive():
-        return
-    status = process.exit_status
-    cause = "exit status unknown" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
-    raise SwitchDiedError(
-        f"{process.name} has ended, and its programs have left the ports",
-        where=f"pid {process.pid}, log {process.log}",
-        observed=f"{cause}; its last words:\n{process.log_tail(_LOG_LINES)}",
-        fix="deploy again; with the same end, report the log",
-    )

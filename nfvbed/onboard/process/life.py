@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from nfvbed.deploy.lab.processes import ManagedProcess
+from nfvbed.deploy.lab.processes import ManagedProcess, how_it_ended
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.errors import DeployError, OnboardError, VnfDiedError
 from nfvbed.onboard.vnf import VnfPlacement
 from nfvbed.records import PortKind, VnfHandle, VnfPort
 
-LOG_LINES = 12
 RUN_DIRECTORY = "run_directory"
 """In a handle's control: where the process is recorded."""
 
@@ -48,12 +47,10 @@ def check_alive(process: ManagedProcess) -> None:
     """
     if process.alive():
         return
-    status = process.exit_status
-    cause = "exit status unknown" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
     raise VnfDiedError(
         f"{process.name} has ended",
         where=f"pid {process.pid}, log {process.log}",
-        observed=f"{cause}; its last words:\n{process.log_tail(LOG_LINES)}",
+        observed=how_it_ended(process),
         fix="start it again (nfvbed run, or destroy and deploy); with the same end, see its log",
     )
 

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from nfvbed.deploy.dataplanes import ovs_kernel, ovs_kernel_probe
+from nfvbed.deploy.dataplanes import ovs_kernel_probe
 from nfvbed.deploy.dataplanes.ovs_kernel import OvsKernel, OvsPlan, switch_settings
 from nfvbed.deploy.wiring import port_numbers
 from nfvbed.errors import ConfigurationError
@@ -9,6 +9,7 @@ from nfvbed.records import PortKind, Readiness, Support
 from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
+from nfvbed.spec.variant import options_of
 
 PROJECT = Project()
 
@@ -41,7 +42,7 @@ def test_its_ceilings_are_placed_as_itself():
 
 def test_options_of_another_data_plane_are_refused():
     with pytest.raises(ConfigurationError, match="no ovs-kernel"):
-        ovs_kernel.kernel_options(PROJECT.load_variant("ovs-dpdk"))
+        options_of(PROJECT.load_variant("ovs-dpdk"), OvsKernelOptions)
 
 
 @pytest.fixture(name="probe")
