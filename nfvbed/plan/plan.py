@@ -62,8 +62,6 @@ class Plan:
     """The VNFs by (variant, label)."""
     skipped: tuple[tuple[CellPlan, str], ...] = ()
     """Cells that the experiment leaves out although they could be measured, each with the reason."""
-    in_guests: frozenset[str] = frozenset()
-    """Variants that run in a virtual machine themselves."""
     slow: frozenset[str] = frozenset()
     """Variants whose deployments take long."""
 
@@ -72,8 +70,8 @@ class Plan:
         return choice_of(self.choices, key)
 
     def boots(self, key: DeploymentKey) -> bool:
-        """Whether a virtual machine is booted for a deployment: for its VNFs, or for the data plane itself."""
-        return boots_guests(key.variant, self.choice(key), self.in_guests)
+        """Whether virtual machines are booted for a deployment: its VNFs."""
+        return _is_guest(self.choice(key))
 
     def is_slow(self, key: DeploymentKey) -> bool:
         """Whether a deployment takes long."""
@@ -131,20 +129,18 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
     by_name = {variant.name: variant for variant in variants}
     reasons = [(cell, _absence(cell, by_name[cell.variant])) for cell in subjects]
     absent = tuple((cell, reason) for cell, reason in reasons if reason)
-    in_guests = frozenset(variant.name for variant in variants if variant.options.boots_guest)
-    slow = frozenset(variant.name for variant in variants if variant.options.slow_to_deploy) | in_guests
+    slow = frozenset(variant.name for variant in variants if variant.options.slow_to_deploy)
     left_out = {cell.id: _left_out(experiment, cell, choices, slow) for cell, reason in reasons if not reason}
     present = [cell for cell, reason in reasons if not reason and not left_out[cell.id]]
     skipped = tuple((cell, left_out[cell.id]) for cell, reason in reasons if not reason and left_out[cell.id])
     ceilings = planned_ceilings(experiment, variants, present, choices) if experiment.ceilings else []
-    late = {c.deployment for c in present if boots_guests(c.variant, choices.get((c.variant, c.vnf)), slow)}
+    late = {c.deployment for c in present if c.variant in slow or _is_guest(choices.get((c.variant, c.vnf)))}
     trials = _ordered(experiment, ceilings, present, late if experiment.repetitions.budget_s is not None else ())
-    return Plan(experiment, (*ceilings, *present), absent, trials, choices, skipped, in_guests, slow)
+    return Plan(experiment, (*ceilings, *present), absent, trials, choices, skipped, slow)
 
 
-def boots_guests(variant: str, choice: VnfChoice | None, anyway: Container[str]) -> bool:
-    """Whether a virtual machine is booted for VNFs of that choice, or the variant is among those that take long."""
-    return variant in anyway or (choice is not None and choice.kind is VnfKind.VM)
+def _is_guest(choice: VnfChoice | None) -> bool:
+    return choice is not None and choice.kind is VnfKind.VM
 
 
 def units_of(experiment: Experiment, cell: CellPlan) -> tuple[Unit, ...]:
@@ -222,7 +218,7 @@ def _left_out(experiment: Experiment, cell: CellPlan, choices: Choices, slow: Co
     """Say why the experiment leaves a cell out that could be measured; empty where it does not."""
     if experiment.chains is None or experiment.chains.slow or cell.topology not in experiment.longer:
         return ""
-    if boots_guests(cell.variant, choices.get((cell.variant, cell.vnf)), slow):
+    if cell.variant in slow or _is_guest(choices.get((cell.variant, cell.vnf))):
         return f"experiment {experiment.name} leaves longer chains out where a deployment takes long (chains.slow)"
     return ""
 

@@ -39,7 +39,7 @@ class Candidate(Record):
     @property
     def boots(self) -> bool:
         """Whether a virtual machine is booted for it."""
-        return self.variant.options.boots_guest or (self.vnf is not None and self.vnf.kind is VnfKind.VM)
+        return self.vnf is not None and self.vnf.kind is VnfKind.VM
 
 
 class Visit(Record):

@@ -50,14 +50,9 @@ class DataPlaneOptions(SpecModel):
         return 256
 
     @property
-    def boots_guest(self) -> bool:
-        """Whether it runs inside a virtual machine that is booted for each deployment."""
-        return False
-
-    @property
     def slow_to_deploy(self) -> bool:
-        """Whether a deployment takes minutes rather than seconds: an experiment may repeat it less often."""
-        return self.boots_guest
+        """Whether a deployment may take long (many rules): an experiment may repeat it less often."""
+        return False
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Decide how a VNF's ports attach to it.
