@@ -8,6 +8,7 @@ import inspect
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import get_args
@@ -19,6 +20,7 @@ from nfvbed.cli.main import group
 from nfvbed.compare.advice import ADVICE
 from nfvbed.search import stop
 from nfvbed.spec import experiment, flavor, onos, search, site, tests, variant, vnf
+from nfvbed.spec.dataplanes import ovs_userspace
 from nfvbed.spec.loader import Project
 from nfvbed.spec.model import SpecModel
 
@@ -99,14 +101,20 @@ def page_files() -> str:
     rows = [f"| `{v.name}` | `{v.port_kind}` | {_cell(v.summary)} |" for v in Project(ROOT).list_variants()]
     parts.append("| variant | port kind | what it is |\n|---|---|---|\n" + "\n".join(rows) + "\n")
     parts += _model_tables(variant)
+    kinds = get_args(get_args(variant.VariantOptions)[0])
+    parts += [table for module in _modules_of(kinds) for table in _model_tables(module)]
+    parts += _model_tables(ovs_userspace, without=(ovs_userspace.OvsUserspaceOptions,))
     parts += ["## VNFs: `vnfd/NAME/vnf.yml`\n", *_model_tables(vnf, without=(vnf.VnfChoice,))]
     parts += ["## Flavors: `flavors/NAME.yml`\n", *_model_tables(flavor)]
     parts += ["## Sites: `deploy/sites/NAME.yml`\n", *_model_tables(onos), *_model_tables(site)]
     parts += ["## Experiments: `vsperf-conf/experiments/NAME.yml`\n", *_model_tables(experiment)]
     parts += ["## Tests: `tests` of an experiment\n", "`kind` says which test it is.\n"]
-    modules = dict.fromkeys(sys.modules[kind.__module__] for kind in get_args(tests.AnyTest))
-    parts += [table for module in modules for table in _model_tables(module)]
+    parts += [table for module in _modules_of(get_args(tests.AnyTest)) for table in _model_tables(module)]
     return "\n".join(parts)
+
+
+def _modules_of(models: Iterable[type]) -> list[ModuleType]:
+    return list(dict.fromkeys(sys.modules[model.__module__] for model in models))
 
 
 def page_search() -> str:

@@ -63,6 +63,19 @@ def test_variants_are_documented():
     assert [name for name in names if f"| `{name}` |" not in page] == []
 
 
+def test_options_of_every_data_plane_are_documented():
+    page = text(REFERENCE / "files.md")
+    declared = [
+        name
+        for path in tracked()
+        if path.parts[:3] == ("nfvbed", "spec", "dataplanes")
+        for name in re.findall(r"^    dataplane: Literal\[\"([a-z-]+)\"\]", text(path), re.MULTILINE)
+    ]
+    tables = page.count("| `dataplane` | required |")
+    assert declared
+    assert tables == len(declared)
+
+
 def test_every_target_has_a_line_of_help():
     phony = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
     listed = re.findall(r"^([a-z$][^:\s]*):.*## ", MAKEFILE, re.MULTILINE)
