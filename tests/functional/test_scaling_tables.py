@@ -1,6 +1,7 @@
 """Learning and tables of the real switches, with known limits: what is found is what was set. As root."""
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 
 from nfvbed.deploy.site import Site
 from nfvbed.deploy.tables.table import Filling, ForwardingTable
+from nfvbed.deploy.vpp import binaries
+from nfvbed.errors import ConfigurationError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import Status, VnfKind
 from nfvbed.results import ResultRecord, TablePayload
@@ -22,6 +25,8 @@ from nfvbed.traffic.generator import Generator, TrafficRequest
 
 PROJECT = Project()
 FRAMES = 2_000
+BROUGHT = bool(os.environ.get(binaries.VPP_VARIABLE))
+with_vpp = pytest.mark.skipif(not BROUGHT, reason=f"{binaries.VPP_VARIABLE} names no VPP on this host")
 
 
 def variant(name: str, **options: object) -> Variant:
@@ -103,7 +108,10 @@ def table_of(
     site.destroy(deployment)
 
 
-@pytest.mark.parametrize(("name", "topology"), [("ovs-dpdk", "p2p"), ("linux-bridge", "pvp")])
+@pytest.mark.parametrize(
+    ("name", "topology"),
+    [("ovs-dpdk", "p2p"), ("linux-bridge", "pvp"), pytest.param("vpp", "p2p", marks=with_vpp)],
+)
 def test_entries_and_nothing_else_lead_frames_on(lab_with_vnfs, name, topology):
     """With as many flows as entries all frames come through; with twice as many, half of them."""
     chosen = PROJECT.load_variant(name)
@@ -126,3 +134,32 @@ def test_a_table_is_filled_and_measured(lab, tmp_path):
     assert few["rate"] > 0 < many["rate"]
     assert len(quantities(by_flows)) == 2
     assert (caching.status, "static rules" in caching.reason) == (Status.NOT_APPLICABLE, True)
+
+
+@with_vpp
+@pytest.mark.parametrize("forwarding", ["l2-cross-connect", "bridge-domain"])
+def test_vpp_routes_a_million_networks_and_is_as_before(lab, forwarding):
+    with table_of(lab, variant("vpp", forwarding=forwarding), "p2p", None) as (table, generator):
+        filling = table.fill(1_000_000, 2)
+        assert (filling.entries, filling.flows) == (1_000_000, 16_384)
+        assert came_through(generator, filling, filling.flows)
+
+
+@with_vpp
+def test_routes_that_do_not_fit_into_vpps_memory_are_refused(lab):
+    with (
+        table_of(lab, variant("vpp", main_heap_mib=256), "p2p", None) as (table, _),
+        pytest.raises(ConfigurationError, match="do not fit"),
+    ):
+        table.fill(1_000_000, 2)
+
+
+@with_vpp
+def test_a_bridge_domain_holds_as_many_addresses_as_it_may(lab, tmp_path):
+    learning = {"kind": "address-learning", "addresses": 30, "max_load_pps": 20_000, "relative_width": 0.5}
+    chosen = variant("vpp", forwarding="bridge-domain", mac_table_size=64)
+    caching, learnt = measured(lab, tmp_path, chosen, {**CACHING, "max_addresses": 80}, learning)
+    (found,) = quantities(caching)
+    assert found["addresses held"] == 64 == found["in the switch's table"] == found["limit that is set"]
+    (rate,) = quantities(learnt)
+    assert rate["in the switch's table"] == 31, "the test port's own is one of them"

@@ -153,4 +153,5 @@ def graph(request: DeployRequest, options: VppOptions, ports: VppPorts) -> Graph
         cables=tuple((end_name(cable.first), end_name(cable.second)) for cable in request.layout.cables),
         forwarding=options.forwarding,
         rx_mode=options.rx_mode,
+        mac_table_size=options.mac_table_size,
     )

@@ -60,6 +60,8 @@ class HugepagesEntry(Record):
     previous: int
     added: int
     """Pages that were asked for on top; others may change the pool meanwhile, so this much is taken back."""
+    granted: int | None = None
+    """How many of them the kernel gave; None: not known, as whoever asked was killed before it could look."""
 
 
 class FileEntry(Record):
@@ -176,6 +178,14 @@ class Owner(Record):
     """The same on the clock that counts from the boot: what was made last is undone first."""
     persistent: bool = False
     """It outlives its owner: `nfvbed deploy`."""
+
+
+class Amended(Record):
+    """More is known of the entry at that place, which this one replaces."""
+
+    kind: Literal["amended"] = "amended"
+    index: int
+    entry: Entry
 
 
 class Undone(Record):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from nfvbed.deploy.lab.entries import HugepagesEntry
 from nfvbed.deploy.lab.ledger import Ledger
+from nfvbed.deploy.lab.poollock import pool_locked
 from nfvbed.errors import PrerequisiteError
 
 PAGE_KIB = 2048
@@ -86,18 +87,23 @@ class HugepagePool:
         Raises:
             PrerequisiteError: the pool cannot be written.
         """
-        path, previous = self._path, self.total
-        ledger.record(HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=pages))
-        try:
-            path.write_text(str(previous + pages))
-        except OSError as failure:
-            raise PrerequisiteError(
-                "the number of hugepages cannot be changed",
-                where=str(path),
-                observed=str(failure),
-                fix="run as root, on a host where /sys is writable",
-            ) from failure
-        return max(0, self.total - previous)
+        path = self._path
+        with pool_locked(path):
+            previous = self.total
+            asked = HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=pages)
+            place = ledger.record(asked)
+            try:
+                path.write_text(str(previous + pages))
+            except OSError as failure:
+                raise PrerequisiteError(
+                    "the number of hugepages cannot be changed",
+                    where=str(path),
+                    observed=str(failure),
+                    fix="run as root, on a host where /sys is writable",
+                ) from failure
+            granted = max(0, self.total - previous)
+            ledger.amend(place, asked.model_copy(update={"granted": granted}))
+        return granted
 
     @property
     def _path(self) -> Path:

@@ -12,13 +12,23 @@ from pydantic import TypeAdapter
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.deploy.lab import undo
-from nfvbed.deploy.lab.entries import CgroupEntry, DirectoryEntry, Entry, NetnsEntry, Owner, ProcessEntry, Undone
+from nfvbed.deploy.lab.entries import (
+    Amended,
+    CgroupEntry,
+    DirectoryEntry,
+    Entry,
+    NetnsEntry,
+    Owner,
+    ProcessEntry,
+    Undone,
+)
 from nfvbed.deploy.lab.processes import is_alive, start_time
 from nfvbed.errors import InternalError, NfvbedError
 
 _OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
 
-_LINE: TypeAdapter[Entry | Owner | Undone] = TypeAdapter(Entry | Owner | Undone)
+_Line = Entry | Owner | Undone | Amended
+_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 
 
 def this_process(persistent: bool = False) -> Owner:
@@ -44,7 +54,7 @@ def boot_id() -> str:
 
 
 class Ledger:
-    """An append-only file of JSON lines: the owner, then what was made, then what of it was undone.
+    """An append-only file of JSON lines: the owner, then what was made, what else became known of it, what was undone.
 
     A line is on the disk before the thing it names is made. After `kill -9` the ledger may name things that were never
     made, but nothing was made that it does not name.
@@ -80,6 +90,8 @@ class Ledger:
                 owner = value
             elif isinstance(value, Undone):
                 entries.pop(value.index, None)
+            elif isinstance(value, Amended):
+                entries[value.index] = value.entry
             else:
                 entries[index] = value
                 index += 1
@@ -102,11 +114,21 @@ class Ledger:
         """Whether the machine has not been started anew since it was made."""
         return self.owner.boot == boot_id()
 
-    def record(self, entry: Entry) -> None:
-        """Write it down, on the disk when this returns. Call it before the thing is made (a process: right after)."""
+    def record(self, entry: Entry) -> int:
+        """Write it down, on the disk when this returns. Call it before the thing is made (a process: right after).
+
+        Returns:
+            Its place, for `amend`.
+        """
         self._append(entry)
         self._entries[self._next] = entry
         self._next += 1
+        return self._next - 1
+
+    def amend(self, index: int, entry: Entry) -> None:
+        """Put this in place of what was recorded, now that more is known of it."""
+        self._append(Amended(index=index, entry=entry))
+        self._entries[index] = entry
 
     def undo_all(self) -> list[str]:
         """Undo in reverse order, processes first (they hold the rest); goes on after errors.
@@ -129,12 +151,17 @@ class Ledger:
         return problems
 
     def _undo(self, index: int, problems: list[str]) -> None:
-        entry = self._entries[index]
-        if _try(undo.undo, entry, problems):
+        if _try(lambda entry: self._take_away(index, entry), self._entries[index], problems):
             del self._entries[index]
             self._append(Undone(index=index))
 
-    def _append(self, value: Entry | Owner | Undone) -> None:
+    def _take_away(self, index: int, entry: Entry) -> None:
+        settled = undo.settled(entry)
+        if settled is not entry:
+            self.amend(index, settled)
+        undo.undo(settled)
+
+    def _append(self, value: _Line) -> None:
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             os.write(handle, value.model_dump_json().encode() + b"\n")

@@ -14,6 +14,7 @@ from nfvbed.deploy.lab.entries import (
     CgroupEntry,
     DirectoryEntry,
     DriverEntry,
+    Entry,
     EswitchEntry,
     FileEntry,
     HugepagesEntry,
@@ -27,6 +28,7 @@ from nfvbed.deploy.lab.entries import (
     TraceInstanceEntry,
     VfSettingsEntry,
 )
+from nfvbed.deploy.lab.poollock import pool_locked
 from nfvbed.deploy.sriov import restore
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
@@ -128,8 +130,10 @@ def _(entry: ProcessEntry) -> None:
 @undo.register
 def _(entry: HugepagesEntry) -> None:
     path = Path(entry.path)
-    current = int(path.read_text())
-    if current > entry.previous:
+    with pool_locked(path):
+        current = int(path.read_text())
+        if current <= entry.previous:
+            return
         # Others may have added pages since: take back ours, and no more than there was.
         wanted = max(entry.previous, current - entry.added)
         path.write_text(str(wanted))
@@ -138,6 +142,18 @@ def _(entry: HugepagesEntry) -> None:
         while int(path.read_text()) > wanted and time.monotonic() < deadline:
             time.sleep(0.05)
             path.write_text(str(wanted))
+
+
+def settled(entry: Entry) -> Entry:
+    """Say of an entry what undoing it leaves, so that it can be undone twice.
+
+    Pages that stood before may have been another nfvbed's, which is gone: where it is known how many are ours, those
+    are taken from what there is now.
+    """
+    if not isinstance(entry, HugepagesEntry) or entry.granted is None:
+        return entry
+    left = max(0, int(Path(entry.path).read_text()) - entry.granted)
+    return entry.model_copy(update={"previous": left, "added": entry.granted, "granted": None})
 
 
 @undo.register

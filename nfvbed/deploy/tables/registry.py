@@ -4,9 +4,12 @@ from nfvbed.deploy.tables.bridge_fdb import BridgeLearning
 from nfvbed.deploy.tables.ovs_entries import OvsEntries
 from nfvbed.deploy.tables.ovs_fdb import OvsLearning
 from nfvbed.deploy.tables.table import ForwardingTable, LearningTable, TableNotApplicable
+from nfvbed.deploy.tables.vpp_fdb import VppLearning
+from nfvbed.deploy.tables.vpp_routes import VppRoutes
 from nfvbed.records import Deployment
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.ovs import OvsOptions
+from nfvbed.spec.dataplanes.vpp import VppOptions
 from nfvbed.spec.variant import Variant
 
 PORT_TO_PORT = "p2p"
@@ -21,6 +24,8 @@ def forwarding_table(deployment: Deployment, variant: Variant) -> ForwardingTabl
     """
     if isinstance(variant.options, OvsOptions):
         return OvsEntries(deployment)
+    if isinstance(variant.options, VppOptions):
+        return VppRoutes(deployment, variant.options)
     if isinstance(variant.options, LinuxBridgeOptions):
         raise TableNotApplicable(
             "a bridge forwards by the addresses it learns: address-caching measures those; routes need a VNF that"
@@ -49,4 +54,8 @@ def learning_table(deployment: Deployment, variant: Variant) -> LearningTable:
         if options.flows != "normal":
             raise TableNotApplicable("static rules forward from port to port, whatever the addresses (flows: normal)")
         return OvsLearning(deployment.control)
+    if isinstance(options, VppOptions):
+        if options.forwarding != "bridge-domain":
+            raise TableNotApplicable("a cross-connect looks no address up (forwarding: bridge-domain learns them)")
+        return VppLearning(deployment, options.mac_table_size)
     raise TableNotApplicable(f"{variant.name} learns no addresses")

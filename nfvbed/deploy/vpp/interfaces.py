@@ -15,6 +15,8 @@ _RX_MODES = {"polling": 1, "interrupt": 2, "adaptive": 3}
 _ETHERNET = 1
 """vl_api_af_packet_mode_t."""
 _QDISC_BYPASS = 1
+_LEARN = 1
+"""L2_LEARN of vnet/l2/l2_input.h, as `l2_flags` takes it."""
 _KERNEL_FRAME_BYTES = 4096
 _KERNEL_FRAMES_PER_BLOCK = 32
 _MEMIF_MASTER = 0
@@ -44,6 +46,8 @@ class Graph(Record):
     """Names of interfaces that frames go between, in both directions."""
     forwarding: Forwarding
     rx_mode: Literal["polling", "interrupt", "adaptive"]
+    mac_table_size: int | None = None
+    """Addresses that a bridge domain may learn; None: VPP's default."""
 
 
 def configure(api: VppApi, graph: Graph) -> dict[str, int]:
@@ -62,6 +66,8 @@ def configure(api: VppApi, graph: Graph) -> dict[str, int]:
     else:
         for domain, ends in enumerate(graph.cables, FIRST_DOMAIN):
             _bridge(api, domain, [numbers[name] for name in ends])
+            if graph.mac_table_size is not None:
+                api.call("bridge_domain_set_learn_limit", bd_id=domain, learn_limit=graph.mac_table_size)
     for interface in graph.interfaces:
         number = numbers[interface.name]
         if interface.kind in (PortKind.VETH, PortKind.TAP):
@@ -117,6 +123,24 @@ def _kernel_port(api: VppApi, interface: Interface) -> int:
         num_tx_queues=1,
     )
     return int(reply.sw_if_index)
+
+
+def add_listener(api: VppApi, interface: Interface, domain: int) -> int:
+    """Add a network device to a bridge domain, in which nothing is learnt of what enters by it; it is up then.
+
+    Raises:
+        DeployError: VPP refuses it.
+    """
+    number = _kernel_port(api, interface)
+    api.call("sw_interface_set_l2_bridge", rx_sw_if_index=number, bd_id=domain, port_type=0, shg=0, enable=True)
+    api.call("l2_flags", sw_if_index=number, is_set=False, feature_bitmap=_LEARN)
+    api.call("sw_interface_set_flags", sw_if_index=number, flags=_ADMIN_UP)
+    return number
+
+
+def remove_kernel_port(api: VppApi, device: str) -> None:
+    """Let go of a network device."""
+    api.call("af_packet_delete", host_if_name=device)
 
 
 def _cross_connect(api: VppApi, first: int, second: int) -> None:

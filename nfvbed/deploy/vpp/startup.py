@@ -10,6 +10,9 @@ PLUGINS = ("vhost_plugin.so", "memif_plugin.so", "af_packet_plugin.so")
 STATISTICS_INTERVAL_S = 0.05
 """Between two updates of the counters of graph nodes, which VPP's main thread makes; a reading waits for one."""
 STATISTICS_MIB = 32
+"""At least; routes have counters there, for each thread."""
+_HEAP_FOR_STATISTICS = 4
+"""The main heap is so many times as large."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ def render(settings: StartupSettings) -> str:
         "socksvr": (f"socket-name {inside / API_SOCKET}",),
         "statseg": (
             f"socket-name {inside / STATISTICS_SOCKET}",
-            f"size {STATISTICS_MIB}M",
+            f"size {max(STATISTICS_MIB, settings.main_heap_mib // _HEAP_FOR_STATISTICS)}M",
             "page-size 4K",
             "per-node-counters on",
             f"update-interval {STATISTICS_INTERVAL_S}",

@@ -14,21 +14,13 @@ from pathlib import Path
 from pyroute2 import IPBatch, IPRoute
 
 from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.tables.networks import FLOWS_MOST, MOST, NOTE, PREFIX, ROUTED, prefixes
 from nfvbed.deploy.tables.table import Filling, ForwardingTable, TableNotApplicable, share_out
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.onboard.process import devices
 from nfvbed.onboard.process.kernel import GENERATOR_ADDRESSES
 from nfvbed.records import VnfHandle, VnfKind
-from nfvbed.traffic.generator import Addressing
 
-FIRST_NETWORKS = (0x80000000, 0x10000000)
-"""128.0.0.0 for frames towards the generator's port 1, 16.0.0.0 for those towards its port 0; both up to a quarter of
-the address space further, in which nothing has a meaning of its own."""
-GENERATOR_SOURCES = ("16.0.0.1", "128.0.0.1")
-"""The generator's addresses, so that frames go to the other port's network."""
-FLOWS_MOST = 16_384
-"""Different destinations that frames can have: the first 16 bits of the address tell flows apart."""
-_PREFIX = 24
 _BLOCK = 1_000
 """Requests in one send: together they are smaller than a socket's send buffer."""
 _PLACEHOLDER = bytes.fromhex("cb007100")  # 203.0.113.0, an address for documentation
@@ -50,11 +42,8 @@ class RouteTable(ForwardingTable):
     """
 
     entry = "routes"
-    most = 2 * 256 * FLOWS_MOST
-    notes = (
-        f"routes are /{_PREFIX} prefixes of IPv4 in one table, each direction has its half; frames go to at most"
-        f" {FLOWS_MOST:,} of them in each direction, evenly spread over the table",
-    )
+    most = MOST
+    notes = (NOTE,)
 
     def __init__(self, netns: str, ports: Sequence[str]) -> None:
         self._netns = netns
@@ -97,8 +86,7 @@ class RouteTable(ForwardingTable):
                 observed=f"{found:,} of {sum(shares):,}",
                 fix="choose fewer",
             )
-        addressing = Addressing(flow_address="destination-network", ipv4=GENERATOR_SOURCES)
-        return Filling(found, min(*shares, FLOWS_MOST), addressing, duration_ns)
+        return Filling(found, min(*shares, FLOWS_MOST), ROUTED, duration_ns)
 
     def close(self) -> None:
         """Remove the routes."""
@@ -115,19 +103,13 @@ class RouteTable(ForwardingTable):
                     _send(kernel, request, block)
 
 
-def prefixes(way: int, count: int) -> Iterator[int]:
-    """Give the networks of one direction, as numbers: first one for each flow, then the next one beside each."""
-    for number in range(count):
-        yield FIRST_NETWORKS[way] + (number % FLOWS_MOST << 16) + (number // FLOWS_MOST << 32 - _PREFIX)
-
-
 def _request(action: str, port: str, gateway: str) -> bytes:
     """Encode the request for one route, with a placeholder for its network."""
     with IPRoute() as route:
         index = route.link_lookup(ifname=port)[0]
     batch = IPBatch()
     try:
-        batch.route(action, dst=f"{socket.inet_ntoa(_PLACEHOLDER)}/{_PREFIX}", gateway=gateway, oif=index)
+        batch.route(action, dst=f"{socket.inet_ntoa(_PLACEHOLDER)}/{PREFIX}", gateway=gateway, oif=index)
         return bytes(batch.batch)
     finally:
         batch.close()
@@ -177,5 +159,5 @@ def _count_routes() -> int:
                 length, kind, *_ = _HEADER.unpack_from(data, at)
                 if kind == _DONE:
                     return found
-                found += data[at + _HEADER.size + 1] == _PREFIX
+                found += data[at + _HEADER.size + 1] == PREFIX
                 at += (length + 3) // 4 * 4

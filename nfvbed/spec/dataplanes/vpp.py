@@ -20,12 +20,15 @@ class VppOptions(DataPlaneOptions):
     """Threads that forward, each on a core of its own; the main thread is on the control core."""
     forwarding: Literal["l2-cross-connect", "bridge-domain"] = "l2-cross-connect"
     """How a cable's ports are joined: whatever enters one leaves the other, or a domain that learns addresses."""
+    mac_table_size: int | None = Field(None, ge=10, le=1_000_000)
+    """Addresses that each bridge domain may learn; None: VPP's default."""
     vnf_ports: Literal["vhost-user", "kernel"] = "vhost-user"
     """How VNFs attach: vhost-user sockets, or network devices (veth, tap) that VPP opens with packet sockets."""
     rx_mode: Literal["polling", "interrupt", "adaptive"] = "polling"
     """How workers wait for frames of network devices (`host-interface`); the other kinds of ports are polled."""
-    main_heap_mib: int = Field(256, ge=128, le=65536)
-    """Memory of VPP's tables, in 4 KiB pages."""
+    main_heap_mib: int = Field(1024, ge=128, le=65536)
+    """Memory of VPP's tables at most, in 4 KiB pages that are taken when they are used; a quarter as much again is for
+    its counters."""
     buffers: int = Field(16384, ge=2048, le=1_048_576)
     """Packet buffers of a NUMA node, about 2.5 KiB each, in hugepages."""
     rx_queue_size: int = Field(1024, ge=64, le=4096)

@@ -69,3 +69,22 @@ def test_node_without_a_count_of_promised_pages(tree):
 def test_kernel_without_hugepages(tmp_path):
     with pytest.raises(PrerequisiteError, match="no 2 MiB hugepages"):
         HugepagePool(None, tmp_path).ensure_free(1, None)
+
+
+def test_pages_of_two_that_overlap_are_all_given_back_whoever_ends_first(tree, tmp_path):
+    directory, pool, first = tree(nr=8, free=0, resv=0)
+    total = directory / "nr_hugepages"
+    second = Ledger.create(tmp_path / "second", this_process())
+    assert pool.enlarge(64, first) == 64
+    assert pool.enlarge(100, second) == 100
+    assert first.undo_all() == []
+    assert total.read_text() == "108"
+    # Killed between giving them back and writing that down: the next one undoes what it finds, again.
+    again = Ledger.open(tmp_path / "second")
+    assert again.undo_all() == []
+    assert total.read_text() == "8"
+    lines = (tmp_path / "second").read_text().splitlines()
+    (tmp_path / "second").write_text("\n".join(lines[:-1]) + "\n")
+    assert '"undone"' in lines[-1]
+    assert Ledger.open(tmp_path / "second").undo_all() == []
+    assert total.read_text() == "8"

@@ -6,7 +6,8 @@ import pytest
 
 from nfvbed.deploy.tables.table import TableNotApplicable
 from nfvbed.errors import UnsupportedError
-from nfvbed.onboard.process.routes import FLOWS_MOST, RouteTable, prefixes
+from nfvbed.deploy.tables.networks import FLOWS_MOST, prefixes
+from nfvbed.onboard.process.routes import RouteTable
 from nfvbed.records import VnfHandle, VnfKind, VnfPort
 
 
