@@ -4,9 +4,9 @@ from ipaddress import IPv4Network
 
 import pytest
 
+from nfvbed.deploy.tables.networks import FLOWS_MOST, prefixes
 from nfvbed.deploy.tables.table import TableNotApplicable
 from nfvbed.errors import UnsupportedError
-from nfvbed.deploy.tables.networks import FLOWS_MOST, prefixes
 from nfvbed.onboard.process.routes import RouteTable
 from nfvbed.records import VnfHandle, VnfKind, VnfPort
 
