@@ -17,10 +17,11 @@ from nfvbed.spec.dataplanes.vpp import VppOptions
 
 _PORT_TO_PORT = "p2p"
 _OUTSIDE = ("p0", "p1")
-HEAP_BYTES_A_ROUTE = 640
-"""Of VPP's main heap, at most: measured with VPP 26.06 (docs/howto/measure.md)."""
-HEAP_BYTES_BESIDE = 128 << 20
-"""What else is in the main heap."""
+HEAP_BYTES_A_ROUTE, HEAP_BYTES_A_FLOW = 640, 2560
+"""Of VPP's main heap, at most: VPP 26.06 took 332 bytes for each of a million routes (more while its tables grow), and
+2.2 KiB for the part of its trie that the routes of one flow lie in."""
+HEAP_BYTES_BESIDE = 96 << 20
+"""What else is in the main heap: 69 MiB there."""
 
 
 class VppRoutes(ForwardingTable):
@@ -94,7 +95,8 @@ class VppRoutes(ForwardingTable):
 
     def _check(self, entries: int) -> None:
         """Refuse what VPP would die of: it ends itself where its heap is full."""
-        needed = entries * HEAP_BYTES_A_ROUTE + HEAP_BYTES_BESIDE
+        in_trie = min(entries, 2 * FLOWS_MOST) * HEAP_BYTES_A_FLOW
+        needed = entries * HEAP_BYTES_A_ROUTE + in_trie + HEAP_BYTES_BESIDE
         if needed > self._heap_bytes:
             raise ConfigurationError(
                 f"{entries:,} routes do not fit into VPP's memory",

@@ -8,7 +8,7 @@ from nfvbed.spec.testkinds.scaling import Counts, ScalingTest
 
 
 class TableScalingTest(ScalingTest):
-    """The rate (or loss and latency at a load) by the number of OpenFlow entries, or of routes (of a kernel router, of VPP).
+    """The rate (or loss and latency at a load) by the number of OpenFlow entries, or of routes of a router.
 
     Frames hit entries that are spread over the table. A count beyond what frames can tell apart is refused.
     """
