@@ -38,7 +38,8 @@ struct sender {
 	bool recycles;         /* received buffers are of the pool that this sends from */
 	unsigned header_bytes; /* up to the end of the payload's header */
 	unsigned staged_count;
-	unsigned tried; /* of the staged ones, already offered and so counted as refused */
+	unsigned tried;      /* of the staged ones, already offered and so counted as refused */
+	uint64_t offered_at; /* when the port was offered frames last */
 	uint32_t flow;
 	uint32_t flows;
 	uint64_t frames; /* bound; UINT64_MAX: none */

@@ -193,28 +193,35 @@ static __rte_noinline void note_refused(struct sender *s, struct pacing at, uint
 		timeline_at(s->timeline, at.next)->refused++;
 }
 
-/*
- * Frames whose time is over; `before` is the pacing that has them next. A port that refused the last attempt is why;
- * else this thread was kept from its core, or is too slow for the load.
- */
-static inline void give_up(struct sender *s, const struct pacing *before, uint64_t frames)
+/* Frames that were due when the port was offered frames last, and refused some: it is why they are not sent. */
+static inline void give_up_refused(struct sender *s, uint64_t now)
 {
-	s->counts->unsent += frames;
-	if (!s->tried)
-		s->counts->late += frames;
-	else if (unlikely(s->timeline))
-		note_refused(s, *before, frames);
-}
+	uint64_t until = RTE_MIN(now, s->offered_at + s->pacing.late), frames;
 
-static inline void give_up_late(struct sender *s, uint64_t now)
-{
 	if (likely(!s->timeline)) {
-		give_up(s, NULL, pacing_give_up(&s->pacing, now));
+		s->counts->unsent += pacing_give_up(&s->pacing, until);
 		return;
 	}
 	const struct pacing before = s->pacing;
 
-	give_up(s, &before, pacing_give_up(&s->pacing, now));
+	frames = pacing_give_up(&s->pacing, until);
+	s->counts->unsent += frames;
+	note_refused(s, before, frames);
+}
+
+/*
+ * Frames whose time is over. Those that the port was never offered are late: this thread was kept from its core, or is
+ * too slow for the load. It may have been kept from it just after the port had refused frames.
+ */
+static inline void give_up(struct sender *s, uint64_t now)
+{
+	uint64_t frames;
+
+	if (s->tried)
+		give_up_refused(s, now);
+	frames = pacing_give_up(&s->pacing, now);
+	s->counts->unsent += frames;
+	s->counts->late += frames;
 }
 
 unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
@@ -222,7 +229,7 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 	unsigned want = burst, sent;
 
 	if (s->paced) {
-		give_up_late(s, now);
+		give_up(s, now);
 		want = pacing_due(&s->pacing, now, burst);
 	} else if (s->frames - s->counts->sent < want) {
 		want = (unsigned)(s->frames - s->counts->sent);
@@ -234,6 +241,7 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 		stage_one_size(s, want, s->stamp ? now : 0);
 	else
 		stage_mixed(s, want, s->stamp ? now : 0);
+	s->offered_at = now;
 	sent = offer(s, RTE_MIN(want, s->staged_count));
 	if (s->paced)
 		pacing_sent(&s->pacing, sent);
@@ -287,7 +295,14 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 /* What was due until now and was not sent is unsent. */
 void dpdk_sender_turn(struct sender *s, uint64_t now)
 {
-	give_up(s, &s->pacing, pacing_due(&s->pacing, now, UINT32_MAX));
+	uint64_t due = pacing_due(&s->pacing, now, UINT32_MAX), refused = 0;
+
+	if (s->tried)
+		refused = pacing_due(&s->pacing, RTE_MIN(now, s->offered_at), UINT32_MAX);
+	s->counts->unsent += due;
+	s->counts->late += due - refused;
+	if (s->timeline)
+		note_refused(s, s->pacing, refused);
 }
 
 /* As at a turn; and what is still staged was never sent. */
