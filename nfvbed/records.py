@@ -143,6 +143,8 @@ class CpuTime(Record):
     guest_ns: Separable = 0
     busy_ns: Separable
     """All of it together, from the most exact source there is; a poller's is its run time."""
+    stolen_ns: int | None = None
+    """How long the thread that lost most was kept from its core by others or the hypervisor; None: not known."""
     source: str
 
 

@@ -75,7 +75,9 @@ def account(threads: Sequence[WorkThread], before: CpuSample, after: CpuSample, 
         groups.setdefault((thread.role, thread.core), []).append(thread)
     shared = _shared_cores(threads)
     times = tuple(
-        _time(role, members, window, core is not None and core in after.cores and core not in shared)
+        _time(role, members, window, core is not None and core in after.cores and core not in shared).model_copy(
+            update={"stolen_ns": max(_stolen_ns(member, threads, window) for member in members)}
+        )
         for (role, core), members in groups.items()
     )
     warnings = []

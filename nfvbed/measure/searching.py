@@ -7,7 +7,7 @@ from typing import Protocol
 
 from nfvbed.deploy.site import Site
 from nfvbed.measure.task import TrialTask
-from nfvbed.records import CoreDistance, Deployment, DirectionCounts, QualityWarning, TrialRecord
+from nfvbed.records import CoreDistance, Deployment, DirectionCounts, QualityWarning, Role, TrialRecord
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.units import NS_PER_S
 
@@ -80,7 +80,9 @@ class DeploymentMeasurer(Measurer):
 def trial_of(record: TrialRecord) -> Trial:
     """Give a stored trial as a search sees it."""
     limited = QualityWarning.GENERATOR_LIMITED in record.warnings
-    return seen_by_search(record.directions, record.duration_ns, record.core_distance_ns, limited)
+    seen = seen_by_search(record.directions, record.duration_ns, record.core_distance_ns, limited)
+    stolen_ns = [time.stolen_ns or 0 for time in record.cpu if time.role in (Role.SWITCH, Role.VNF)]
+    return replace(seen, stolen_s=max(stolen_ns, default=0) / NS_PER_S)
 
 
 def seen_by_search(

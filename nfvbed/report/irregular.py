@@ -14,6 +14,12 @@ ADVICE: Final[dict[Irregularity, Advice]] = {
         meaning="Trial after trial left out frames that no port refused: something kept the generator from its core.",
         remedy="Stop other work on the host or isolate the generator's core, and search again.",
     ),
+    Irregularity.SYSTEM_DISTURBED: Advice(
+        meaning="Trial after trial lost frames while the data plane's threads were kept from their cores: those losses"
+        " say nothing of the data plane.",
+        remedy="Stop other work on the host, isolate the switch's core, or search on a host whose hypervisor leaves"
+        " the machine its cores.",
+    ),
     Irregularity.PORT_LIMITED: Advice(
         meaning="The ceiling of the ports was reached: the data plane can do at least this much.",
         remedy="Use another port kind or more queues.",

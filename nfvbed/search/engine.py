@@ -15,7 +15,8 @@ RESTARTS = 3
 POLL_S = 0.5
 """Pause between two looks at the core distance while another placement class lasts."""
 DISTURBED_IN_A_ROW = 20
-"""Trials, one after the other, in which the generator was late beyond the limit: then the search gives up."""
+"""Trials, one after the other, in which the generator was late beyond the limit, or whose loss stolen time explains:
+then the search gives up."""
 SHORT_TRIAL = 0.9
 """Part of its duration that a trial must last to be one."""
 WIDTH_TOLERANCE = 1e-6
@@ -72,6 +73,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         explanation=stopped.explanation if stopped else "",
         trials=sum(len(at) for at in trials.used_at.values()),
         disturbed_trials=trials.disturbed,
+        stolen_trials=trials.stolen,
         trial_time_s=round(trials.trial_time_s, 6),
         duration_s=round(measurer.now_s() - trials.started_s, 6),
         placement=trials.summary(),
@@ -89,7 +91,9 @@ class _Trials:
         self.trial_time_s = 0.0
         self.used_at: dict[float, list[Trial]] = {}
         self.disturbed = 0
+        self.stolen = 0
         self._disturbed_in_a_row = 0
+        self._stolen_in_a_row = 0
         warm_up = self._warm_up(setting.loads.max_load_pps)
         rule = setting.placement
         if warm_up is not None:
@@ -127,7 +131,7 @@ class _Trials:
             _check_length(trial, duration_s)
             self.trial_time_s += trial.duration_s
             self._overhead_s = max(0.0, ended_s - began_s - duration_s)
-            if self._is_disturbed(trial):
+            if self._is_disturbed(trial) or self._is_stolen(trial):
                 continue
             if self._keeper.accepts(trial, ended_s):
                 self.used_at.setdefault(load_pps, []).append(trial)
@@ -153,6 +157,28 @@ class _Trials:
                 Irregularity.GENERATOR_DISTURBED,
                 f"{self._disturbed_in_a_row} trials in a row left out more than {limit:.1%} of their frames, the last"
                 f" one {trial.late_ratio:.1%}, as the generator was kept from its core",
+            )
+        return True
+
+    def _is_stolen(self, trial: Trial) -> bool:
+        """Tell whether a trial is bad for a goal, and the system's threads were kept from their cores for as long.
+
+        What it lost then says nothing of the system. A trial that lost nothing all the same is good all the same.
+
+        Raises:
+            SearchStopped: it went on for too long.
+        """
+        bad = trial.loss_ratio > min(goal.loss_ratio for goal in self._what.goals)
+        if trial.generator_limited or not bad or not trial.is_explained(self._what.stolen_factor):
+            self._stolen_in_a_row = 0
+            return False
+        self.stolen += 1
+        self._stolen_in_a_row += 1
+        if self._stolen_in_a_row >= DISTURBED_IN_A_ROW:
+            raise SearchStopped(
+                Irregularity.SYSTEM_DISTURBED,
+                f"{self._stolen_in_a_row} trials in a row lost no more than was due while the system's threads were"
+                f" kept from their cores; in the last one {trial.loss_ratio:.2%} in {trial.stolen_s * 1000:.1f} ms",
             )
         return True
 

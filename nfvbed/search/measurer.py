@@ -28,6 +28,9 @@ class Trial:
     late: int = 0
     """Of the unsent: no port refused them, the generator was kept from its core. The system was not asked for them."""
 
+    stolen_s: float = 0.0
+    """How long others or the hypervisor kept the system's threads from their cores, as far as that is known."""
+
     @property
     def missing(self) -> int:
         """Intended frames that did not come back, unsent ones among them."""
@@ -53,6 +56,10 @@ class Trial:
     def loss_ratio(self) -> float:
         """Missing over intended frames; 0 where nothing was intended."""
         return self.missing / self.base if self.base else 0.0
+
+    def is_explained(self, factor: float) -> bool:
+        """Tell whether the missing frames are no more than were due in `factor` times the stolen time."""
+        return 0 < self.loss_ratio <= factor * self.stolen_s / self.duration_s
 
     @property
     def loss_ratio_of_sent(self) -> float:

@@ -112,6 +112,8 @@ class SearchResult(Record):
     """Those used; the warm-up and rejected ones are not among them."""
     disturbed_trials: int = 0
     """Measured again: the generator left out more frames than the search allows."""
+    stolen_trials: int = 0
+    """Measured again: what they lost was due while the system's threads were kept from their cores."""
     trial_time_s: float
     """Seconds of traffic of all trials, rejected ones and the warm-up among them."""
     duration_s: float

@@ -10,6 +10,8 @@ class Irregularity(StrEnum):
     """The generator's ceiling was reached, or it had nothing left at the upper bound: the result is a lower bound."""
     GENERATOR_DISTURBED = "generator-disturbed"
     """Trial after trial left out frames though nothing pushed back: the generator was kept from its core."""
+    SYSTEM_DISTURBED = "system-disturbed"
+    """Trial after trial lost no more than was due while the system's threads were kept from their cores."""
     PORT_LIMITED = "port-limited"
     """The ceiling of the ports was reached: the result is a lower bound."""
     VNF_LIMITED = "vnf-limited"

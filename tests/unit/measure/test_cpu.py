@@ -96,6 +96,15 @@ def test_stolen_time_is_a_doubt_from_one_percent_on() -> None:
     assert stolen.warnings == (QualityWarning.CPU_STOLEN,)
 
 
+def test_stolen_time_is_that_of_the_thread_of_a_role_that_lost_most() -> None:
+    threads = [thread(Role.SWITCH, 1, 0), thread(Role.SWITCH, 2, 1), thread(Role.GENERATOR, 3, 1)]
+    read = window({1: used(400, wait_ms=5), 2: used(400), 3: used(100, wait_ms=420)}, steal_ms=10)
+    stolen = {(time.role, time.core): time.stolen_ns for time in account(threads, *read, DURATION).times}
+    assert stolen[Role.SWITCH, 0] == 15 * MS
+    # The two on core 1 wait for each other by design: 20 ms of the generator's wait are another's.
+    assert (stolen[Role.GENERATOR, 1], stolen[Role.SWITCH, 1]) == (20 * MS, 0)
+
+
 def test_threads_of_ours_that_wait_for_each_other_are_not_robbed() -> None:
     ports = [thread(Role.SWITCH, 1, 0), thread(Role.SWITCH, 2, 0)]
     taking_turns = account(ports, *window({1: used(250, wait_ms=240), 2: used(245, wait_ms=250)}), DURATION)

@@ -1,10 +1,12 @@
 """A search's trials are measured as any other, and their records are kept."""
 
+from dataclasses import replace
+
 import pytest
 from plain_search import simulated_measurer
 
 from nfvbed.measure.searching import trial_of
-from nfvbed.records import QualityWarning, TrialRecord
+from nfvbed.records import CpuTime, QualityWarning, Role, TrialRecord
 
 
 def test_a_trial_is_split_over_the_directions_and_kept():
@@ -49,3 +51,16 @@ def test_late_frames_are_told_from_those_that_a_port_refused():
     way = records[0].directions[0].model_copy(update=counts)
     trial = trial_of(records[0].model_copy(update={"directions": (way,)}))
     assert (trial.base, trial.missing, trial.late_ratio, trial.back_pressure) == (440, 40, 0.12, True)
+
+
+def test_stolen_time_is_the_systems_and_never_the_generators():
+    records: list[TrialRecord] = []
+    simulated_measurer(0, records).measure(10_000, 0.1)
+    times = [
+        CpuTime(role=role, core=0, user_ns=0, system_ns=0, softirq_ns=0, busy_ns=0, source="", stolen_ns=stolen)
+        for role, stolen in ((Role.GENERATOR, 9_000_000), (Role.SWITCH, 2_000_000), (Role.VNF, 4_000_000))
+    ]
+    trial = trial_of(records[0].model_copy(update={"cpu": tuple(times)}))
+    assert trial.stolen_s == 0.004
+    lost = replace(trial, received=trial.sent - 60)
+    assert (lost.is_explained(2.0), lost.is_explained(1.0), trial.is_explained(2.0)) == (True, False, False)

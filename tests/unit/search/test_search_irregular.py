@@ -124,6 +124,39 @@ def test_a_single_disturbed_trial_is_measured_again():
     assert result.disturbed_trials == (seen[4] <= 5e6)
 
 
+def robbed(load: float, duration: float, capacity: float, stall_s: float) -> Trial:
+    """What comes of a stall of the system: frames that are due in it are refused, beside what is above capacity."""
+    intended = int(load * duration)
+    sent = min(int(load * (duration - stall_s)), int(capacity * (duration - stall_s)))
+    return Trial(duration, intended, sent, sent, intended - sent, back_pressure=True, stolen_s=stall_s)
+
+
+@pytest.mark.parametrize("factor", [2.0, 0.0])
+def test_what_is_lost_while_the_system_had_no_core_is_not_the_systems_loss(factor):
+    """Two seconds of three are robbed of 15 ms: above the loss ratio of PDR, and more often than its exceed ratio."""
+    stalls = cycle([0.015, 0.0, 0.015])
+    measurer = FakeMeasurer(answer=lambda load, duration, capacity: robbed(load, duration, capacity, next(stalls)))
+    result = find(measurer, SearchSpec(preset="csit", stolen_factor=factor).resolved())
+    if factor:
+        assert result.regular
+        assert result.of(NDR).conditional_throughput_pps == pytest.approx(5e6, rel=0.01)
+        assert result.of(PDR).conditional_throughput_pps == pytest.approx(5e6, rel=0.01)
+        assert result.stolen_trials > 10
+    else:
+        assert result.of(NDR).conditional_throughput_pps is None
+        assert result.stolen_trials == 0
+
+
+def test_a_loss_that_stolen_time_does_not_explain_is_the_systems():
+    measurer = FakeMeasurer(answer=lambda load, duration, capacity: robbed(load, duration, capacity, 0.002))
+    result = find(measurer, SearchSpec(preset="csit").resolved())
+    # All trials near the bounds lose what 2 ms explain; above, the overload is more than that.
+    assert result.stopped is Irregularity.SYSTEM_DISTURBED
+    assert result.stolen_trials >= DISTURBED_IN_A_ROW
+    for goal in result.goals:
+        assert goal.upper_bound is None or goal.upper_bound.load_pps > 5e6
+
+
 def test_a_generator_that_cannot_send_even_the_smallest_load_is_not_the_systems_fault():
     def starved(load: float, duration: float, capacity: float) -> Trial:
         intended = int(load * duration)
