@@ -1,7 +1,4 @@
-"""The records that pass between the stages and into the store; frozen, unknown keys refused.
-
-Counts are integers, times ns, rates frames/s. What is missing is a value with a reason (`Status`, `NOT_SEPARABLE`).
-"""
+"""Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing is there as a reason."""
 
 from enum import StrEnum
 from typing import Any, Literal
