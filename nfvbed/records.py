@@ -1,4 +1,4 @@
-"""Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing is there as a reason."""
+"""Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing comes with a reason."""
 
 from enum import StrEnum
 from typing import Any, Literal
