@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nfvbed.deploy.doctor import accelerator, cpu, devices, kernel, memory, software, xdp
+from nfvbed.deploy.doctor import accelerator, cpu, devices, kernel, memory, software, stalls, xdp
 from nfvbed.deploy.doctor.findings import DoctorReport
 from nfvbed.deploy.doctor.host import Host
 from nfvbed.deploy.doctor.variants import examine_variants
@@ -16,8 +16,8 @@ def examine(root: Path, host: Host | None = None, *, site: str = "lab", try_rese
         root: the folder with nfvbed's data, its build and its Open vSwitch.
         host: where /proc and /sys are read; None: this machine. A recorded tree gives no answer about variants.
         site: the site whose adapters answer for the variants.
-        try_reserving: find out by trying whether lacking hugepages could be reserved, and under which accelerator a
-            guest boots. It takes the machine for a moment, so only `nfvbed doctor` asks for it, while nothing else of
+        try_reserving: find out by trying whether lacking hugepages could be reserved, under which accelerator a
+            guest boots, and how long cores are kept from a thread that polls. It takes the machine for a moment, so only `nfvbed doctor` asks for it, while nothing else of
             nfvbed runs.
 
     Raises:
@@ -41,6 +41,7 @@ def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> Doct
         smt=cpu.probe_smt(host),
         isolation=cpu.probe_isolation(host),
         governor=cpu.probe_governor(host),
+        stalls=stalls.probe_stalls() if try_reserving and host.live else None,
         numa=memory.probe_numa(host),
         memory=memory.probe_memory(host),
         hugepages=memory.probe_hugepages(host, try_reserving=try_reserving),

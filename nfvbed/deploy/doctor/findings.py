@@ -150,6 +150,8 @@ class DoctorReport(Record):
     smt: SmtFinding
     isolation: IsolationFinding
     governor: GovernorFinding
+    stalls: Finding | None = None
+    """None: not tried."""
     numa: NumaFinding
     memory: MemoryFinding
     hugepages: HugepageFinding
