@@ -17,8 +17,8 @@ def examine(root: Path, host: Host | None = None, *, site: str = "lab", try_rese
         host: where /proc and /sys are read; None: this machine. A recorded tree gives no answer about variants.
         site: the site whose adapters answer for the variants.
         try_reserving: find out by trying whether lacking hugepages could be reserved, under which accelerator a
-            guest boots, and how long cores are kept from a thread that polls. It takes the machine for a moment, so only `nfvbed doctor` asks for it, while nothing else of
-            nfvbed runs.
+            guest boots, and how long cores are kept from a thread that polls. It takes the machine for a moment, so
+            only `nfvbed doctor` asks for it, while nothing else of nfvbed runs.
 
     Raises:
         ConfigurationError: a variant's or the site's file is not valid.
