@@ -13,6 +13,7 @@ from nfvbed.deploy.sriov.pf import discover
 from nfvbed.deploy.sriov.settings import NetlinkVfLink
 from nfvbed.records import QualityWarning, Readiness
 from nfvbed.spec.choices import resolve
+from nfvbed.spec.vnf import VnfUse
 
 SETTINGS = {
     "p0": {"vlan": 101, "trust": True, "spoof_check": True, "max_rate_mbps": 200},
@@ -120,3 +121,36 @@ def vlans_keep_apart(site, send):
     assert sum(one.sent for one in result.directions) > 0, result
     assert [one.received for one in result.directions] == [0, 0], result
     return {"sent": [one.sent for one in result.directions], "received": [0, 0]}
+
+
+def _through(topology, forwarding=None, kind="process", **options):
+    """Make the proof that frames pass through VNFs; without `forwarding` through the variant's own."""
+
+    def proof(site, send):
+        variant = with_options(send.project.load_variant("sriov"), **options)
+        vnic = "vf" if kind == "vm" else "any"
+        use = VnfUse(vnf="vloop", kind=kind, forwarding=forwarding, vnic=vnic) if forwarding else None
+        return pass_frames(site, variant, topology, send, use)
+
+    return proof
+
+
+PROOFS = {
+    "p2p": _through("p2p"),
+    "settings": settings_are_laid_down,
+    "vlans": vlans_keep_apart,
+    "router": _through("pvp"),
+    "pvp": _through("pvp", "mac"),
+    "dpdk": _through("p2p", attach="dpdk"),
+    "dpdk-pvp": _through("pvp", "mac", attach="dpdk"),
+    "pvvp": _through("pvvp", "mac"),
+    "pvvp-router": _through("pvvp"),
+    "dpdk-pvvp": _through("pvvp", "mac", attach="dpdk"),
+    "vm": _through("pvp", "mac", kind="vm"),
+    "vm-router": _through("pvp", "router", kind="vm"),
+}
+
+
+def run(name, send, site):
+    """Run one of `PROOFS`."""
+    return PROOFS[name](site, send)
