@@ -1,4 +1,4 @@
-"""What a VNF's ports lead to: addresses that it writes into frames, so that a switch that goes by them finds the way."""
+"""What a VNF's ports lead to: the addresses that it writes into frames, for a switch that goes by them."""
 
 from pathlib import Path
 
