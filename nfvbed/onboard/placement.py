@@ -9,9 +9,13 @@ from nfvbed.deploy.lab.topology import read_topology
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.onboard.numa import GuestPlacement, Host, place_guest
 from nfvbed.onboard.vnf import SINK, SOURCE, VnfPlacement
-from nfvbed.records import Deployment, VnfKind
+from nfvbed.records import Deployment, PortKind, VnfKind
 from nfvbed.spec.layout import EndKind, Layout
 from nfvbed.spec.vnf import VnfChoice
+
+_SOCKETS = (PortKind.VHOST_USER, PortKind.MEMIF)
+"""Ports of the generator that are DPDK's own; a virtual function has the address of a kernel's port, whoever drives it.
+"""
 
 
 def placements(
@@ -46,7 +50,7 @@ def placements(
             or _meets_others(guests[index], arrangement),
             root=root,
             guest=guests[index],
-            beyond=_beyond(deployment, plan, index),
+            beyond=beyond(deployment, plan, index),
         )
         for index, ports in enumerate(deployment.vnf_ports)
     )
@@ -71,11 +75,11 @@ def _meets_others(guest: GuestPlacement | None, arrangement: Arrangement) -> boo
     return guest is not None and any(others & set(cores) for cores in guest.vcpu_cores)
 
 
-def _beyond(deployment: Deployment, plan: Layout, index: int) -> tuple[str, str]:
+def beyond(deployment: Deployment, plan: Layout, index: int) -> tuple[str, str]:
     """Give what a VNF's ports lead to: its neighbours along a chain, the generator at its ends and side by side."""
     vnfs = deployment.vnf_ports
-    kernel = (deployment.ports or deployment.vnf_ports[index])[0].kind.is_kernel
-    generator = tuple(veth_ports.MACS[name] for name in GENERATOR_LINKS) if kernel else vhost_user_ports.MACS
+    kind = (deployment.ports or deployment.vnf_ports[index])[0].kind
+    generator = vhost_user_ports.MACS if kind in _SOCKETS else tuple(veth_ports.MACS[name] for name in GENERATOR_LINKS)
     if plan.ways > 1:
         return generator[0], generator[1]
     before = vnfs[index - 1][-1].mac if index > 0 else generator[0]

@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 from dataclasses import dataclass, replace
+from functools import partial
 
 import node_proofs_sriov as sriov
 
@@ -112,26 +113,7 @@ PROOFS = {
     "ovs-kernel-pvvp": lambda site: frames_pass(site, "ovs-kernel", "pvvp"),
     "ovs-kernel-vm": lambda site: through_a_guest(site, "ovs-kernel"),
     "linux-bridge-p2p": lambda site: frames_pass(site, "linux-bridge", "p2p"),
-    "sriov-p2p": lambda site: sriov.pass_frames(site, PROJECT.load_variant("sriov"), "p2p", Send()),
-    "sriov-settings": lambda site: sriov.settings_are_laid_down(site, Send()),
-    "sriov-vlans": lambda site: sriov.vlans_keep_apart(site, Send()),
-    "sriov-pvp": lambda site: sriov.pass_frames(site, PROJECT.load_variant("sriov"), "pvp", Send()),
-    "sriov-router": lambda site: sriov.pass_frames(
-        site, PROJECT.load_variant("sriov"), "pvp", Send(), VnfUse(vnf="vloop", kind="process", forwarding="router")
-    ),
-    "sriov-dpdk": lambda site: sriov.pass_frames(
-        site, sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"), "p2p", Send()
-    ),
-    "sriov-dpdk-pvp": lambda site: sriov.pass_frames(
-        site, sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"), "pvp", Send()
-    ),
-    "sriov-vm": lambda site: sriov.pass_frames(
-        site,
-        sriov.with_options(PROJECT.load_variant("sriov"), attach="dpdk"),
-        "pvp",
-        Send(),
-        VnfUse(vnf="vloop", kind="vm", forwarding="mac", vnic="vf"),
-    ),
+    **{f"sriov-{name}": partial(sriov.run, name, Send()) for name in sriov.PROOFS},
     "linux-bridge-vhost-net": lambda site: through_a_guest(site, "linux-bridge-vhost-net"),
 }
 

@@ -4,6 +4,8 @@ Its functions are real to the kernel that drives them. What it forwards is emula
 """
 
 import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from pyroute2 import IPRoute
@@ -13,6 +15,7 @@ from nfvbed.deploy.sriov.pf import discover
 from nfvbed.deploy.sriov.settings import NetlinkVfLink
 from nfvbed.records import QualityWarning, Readiness
 from nfvbed.spec.choices import resolve
+from nfvbed.spec.vnf import VnfUse
 
 SETTINGS = {
     "p0": {"vlan": 101, "trust": True, "spoof_check": True, "max_rate_mbps": 200},
@@ -22,6 +25,8 @@ SETTINGS = {
 
 FRAMES = 20
 ATTEMPTS = 60
+FLOWING = 2000
+"""Frames while the card is reset: ten seconds of them."""
 
 
 def send_enough(generator, request):
@@ -88,7 +93,7 @@ def pass_frames(site, variant, topology, send, use=None):
         assert all(min(hops[name]) >= min(sent) for name in through), hops
         told = {name: {"driver": r.driver, **r.laid_down.model_dump()} for name, r in records.items()}
         found = {"sent": sent, "hops": hops, "functions": told, "versions": deployment.versions}
-        found |= {"steps": deployment.steps}
+        found |= {"steps": deployment.steps, "vnfs": [handle.facts for handle in deployment.vnfs]}
     finally:
         site.destroy(deployment)
     assert card_state() == before, (card_state(), before)
@@ -120,3 +125,74 @@ def vlans_keep_apart(site, send):
     assert sum(one.sent for one in result.directions) > 0, result
     assert [one.received for one in result.directions] == [0, 0], result
     return {"sent": [one.sent for one in result.directions], "received": [0, 0]}
+
+
+def reset_under_traffic(site, send):
+    """The card is reset while frames flow: some are lost, then all pass again, and settings are as they were."""
+    before = card_state()
+    variant = with_options(send.project.load_variant("sriov"), ports=SETTINGS)
+    deployment = site.deploy(variant, "p2p")
+    try:
+        generator = site.open_generator(deployment)
+        try:
+            send_enough(generator, send.request)
+            with ThreadPoolExecutor(max_workers=1) as other:
+                flowing = other.submit(generator.run, replace(send.request, frames=FLOWING))
+                report = site.reset(deployment, 1.0)
+                broken = flowing.result()
+            again = wait_until_all_pass(generator, send.request)
+            results = send_enough(generator, send.request)
+        finally:
+            generator.close()
+        site.verify(deployment)
+    finally:
+        site.destroy(deployment)
+    lost = [one.sent - one.received for one in broken.directions]
+    assert max(lost) > 0, broken
+    assert all(d.received == d.sent for result in results for d in result.directions), results
+    assert card_state() == before, (card_state(), before)
+    sent = [one.sent for one in broken.directions]
+    return {"kind": report.kind, "steps": report.steps, "sent": sent, "lost": lost, "trials_until_all_pass": again}
+
+
+def wait_until_all_pass(generator, request):
+    """Send until nothing is lost: functions' drivers notice the reset at their next look, seconds later."""
+    for number in range(1, ATTEMPTS):
+        result = generator.run(request)
+        if all(one.received == one.sent > 0 for one in result.directions):
+            return number
+    raise AssertionError(result)
+
+
+def _through(topology, forwarding=None, kind="process", **options):
+    """Make the proof that frames pass through VNFs; without `forwarding` through the variant's own."""
+
+    def proof(site, send):
+        variant = with_options(send.project.load_variant("sriov"), **options)
+        vnic = "vf" if kind == "vm" else "any"
+        use = VnfUse(vnf="vloop", kind=kind, forwarding=forwarding, vnic=vnic) if forwarding else None
+        return pass_frames(site, variant, topology, send, use)
+
+    return proof
+
+
+PROOFS = {
+    "p2p": _through("p2p"),
+    "settings": settings_are_laid_down,
+    "vlans": vlans_keep_apart,
+    "router": _through("pvp"),
+    "pvp": _through("pvp", "mac"),
+    "dpdk": _through("p2p", attach="dpdk"),
+    "dpdk-pvp": _through("pvp", "mac", attach="dpdk"),
+    "pvvp": _through("pvvp", "mac"),
+    "pvvp-router": _through("pvvp"),
+    "dpdk-pvvp": _through("pvvp", "mac", attach="dpdk"),
+    "vm": _through("pvp", "mac", kind="vm"),
+    "reset": reset_under_traffic,
+    "vm-router": _through("pvp", "router", kind="vm"),
+}
+
+
+def run(name, send, site):
+    """Run one of `PROOFS`."""
+    return PROOFS[name](site, send)

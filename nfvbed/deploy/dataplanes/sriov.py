@@ -2,6 +2,7 @@
 
 import os
 import platform
+from pathlib import Path
 
 from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import veth_ports
@@ -10,10 +11,12 @@ from nfvbed.deploy.lab.generator import DESTINATION_MACS
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.topology import read_topology
 from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.sriov import functions, mellanox, netdevs, representors, vfs
+from nfvbed.deploy.reset import ResetReport
+from nfvbed.deploy.sriov import functions, mellanox, netdevs, representors, reset, vfs
 from nfvbed.deploy.sriov.functions import FunctionRecord
 from nfvbed.deploy.sriov.pf import PfPort, choose, discover
 from nfvbed.deploy.sriov.plan import FunctionPlan, cables, plan_functions
+from nfvbed.deploy.sriov.settings import NetlinkVfLink
 from nfvbed.deploy.vfio import vfio_reason
 from nfvbed.deploy.wiring import require_vnf, vnf_ports
 from nfvbed.errors import InternalError, NfvbedError, SwitchDiedError, UnsupportedError
@@ -137,6 +140,14 @@ class Sriov(DataPlane):
         """The functions in the order of the path; one that DPDK or a guest has, only its user can count."""
         counted = _counted(deployment)
         return tuple(counted.get(name, Hop(name=_title(record))) for name, record in _records(deployment).items())
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Set the physical function down and up: the card is reset, with the switch in it."""
+        records = tuple(_records(deployment).values())
+        reset.check(records)
+        interface = deployment.control["pf_interface"]
+        ledger = Workspace.attach(Path(deployment.run_directory)).ledger
+        return reset.execute(interface, records, NetlinkVfLink(interface), ledger)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """None: the card switches."""

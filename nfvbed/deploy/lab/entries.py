@@ -128,10 +128,11 @@ class NetdevEntry(Record):
 
 
 class LinkStateEntry(Record):
-    """A link of the machine that was down and was brought up."""
+    """A link of the machine that was down and was brought up, or the other way round."""
 
     kind: Literal["link-state"] = "link-state"
     name: str
+    was_up: bool = False
 
 
 class EswitchEntry(Record):

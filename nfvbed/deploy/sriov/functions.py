@@ -87,6 +87,8 @@ def _is_up(folder: Path) -> bool:
 def lay_down(on: Card, plans: tuple[FunctionPlan, ...]) -> dict[int, VfState]:
     """Lay all settings down; the former ones of functions that were there are in the ledger."""
     ledger = None if on.is_fresh else on.ledger
+    if any(one.settings.min_rate_mbps or one.settings.max_rate_mbps for one in plans):
+        netdevs.wait_for_speed(on.chosen.port.name)
     return {one.index: settings.apply(on.link, one.index, one.settings, ledger, on.chosen.port.name) for one in plans}
 
 

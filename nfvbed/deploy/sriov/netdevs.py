@@ -28,6 +28,31 @@ def bring_up(interface: str, ledger: Ledger) -> None:
         route.link("set", index=index, state="up")
 
 
+def wait_for_speed(interface: str) -> None:
+    """Wait until the physical function has a carrier: before, drivers refuse rates, as they go by the link's speed.
+
+    Making functions starts its link anew. One without a cable never has a carrier, and its driver then says what it
+    does not take.
+    """
+    deadline = time.monotonic() + APPEAR_WAIT_S
+    while not _carrier(interface) and time.monotonic() < deadline:
+        time.sleep(_LOOK_S)
+
+
+def set_down(interface: str, ledger: Ledger) -> None:
+    """Set the physical function's device down for a moment; killed before `set_up`, the ledger has it set up."""
+    with IPRoute() as route:
+        index = _index(route, interface)
+        ledger.record(LinkStateEntry(name=interface, was_up=True))
+        route.link("set", index=index, state="down")
+
+
+def set_up(interface: str) -> None:
+    """Set it up again."""
+    with IPRoute() as route:
+        route.link("set", index=_index(route, interface), state="up")
+
+
 def appeared(address: str, dev_port: int, sysfs: Path = SYSFS) -> NetPort:
     """Wait for the network device of a function.
 

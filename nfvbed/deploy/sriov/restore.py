@@ -50,10 +50,10 @@ def netdev(entry: NetdevEntry) -> None:
 
 
 def link_state(entry: LinkStateEntry) -> None:
-    """Set a link down that was down."""
+    """Set a link down that was down, and up that was up."""
     with IPRoute() as route:
         for index in route.link_lookup(ifname=entry.name):
-            route.link("set", index=index, state="down")
+            route.link("set", index=index, state="up" if entry.was_up else "down")
 
 
 def eswitch(entry: EswitchEntry) -> None:
