@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import time
+from pathlib import Path
 
 import pytest
 
@@ -80,6 +81,11 @@ def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_103000_rules(
     hosts = watch.views(deployment.control)
     assert [host.rules for host in hosts] == [103_000, 103_000]
     assert {"deploy.h1.rules", "deploy.h2.rules"} <= {step for step, _ in deployment.steps}
+    control = set(lab.arrangement(deployment).control_cores)
+    for polling in lab.work_threads(deployment):
+        others = {int(task.name) for task in Path(f"/proc/{polling.pid}/task").iterdir()} - {polling.tid}
+        assert polling.pid in others, "the main thread, which wrote the rules on a core that it was lent"
+        assert all(os.sched_getaffinity(thread) == control for thread in others)
     result = send(lab, deployment)
     assert all(d.received == d.sent > 0 for d in result.directions)
     for number, host in enumerate(hosts):

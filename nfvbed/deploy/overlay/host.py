@@ -41,7 +41,9 @@ _MEMIF_RING = 11
 _MEMIF_QUEUES = 2
 """The switch sends with a queue for its poll-mode thread and one for all others; a memif has as many on both sides."""
 _PATIENCE_S = 10.0
-_LOOK_AROUND_S = 0.05
+_LOOK_AROUND_S = 0.005
+_LOOKS = 10
+"""For an answer, before it is asked for again."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +67,22 @@ class OverlayHost:
         """Whether there is another host."""
         return self.options.hosts > 1
 
-    def add_bridges(self, database: SwitchDatabase, sockets: Mapping[str, Path]) -> None:
-        """Make br-phy, where there is a tunnel, and br-int with its ports; without a rule."""
-        ports = [
+    def add_integration(self, database: SwitchDatabase) -> None:
+        """Make br-int with the tunnel's port alone: without a port that is polled there is no poll-mode thread yet."""
+        tunnel = [PortRequest(self.options.tunnel, self.options.tunnel, TUNNEL_PORT, self._tunnel())]
+        database.add_bridge(INTEGRATION, tunnel if self.tunnelled else [])
+
+    def add_physical(self, database: SwitchDatabase) -> None:
+        """Make br-phy with the underlay's port."""
+        database.add_bridge(PHYSICAL, [self._underlay()])
+
+    def add_ports(self, database: SwitchDatabase, sockets: Mapping[str, Path]) -> None:
+        """Give br-int the path's ports."""
+        requests = [
             PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(sockets[name])})
             for name, number in self.plan.ports.items()
         ]
-        if self.tunnelled:
-            underlay = self._underlay()
-            database.add_bridge(PHYSICAL, [underlay])
-            ports.append(PortRequest(self.options.tunnel, self.options.tunnel, TUNNEL_PORT, self._tunnel()))
-        database.add_bridge(INTEGRATION, ports)
+        database.add_ports(INTEGRATION, requests)
 
     def join_underlay(self) -> None:
         """Give the host its address, and let its br-phy forward."""
@@ -107,7 +114,7 @@ class OverlayHost:
                 opened.sendto(b"", (other, _DISCARD))
 
         deadline = time.monotonic() + _PATIENCE_S
-        while other not in unixctl.command(self.instance.control_socket, "tnl/neigh/show"):
+        while not self._knows(other):
             if time.monotonic() > deadline:
                 raise DeployError(
                     f"{self.name} does not reach the other host over the underlay",
@@ -116,7 +123,13 @@ class OverlayHost:
                     fix="read ovs-vswitchd's logs in the run directory",
                 )
             inside(self.netns, ask)
-            time.sleep(_LOOK_AROUND_S)
+            for _ in range(_LOOKS):
+                if self._knows(other):
+                    break
+                time.sleep(_LOOK_AROUND_S)
+
+    def _knows(self, other: str) -> bool:
+        return other in unixctl.command(self.instance.control_socket, "tnl/neigh/show")
 
     def add_rules(self, tenants: tuple[bytes, ...]) -> int:
         """Bring the rules into br-int, all at once; give how many it holds then.
@@ -139,7 +152,6 @@ class OverlayHost:
                 observed=f"{count} of {len(own) + more}",
                 fix="report this: two rules were alike",
             )
-        unixctl.command(self.instance.control_socket, "revalidator/purge")
         return count
 
     def own_rules(self) -> list[TableRule]:

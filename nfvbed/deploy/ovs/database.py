@@ -156,11 +156,19 @@ class SwitchDatabase:
         Raises:
             DeployError: there is no such bridge, or the port could not be opened.
         """
+        self.add_ports(bridge, [request])
+
+    def add_ports(self, bridge: str, requests: Sequence[PortRequest]) -> None:
+        """Add ports to a bridge that stands, all at once, and wait until the switch has opened them.
+
+        Raises:
+            DeployError: there is no such bridge, or a port could not be opened.
+        """
         row = self._bridge(bridge)
         transaction = idl.Transaction(self._idl)
-        row.ports = [*row.ports, self._insert_port(transaction, request)]
-        self._apply(transaction, f"the switch did not add port {request.name}")
-        self._check_ports([request])
+        row.ports = [*row.ports, *(self._insert_port(transaction, request) for request in requests)]
+        self._apply(transaction, f"the switch did not add to {bridge}: {', '.join(r.name for r in requests)}")
+        self._check_ports(requests)
 
     def remove_port(self, bridge: str, name: str) -> None:
         """Remove a port from a bridge, where it has one of that name.
