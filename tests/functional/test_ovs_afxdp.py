@@ -135,7 +135,7 @@ def test_testpmds_in_a_chain_pass_frames_and_end_by_their_signal(site):
     ended = [site.workspace(deployment).process(handle.name) for handle in deployment.vnfs]
     generator.close()
     site.destroy(deployment)
-    assert [testpmd.exit_status for testpmd in ended] == [-signal.SIGTERM] * 2
+    assert [testpmd.exit_status for testpmd in ended] == [0, 0], "not killed after a time-out"
 
 
 @pytest.mark.parametrize("role", [CellRole.LOOPBACK, CellRole.REFERENCE])
