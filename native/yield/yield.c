@@ -79,6 +79,12 @@ static void place_thread(void)
 {
 	struct scheduling wanted = {.size = sizeof(wanted)};
 
+	/*
+	 * The main thread polls for a moment when forwarding starts, and spins when it ends: at a worker's real-time
+	 * priority, on the worker's core, it would wait for ever for one that never runs.
+	 */
+	if (gettid() == getpid())
+		return;
 	if (socket_count) {
 		run_first();
 		return;

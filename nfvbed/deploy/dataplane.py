@@ -65,6 +65,13 @@ class DataPlane(ABC):
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """Read the packet counters along the path from port 0 to port 1; a VNF's port is named `v1a`, `v1b`, ..."""
 
+    def wait_for_vnfs(self, deployment: Deployment) -> None:  # noqa: B027  most ports need no second side
+        """Wait until the VNFs, which run now, are joined to their ports: nothing probes a path that is one-way.
+
+        Raises:
+            DeployError: they are not in time.
+        """
+
     def release(self, deployment: Deployment) -> None:  # noqa: B027  most have nothing outside of the host
         """Take away what a deployment put where its workspace does not reach, before that is undone; idempotent."""
 

@@ -210,7 +210,9 @@ class OnboardingSite(Site):
         done = self._remember(deployment, live)
         steps = [step for handle in live.handles for step in handle.steps]
         steps.append(("onboard.ready", time.monotonic_ns() - began))
-        if choice.vnf.readiness.probe_frames and not plan.one_way:
+        if plan.one_way:
+            self._lab.wait_for_vnfs(deployment)
+        elif choice.vnf.readiness.probe_frames:
             steps += self._probe_path(done, live, began)
         return done.model_copy(update={"steps": (*done.steps, *steps)})
 
@@ -248,9 +250,9 @@ class OnboardingSite(Site):
         if not live.plan.one_way:
             return self._lab.open_generator(deployment)
         generator = self._lab.open_generator(deployment) if live.plan.outside else None
-        return EndTraffic(self._ends(live), generator, live.placements[0].cores[0])
+        return EndTraffic(self._ends(deployment, live), generator, live.placements[0].cores[0])
 
-    def _ends(self, live: _Live) -> VnfEnds:
+    def _ends(self, deployment: Deployment, live: _Live) -> VnfEnds:
         source_at = 0 if live.plan.ends[0] is EndKind.SOURCE else None
         sink_at = len(live.handles) - 1 if live.plan.ends[1] is EndKind.SINK else None
 
@@ -262,6 +264,7 @@ class OnboardingSite(Site):
             live.drivers[0].stop(live.handles[0])
             handle = live.drivers[0].ready(place, live.drivers[0].start(place))
             live.handles = (handle, *live.handles[1:])
+            self._lab.wait_for_vnfs(deployment)
 
         return VnfEnds(
             source=(lambda: read(0)) if source_at is not None else None,

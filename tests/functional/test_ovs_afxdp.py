@@ -127,6 +127,17 @@ def test_a_vnf_on_vhost_user_is_joined_to_afxdp_ports(site):
     site.destroy(deployment)
 
 
+def test_testpmds_in_a_chain_pass_frames_and_end_by_their_signal(site):
+    wanted = variant()
+    deployment = site.deploy(wanted, "pvvp", vnf=process(wanted))
+    generator = site.open_generator(deployment)
+    all_frames_come_through(site, deployment, generator)
+    ended = [site.workspace(deployment).process(handle.name) for handle in deployment.vnfs]
+    generator.close()
+    site.destroy(deployment)
+    assert [testpmd.exit_status for testpmd in ended] == [0, 0], "not killed after a time-out"
+
+
 @pytest.mark.parametrize("role", [CellRole.LOOPBACK, CellRole.REFERENCE])
 def test_its_ceilings_pass_every_frame(site, role):
     deployment = site.deploy(variant(), "p2p", role)

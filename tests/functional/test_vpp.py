@@ -117,6 +117,20 @@ def test_frames_go_through_vnfs(lab_with_vnfs, name, topology):
 
 
 @with_vpp
+@pytest.mark.parametrize(("name", "topology"), [("vpp", "v2v"), ("vpp-memif", "p2v"), ("vpp-memif", "v2p")])
+def test_vnfs_at_the_ends_of_a_path_are_waited_for(lab_with_vnfs, name, topology):
+    site = lab_with_vnfs
+    deployment = site.deploy(variant(name), topology, vnf=vnf())
+    generator = site.open_generator(deployment)
+    pace = 1_000 if topology == "p2v" else None
+    request = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=pace, bidirectional=False)
+    (counts,) = generator.run(request).directions
+    assert counts.received > 0
+    generator.close()
+    site.destroy(deployment)
+
+
+@with_vpp
 def test_vpp_killed_in_mid_trial(lab):
     deployment = lab.deploy(variant(), "p2p")
     generator = open_generator(lab, deployment)

@@ -137,6 +137,13 @@ class Vpp(DataPlane):
         self._instance(deployment).check()
         self._connection(deployment).api.call("control_ping")
 
+    def wait_for_vnfs(self, deployment: Deployment) -> None:
+        """Wait until VPP, which looks every three seconds, is joined to the vhost-user sockets of the VNFs."""
+        names = {port.name for ports in deployment.vnf_ports for port in ports if port.kind is PortKind.VHOST_USER}
+        numbers = interfaces.from_text(deployment.control["interfaces"])
+        wanted = {numbers[name]: name for name in names}
+        interfaces.wait_for_links(self._connection(deployment).api, wanted)
+
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that all ports received, what the workers' graph took for them, the ports' drops.
 

@@ -8,6 +8,7 @@ from nfvbed.deploy.dataplane import DeployRequest
 from nfvbed.deploy.dataplanes import bridge_ports, veth_ports, vhost_user_ports
 from nfvbed.deploy.dataplanes.bridge_cores import place_generator
 from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan
+from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.generator import IDLE_PORT
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.vpp.interfaces import MEMIF_BUFFER_BYTES, Graph, Interface
@@ -106,13 +107,15 @@ def _links(request: DeployRequest, vnf_kind: PortKind | None) -> VppPorts:
     """Make veth pairs and taps as a bridge has them, without bridges.
 
     Frames reach VPP's packet sockets in the sender's softirq: a kernel thread for that on VPP's core would wait for a
-    worker that never sleeps.
+    worker that never sleeps. What it sends waits in the links' queues while their other ends, on a busy core, have no
+    room for it.
     """
     addressed = request.vnf is not None and request.vnf.forwarding == "router"
     plan = BridgePlan(request.layout, vnf_kind, addressed, queues_of(request.vnf))
     spaces = bridge_ports.make_spaces(request, plan)
     inside(spaces.switch, lambda: bridge_ports.make_links(plan, spaces))
     bridge_ports.prepare(plan, spaces, False, False)
+    inside(spaces.switch, lambda: links.add_queues(plan.veths))
     veth_ports.wait_until_up(spaces.switch, plan.veths)
     if spaces.generator is not None:
         bridge_ports.make_idle(plan, spaces.generator)

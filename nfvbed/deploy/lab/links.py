@@ -249,3 +249,14 @@ def _index(route: IPRoute, name: str) -> int:
 def _exists(name: str) -> bool:
     with IPRoute() as route:
         return bool(route.link_lookup(ifname=name))
+
+
+def add_queues(names: tuple[str, ...], frames: int = 1000) -> None:
+    """Give links a queue (pfifo) of so many frames: what their other end has no room for waits in it.
+
+    Raises:
+        NetlinkError: the kernel has none.
+    """
+    with IPRoute() as route:
+        for name in names:
+            route.tc("add", "pfifo", route.link_lookup(ifname=name)[0], handle="1:", limit=frames)

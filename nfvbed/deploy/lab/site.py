@@ -255,6 +255,10 @@ class LabSite(Site):
         """Check that the switch lives."""
         self._find(deployment).plane.verify(deployment)
 
+    def wait_for_vnfs(self, deployment: Deployment) -> None:
+        """Wait until the switch is joined to the VNFs that were started, or started anew."""
+        self._find(deployment).plane.wait_for_vnfs(deployment)
+
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """The switch's own counters."""
         return self._find(deployment).plane.counters(deployment)

@@ -147,6 +147,9 @@ class FakeLab:
         self.log.append(("generator",))
         return FakeGenerator(self.log, self.returns)
 
+    def wait_for_vnfs(self, deployment):
+        assert deployment is not None
+
     def verify(self, deployment):
         pass
 
