@@ -4,6 +4,7 @@ And the image of virtual machines, built where it is not; and the host before a 
 """
 
 import os
+import signal
 import subprocess
 import sys
 import uuid
@@ -16,6 +17,14 @@ from xdp_driver import Generator, Namespace, start_relay
 import nfvbed.deploy.sites
 import nfvbed.onboard.sites
 from nfvbed.spec.loader import Project
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _signals_as_a_terminal_gives_them():
+    """Let what tests start hear signals: `nohup` and a shell's background have some ignored, and that is passed on."""
+    for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 @pytest.fixture(name="namespace")
