@@ -74,16 +74,17 @@ def account(threads: Sequence[WorkThread], before: CpuSample, after: CpuSample, 
     for thread in threads:
         groups.setdefault((thread.role, thread.core), []).append(thread)
     shared = _shared_cores(threads)
+    stolen_ns = {thread: _stolen_ns(thread, threads, window) for thread in threads}
     times = tuple(
         _time(role, members, window, core is not None and core in after.cores and core not in shared).model_copy(
-            update={"stolen_ns": max(_stolen_ns(member, threads, window) for member in members)}
+            update={"stolen_ns": max(stolen_ns[member] for member in members)}
         )
         for (role, core), members in groups.items()
     )
     warnings = []
     if shared:
         warnings.append(QualityWarning.CORES_SHARED)
-    if any(_stolen_ns(thread, threads, window) > STOLEN_LIMIT * duration_ns for thread in threads):
+    if any(stolen > STOLEN_LIMIT * duration_ns for stolen in stolen_ns.values()):
         warnings.append(QualityWarning.CPU_STOLEN)
     return CpuReport(times, tuple(warnings))
 

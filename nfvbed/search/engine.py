@@ -72,12 +72,38 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         stopped=stopped.irregularity if stopped else None,
         explanation=stopped.explanation if stopped else "",
         trials=sum(len(at) for at in trials.used_at.values()),
-        disturbed_trials=trials.disturbed,
-        stolen_trials=trials.stolen,
+        disturbed_trials=trials.disturbed.trials,
+        stolen_trials=trials.stolen.trials,
         trial_time_s=round(trials.trial_time_s, 6),
         duration_s=round(measurer.now_s() - trials.started_s, 6),
         placement=trials.summary(),
     )
+
+
+@dataclass
+class _Unusable:
+    """Trials that are measured again for one reason, until there are too many in a row."""
+
+    irregularity: Irregularity
+    trials: int = 0
+    _in_a_row: int = 0
+
+    def end(self) -> bool:
+        """Take down that a trial is not one of them; always false."""
+        self._in_a_row = 0
+        return False
+
+    def add(self, why: str) -> bool:
+        """Take down one more; always true.
+
+        Raises:
+            SearchStopped: there are too many in a row, which `why` says of them.
+        """
+        self.trials += 1
+        self._in_a_row += 1
+        if self._in_a_row >= DISTURBED_IN_A_ROW:
+            raise SearchStopped(self.irregularity, f"{self._in_a_row} trials in a row {why}")
+        return True
 
 
 class _Trials:
@@ -90,10 +116,8 @@ class _Trials:
         self.started_s = measurer.now_s()
         self.trial_time_s = 0.0
         self.used_at: dict[float, list[Trial]] = {}
-        self.disturbed = 0
-        self.stolen = 0
-        self._disturbed_in_a_row = 0
-        self._stolen_in_a_row = 0
+        self.disturbed = _Unusable(Irregularity.GENERATOR_DISTURBED)
+        self.stolen = _Unusable(Irregularity.SYSTEM_DISTURBED)
         warm_up = self._warm_up(setting.loads.max_load_pps)
         rule = setting.placement
         if warm_up is not None:
@@ -148,17 +172,11 @@ class _Trials:
         limit = self._what.late_ratio
         good = trial.loss_ratio <= max(goal.loss_ratio for goal in self._what.goals)
         if trial.generator_limited or not good or trial.late_ratio <= limit:
-            self._disturbed_in_a_row = 0
-            return False
-        self.disturbed += 1
-        self._disturbed_in_a_row += 1
-        if self._disturbed_in_a_row >= DISTURBED_IN_A_ROW:
-            raise SearchStopped(
-                Irregularity.GENERATOR_DISTURBED,
-                f"{self._disturbed_in_a_row} trials in a row left out more than {limit:.1%} of their frames, the last"
-                f" one {trial.late_ratio:.1%}, as the generator was kept from its core",
-            )
-        return True
+            return self.disturbed.end()
+        return self.disturbed.add(
+            f"left out more than {limit:.1%} of their frames, the last one {trial.late_ratio:.1%}, as the generator was"
+            " kept from its core"
+        )
 
     def _is_stolen(self, trial: Trial) -> bool:
         """Tell whether a trial is bad for a goal, and the system's threads were kept from their cores for as long.
@@ -170,17 +188,11 @@ class _Trials:
         """
         bad = trial.loss_ratio > min(goal.loss_ratio for goal in self._what.goals)
         if trial.generator_limited or not bad or not trial.is_explained(self._what.stolen_factor):
-            self._stolen_in_a_row = 0
-            return False
-        self.stolen += 1
-        self._stolen_in_a_row += 1
-        if self._stolen_in_a_row >= DISTURBED_IN_A_ROW:
-            raise SearchStopped(
-                Irregularity.SYSTEM_DISTURBED,
-                f"{self._stolen_in_a_row} trials in a row lost no more than was due while the system's threads were"
-                f" kept from their cores; in the last one {trial.loss_ratio:.2%} in {trial.stolen_s * 1000:.1f} ms",
-            )
-        return True
+            return self.stolen.end()
+        return self.stolen.add(
+            "lost no more than was due while the system's threads were kept from their cores; in the last one"
+            f" {trial.loss_ratio:.2%} in {trial.stolen_s * 1000:.1f} ms"
+        )
 
     def doubt_at_end(self) -> SearchStopped | None:
         """Give what speaks against the search as a whole, now that it has its bounds."""

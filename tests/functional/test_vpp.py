@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from brought_vpp import with_vpp
 
 from nfvbed.deploy.dataplanes.vpp import Vpp
 from nfvbed.deploy.vpp import binaries
@@ -26,10 +27,6 @@ from nfvbed.traffic.generator import TrafficRequest
 PROJECT = Project()
 FRAMES = 2000
 REQUEST = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=10_000, frames=FRAMES, learning_frames=1)
-BROUGHT = bool(os.environ.get(binaries.VPP_VARIABLE))
-# VPP is in no registry and is never shipped: the user brings it. Where nobody did, the support manifest asserts that
-# the variants are unsupported, and the test of an absent VPP below runs everywhere.
-with_vpp = pytest.mark.skipif(not BROUGHT, reason=f"{binaries.VPP_VARIABLE} names no VPP on this host")
 VARIANTS = sorted(path.stem for path in (PROJECT.root / "deploy/variants").glob("vpp*.yml"))
 
 

@@ -14,6 +14,8 @@ from nfvbed.spec.layout import layout
 from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 
+GENERATOR_ADDRESSES = ("198.18.0.1", "198.19.0.1")
+"""The generator's ports' own, as whoever routes sees them (RFC 2544's range); frames from port 0 go to the second."""
 IDLE_PORT = "idle_port"
 """In a deployment's `control`: what nfvgen opens at an end at which there is nothing for it."""
 DESTINATION_MACS = "destination_macs"

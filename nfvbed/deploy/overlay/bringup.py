@@ -8,7 +8,7 @@ come last, as a switch that finds nobody at a vhost-user socket looks again a se
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -161,12 +161,17 @@ def _beside(core: int, work: Callable[[], _Made]) -> _Made:
 
 @contextmanager
 def _main_thread_on(core: int, pid: int, home: Sequence[int]) -> Iterator[None]:
-    """Lend a core to the main thread of a process; its other threads stay where they are."""
-    os.sched_setaffinity(pid, (core,))
+    """Lend a core to the main thread of a process; its other threads stay where they are.
+
+    That a process has ended is told by what is asked of it meanwhile.
+    """
+    with suppress(ProcessLookupError):
+        os.sched_setaffinity(pid, (core,))
     try:
         yield
     finally:
-        os.sched_setaffinity(pid, home)
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(pid, home)
 
 
 def _switch_core(request: DeployRequest, host: OverlayHost) -> int:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.tables.table import LearningTable
 from nfvbed.deploy.vpp import interfaces
 from nfvbed.deploy.vpp.instance import VppInstance
@@ -30,9 +29,7 @@ class VppLearning(LearningTable):
     def __init__(self, deployment: Deployment, limit: int | None) -> None:
         self.limit = limit
         self._netns = deployment.control["netns"]
-        self._instance = VppInstance(
-            Workspace.attach(Path(deployment.run_directory)), Path(deployment.control["program"])
-        )
+        self._instance = VppInstance.of(deployment)
         self._api = self._instance.connect().open()
         self._statistics = Statistics(Path(deployment.control["statistics"]))
         try:

@@ -2,9 +2,7 @@
 
 import time
 from dataclasses import replace
-from pathlib import Path
 
-from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.tables.networks import FLOWS_MOST, MOST, NOTE, PREFIX, ROUTED, runs
 from nfvbed.deploy.tables.table import Filling, ForwardingTable, TableNotApplicable, share_out
 from nfvbed.deploy.vpp import interfaces
@@ -44,14 +42,13 @@ class VppRoutes(ForwardingTable):
         if deployment.topology != _PORT_TO_PORT:
             raise TableNotApplicable("VPP's routes are measured between two ports of one VPP (p2p)")
         self._heap_bytes = options.main_heap_mib << 20
-        workspace = Workspace.attach(Path(deployment.run_directory))
-        instance = VppInstance(workspace, Path(deployment.control["program"]))
+        instance = VppInstance.of(deployment)
         numbers = interfaces.from_text(deployment.control["interfaces"])
         self._shares: tuple[int, ...] = ()
         self._api: VppApi | None = instance.connect().open()
         try:
             ports = [numbers[name] for name in _OUTSIDE]
-            self._router = Router(self._api, ports, options.forwarding, workspace.directory)
+            self._router = Router(self._api, ports, options.forwarding, instance.directory)
             self._router.begin()
         except BaseException:
             self._api.close()

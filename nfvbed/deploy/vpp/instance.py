@@ -15,6 +15,7 @@ from nfvbed.deploy.vpp.startup import (
     StartupSettings,
     render,
 )
+from nfvbed.records import Deployment
 
 SWITCH = "vpp"
 
@@ -31,6 +32,17 @@ class VppInstance:
         self._workspace = workspace
         self._program = program
         self._directory = workspace.directory
+
+    @classmethod
+    def of(cls, deployment: Deployment) -> "VppInstance":
+        """Give the one that stands, from its record."""
+        workspace = Workspace.attach(Path(deployment.run_directory))
+        return cls(workspace, Path(deployment.control["program"]))
+
+    @property
+    def directory(self) -> Path:
+        """Where its files are."""
+        return self._directory
 
     def configure(self, settings: StartupSettings) -> None:
         """Write its configuration into the run directory, and into the ledger what it leaves when it is killed."""

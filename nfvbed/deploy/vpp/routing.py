@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 from pathlib import Path
 
+from nfvbed.deploy.lab.generator import GENERATOR_ADDRESSES
 from nfvbed.deploy.vpp.api import VppApi
 from nfvbed.deploy.vpp.interfaces import FIRST_DOMAIN, Forwarding
 from nfvbed.errors import DeployError
 
-NEIGHBOURS = ("198.18.0.1", "198.19.0.1")
-"""The next hops: the generator's ports (RFC 2544's range)."""
 _OWN = ("198.18.0.2", "198.19.0.2")
 _NETWORK_BITS = 16
 _STATIC = 1
@@ -82,7 +81,7 @@ class Router:
         Raises:
             DeployError: VPP refuses a route.
         """
-        to = f"via {NEIGHBOURS[1 - way]} {self.ports[1 - way].name}"
+        to = f"via {GENERATOR_ADDRESSES[1 - way]} {self.ports[1 - way].name}"
         lines = (f"ip route {action} {IPv4Address(first)}/{prefix} count {count} {to}" for first, count in networks)
         self._file.write_text("\n".join(lines) + "\n")
         try:
@@ -135,6 +134,6 @@ class Router:
             "sw_if_index": port.number,
             "flags": _STATIC,
             "mac_address": self.macs[place],
-            "ip_address": NEIGHBOURS[place],
+            "ip_address": GENERATOR_ADDRESSES[place],
         }
         self._api.call("ip_neighbor_add_del", is_add=there, neighbor=neighbour)

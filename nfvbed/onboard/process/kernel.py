@@ -9,7 +9,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.lab import links
-from nfvbed.deploy.lab.generator import DESTINATION_MACS
+from nfvbed.deploy.lab.generator import DESTINATION_MACS, GENERATOR_ADDRESSES
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.napi import still_there
 from nfvbed.deploy.lab.timing import Steps
@@ -23,8 +23,6 @@ from nfvbed.spec.vnf import VnfChoice
 
 BRIDGE = "vbr0"
 _BRIDGE_OPTIONS = {"br_stp_state": 0, "br_forward_delay": 0, "br_mcast_snooping": 0}
-GENERATOR_ADDRESSES = ("198.18.0.1", "198.19.0.1")
-"""The generator's ports' own (RFC 2544's range); frames from port 0 go to the second."""
 _NETWORKS = ("198.18.0.0", "198.19.0.0")
 _PREFIX = 16
 _SETTINGS = {

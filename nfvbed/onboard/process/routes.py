@@ -13,12 +13,12 @@ from pathlib import Path
 
 from pyroute2 import IPBatch, IPRoute
 
+from nfvbed.deploy.lab.generator import GENERATOR_ADDRESSES
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.tables.networks import FLOWS_MOST, MOST, NOTE, PREFIX, ROUTED, prefixes
 from nfvbed.deploy.tables.table import Filling, ForwardingTable, TableNotApplicable, share_out
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.onboard.process import devices
-from nfvbed.onboard.process.kernel import GENERATOR_ADDRESSES
 from nfvbed.records import VnfHandle, VnfKind
 
 _BLOCK = 1_000

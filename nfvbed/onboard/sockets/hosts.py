@@ -16,7 +16,7 @@ from pyroute2.netlink.rtnl import ndmsg
 
 from nfvbed.deploy.lab import links, namespaces
 from nfvbed.deploy.lab.arrangement import Arrangement
-from nfvbed.deploy.lab.generator import destination_macs
+from nfvbed.deploy.lab.generator import GENERATOR_ADDRESSES, destination_macs
 from nfvbed.deploy.lab.links import LinkCounters
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.processes import ManagedProcess
@@ -24,7 +24,6 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.sockettools import PROJECT_ROOT
 from nfvbed.errors import GeneratorError
 from nfvbed.onboard.process import sharing
-from nfvbed.onboard.process.kernel import GENERATOR_ADDRESSES
 from nfvbed.records import Deployment, WorkThread
 from nfvbed.traffic.sockets.hosts import SocketHost, SocketPair
 

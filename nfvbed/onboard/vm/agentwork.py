@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nfvbed.deploy.lab.generator import GENERATOR_ADDRESSES
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.errors import OnboardError, UnsupportedError
-from nfvbed.onboard.process.kernel import GENERATOR_ADDRESSES
 from nfvbed.onboard.vm.agent import Agent
 from nfvbed.onboard.vnf import SINK, SOURCE, VnfPlacement
 from nfvbed.records import Hop, VnfHandle
