@@ -24,14 +24,26 @@ def wait_for_processes(mark, count):
 
 
 @pytest.fixture
-def held(mark, before):
+def hold(mark, before):
+    """Starts an nfvbed that deploys and goes on running; what still runs when the test ends is killed."""
+    started = []
+
+    def hold_until(word):
+        started.append(start(mark, "hold"))
+        wait_for(started[-1], word)
+        return started[-1]
+
+    yield hold_until
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def held(hold):
     """An nfvbed that has deployed and goes on running."""
-    process = start(mark, "hold")
-    wait_for(process, "deployed")
-    yield process
-    if process.poll() is None:
-        process.kill()
-    process.communicate()
+    return hold("deployed")
 
 
 def test_everything_is_there_while_it_stands(held, before, mark):
@@ -65,9 +77,8 @@ def test_after_a_signal_while_it_stands(held, before, mark, number):
 
 
 @pytest.mark.parametrize("delay_ms", [0, 3, 6, 10, 15, 25, 40, 80])
-def test_after_ctrl_c_at_any_moment_of_deploying(before, mark, delay_ms):
-    process = start(mark, "hold")
-    wait_for(process, "started")
+def test_after_ctrl_c_at_any_moment_of_deploying(before, mark, hold, delay_ms):
+    process = hold("started")
     time.sleep(delay_ms / 1000)
     process.send_signal(signal.SIGINT)
     time.sleep(0.002)
@@ -79,10 +90,9 @@ def test_after_ctrl_c_at_any_moment_of_deploying(before, mark, delay_ms):
     assert_back_to(before, mark)
 
 
-def test_one_ctrl_c_at_any_moment_needs_no_second_command(before, mark):
+def test_one_ctrl_c_at_any_moment_needs_no_second_command(before, mark, hold):
     for delay_ms in (1, 5, 12, 20, 50):
-        process = start(mark, "hold")
-        wait_for(process, "started")
+        process = hold("started")
         time.sleep(delay_ms / 1000)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=10)
@@ -105,9 +115,8 @@ def test_kill_9_then_the_next_command_removes_it_and_says_so(held, before, mark)
 
 
 @pytest.mark.parametrize("delay_ms", [0, 5, 10, 20, 40])
-def test_kill_9_at_any_moment_of_deploying(before, mark, delay_ms):
-    process = start(mark, "hold")
-    wait_for(process, "started")
+def test_kill_9_at_any_moment_of_deploying(before, mark, hold, delay_ms):
+    process = hold("started")
     time.sleep(delay_ms / 1000)
     process.kill()
     process.communicate()

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -44,3 +46,32 @@ def test_sigterm_ends_like_an_interrupt():
     finally:
         signal.signal(signal.SIGTERM, before[0])
         signal.signal(signal.SIGHUP, before[1])
+
+
+SWALLOWS = """
+import os, signal, sys, time
+from nfvbed.signals import end_like_interrupt
+
+class Dies:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0)
+
+end_like_interrupt()
+Dies()
+time.sleep(30)
+"""
+
+
+def test_an_interrupt_in_a_finalizer_comes_again():
+    done = subprocess.run([sys.executable, "-c", SWALLOWS], capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (-signal.SIGINT, "KeyboardInterrupt")
+    assert "ignored" not in done.stderr
+
+
+def test_other_exceptions_that_cannot_be_raised_are_shown_as_before():
+    program = SWALLOWS.replace("os.kill(os.getpid(), signal.SIGINT)", "1 / 0").replace("time.sleep(30)", "")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 0
+    assert done.stderr.startswith("Exception ignored in: <function Dies.__del__")
+    assert "ZeroDivisionError" in done.stderr

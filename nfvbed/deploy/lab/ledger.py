@@ -24,6 +24,7 @@ from nfvbed.deploy.lab.entries import (
 )
 from nfvbed.deploy.lab.processes import is_alive, start_time
 from nfvbed.errors import InternalError, NfvbedError
+from nfvbed.signals import signals_held
 
 _OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
 
@@ -120,15 +121,17 @@ class Ledger:
         Returns:
             Its place, for `amend`.
         """
-        self._append(entry)
-        self._entries[self._next] = entry
-        self._next += 1
-        return self._next - 1
+        with signals_held():
+            self._append(entry)
+            self._entries[self._next] = entry
+            self._next += 1
+            return self._next - 1
 
     def amend(self, index: int, entry: Entry) -> None:
         """Put this in place of what was recorded, now that more is known of it."""
-        self._append(Amended(index=index, entry=entry))
-        self._entries[index] = entry
+        with signals_held():
+            self._append(Amended(index=index, entry=entry))
+            self._entries[index] = entry
 
     def undo_all(self) -> list[str]:
         """Undo in reverse order, processes first (they hold the rest); goes on after errors.

@@ -10,6 +10,8 @@ from typing import TypeVar
 
 from pyroute2 import IPRoute
 
+from nfvbed.signals import signals_held
+
 NETNS_DIRECTORY = Path("/run/netns")
 CLONE_NEWNET = 0x40000000
 CLONE_NEWNS = 0x00020000
@@ -48,8 +50,11 @@ def unmount(target: str, flags: int = 0) -> None:
 
 
 def in_thread(work: Callable[[], _Result]) -> _Result:
-    """Run in a thread of its own, whose namespaces end with it, and give back what it returned or raised."""
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="nfvbed-namespace") as executor:
+    """Run in a thread of its own, whose namespaces end with it, and give back what it returned or raised.
+
+    An interrupt waits for its end: in the middle of starting or joining, Python would lose count of its threads.
+    """
+    with signals_held(), ThreadPoolExecutor(max_workers=1, thread_name_prefix="nfvbed-namespace") as executor:
         return executor.submit(work).result()
 
 
