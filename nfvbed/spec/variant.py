@@ -1,44 +1,21 @@
 """`deploy/variants/*.yml`: one data plane each."""
 
-from typing import Annotated, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Self, TypeVar, Union
 
 from pydantic import Field, model_validator
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.records import PortKind
-from nfvbed.spec.dataplanes.lagopus import LagopusOptions, LagopusRawOptions
-from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
-from nfvbed.spec.dataplanes.macvtap import MacvtapOptions
+from nfvbed.spec.dataplanes.found import declared_options, name_of
 from nfvbed.spec.dataplanes.options import DataPlaneOptions
-from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
-from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
-from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
-from nfvbed.spec.dataplanes.ovs_overlay import OvsOverlayOptions
-from nfvbed.spec.dataplanes.simulated import SimulatedOptions
-from nfvbed.spec.dataplanes.sriov import SriovOptions
-from nfvbed.spec.dataplanes.vale import ValeOptions
-from nfvbed.spec.dataplanes.vpp import VppOptions
-from nfvbed.spec.dataplanes.xdp import XdpOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
-VariantOptions = Annotated[
-    LagopusOptions
-    | LagopusRawOptions
-    | LinuxBridgeOptions
-    | MacvtapOptions
-    | OvsAfxdpOptions
-    | OvsDpdkOptions
-    | OvsKernelOptions
-    | OvsOverlayOptions
-    | SimulatedOptions
-    | SriovOptions
-    | ValeOptions
-    | VppOptions
-    | XdpOptions,
-    Field(discriminator="dataplane"),
-]
+if TYPE_CHECKING:
+    VariantOptions = DataPlaneOptions
+else:
+    VariantOptions = Annotated[Union[declared_options()], Field(discriminator="dataplane")]  # noqa: UP007 - of a tuple
 
 _Options = TypeVar("_Options", bound=DataPlaneOptions)
 
@@ -89,6 +66,5 @@ def options_of(variant: Variant, kind: type[_Options]) -> _Options:
         ConfigurationError: they are those of another.
     """
     if not isinstance(variant.options, kind):
-        (name,) = get_args(kind.model_fields["dataplane"].annotation)
-        raise ConfigurationError(f"variant {variant.name} is no {name}", observed=variant.options.dataplane)
+        raise ConfigurationError(f"variant {variant.name} is no {name_of(kind)}", observed=variant.options.dataplane)
     return variant.options

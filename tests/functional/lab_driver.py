@@ -63,7 +63,7 @@ class FullPlane(DataPlane):
 
 def main(action: str, *arguments: str) -> None:
     """Do it, as the command line does."""
-    registry._SUBJECTS["linux-bridge"] = f"{__name__}:FullPlane"
+    registry._subject = lambda _variant: FullPlane()
     FullPlane.fails = action == "fail"
     if action == "verb":
         verb, *rest = arguments

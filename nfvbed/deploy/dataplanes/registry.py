@@ -1,31 +1,20 @@
 """Which adapter sets up which variant, and which ceiling belongs to which kind of port.
 
-Adapters are imported when they are asked for: one whose library is missing takes nobody else down.
+A data plane's adapter is in the module that has its name; there is no list of them to keep. Adapters are imported when
+they are asked for: one whose library is missing takes nobody else down.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 
 from nfvbed.deploy.dataplane import DataPlane
 from nfvbed.deploy.wiring import vnf_port_kind
-from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
-_SUBJECTS = {
-    "linux-bridge": "nfvbed.deploy.dataplanes.linux_bridge:LinuxBridge",
-    "macvtap": "nfvbed.deploy.dataplanes.macvtap:Macvtap",
-    "ovs-overlay": "nfvbed.deploy.dataplanes.ovs_overlay:OvsOverlay",
-    "ovs-afxdp": "nfvbed.deploy.dataplanes.ovs_afxdp:OvsAfxdp",
-    "ovs-dpdk": "nfvbed.deploy.dataplanes.ovs_dpdk:OvsDpdk",
-    "ovs-kernel": "nfvbed.deploy.dataplanes.ovs_kernel:OvsKernel",
-    "lagopus": "nfvbed.deploy.dataplanes.lagopus:LagopusDpdk",
-    "lagopus-raw": "nfvbed.deploy.dataplanes.lagopus_raw:LagopusRaw",
-    "vale": "nfvbed.deploy.dataplanes.vale:Vale",
-    "xdp": "nfvbed.deploy.dataplanes.xdp:Xdp",
-    "sriov": "nfvbed.deploy.dataplanes.sriov:Sriov",
-    "vpp": "nfvbed.deploy.dataplanes.vpp:Vpp",
-}
 _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.MEMIF): "nfvbed.deploy.dataplanes.memif_ceilings:LoopbackMemif",
     (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.deploy.dataplanes.loopback_veth:LoopbackVeth",
@@ -47,25 +36,39 @@ def data_plane(variant: Variant, role: CellRole = CellRole.SUBJECT, vnf: VnfChoi
         PrerequisiteError: a library that it needs is missing.
     """
     if role is CellRole.SUBJECT:
-        place = _SUBJECTS.get(variant.options.dataplane)
-        what = f"the lab has no data plane {variant.options.dataplane!r}"
-        known = sorted(_SUBJECTS)
-    else:
-        kind = vnf_port_kind(variant, vnf) if role is CellRole.VNF and vnf is not None else variant.port_kind
-        place = _CEILINGS.get((role, kind))
-        what = f"the lab has no {role} for ports of kind {kind}"
-        known = sorted(kind for r, kind in _CEILINGS if r is role)
+        return _subject(variant)
+    kind = vnf_port_kind(variant, vnf) if role is CellRole.VNF and vnf is not None else variant.port_kind
+    place = _CEILINGS.get((role, kind))
     if place is None:
-        raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {', '.join(known) or 'none'}")
+        known = ", ".join(sorted(kind for r, kind in _CEILINGS if r is role)) or "none"
+        what = f"the lab has no {role} for ports of kind {kind}"
+        raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {known}")
     module_name, _, class_name = place.partition(":")
+    adapter: DataPlane = getattr(_imported(module_name, variant), class_name)()
+    return adapter
+
+
+def _subject(variant: Variant) -> DataPlane:
+    """Find it in the module that has its name, among the classes that have it as their `kind`."""
+    name = variant.options.dataplane
+    module_name = f"{__package__}.{name.replace('-', '_')}"
+    if find_spec(module_name) is None:
+        what = f"the lab has no data plane {name!r}"
+        raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"there is no module {module_name}")
+    module = _imported(module_name, variant)
+    for thing in vars(module).values():
+        if isinstance(thing, type) and issubclass(thing, DataPlane) and getattr(thing, "kind", "") == name:
+            return thing()
+    raise InternalError(f"an adapter has no class whose kind is {name!r}", where=module_name)
+
+
+def _imported(module_name: str, variant: Variant) -> ModuleType:
     try:
-        module = import_module(module_name)
+        return import_module(module_name)
     except ImportError as failure:
         raise PrerequisiteError(
             f"variant {variant.name} needs a Python library", where=module_name, observed=str(failure), fix="make setup"
         ) from failure
-    adapter: DataPlane = getattr(module, class_name)()
-    return adapter
 
 
 def has_ceiling(role: CellRole, kind: PortKind) -> bool:

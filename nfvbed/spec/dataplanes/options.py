@@ -12,7 +12,9 @@ CoreUse = Literal["threaded-napi", "rps", "inline"]
 
 
 class DataPlaneOptions(SpecModel):
-    """Options of one kind of data plane; each has its own name in `dataplane`."""
+    """Options of one kind of data plane; each has its own name in `dataplane`, as a literal."""
+
+    dataplane: str
 
     @property
     def switch_cores(self) -> int:

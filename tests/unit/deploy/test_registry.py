@@ -5,6 +5,7 @@ import pytest
 from nfvbed.deploy.dataplanes.registry import data_plane, has_ceiling
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import CellRole, PortKind, VnfKind
+from nfvbed.spec.dataplanes.found import declared_options, name_of
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -33,6 +34,13 @@ def test_bridge_and_its_ceiling():
     assert data_plane(BRIDGE).kind == "linux-bridge"
     assert data_plane(BRIDGE, CellRole.LOOPBACK).kind == "loopback-veth"
     assert has_ceiling(CellRole.LOOPBACK, PortKind.VETH)
+
+
+def test_every_data_plane_that_a_variant_may_name_has_its_adapter(project):
+    variants = {variant.options.dataplane: variant for variant in project.list_variants()}
+    assert sorted(variants) == [name_of(options) for options in declared_options()]
+    del variants["simulated"]  # of another site
+    assert {name: data_plane(variant).kind for name, variant in variants.items()} == {name: name for name in variants}
 
 
 def test_every_port_kind_of_the_lab_has_its_ceilings():
