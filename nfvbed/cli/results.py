@@ -1,6 +1,6 @@
 """What `compare` and `report` share: their options, and reading runs from the store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +13,7 @@ from nfvbed.compare.comparison import Options
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.errors import StoreError
-from nfvbed.records import FactRecord, RunRecord
+from nfvbed.records import CellRecord, FactRecord, RunRecord
 from nfvbed.run.stored import never_reached
 from nfvbed.spec.experiment import BEST
 from nfvbed.spec.loader import Project
@@ -124,7 +124,12 @@ def _read(store: "Store", run: RunRecord) -> RunData:
     known = {digest: rig for digest, rig in rigs.items() if rig}
     host, results = _described(store, run.host_hash), tuple(store.results(run.id))
     supports = supports_of(_described(store, run.doctor_hash))
-    return RunData(run, cells, tuple(store.trials(run.id)), known, host, results, supports)
+    return RunData(run, cells, tuple(store.trials(run.id)), known, host, results, supports, _ports(store, cells))
+
+
+def _ports(store: "Store", cells: Iterable[CellRecord]) -> dict[str, str]:
+    described = {cell.config_hash: _described(store, cell.config_hash) for cell in cells}
+    return {digest: value["ports"] for digest, value in described.items() if "ports" in value}
 
 
 def _described(store: "Store", digest: str) -> dict[str, Any]:

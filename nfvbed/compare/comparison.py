@@ -20,8 +20,9 @@ from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import CellRole, QualityWarning, Record, Status
 from nfvbed.spec.experiment import BEST
 
-COMPARISON_FORMAT: Final = 3
-"""2: rows and differences have VNFs, and there are chains. 3: rows have their ratio to the bare ports."""
+COMPARISON_FORMAT: Final = 4
+"""2: rows and differences have VNFs, and there are chains. 3: rows have their ratio to the bare ports. 4: and
+the ports as their ceilings have them."""
 MANY: Final = 6
 """More variants than that are shown in order of their rates, and what was not measured apart from them."""
 
@@ -150,7 +151,10 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     choices = {host: _choose(runs, placements[host], labels, options) for host, runs in hosts}
     names = {host: choice.name for host, choice in choices.items()}
     summaries = [
-        summarise(entry.run, cell, _of_cell(entry, cell.id, labels), names[entry.run.host_hash], options.rules)
+        _with_ports(
+            summarise(entry.run, cell, _of_cell(entry, cell.id, labels), names[entry.run.host_hash], options.rules),
+            entry,
+        )
         for entry in data
         for cell in entry.cells
     ]
@@ -180,6 +184,10 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences)),
     )
+
+
+def _with_ports(row: CellSummary, entry: RunData) -> CellSummary:
+    return row.model_copy(update={"ports": entry.ports.get(row.config_hash, row.port_kind.value)})
 
 
 def require_comparable(comparison: Comparison) -> None:

@@ -118,7 +118,7 @@ def _matching(row: CellSummary, ceilings: Sequence[CellSummary], role: CellRole)
 
     def key(cell: CellSummary) -> tuple[object, ...]:
         vnf = cell.vnf_resolved if role is CellRole.VNF else ""
-        return cell.run, cell.placement_class, cell.port_kind, vnf, cell.frame_size, cell.flows, cell.bidirectional
+        return cell.run, cell.placement_class, cell.ports, vnf, cell.frame_size, cell.flows, cell.bidirectional
 
     fitting = [cell for cell in ceilings if cell.role is role and cell.mrr is not None and key(cell) == key(row)]
     fitting.sort(key=lambda cell: (cell.topology != row.topology, cell.cell))

@@ -22,3 +22,5 @@ class RunData:
     """Of tests beside the MRR."""
     supports: tuple[Support, ...] = ()
     """What the doctor said of the variants before the run; none where it was not asked."""
+    ports: dict[str, str] = field(default_factory=dict)
+    """The ports of cells, by the hash of their configuration, where they are set otherwise than most of their kind."""

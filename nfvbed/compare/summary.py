@@ -136,6 +136,8 @@ class CellSummary(Record):
     flows: int
     bidirectional: bool
     port_kind: PortKind
+    ports: str = ""
+    """As its ceilings must have them too: their kind, and what few have set (`veth-no-offloads`)."""
     host_hash: str
     config_hash: str
     rig_hash: str

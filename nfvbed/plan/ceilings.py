@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nfvbed.errors import InternalError
 from nfvbed.plan.cells import CellPlan, DeploymentKey, cell_id
-from nfvbed.records import CellRole, PortKind, VnfKind
+from nfvbed.records import CellRole, VnfKind
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import layout, offers
@@ -26,10 +26,10 @@ LOOPED_KINDS = (VnfKind.PROCESS, VnfKind.CONTAINER)
 def planned_ceilings(
     experiment: Experiment, variants: Sequence[Variant], subjects: Sequence[CellPlan], choices: Choices
 ) -> list[CellPlan]:
-    """Plan the ceilings: of every port kind, on behalf of the first variant that has it, and of every VNF on each."""
-    first = {variant.port_kind: variant for variant in reversed(variants)}
+    """Plan the ceilings: of all ports that are set alike, for the first variant that has such, and of VNFs on each."""
+    first = {variant.ports: variant for variant in reversed(variants)}
     used = _used_sizes(cell for cell in subjects if not layout(cell.topology).one_way)
-    kinds = [kind for kind in dict.fromkeys(variant.port_kind for variant in variants) if kind in used]
+    kinds = [kind for kind in dict.fromkeys(variant.ports for variant in variants) if kind in used]
     ports = [
         _ceiling(experiment, role, first[kind], (PORT_TO_PORT, ""), size)
         for kind in kinds
@@ -38,7 +38,7 @@ def planned_ceilings(
     ]
     by_name = {variant.name: variant for variant in variants}
     vnfs = {
-        (cell.port_kind, cell.vnf_resolved): by_name[cell.variant]
+        (cell.ports, cell.vnf_resolved): by_name[cell.variant]
         for cell in reversed(subjects)
         if is_bounded_by_its_vnf(cell, choices)
         and by_name[cell.variant].options.has_vnf_ceiling
@@ -76,11 +76,11 @@ def choice_of(choices: Choices, key: DeploymentKey) -> VnfChoice | None:
     raise InternalError(f"variant {key.variant} has no VNF {key.vnf!r}", where="the plan")
 
 
-def _used_sizes(subjects: Iterable[CellPlan]) -> dict[PortKind, list[FrameSize]]:
-    """Give the sizes of each port kind's cells between two ports of the generator: the others have no such ceilings."""
-    found: dict[PortKind, list[FrameSize]] = {}
+def _used_sizes(subjects: Iterable[CellPlan]) -> dict[str, list[FrameSize]]:
+    """Give the sizes of each kind of ports' cells between two ports of the generator: others have no such ceilings."""
+    found: dict[str, list[FrameSize]] = {}
     for cell in subjects:
-        sizes = found.setdefault(cell.port_kind, [])
+        sizes = found.setdefault(cell.ports, [])
         if cell.frame_size not in sizes:
             sizes.append(cell.frame_size)
     return found
@@ -91,7 +91,7 @@ def _ceiling(
 ) -> CellPlan:
     topology, label = path
     return CellPlan(
-        id=cell_id(role, variant.port_kind.value, path, size),
+        id=cell_id(role, variant.ports, path, size),
         variant=variant.name,
         role=role,
         topology=topology,
@@ -101,4 +101,5 @@ def _ceiling(
         flows=experiment.traffic.flows,
         bidirectional=experiment.traffic.bidirectional,
         port_kind=variant.port_kind,
+        ports=variant.ports,
     )

@@ -35,6 +35,8 @@ class CellPlan(Record):
     flows: int
     bidirectional: bool
     port_kind: PortKind
+    ports: str = ""
+    """Its ceilings are those of the same: `Variant.ports`; empty: as the kind of port."""
 
     @property
     def deployment(self) -> DeploymentKey:
@@ -60,7 +62,7 @@ def cell_id(role: CellRole, of: str, path: tuple[str, str], frame_size: FrameSiz
 
     Args:
         role: subject or ceiling.
-        of: the variant's name; for a ceiling its port kind.
+        of: the variant's name; for a ceiling its ports.
         path: the topology, and the VNF's label (empty: none).
         frame_size: in bytes, or `imix`.
     """

@@ -211,6 +211,7 @@ def _subject(
         flows=experiment.traffic.flows,
         bidirectional=experiment.traffic.bidirectional and not layout(topology).one_way,
         port_kind=variant.port_kind,
+        ports=variant.ports,
     )
 
 

@@ -187,4 +187,5 @@ class Bench:
 
 def described(variant: Variant, cell: CellPlan, versions: dict[str, str]) -> dict[str, object]:
     """Give what the configuration hash stands for: the variant as resolved, with the versions under test."""
-    return {"role": cell.role.value, "variant": variant, "versions": versions}
+    told: dict[str, object] = {"role": cell.role.value, "variant": variant, "versions": versions}
+    return told if variant.ports == variant.port_kind.value else {**told, "ports": variant.ports}

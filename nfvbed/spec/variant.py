@@ -37,6 +37,11 @@ class Variant(SpecModel):
     hugepages_mib: int = Field(0, ge=0)
     options: VariantOptions
 
+    @property
+    def ports(self) -> str:
+        """What keeps ceilings apart: the kind of the generator's ports, and settings few have (`veth-no-offloads`)."""
+        return "-".join((self.port_kind.value, *self.options.port_settings(self.port_kind)))
+
     def lacks(self, topology: str) -> str:
         """Say why it has not this topology; empty where it has."""
         if offers(self.topologies, topology):

@@ -10,6 +10,8 @@ from nfvbed.spec.vnf import VnfChoice, vnic_of
 CoreUse = Literal["threaded-napi", "rps", "inline"]
 """Which core does the receive work of veth ports: see `nfvbed/deploy/dataplanes/bridge_cores.py`."""
 
+USUAL_RING = 1024
+
 
 class DataPlaneOptions(SpecModel):
     """Options of one kind of data plane; each has its own name in `dataplane`, as a literal."""
@@ -44,12 +46,21 @@ class DataPlaneOptions(SpecModel):
     @property
     def ring_size(self) -> int:
         """Descriptors of a ring in shared memory (vhost-user, memif): the switch's, and its ceilings'."""
-        return 1024
+        return USUAL_RING
 
     @property
     def ring_memory_mib(self) -> int:
         """Hugepage memory of whatever sits on such rings in the switch's place."""
         return 256
+
+    def port_settings(self, kind: PortKind) -> tuple[str, ...]:
+        """Name the settings of such ports that most data planes have otherwise: ceilings hold for ports set alike."""
+        if kind is PortKind.VETH:
+            core_use = () if self.veth_core_use == "threaded-napi" else (self.veth_core_use,)
+            return core_use if self.veth_offloads else (*core_use, "no-offloads")
+        if kind in (PortKind.VHOST_USER, PortKind.MEMIF) and self.ring_size != USUAL_RING:
+            return (f"ring-{self.ring_size}",)
+        return ()
 
     @property
     def slow_to_deploy(self) -> bool:

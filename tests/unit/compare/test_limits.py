@@ -109,3 +109,13 @@ def test_the_rate_is_given_as_a_part_of_the_bare_ports_with_its_interval():
     assert row.of_bare_ports.ratio == pytest.approx(0.5, rel=0.001)
     assert row.of_bare_ports.ceiling_pps == pytest.approx(20e6, rel=0.001)
     assert row_of(with_ceiling(CellRole.REFERENCE, 0.5)).of_bare_ports is None
+
+
+def test_a_ceiling_holds_for_ports_that_are_set_like_its_own():
+    data = with_ceiling(CellRole.LOOPBACK, 1.0)
+    hashes = {cell.id: cell.config_hash for cell in data.cells}
+    assert row_of(data).loopback_pps
+    ring = {hashes[CELL]: "vhost-user-ring-256"}
+    assert row_of(dataclasses.replace(data, ports=ring)).loopback_pps is None
+    both = ring | {hashes["loopback:vhost-user/p2p/64"]: "vhost-user-ring-256"}
+    assert row_of(dataclasses.replace(data, ports=both)).loopback_pps

@@ -9,9 +9,11 @@ from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.variant import Variant
 
 
-def variant(name: str, kind: PortKind = PortKind.SIMULATED, topologies: tuple[str, ...] = ("p2p",)) -> Variant:
+def variant(
+    name: str, kind: PortKind = PortKind.SIMULATED, topologies: tuple[str, ...] = ("p2p",), **options: object
+) -> Variant:
     values = {"name": name, "title": name, "port_kind": kind, "topologies": topologies}
-    return Variant.model_validate({**values, "options": {"dataplane": "simulated"}})
+    return Variant.model_validate({**values, "options": options or {"dataplane": "simulated"}})
 
 
 def plan_of(names: tuple[str, ...], ceilings: bool = True, needed: int = 5) -> Plan:
@@ -46,6 +48,24 @@ def test_each_port_kind_has_its_ceilings() -> None:
         "reference:veth/p2p/64": "a",
         "loopback:vhost-user/p2p/64": "b",
         "reference:vhost-user/p2p/64": "b",
+    }
+
+
+def test_ports_that_are_set_otherwise_have_ceilings_of_their_own() -> None:
+    experiment = Experiment(name="e", title="e", variants=("a", "b", "c", "d"), frame_sizes=(64,))
+    variants = [
+        variant("a", PortKind.VETH, dataplane="linux-bridge"),
+        variant("b", PortKind.VETH, dataplane="linux-bridge", core_use="inline"),
+        variant("c", PortKind.VETH, dataplane="linux-bridge", offloads=False),
+        variant("d", PortKind.VHOST_USER, dataplane="ovs-dpdk", rx_queue_size=256),
+    ]
+    plan = expand(experiment, variants)
+    loopbacks = {cell.id: cell.variant for cell in plan.cells if cell.role is CellRole.LOOPBACK}
+    assert loopbacks == {
+        "loopback:veth/p2p/64": "a",
+        "loopback:veth-inline/p2p/64": "b",
+        "loopback:veth-no-offloads/p2p/64": "c",
+        "loopback:vhost-user-ring-256/p2p/64": "d",
     }
 
 
