@@ -96,7 +96,8 @@ def choose(options: SriovOptions, functions: Iterable[PhysicalFunction]) -> PfPo
         "several ports fit the variant" if fitting else "no port fits the variant",
         where=_asked(options),
         observed=there,
-        fix="name one of these: pf_address, pf_interface or pf_mac in the variant (or --set options.pf_interface=...)",
+        fix="name one of these: pf_address, pf_interface or pf_mac among the options of the variant's file,"
+        " or of an experiment's `altered` variant",
     )
 
 

@@ -59,6 +59,7 @@ def test_the_address_of_a_connectx3_names_two_ports(sys_tree):
         choose(options(pf_address="0000:82:00.0"), discover(sys_tree.root))
     assert "ens3d1" in refused.value.observed
     assert "pf_mac" in refused.value.fix
+    assert "--set" not in refused.value.fix, "no command sets a variant's options"
 
 
 def test_a_name_that_nothing_has_is_refused_with_what_there_is(sys_tree):
