@@ -4,11 +4,12 @@ import json
 
 import click
 
+from nfvbed.cli.support import require_host
 from nfvbed.cli.vnf_options import plan_of
 from nfvbed.deploy.lab.standing import find_standing
-from nfvbed.deploy.sites import open_site
 from nfvbed.errors import UnsupportedError, UsageError
-from nfvbed.records import Deployment, Readiness
+from nfvbed.onboard.sites import open_site
+from nfvbed.records import Deployment
 from nfvbed.spec.loader import Project
 from nfvbed.units import NS_PER_S
 
@@ -43,13 +44,15 @@ def command(variant: str, site: str, topology: str, dry_run: bool, as_json: bool
         standing = find_standing()
         if standing is not None and not standing.is_same(wanted, topology):
             raise standing.in_the_way(variant)
-        support = lab.probe(wanted)
-        if support.readiness is Readiness.UNSUPPORTED:
-            raise UnsupportedError(f"{variant} cannot run here", observed=support.reason, fix=support.fix)
-        state = "stands already: nothing would be done" if standing else "would be deployed"
-        click.echo(f"{variant} ({topology}) {state}; this host is {support.readiness} for it. {support.reason}".strip())
+        if standing is not None:
+            click.echo(f"{variant} ({topology}) stands already: nothing would be done")
+            return
+        support = lab.require(wanted)
+        state = f"this host is {support.readiness} for it. {support.reason}"
+        click.echo(f"{variant} ({topology}) would be deployed; {state}".strip())
         return
     try:
+        require_host(lab, wanted)
         deployment, stood = lab.deploy_to_stay(wanted, topology)
     finally:
         lab.close()

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.offload_price import measure_price
+from nfvbed.cli.support import require_host
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
 from nfvbed.deploy.lab.generator import destination_macs
 from nfvbed.deploy.lab.standing import Standing, find_standing
@@ -50,6 +51,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         return
     lab = open_site(project.load_site(site), project.root)
     try:
+        require_host(lab, wanted)
         if options["offload_price"]:
             measure_price(lab, wanted, topology, choice, as_json)
             return

@@ -7,6 +7,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from nfvbed.cli.support import require_host
 from nfvbed.cli.vnf_options import choice_of, vnf_options
 from nfvbed.deploy.lab.standing import find_standing
 from nfvbed.errors import UsageError
@@ -61,6 +62,7 @@ def command(
         raise UsageError("frames are traced between two ports of the generator", observed=topology, fix="choose pvp")
     lab = open_site(project.load_site(site), project.root)
     try:
+        require_host(lab, wanted)
         deployment = lab.deploy(wanted, topology, vnf=choice)
         try:
             generator = lab.open_generator(deployment)
