@@ -191,7 +191,7 @@ class OnboardingSite(Site):
     def _take_over(
         self, deployment: Deployment, plan: Layout, choice: VnfChoice, stood: standing.StandingVnfs
     ) -> Deployment:
-        if stood.choice != choice:
+        if stood.choice.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
             raise OnboardError(
                 f"another VNF stands on {deployment.variant}",
                 where=deployment.run_directory,
