@@ -107,6 +107,11 @@ report: setup ## write the page, CSV and JSON of the newest run
 $(DEPLOYS): deploy-%: build ## set up NAME and leave it standing
 	@$(NFVBED) deploy $*
 
+# Variants that have no path without a guest: their targets need its image.
+OF_GUESTS := $(shell grep -lE '^native_vnf:.*kind: vm' deploy/variants/*.yml | xargs -r grep -LE '^topologies:.*[[ ]p2p[], ]')
+GUESTS := $(basename $(notdir $(OF_GUESTS)))
+$(addprefix deploy-,$(GUESTS)) $(addprefix trace-,$(GUESTS)): images
+
 .PHONY: $(ONBOARDS)
 $(ONBOARDS): onboard-%: build ## start the VNF NAME on the data plane that stands (pvp)
 	@$(NFVBED) onboard $*

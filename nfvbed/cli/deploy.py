@@ -4,53 +4,44 @@ import json
 
 import click
 
-from nfvbed.cli.vnf_options import plan_of
+from nfvbed.cli.support import require_host
+from nfvbed.cli.vnf_options import DEFAULT_VNF, path_of
 from nfvbed.deploy.lab.standing import find_standing
-from nfvbed.deploy.sites import open_site
-from nfvbed.errors import UnsupportedError, UsageError
-from nfvbed.records import Deployment, Readiness
+from nfvbed.deploy.wiring import vnf_port_kind
+from nfvbed.onboard.site import OnboardingSite
+from nfvbed.onboard.sites import open_site
+from nfvbed.records import Deployment
 from nfvbed.spec.loader import Project
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
 
 
 @click.command(name="deploy")
 @click.argument("variant", metavar="VARIANT")
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
-@click.option("--topology", default="p2p", show_default=True, help="What is connected to what.")
+@click.option(
+    "--topology", help="What is connected to what. Default: p2p; where the variant has none, its first, with a VNF."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, probe the host, and change nothing that stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
-def command(variant: str, site: str, topology: str, dry_run: bool, as_json: bool) -> None:
+def command(variant: str, site: str, topology: str | None, dry_run: bool, as_json: bool) -> None:
     """Set up VARIANT and leave it standing, until `nfvbed destroy`.
 
-    `run` and `trace` of the same variant and topology then use it as it is; others are refused. To deploy what stands
-    already changes nothing.
+    A topology with VNFs is set up with those that `nfvbed onboard vloop` takes when nothing is said of them. `run` and
+    `trace` of the same variant and topology then use it as it is; others are refused. To deploy what stands already
+    changes nothing.
     """
     project = Project()
     wanted = project.load_variant(variant)
-    if plan_of(topology):
-        raise UsageError(
-            f"topology {topology} has VNFs, and is deployed with them",
-            fix=f"nfvbed onboard vloop --variant {variant} --topology {topology}",
-        )
+    topology, choice = path_of(project, wanted, topology, DEFAULT_VNF, {})
     lab = open_site(project.load_site(site), project.root)
-    if topology not in wanted.topologies:
-        raise UnsupportedError(
-            f"variant {variant} has no topology {topology!r}",
-            observed=f"it has {', '.join(wanted.topologies)}",
-            fix="choose one of these with --topology",
-        )
     if dry_run:
-        standing = find_standing()
-        if standing is not None and not standing.is_same(wanted, topology):
-            raise standing.in_the_way(variant)
-        support = lab.probe(wanted)
-        if support.readiness is Readiness.UNSUPPORTED:
-            raise UnsupportedError(f"{variant} cannot run here", observed=support.reason, fix=support.fix)
-        state = "stands already: nothing would be done" if standing else "would be deployed"
-        click.echo(f"{variant} ({topology}) {state}; this host is {support.readiness} for it. {support.reason}".strip())
+        click.echo(f"{variant} ({topology}) {_foreseen(lab, wanted, topology, choice)}")
         return
     try:
-        deployment, stood = lab.deploy_to_stay(wanted, topology)
+        require_host(lab, wanted)
+        deployment, stood = lab.deploy_to_stay(wanted, topology, choice)
     finally:
         lab.close()
     if as_json:
@@ -59,8 +50,23 @@ def command(variant: str, site: str, topology: str, dry_run: bool, as_json: bool
         _print(deployment, stood)
 
 
+def _foreseen(lab: OnboardingSite, wanted: Variant, topology: str, choice: VnfChoice | None) -> str:
+    standing = find_standing()
+    if standing is not None:
+        kind = None if choice is None else vnf_port_kind(wanted, choice)
+        if not standing.is_same(wanted, topology, kind):
+            raise standing.in_the_way(wanted.name)
+        return "stands already: nothing would be done"
+    support = lab.require(wanted)
+    if choice is not None:
+        lab.require_vnf(topology, choice)
+    return f"would be deployed; this host is {support.readiness} for it. {support.reason}".strip()
+
+
 def _print(deployment: Deployment, stood: bool) -> None:
-    click.echo(f"{deployment.variant} ({deployment.topology}) {'stood already' if stood else 'stands'}")
+    state = "stood already" if stood else "stands"
+    vnfs = "".join(f", {handle.name} ({handle.kind}, {handle.forwarding})" for handle in deployment.vnfs)
+    click.echo(f"{deployment.variant} ({deployment.topology}{vnfs}) {state}")
     for port in deployment.ports:
         click.echo(f"  port {port.spec} ({port.kind})" + (f" in {port.netns}" if port.netns else ""))
     for name, address in deployment.control.items():

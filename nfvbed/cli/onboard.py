@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.offload_price import measure_price
+from nfvbed.cli.support import require_host
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
 from nfvbed.deploy.lab.generator import destination_macs
 from nfvbed.deploy.lab.standing import Standing, find_standing
@@ -14,6 +15,7 @@ from nfvbed.onboard import offload
 from nfvbed.onboard.site import OnboardingSite
 from nfvbed.onboard.sites import open_site
 from nfvbed.records import Deployment, PortKind
+from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -45,11 +47,16 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     choice = choice_of(project, wanted, topology, vnf, options)
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
-    if options["dry_run"]:
-        click.echo(f"{vnf} ({choice.label}) would be onboarded on {wanted.name} ({topology})")
-        return
     lab = open_site(project.load_site(site), project.root)
+    if options["dry_run"]:
+        _refuse_other(standing, wanted, topology)
+        if standing is None:
+            lab.require(wanted)
+        lab.require_vnf(topology, choice)
+        click.echo(f"{vnf} ({explicit_label(choice)}) would be onboarded on {wanted.name} ({topology})")
+        return
     try:
+        require_host(lab, wanted)
         if options["offload_price"]:
             measure_price(lab, wanted, topology, choice, as_json)
             return
@@ -75,13 +82,18 @@ def _variant_name(given: str | None, standing: Standing | None) -> str:
     return standing.variant.name
 
 
+def _refuse_other(standing: Standing | None, wanted: Variant, topology: str) -> None:
+    if standing is None or (standing.variant == wanted and standing.deployment.topology == topology):
+        return
+    if standing.variant != wanted or standing.deployment.vnf_ports:
+        raise standing.in_the_way(f"{wanted.name} ({topology})")
+
+
 def _make_room(lab: OnboardingSite, standing: Standing | None, wanted: Variant, topology: str) -> None:
     """Take a data plane of the same variant down that stands without VNFs: it has no ports for them."""
-    if standing is None or standing.variant != wanted or standing.deployment.topology == topology:
+    _refuse_other(standing, wanted, topology)
+    if standing is None or standing.deployment.topology == topology:
         return
-    if standing.deployment.vnf_ports:
-        raise standing.in_the_way(f"{wanted.name} ({topology})")
-    lab.begin()
     click.echo(f"{wanted.name} ({standing.deployment.topology}) is set up anew with ports for VNFs", err=True)
     standing.workspace.close()
 

@@ -7,8 +7,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from nfvbed.cli.vnf_options import choice_of, vnf_options
-from nfvbed.deploy.lab.standing import find_standing
+from nfvbed.cli.support import require_host
+from nfvbed.cli.vnf_options import DEFAULT_VNF, path_of, vnf_options
+from nfvbed.deploy.lab.standing import Standing, find_standing
 from nfvbed.errors import UsageError
 from nfvbed.measure.trace import DirectionTrace, TraceReport, run_trace
 from nfvbed.onboard import standing as standing_vnfs
@@ -23,8 +24,11 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 @click.command(name="trace")
 @click.argument("variant", metavar="VARIANT")
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
-@click.option("--topology", default="p2p", show_default=True, help="What is connected to what.")
-@click.option("--vnf", default="vloop", show_default=True, help="In topologies with VNFs: a name in vnfd.")
+@click.option(
+    "--topology",
+    help="What is connected to what. Default: what stands of VARIANT, else p2p; where it has none, its first.",
+)
+@click.option("--vnf", default=DEFAULT_VNF, show_default=True, help="In topologies with VNFs: a name in vnfd.")
 @vnf_options
 @click.option(
     "--frame-size",
@@ -42,7 +46,7 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of tables.")
 def command(
-    variant: str, site: str, topology: str, frame_size: int, frames: int, vnf: str, as_json: bool, **options: Any
+    variant: str, site: str, topology: str | None, frame_size: int, frames: int, vnf: str, as_json: bool, **options: Any
 ) -> None:
     """Send frames through VARIANT and show, hop by hop, where they get to.
 
@@ -56,11 +60,17 @@ def command(
         raise UsageError(
             "the simulated system has no hops to trace", observed=variant, fix="choose a variant that forwards frames"
         )
-    choice = _standing_choice(wanted, topology) or choice_of(project, wanted, topology, vnf, options)
+    standing = _standing(wanted)
+    if standing is not None and topology is None:
+        topology = standing.deployment.topology
+    choice = None if topology is None else _standing_choice(standing, topology)
+    if topology is None or choice is None:
+        topology, choice = path_of(project, wanted, topology, vnf, options)
     if choice is not None and layout(topology).one_way:
         raise UsageError("frames are traced between two ports of the generator", observed=topology, fix="choose pvp")
     lab = open_site(project.load_site(site), project.root)
     try:
+        require_host(lab, wanted)
         deployment = lab.deploy(wanted, topology, vnf=choice)
         try:
             generator = lab.open_generator(deployment)
@@ -78,10 +88,14 @@ def command(
         _print(report)
 
 
-def _standing_choice(wanted: Variant, topology: str) -> VnfChoice | None:
-    """Give the VNF that stands on that variant: what stands is traced as it is."""
+def _standing(wanted: Variant) -> Standing | None:
     standing = find_standing()
-    if standing is None or standing.variant != wanted or standing.deployment.topology != topology:
+    return standing if standing is not None and standing.variant == wanted else None
+
+
+def _standing_choice(standing: Standing | None, topology: str) -> VnfChoice | None:
+    """Give the VNF that stands on that path: what stands is traced as it is."""
+    if standing is None or standing.deployment.topology != topology:
         return None
     found = standing_vnfs.find(standing.deployment)
     return None if found is None else found.choice

@@ -7,16 +7,20 @@ from typing import Any, TypeVar, get_args
 import click
 from pydantic import ValidationError
 
-from nfvbed.errors import UsageError
+from nfvbed.deploy.wiring import require_path
+from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import VnfKind
-from nfvbed.spec.choices import possible_forwarding, resolve
-from nfvbed.spec.layout import layout
+from nfvbed.spec.choices import explicit_label, possible_forwarding, resolve
+from nfvbed.spec.layout import CHAINS, layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import NATIVE, Forwarding, ImageSpec, VnfChoice, VnfUse, Vnic
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+DEFAULT_VNF = "vloop"
+WITHOUT_VNF = "p2p"
+"""The topology of commands that name none."""
 KEYS = ("kind", "forwarding", "flavor", "vnic", "image", "offloads")
 
 
@@ -24,38 +28,97 @@ def vnf_options(command: Command) -> Command:
     """Add the options of a VNF; `choice_of` turns their values into one."""
     kinds = [kind.value for kind in VnfKind if kind is not VnfKind.EXISTING]
     for option in (
-        click.option("--offloads/--no-offloads", default=True, help="Checksum offload of its ports. Default: on."),
+        click.option("--offloads/--no-offloads", default=None, help="Checksum offload of its ports. Default: on."),
         click.option("--image", metavar="FILE", help="Disk image of a VM. Default: the VNF's own."),
-        click.option("--vnic", type=click.Choice(get_args(Vnic)), default="any", help="Kind of its ports."),
+        click.option("--vnic", type=click.Choice(get_args(Vnic)), help="Kind of its ports. Default: any."),
         click.option("--flavor", metavar="NAME", help="A name in flavors. Default: the VNF's."),
         click.option(
             "--forwarding",
             type=click.Choice([NATIVE, *get_args(Forwarding)]),
             help="What it does with frames. Default: the VNF's first; native: the variant's own.",
         ),
-        click.option("--kind", type=click.Choice(kinds), default="process", show_default=True, help="What it runs in."),
+        click.option(
+            "--kind",
+            type=click.Choice(kinds),
+            help="What it runs in. Default: process. With neither this nor --forwarding, the variant's own VNF where "
+            "it has no path without one, or cannot have the default.",
+        ),
     ):
         command = option(command)
     return command
 
 
+def path_of(
+    project: Project, variant: Variant, topology: str | None, vnf: str, options: dict[str, Any]
+) -> tuple[str, VnfChoice | None]:
+    """Give the topology and the VNF on it that a command means.
+
+    Without a topology it is p2p; where the variant has none, its first. Of the VNF as `choice_of`. What is taken in
+    place of the usual default is told in one line.
+
+    Raises:
+        UsageError: there is no such topology; of the VNF as `choice_of`.
+        ConfigurationError, UnsupportedError: as `choice_of`.
+    """
+    lacking = "" if topology is not None else variant.lacks(WITHOUT_VNF)
+    offered = [name for name in variant.topologies if name != CHAINS]
+    if not lacking or not offered:
+        topology = topology or WITHOUT_VNF
+        return topology, choice_of(project, variant, topology, vnf, options)
+    choice, _ = _choice(project, variant, offered[0], vnf, options)
+    with_vnf = "" if choice is None else f", with the VNF {choice.vnf.name} ({explicit_label(choice)})"
+    click.echo(f"{lacking}; so it is {offered[0]}{with_vnf}", err=True)
+    return offered[0], choice
+
+
 def choice_of(project: Project, variant: Variant, topology: str, vnf: str, options: dict[str, Any]) -> VnfChoice | None:
     """Give the VNF that the options mean; None for a topology without one.
 
+    Where they say neither kind nor forwarding, the variant's own VNF is taken if the variant has no path without one,
+    or cannot have the default; that is told.
+
     Raises:
-        UsageError: the VNF is not of that kind, or cannot forward so.
+        UsageError: there is no such topology, the VNF is not of that kind, or cannot forward so.
         ConfigurationError: there is no VNF or flavor of that name.
+        UnsupportedError: the variant has not this topology, or such a VNF cannot be attached to it.
     """
+    choice, told = _choice(project, variant, topology, vnf, options)
+    if told:
+        click.echo(told, err=True)
+    return choice
+
+
+def _choice(
+    project: Project, variant: Variant, topology: str, vnf: str, options: dict[str, Any]
+) -> tuple[VnfChoice | None, str]:
+    """Give the VNF, and why it is the variant's own where that is not the default."""
     if not plan_of(topology):
-        return None
-    given = {key: options[key] for key in KEYS}
-    if given["image"] is not None:
+        require_path(variant, topology, None)
+        return None, ""
+    given = {key: options[key] for key in KEYS if options.get(key) is not None}
+    use = _use(vnf, given)
+    choice, told = _resolved(project, variant, use), ""
+    if not {"kind", "forwarding"} & given.keys():
+        reason = _why_own(variant, topology, choice)
+        own = _own(variant, use, given) if reason else None
+        if own is not None:
+            choice = _resolved(project, variant, own)
+            told = f"{reason}; its own VNF is taken: {choice.vnf.name} ({explicit_label(choice)})"
+    require_path(variant, topology, choice)
+    return choice, told
+
+
+def _use(vnf: str, given: dict[str, Any]) -> VnfUse:
+    if "image" in given:
         # Whether it answers nfvbed is not known of a user's own image; one that does not is only watched.
-        given["image"] = ImageSpec(file=str(Path(given["image"]).resolve()), agent=False)
+        given = given | {"image": ImageSpec(file=str(Path(given["image"]).resolve()), agent=False)}
     try:
-        use = VnfUse(vnf=vnf, **given)
+        return VnfUse(vnf=vnf, **given)
     except ValidationError as failure:
         raise UsageError("these options do not describe a VNF", observed=str(failure)) from failure
+
+
+def _resolved(project: Project, variant: Variant, use: VnfUse) -> VnfChoice:
     if use.forwarding != NATIVE:
         _check(project, use)
     choice = resolve(use, variant, project)
@@ -64,6 +127,31 @@ def choice_of(project: Project, variant: Variant, topology: str, vnf: str, optio
             f"variant {variant.name} has no VNF of its own", where="native_vnf of its file", fix="choose --forwarding"
         )
     return choice
+
+
+def _why_own(variant: Variant, topology: str, default: VnfChoice) -> str:
+    """Say why the default VNF is not what is meant on a variant; empty where it is."""
+    if variant.lacks(WITHOUT_VNF):
+        return f"{variant.name} has no path without a VNF"
+    if variant.lacks(topology):
+        return ""
+    try:
+        require_path(variant, topology, default)
+    except UnsupportedError as failure:
+        return f"{variant.name} cannot have {default.vnf.name} ({explicit_label(default)}), {failure.what}"
+    return ""
+
+
+def _own(variant: Variant, asked: VnfUse, given: dict[str, Any]) -> VnfUse | None:
+    """Give the variant's own VNF, with what else was asked for; None where it has none, or another one is meant."""
+    own = variant.native_vnf
+    if own is None or own.vnf != asked.vnf:
+        return None
+    if not given:
+        return VnfUse(vnf=own.vnf, forwarding=NATIVE)
+    # What an image of one's own does is not for nfvbed to say.
+    image_does = {"forwarding": None} if "image" in given else {}
+    return own.model_copy(update={key: getattr(asked, key) for key in given} | image_does)
 
 
 def plan_of(topology: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from nfvbed.deploy.steering.path import SteeringPath, SwitchCable
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import PortKind, VnfKind, VnfPort
-from nfvbed.spec.layout import End, Layout
+from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
@@ -93,3 +93,28 @@ def vnf_port_kind(variant: Variant, choice: VnfChoice) -> PortKind:
         UnsupportedError: this VNF cannot be attached to this switch; with the reason.
     """
     return variant.options.vnf_port_kind(choice)
+
+
+def on_path(plan: Layout, choice: VnfChoice) -> VnfChoice:
+    """Give a VNF as it runs on a path: its ends send and receive as testpmd does, whatever they could forward."""
+    return choice.model_copy(update={"forwarding": "io"}) if plan.one_way else choice
+
+
+def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> None:
+    """Check what can be known without a host: the variant has the topology, and such VNFs can be attached to it.
+
+    Raises:
+        UnsupportedError: with the reason.
+    """
+    lacking = variant.lacks(topology)
+    if lacking:
+        raise UnsupportedError(
+            lacking,
+            where=f"variant {variant.name}, topologies",
+            fix=f"choose one of {', '.join(variant.topologies) or 'none'}",
+        )
+    plan = layout(topology)
+    if choice is not None and plan.vnfs:
+        runs = on_path(plan, choice)
+        vnf_port_kind(variant, runs)
+        variant.options.check(plan, runs)

@@ -101,6 +101,10 @@ class OnboardingSite(Site):
         """Whether this host can run the variant."""
         return self._lab.probe(variant)
 
+    def require(self, variant: Variant) -> Support:
+        """Probe a variant that is about to be deployed; an error where this host cannot run it."""
+        return self._lab.require(variant)
+
     def begin(self) -> list[Reaped]:
         """Take the host for this nfvbed and remove what dead ones left; idempotent."""
         return self._lab.begin()
@@ -128,7 +132,7 @@ class OnboardingSite(Site):
         plan = layout(topology)
         if vnf is None or not plan.vnfs or role not in WITH_VNFS:
             return self._lab.deploy(variant, topology, role)
-        self._refuse_unsupported(plan, vnf)
+        self.require_vnf(topology, vnf)
         deployment = self._lab.deploy(variant, topology, role, vnf=vnf)
         try:
             stood = standing.find(deployment) if deployment.run_directory else None
@@ -149,7 +153,7 @@ class OnboardingSite(Site):
         plan = layout(topology)
         if vnf is None or not plan.vnfs:
             return self._lab.deploy_to_stay(variant, topology)
-        self._refuse_unsupported(plan, vnf)
+        self.require_vnf(topology, vnf)
         deployment, stood = self._lab.deploy_to_stay(variant, topology, vnf=vnf)
         attached = self._lab.deploy(variant, topology, vnf=vnf)
         found = standing.find(deployment)
@@ -169,8 +173,13 @@ class OnboardingSite(Site):
         live.stays = True
         return done, False
 
-    def _refuse_unsupported(self, plan: Layout, choice: VnfChoice) -> None:
-        for does in _tasks(plan, choice):
+    def require_vnf(self, topology: str, choice: VnfChoice) -> None:
+        """Probe the VNFs of a topology, whatever data plane they are to be on.
+
+        Raises:
+            UnsupportedError: this host cannot run them; with the probe's reason and fix.
+        """
+        for does in _tasks(layout(topology), choice):
             support = driver(choice.kind, does).probe(choice)
             if support.readiness is Readiness.UNSUPPORTED:
                 raise UnsupportedError(
@@ -182,7 +191,7 @@ class OnboardingSite(Site):
     def _take_over(
         self, deployment: Deployment, plan: Layout, choice: VnfChoice, stood: standing.StandingVnfs
     ) -> Deployment:
-        if stood.choice != choice:
+        if stood.choice.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
             raise OnboardError(
                 f"another VNF stands on {deployment.variant}",
                 where=deployment.run_directory,

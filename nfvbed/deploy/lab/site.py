@@ -26,7 +26,7 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
-from nfvbed.deploy.wiring import vnf_port_kind
+from nfvbed.deploy.wiring import on_path, vnf_port_kind
 from nfvbed.errors import DeployError, InternalError, NfvbedError, PrerequisiteError, UnsupportedError
 from nfvbed.records import (
     CellRole,
@@ -116,11 +116,25 @@ class LabSite(Site):
     def probe(self, variant: Variant) -> Support:
         """Whether this host can run the variant."""
         try:
-            resolve(self._topology, self._spec.arrangement, variant.options.switch_cores)
-            return data_plane(variant).probe(variant)
+            return self._probe(variant)
         except (UnsupportedError, PrerequisiteError) as failure:
             reason = f"{failure.what} ({failure.observed})" if failure.observed else failure.what
             return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+
+    def require(self, variant: Variant) -> Support:
+        """Probe a variant that is about to be deployed; not while something stands, which it would disturb.
+
+        Raises:
+            UnsupportedError, PrerequisiteError: this host cannot run it; with the probe's reason and fix.
+        """
+        support = self._probe(variant)
+        if support.readiness is Readiness.UNSUPPORTED:
+            raise UnsupportedError(f"{variant.name} cannot run here", observed=support.reason, fix=support.fix)
+        return support
+
+    def _probe(self, variant: Variant) -> Support:
+        resolve(self._topology, self._spec.arrangement, variant.options.switch_cores)
+        return data_plane(variant).probe(variant)
 
     def begin(self) -> list[Reaped]:
         """Take the host for this nfvbed and remove what dead ones left; idempotent.
@@ -329,10 +343,7 @@ def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRo
     if lacking:
         raise UnsupportedError(lacking, where=f"variant {variant.name}, topologies")
     plan = layout(topology)
-    if vnf is not None and plan.one_way:
-        # The ends of the path send and receive as testpmd does, whatever they could forward.
-        vnf = vnf.model_copy(update={"forwarding": "io"})
-    return _Wanted(variant, plan, vnf if plan.vnfs else None)
+    return _Wanted(variant, plan, on_path(plan, vnf) if vnf is not None and plan.vnfs else None)
 
 
 def _deploy(plane: DataPlane, request: DeployRequest) -> Deployment:

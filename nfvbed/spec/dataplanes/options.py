@@ -4,6 +4,7 @@ from typing import Literal
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.layout import Layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
@@ -77,6 +78,13 @@ class DataPlaneOptions(SpecModel):
             "the variant has no ports for VNFs",
             observed=f"{type(self).__name__}; VNF {choice.label or choice.vnf.name}",
         )
+
+    def check(self, plan: Layout, choice: VnfChoice) -> None:
+        """Refuse paths that it cannot join with such VNFs, where the variant's topologies alone do not say so.
+
+        Raises:
+            UnsupportedError: with the reason.
+        """
 
 
 def refuse_existing() -> UnsupportedError:

@@ -5,6 +5,7 @@ from fake_vnfs import ROOT, FakeDriver, FakeLab
 
 from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.onboard import site as onboarding
+from nfvbed.onboard import standing
 from nfvbed.onboard.site import OnboardingSite
 from nfvbed.records import CellRole, PortKind, Role, VnfKind
 from nfvbed.spec.flavor import Flavor
@@ -156,6 +157,16 @@ def test_source_is_started_anew_for_another_frame_size(bench, lab, monkeypatch):
     result = traffic.run(TrafficRequest(duration_ns=1_000_000, frame_size=1518))
     assert ("stop", "vnf1") in lab.log
     assert result.directions[0].received > 0
+
+
+def test_what_stands_is_taken_over_however_it_was_asked_for(bench, lab):
+    first = deploy(bench)
+    standing.save(first, standing.StandingVnfs(choice=choice(label="native", native=True), handles=first.vnfs))
+    again = deploy(bench)
+    assert again.vnfs == first.vnfs
+    assert len([entry for entry in lab.log if entry[0] == "start"]) == 1
+    with pytest.raises(OnboardError, match="another VNF stands"):
+        deploy(bench, offloads=False)
 
 
 def _hop(rx=0, tx=0):

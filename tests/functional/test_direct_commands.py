@@ -1,0 +1,74 @@
+"""`deploy`, `trace` and `onboard` of variants without p2p, and of those that a host may not run. As root."""
+
+import json
+
+import pytest
+from lab_host import assert_back_to, snapshot
+
+from nfvbed.onboard.sites import open_site
+from nfvbed.records import Readiness
+from nfvbed.spec.loader import Project
+
+PROJECT = Project()
+
+
+@pytest.fixture(name="ask")
+def _ask(nfvbed):
+    def ask(*arguments):
+        process = nfvbed(*arguments)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    return ask
+
+
+def test_a_variant_without_p2p_is_deployed_with_its_own_vnf(ask, before, mark):
+    status, out, err = ask("deploy", "macvtap-private", "--json")
+    assert status == 0, err
+    stands = json.loads(out)
+    assert stands["topology"] == "pvp"
+    assert [(vnf["kind"], vnf["forwarding"]) for vnf in stands["vnfs"]] == [("process", "router")]
+    assert PROJECT.load_variant("macvtap-private").not_applicable["p2p"] in err
+    now = snapshot(mark)
+    status, out, err = ask("trace", "macvtap-private", "--json")
+    assert status == 0, err
+    traced = json.loads(out)
+    assert (traced["topology"], traced["complete"]) == ("pvp", True)
+    status, out, err = ask("onboard", "vloop")
+    assert status == 0, err
+    assert "stood already" in out
+    assert snapshot(mark) == now
+    assert ask("destroy")[0] == 0
+    assert_back_to(before, mark)
+
+
+def test_it_is_traced_without_a_deployment_too(ask, before, mark):
+    status, out, err = ask("trace", "macvtap", "--json")
+    assert status == 0, err
+    traced = json.loads(out)
+    assert (traced["topology"], traced["complete"]) == ("pvp", True)
+    assert_back_to(before, mark)
+
+
+@pytest.mark.usefixtures("vloop_image")
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("ovs-kernel", ("deploy", "ovs-kernel")),
+        ("ovs-kernel", ("trace", "ovs-kernel")),
+        ("ovs-kernel", ("onboard", "vloop", "--variant", "ovs-kernel", "--dry-run")),
+        ("linux-bridge-vhost-net", ("onboard", "vloop", "--variant", "linux-bridge-vhost-net")),
+    ],
+)
+def test_what_the_host_lacks_is_told_as_the_doctor_tells_it(ask, before, mark, name, command):
+    support = open_site(PROJECT.load_site("lab"), PROJECT.root).probe(PROJECT.load_variant(name))
+    status, _, err = ask(*command)
+    if support.readiness is Readiness.UNSUPPORTED:
+        assert status == 11, err
+        assert f"{name} cannot run here" in err
+        assert support.reason in err
+        assert support.fix in err
+    else:
+        assert status == 0, err
+        assert ask("destroy")[0] == 0
+    assert_back_to(before, mark)
