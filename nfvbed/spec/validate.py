@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import Document, KeyPath, dotted
-from nfvbed.spec.model import SpecModel
+from nfvbed.spec.model import MisfitError, SpecModel
 
 Spec = TypeVar("Spec", bound=SpecModel)
 SHOWN = 60
@@ -142,6 +142,9 @@ def _key_of(data: Any, error: ErrorDetails) -> KeyPath:
         elif error["type"] != "missing" or index < len(loc) - 1:
             continue
         key.append(part)
+    misfit = error.get("ctx", {}).get("error")
+    if isinstance(misfit, MisfitError):
+        key.append(misfit.key)
     if error["type"].startswith("union_tag"):
         key.append(str(error.get("ctx", {}).get("discriminator", "")).strip("'"))
     return tuple(key)

@@ -15,7 +15,7 @@ from nfvbed.deploy.ovs.database import PortRequest, SwitchState
 from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
-from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment, GeneratorPort, PortKind, Readiness, Support, VnfPort
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
@@ -29,16 +29,10 @@ def ovs_options(variant: Variant) -> OvsDpdkOptions:
     """Give the variant's options.
 
     Raises:
-        ConfigurationError: they are those of another data plane, or of ports of another kind.
+        ConfigurationError: they are those of another data plane.
         UnsupportedError: they ask for more queues than a generator's port has.
     """
     options = options_of(variant, OvsDpdkOptions)
-    if variant.port_kind.value != options.port_type:
-        raise ConfigurationError(
-            f"variant {variant.name} has two kinds of ports to the generator",
-            observed=f"port_kind: {variant.port_kind}, options.port_type: {options.port_type}",
-            fix="give both the same",
-        )
     if options.n_rxq != 1:
         raise UnsupportedError(
             f"{options.port_type} ports have as many queues as their other side, and the generator has one",

@@ -39,6 +39,11 @@ class LagopusOptions(DataPlaneOptions):
     """Descriptors of the generator's and the VNFs' rings."""
 
     @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Sockets."""
+        return (PortKind.VHOST_USER,)
+
+    @property
     def switch_cores(self) -> int:
         """Those of its pipeline."""
         return self.io_and_worker_cores

@@ -19,6 +19,11 @@ class DataPlaneOptions(SpecModel):
     dataplane: str
 
     @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """What the outside (the generator) can be attached by, with these options: a variant's `port_kind`."""
+        return (PortKind.VETH,)
+
+    @property
     def switch_cores(self) -> int:
         """Cores that its threads fill."""
         return 1

@@ -41,6 +41,11 @@ class OvsOverlayOptions(DataPlaneOptions):
     """DPDK's memory on each host."""
 
     @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Sockets."""
+        return (PortKind.VHOST_USER,)
+
+    @property
     def switch_cores(self) -> int:
         """Its PMD threads'."""
         return self.pmd_cores

@@ -80,6 +80,11 @@ class SriovOptions(DataPlaneOptions):
             raise ValueError("settings.mac would give every function the same address: use ports")
         return self
 
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Virtual functions."""
+        return (PortKind.VF,)
+
     def settings_of(self, port: str) -> VfSettings:
         """Give what is asked for a port's function."""
         return self.ports.get(port, VfSettings()).over(self.settings)

@@ -35,6 +35,11 @@ class VppOptions(DataPlaneOptions):
     """Descriptors of a vhost-user or memif ring; a power of two."""
 
     @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Network devices where its VNFs have them, else sockets."""
+        return (PortKind.VETH,) if self.vnf_ports == "kernel" else (PortKind.VHOST_USER, PortKind.MEMIF)
+
+    @property
     def switch_cores(self) -> int:
         """Its workers'."""
         return self.workers

@@ -68,6 +68,8 @@ VARIANT_CASES = [
     ("dataplane: ovs-dpdk", "dataplane: ovs", "ovs.yml:6 options.dataplane", '"ovs"', "'ovs-dpdk'"),
     ("  dataplane: ovs-dpdk\n", "", "ovs.yml:5 options.dataplane", "no such key", "add `dataplane: ...`"),
     ("port_kind: vhost-user", "port_kind: vhost", "ovs.yml:3 port_kind", '"vhost"', "'vhost-user'"),
+    ("port_kind: vhost-user", "port_kind: memif", "ovs.yml:3 port_kind", '"memif"', "has ports of kind vhost-user"),
+    ("pmd_cores: 1", "port_type: memif", "ovs.yml:3 port_kind", '"vhost-user"', "has ports of kind memif"),
     ("port_kind: vhost-user\n", "", "ovs.yml:1 port_kind", "no such key", "add `port_kind: ...`"),
     ("topologies: [p2p]", "topologies: p2p", "ovs.yml:4 topologies", '"p2p"', "a list"),
     ("name: ovs", "name: other", "ovs.yml:1 name", "'other'", "name: ovs"),

@@ -9,14 +9,13 @@ from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.deploy.ovs.instance import DpdkSettings, core_mask, private_environment, settings
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
-from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.variant import Variant
 
 
 def variant(options):
-    return Variant(name="v", title="v", port_kind="vhost-user", topologies=("p2p",), options=options)
+    return Variant(name="v", title="v", port_kind=options.port_kinds[0], topologies=("p2p",), options=options)
 
 
 def test_settings():
@@ -81,13 +80,7 @@ def test_memif_clients_ask_for_a_ring_of_each_thread_of_the_switch():
     assert "rx_queues" not in looped.spec
 
 
-def test_ports_of_two_kinds_to_the_generator():
-    options = OvsDpdkOptions(dataplane="ovs-dpdk", port_type="memif")
-    with pytest.raises(ConfigurationError, match="two kinds"):
-        ovs_options(variant(options))
-
-
 def test_memif_has_one_polling_thread():
     options = OvsDpdkOptions(dataplane="ovs-dpdk", port_type="memif", pmd_cores=2)
     with pytest.raises(UnsupportedError, match="polling thread"):
-        ovs_options(variant(options).model_copy(update={"port_kind": PortKind.MEMIF}))
+        ovs_options(variant(options))
