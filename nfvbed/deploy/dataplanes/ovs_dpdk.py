@@ -15,7 +15,7 @@ from nfvbed.deploy.ovs.database import PortRequest, SwitchState
 from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
-from nfvbed.errors import UnsupportedError
+from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.records import Deployment, GeneratorPort, PortKind, Readiness, Support, VnfPort
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
@@ -59,7 +59,9 @@ class OvsDpdk(OvsSwitch):
         """Look for the programs, run them, and look for memory; nothing is started that polls."""
         try:
             options = ovs_options(variant)
-        except UnsupportedError as failure:
+            tuning.check_affinity(options, variant.topologies)
+            tuning.check_version(options, locate().vswitchd)
+        except (UnsupportedError, PrerequisiteError) as failure:
             reason = f"{failure.what} ({failure.observed})"
             return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
         return try_open_vswitch(variant, options.socket_memory_mib)
@@ -67,7 +69,6 @@ class OvsDpdk(OvsSwitch):
     def options(self, request: DeployRequest) -> OvsOptions:
         """Give the variant's options; refuse what the ports cannot have."""
         options = ovs_options(request.variant)
-        vhost_user_ports.check_queue_size(options.rx_queue_size)
         tuning.check_version(options, locate().vswitchd)
         tuning.check_ports(options, list(port_numbers(request.layout)))
         return options

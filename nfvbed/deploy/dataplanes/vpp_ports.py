@@ -47,7 +47,6 @@ def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None)
 
 def _sockets(request: DeployRequest, options: VppOptions) -> VppPorts:
     plan, outer_kind = request.layout, request.variant.port_kind
-    vhost_user_ports.check_queue_size(options.ring_size)
     ends = switch_ends(plan)
     paths = vhost_user_ports.sockets(request.workspace.directory, [end_name(end) for end in ends])
 

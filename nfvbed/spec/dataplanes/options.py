@@ -1,6 +1,8 @@
 """The base of every data plane's options, and what they answer for the lab."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
@@ -11,6 +13,8 @@ CoreUse = Literal["threaded-napi", "rps", "inline"]
 """Which core does the receive work of veth ports: see `nfvbed/deploy/dataplanes/bridge_cores.py`."""
 
 USUAL_RING = 1024
+PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v[1-8][ab])$")]
+"""A data plane's port: p0 and p1 outside, v1a and v1b at the first VNF."""
 
 
 class DataPlaneOptions(SpecModel):

@@ -62,13 +62,6 @@ def test_busy_socket(tmp_path):
     assert caught.value.fix
 
 
-def test_queue_size_that_no_ring_has():
-    vhost_user_ports.check_queue_size(1024)
-    with pytest.raises(DeployError) as caught:
-        vhost_user_ports.check_queue_size(1000)
-    assert caught.value.fix == "choose 512 or 1024"
-
-
 def test_memif_clients_ask_for_a_ring_of_each_thread_of_the_switch():
     port = memif_ports.generator_port(1, Path("/run/x/p1.sock"), 1024, queues=memif_ports.QUEUES)
     assert port.spec == (
