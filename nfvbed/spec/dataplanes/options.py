@@ -13,6 +13,7 @@ CoreUse = Literal["threaded-napi", "rps", "inline"]
 """Which core does the receive work of veth ports: see `nfvbed/deploy/dataplanes/bridge_cores.py`."""
 
 USUAL_RING = 1024
+
 PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v[1-8][ab])$")]
 """A data plane's port: p0 and p1 outside, v1a and v1b at the first VNF."""
 

@@ -63,7 +63,7 @@ def test_busy_socket(tmp_path):
 
 
 def test_memif_clients_ask_for_a_ring_of_each_thread_of_the_switch():
-    port = memif_ports.generator_port(1, Path("/run/x/p1.sock"), 1024, queues=memif_ports.QUEUES)
+    port = memif_ports.generator_port(1, Path("/run/x/p1.sock"), 1024, queues=memif_ports.queues(1))
     assert port.spec == (
         "net_memif1,role=client,socket=/run/x/p1.sock,socket-abstract=no,id=0,rsize=10,mac=02:4e:46:56:00:02,rx_queues=2"
     )
@@ -73,7 +73,10 @@ def test_memif_clients_ask_for_a_ring_of_each_thread_of_the_switch():
     assert "rx_queues" not in looped.spec
 
 
-def test_memif_has_one_polling_thread():
-    options = OvsDpdkOptions(dataplane="ovs-dpdk", port_type="memif", pmd_cores=2)
-    with pytest.raises(UnsupportedError, match="polling thread"):
-        ovs_options(variant(options))
+def test_memif_has_as_many_polling_threads_as_the_generator_receives_from():
+    options = OvsDpdkOptions(dataplane="ovs-dpdk", port_type="memif", pmd_cores=15)
+    assert ovs_options(variant(options)) == options
+    assert memif_ports.queues(15) == 16
+    with pytest.raises(UnsupportedError, match="polling thread") as caught:
+        ovs_options(variant(options.model_copy(update={"pmd_cores": 16})))
+    assert caught.value.fix.startswith("pmd_cores: 15 at most")
