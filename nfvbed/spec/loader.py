@@ -241,7 +241,10 @@ def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
             target[parent] = dict(inner) if isinstance(inner, dict) else {}
             target = target[parent]
         target[last] = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-    if "variants" in overrides and data.get("baseline") not in (BEST, *overrides["variants"]):
+    picked = overrides.get("variants", ())
+    # What is neither a list nor a text names no variant: the checks of the experiment say so.
+    names = picked if isinstance(picked, Sequence) else ()
+    if "variants" in overrides and data.get("baseline") not in (BEST, *names):
         # Whoever picks some of the variants should not have to know the file's baseline.
         data.pop("baseline", None)
     return replace(document, data=data, overridden=frozenset(tuple(key.split(".")) for key in overrides))

@@ -3,6 +3,15 @@
 from pydantic import BaseModel, ConfigDict
 
 
+class MisfitError(ValueError):
+    """A value that the others of its model do not allow; raised by a model's validator, for a message of its place."""
+
+    def __init__(self, key: str, allowed: str) -> None:
+        """Say which key, and what it may be beside the others."""
+        super().__init__(allowed)
+        self.key = key
+
+
 class SpecModel(BaseModel):
     """A declared thing, as a file holds it."""
 

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import Document, KeyPath, dotted
-from nfvbed.spec.model import SpecModel
+from nfvbed.spec.model import MisfitError, SpecModel
 
 Spec = TypeVar("Spec", bound=SpecModel)
 SHOWN = 60
@@ -60,7 +60,7 @@ def _first(document: Document, model: type[BaseModel], errors: list[ErrorDetails
     elif error["type"] in ("missing", "union_tag_not_found"):
         fix = f"add `{key[-1]}: ...`"
         what, observed = f"the key {dotted(key)!r} is missing in {file}", "no such key"
-    elif error["type"] == "value_error" and isinstance(_value_at(document.data, key), str):
+    elif error["type"] == "value_error" and isinstance(_value_at(document.data, key), str | int | float):
         what, observed = f"{dotted(key)} is not valid in {file}", _shown(_value_at(document.data, key))
         fix = f"give another one; {_cause(error)}"
     elif error["type"] == "value_error":
@@ -68,7 +68,8 @@ def _first(document: Document, model: type[BaseModel], errors: list[ErrorDetails
         what, observed = f"values in {dotted(key) or document.path.name} do not fit together in {file}", _cause(error)
     else:
         fix = _allowed(same, _field_at(model, key, document.data))
-        what, observed = f"{dotted(key)} is not valid in {file}", _shown(_value_at(document.data, key))
+        seen = f"key {str(key[-1])!r}" if error["loc"][-1:] == ("[key]",) else _shown(_value_at(document.data, key))
+        what, observed = f"{dotted(key)} is not valid in {file}", seen
     return ConfigurationError(what, where=where, observed=observed, fix=fix)
 
 
@@ -142,6 +143,9 @@ def _key_of(data: Any, error: ErrorDetails) -> KeyPath:
         elif error["type"] != "missing" or index < len(loc) - 1:
             continue
         key.append(part)
+    misfit = error.get("ctx", {}).get("error")
+    if isinstance(misfit, MisfitError):
+        key.append(misfit.key)
     if error["type"].startswith("union_tag"):
         key.append(str(error.get("ctx", {}).get("discriminator", "")).strip("'"))
     return tuple(key)

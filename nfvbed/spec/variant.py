@@ -9,7 +9,7 @@ from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.found import declared_options, name_of
 from nfvbed.spec.dataplanes.options import DataPlaneOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
-from nfvbed.spec.model import SpecModel
+from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
 if TYPE_CHECKING:
@@ -49,6 +49,14 @@ class Variant(SpecModel):
         why = self.not_applicable.get(topology) or (self.not_applicable.get(CHAINS, "") if is_chain(topology) else "")
         offered = ", ".join(self.topologies) or "none"
         return f"variant {self.name} has no topology {topology}{f': {why}' if why else f'; it has {offered}'}"
+
+    @model_validator(mode="after")
+    def its_ports_are_the_data_planes(self) -> Self:
+        kinds = self.options.port_kinds
+        if self.port_kind not in kinds:
+            named = " or ".join(kind.value for kind in kinds)
+            raise MisfitError("port_kind", f"{self.options.dataplane} with these options has ports of kind {named}")
+        return self
 
     @model_validator(mode="after")
     def reasons_are_of_what_it_lacks(self) -> Self:

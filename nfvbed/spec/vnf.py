@@ -10,6 +10,7 @@ from nfvbed.patience import patient
 from nfvbed.records import VnfKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.rings import RingSize
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 Vnic = Literal["any", "vhost-user", "tap", "macvtap", "vf", "e1000", "rtl8139"]
@@ -70,7 +71,8 @@ class VnfSpec(SpecModel):
     forwarding: tuple[Forwarding, ...] = Field(min_length=1)
     """What it can do; the first is the default."""
     burst: int = Field(32, ge=1, le=512)
-    descriptors: int = Field(512, ge=64, le=4096)
+    descriptors: RingSize = 512
+    """Of each of its ports' rings; a power of two."""
     retry: bool = False
     """Whether frames that a full ring refuses are tried again (testpmd's burst tx retry)."""
     flavor: Name = "default"

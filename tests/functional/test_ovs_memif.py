@@ -1,11 +1,17 @@
 """Open vSwitch with memif ports, and their ceilings: real frames through all of them. As root."""
 
+from pathlib import Path
+
 import pytest
 
+from nfvbed.deploy.lab.arrangement import resolve as resolve_arrangement
+from nfvbed.deploy.ovs import rxq
+from nfvbed.deploy.wiring import port_numbers
 from nfvbed.errors import UnsupportedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.choices import resolve
+from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
@@ -50,6 +56,29 @@ def test_frames_pass_two_vnfs_and_a_generator_that_comes_again(site):
     with pytest.raises(UnsupportedError, match="memif"):
         site.reset(deployment, 0)
     site.verify(deployment)
+    site.destroy(deployment)
+
+
+def test_each_of_two_polling_threads_sends_on_a_queue_of_its_own(site, monkeypatch):
+    """On two cores the second thread is on the generator's core: that shows queues, and no rate."""
+
+    def arranged(topology, spec, switch_cores, vnfs=0):
+        found = resolve_arrangement(topology, spec, 1, vnfs)
+        return found.model_copy(update={"switch_cores": (*found.switch_cores, found.generator_core)})
+
+    monkeypatch.setattr("nfvbed.deploy.lab.site.resolve", arranged)
+    variant, choice = memif()
+    threads = {name: (place % 2,) for place, name in enumerate(port_numbers(layout("pvp")))}
+    options = variant.options.model_copy(update={"pmd_cores": 2, "rxq_affinity": threads})
+    variant = variant.model_copy(update={"options": options})
+    deployment = site.deploy(variant, "pvp", vnf=choice)
+    assert len({thread.core for thread in deployment.threads}) == 2
+    passes(site, deployment)
+    queues = rxq.read_loads(Path(deployment.control["unixctl"]), 5).queues
+    polling = {name: {queue.core for queue in queues if queue.port == name} for name in threads}
+    order = [thread.core for thread in deployment.threads]
+    assert polling == {name: {order[thread]} for name, (thread,) in threads.items()}
+    assert sum(queue.port == "v1a" for queue in queues) == 3
     site.destroy(deployment)
 
 

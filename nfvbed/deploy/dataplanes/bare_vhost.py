@@ -33,7 +33,6 @@ class BareVhost(SwitchlessVhostUser):
         plan, directory = request.layout, request.workspace.directory
         refuse_many_vnfs(plan)
         options = request.variant.options
-        vhost_user_ports.check_queue_size(options.ring_size)
         steps = Steps()
         with steps.timed("deploy.ports"):
             sockets = vhost_user_ports.sockets(directory, ("v1a", "v1b"))

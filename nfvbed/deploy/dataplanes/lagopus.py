@@ -45,7 +45,6 @@ class LagopusDpdk(DataPlane):
         """Write its configuration and start it."""
         plan, workspace, options = request.layout, request.workspace, options_of(request.variant, LagopusOptions)
         require_vnf(plan, request.vnf, request.variant)
-        vhost_user_ports.check_queue_size(options.queue_size)
         numbers = port_numbers(plan)
         sockets = vhost_user_ports.sockets(workspace.directory, numbers)
         steps = Steps()

@@ -5,8 +5,9 @@ again when its peer has gone. So the switch listens, and generator and VNFs conn
 alone listens itself.
 
 Open vSwitch sends from each of its threads on a transmit queue of its own, the main thread on queue 0 and the polling
-thread on queue 1, and a memif has only the rings that its client asks for: with one, what the polling thread sends is
-lost. So its clients ask for two. The ceilings have one, as testpmd and nfvgen send on one.
+threads on those behind it, and a memif has only the rings that its client asks for: with one, what a polling thread
+sends is lost. So its clients receive on one more queue than it has polling threads. The ceilings have one, as testpmd
+and nfvgen send on one.
 """
 
 from pathlib import Path
@@ -17,8 +18,13 @@ from nfvbed.errors import InternalError
 from nfvbed.records import GeneratorPort, PortKind, VnfPort
 from nfvbed.spec.layout import End
 
-QUEUES = 2
-"""Of each port of Open vSwitch: for what the main thread and what the polling thread send."""
+MOST_THREADS = 15
+"""Polling threads of Open vSwitch: nfvgen receives on 16 queues at most (`native/nfvgen/dpdk/port.c`)."""
+
+
+def queues(threads: int) -> int:
+    """Give the queues on which Open vSwitch's peers receive: for what its main thread and its polling threads send."""
+    return 1 + threads
 
 
 def devargs(device: str, path: Path | str, size: int, *, listens: bool) -> str:

@@ -15,7 +15,7 @@ from nfvbed.deploy.ovs.database import PortRequest, SwitchState
 from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
-from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.records import Deployment, GeneratorPort, PortKind, Readiness, Support, VnfPort
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
@@ -29,29 +29,23 @@ def ovs_options(variant: Variant) -> OvsDpdkOptions:
     """Give the variant's options.
 
     Raises:
-        ConfigurationError: they are those of another data plane, or of ports of another kind.
+        ConfigurationError: they are those of another data plane.
         UnsupportedError: they ask for more queues than a generator's port has.
     """
     options = options_of(variant, OvsDpdkOptions)
-    if variant.port_kind.value != options.port_type:
-        raise ConfigurationError(
-            f"variant {variant.name} has two kinds of ports to the generator",
-            observed=f"port_kind: {variant.port_kind}, options.port_type: {options.port_type}",
-            fix="give both the same",
-        )
     if options.n_rxq != 1:
         raise UnsupportedError(
-            f"{options.port_type} ports have as many queues as their other side, and the generator has one",
+            f"{options.port_type} ports receive on as many queues as their other side sends on: the generator on one",
             where=f"variant {variant.name}, n_rxq",
             observed=str(options.n_rxq),
             fix="n_rxq: 1",
         )
-    if options.port_type == "memif" and options.pmd_cores > 1:
+    if options.port_type == "memif" and options.pmd_cores > memif_ports.MOST_THREADS:
         raise UnsupportedError(
-            "each polling thread sends on a queue of its own, and the generator's memif has one",
+            "each polling thread sends on a queue of its own, and the generator receives on 16 of a memif at most",
             where=f"variant {variant.name}, pmd_cores",
-            observed=str(options.pmd_cores),
-            fix="pmd_cores: 1, or vhost-user ports",
+            observed=f"{options.pmd_cores} polling threads and the main thread",
+            fix=f"pmd_cores: {memif_ports.MOST_THREADS} at most, or vhost-user ports",
         )
     return options
 
@@ -65,7 +59,9 @@ class OvsDpdk(OvsSwitch):
         """Look for the programs, run them, and look for memory; nothing is started that polls."""
         try:
             options = ovs_options(variant)
-        except UnsupportedError as failure:
+            tuning.check_affinity(options, variant.topologies)
+            tuning.check_version(options, locate().vswitchd)
+        except (UnsupportedError, PrerequisiteError) as failure:
             reason = f"{failure.what} ({failure.observed})"
             return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
         return try_open_vswitch(variant, options.socket_memory_mib)
@@ -73,7 +69,6 @@ class OvsDpdk(OvsSwitch):
     def options(self, request: DeployRequest) -> OvsOptions:
         """Give the variant's options; refuse what the ports cannot have."""
         options = ovs_options(request.variant)
-        vhost_user_ports.check_queue_size(options.rx_queue_size)
         tuning.check_version(options, locate().vswitchd)
         tuning.check_ports(options, list(port_numbers(request.layout)))
         return options
@@ -141,26 +136,32 @@ def _start(
 
 def _port_request(name: str, path: Path, request: DeployRequest) -> PortRequest:
     """Ask for a port; `p0` and `p1` lead to the generator, the others to VNFs."""
-    options = ovs_options(request.variant)
-    tuned = tuning.interface_settings(name, options, request.arrangement.switch_cores)
+    options, cores = ovs_options(request.variant), request.arrangement.switch_cores
     number = port_numbers(request.layout)[name]
     outside = name.startswith("p")
     kind = request.variant.port_kind if outside else require_vnf(request.layout, request.vnf, request.variant)
     if kind is PortKind.MEMIF:
         arguments = memif_ports.devargs(f"net_memif_{name}", path, options.rx_queue_size, listens=True)
-        queues = {} if outside else {"n_rxq": str(memif_ports.QUEUES)}
+        count = 1 if outside else memif_ports.queues(options.pmd_cores)
+        # The one queue that the affinity names has those beside it that a VNF's answers come on.
+        threads = {name: options.rxq_affinity.get(name, ()) * count}
+        tuned = tuning.interface_settings(name, options.model_copy(update={"rxq_affinity": threads}), cores)
+        queues = {} if outside else {"n_rxq": str(count)}
         return PortRequest(name, "dpdk", number, {"dpdk-devargs": arguments} | queues, tuned)
+    tuned = tuning.interface_settings(name, options, cores)
     return PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(path)}, tuned)
 
 
 def _generator_port(index: int, path: Path, options: OvsDpdkOptions) -> GeneratorPort:
     if options.port_type == "memif":
-        return memif_ports.generator_port(index, path, options.rx_queue_size, queues=memif_ports.QUEUES)
+        queues = memif_ports.queues(options.pmd_cores)
+        return memif_ports.generator_port(index, path, options.rx_queue_size, queues=queues)
     return vhost_user_ports.server_port(index, path, options.rx_queue_size)
 
 
 def _vnf_port(end: End, path: Path, request: DeployRequest) -> VnfPort:
-    size = request.variant.options.ring_size
+    options = ovs_options(request.variant)
+    size = options.rx_queue_size
     if require_vnf(request.layout, request.vnf, request.variant) is PortKind.MEMIF:
-        return memif_ports.vnf_port(end, path, size, queues=memif_ports.QUEUES)
+        return memif_ports.vnf_port(end, path, size, queues=memif_ports.queues(options.pmd_cores))
     return vhost_user_ports.vnf_port(end, path, size, queues_of(request.vnf))

@@ -161,8 +161,7 @@ def _start(plan: OvsPlan, spaces: BridgeSpaces, instance: OvsInstance, wanted: t
 
 def switch_settings(options: OvsKernelOptions) -> dict[str, str]:
     """Give the switch's settings (`other_config` of the root, ovs-vswitchd.conf.db(5))."""
-    limits = {"flow-limit": options.megaflow_limit, "max-idle": options.megaflow_idle_ms}
-    return {"n-revalidator-threads": "1"} | {key: str(value) for key, value in limits.items() if value is not None}
+    return {"n-revalidator-threads": "1"} | tuning.flow_settings(options)
 
 
 def _control(plan: OvsPlan, spaces: BridgeSpaces, options: OvsKernelOptions, request: DeployRequest) -> dict[str, str]:

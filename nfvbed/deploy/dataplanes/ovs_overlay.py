@@ -40,7 +40,6 @@ class OvsOverlay(DataPlane):
         """Start the hosts, join their underlay, bring the rules in."""
         variant, plan, workspace = request.variant, request.layout, request.workspace
         options = options_of(variant, OvsOverlayOptions)
-        vhost_user_ports.check_queue_size(options.rx_queue_size)
         require_vnf(plan, request.vnf, variant)
         sockets = vhost_user_ports.sockets(workspace.directory, port_numbers(plan))
         steps = Steps()

@@ -122,7 +122,6 @@ class TestpmdIo(DataPlane):
         """Make what is on both sides of testpmd's ports."""
         variant, workspace = request.variant, request.workspace
         options = variant.options
-        vhost_user_ports.check_queue_size(options.ring_size)
         sockets = tuple(vhost_user_ports.sockets(workspace.directory).values())
         return ReferencePorts(
             vdevs=(self.vdev(0, sockets[0], options.ring_size), self.vdev(1, sockets[1], options.ring_size)),

@@ -79,18 +79,3 @@ def vnf_port(end: End, path: Path, queue_size: int, queues: int = 1) -> VnfPort:
         queue_size=queue_size,
         queues=queues,
     )
-
-
-def check_queue_size(size: int) -> None:
-    """Make sure that a virtio ring can have that size.
-
-    Raises:
-        DeployError: it is no power of two.
-    """
-    if size & (size - 1):
-        raise DeployError(
-            "a virtio ring has a power of two of descriptors",
-            where="rx_queue_size",
-            observed=str(size),
-            fix=f"choose {1 << (size.bit_length() - 1)} or {1 << size.bit_length()}",
-        )

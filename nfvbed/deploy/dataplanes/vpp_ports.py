@@ -13,7 +13,7 @@ from nfvbed.deploy.lab.generator import IDLE_PORT
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.vpp.interfaces import MEMIF_BUFFER_BYTES, Graph, Interface
 from nfvbed.deploy.wiring import end_name, queues_of, switch_ends, vnf_ports
-from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.errors import UnsupportedError
 from nfvbed.records import GeneratorPort, PortKind, VnfPort, WorkThread
 from nfvbed.spec.dataplanes.vpp import VppOptions
 from nfvbed.spec.layout import End
@@ -40,33 +40,13 @@ def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None)
     """Make them; of sockets the paths alone, as whoever serves one makes it.
 
     Raises:
-        ConfigurationError: the variant mixes kernel ports outside with sockets to VNFs.
-        UnsupportedError: no such ports.
         DeployError: they cannot be made.
     """
-    kind = request.variant.port_kind
-    if kind is PortKind.VETH:
-        if options.vnf_ports != "kernel":
-            raise ConfigurationError(
-                "a VPP on veth ports has kernel ports to its VNFs as well",
-                where=f"variant {request.variant.name}, options.vnf_ports",
-                observed=options.vnf_ports,
-                fix="vnf_ports: kernel",
-            )
-        return _links(request, vnf_kind)
-    if kind not in (PortKind.VHOST_USER, PortKind.MEMIF) or vnf_kind in KERNEL:
-        raise UnsupportedError(
-            f"a VPP of nfvbed has no ports of kind {vnf_kind if vnf_kind in KERNEL else kind} here",
-            where=f"variant {request.variant.name}",
-            observed=f"port_kind: {kind}, vnf_ports: {options.vnf_ports}",
-            fix="port_kind vhost-user or memif with vnf_ports: vhost-user, or port_kind veth with vnf_ports: kernel",
-        )
-    return _sockets(request, options)
+    return _links(request, vnf_kind) if options.vnf_ports == "kernel" else _sockets(request, options)
 
 
 def _sockets(request: DeployRequest, options: VppOptions) -> VppPorts:
     plan, outer_kind = request.layout, request.variant.port_kind
-    vhost_user_ports.check_queue_size(options.ring_size)
     ends = switch_ends(plan)
     paths = vhost_user_ports.sockets(request.workspace.directory, [end_name(end) for end in ends])
 

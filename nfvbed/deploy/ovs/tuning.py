@@ -5,9 +5,11 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from nfvbed.deploy.wiring import port_numbers
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_userspace import OvsUserspaceOptions
+from nfvbed.spec.layout import CHAINS, MAX_CHAIN, layout
 
 _TIMEOUT_S = 10.0
 _VERSION = re.compile(r"\(Open vSwitch\) (\d+)\.(\d+)")
@@ -84,6 +86,25 @@ def check_ports(options: OvsUserspaceOptions, names: Sequence[str]) -> None:
             observed=f"each of the {options.pmd_cores} threads has queues of its own, and so polls no others",
             fix=f"name all {options.n_rxq} queues of every port, or leave a thread free",
         )
+
+
+def check_affinity(options: OvsUserspaceOptions, topologies: Sequence[str]) -> None:
+    """Make sure that the affinity can be had on one of a variant's topologies at least.
+
+    Raises:
+        UnsupportedError: on none; with what is wrong on the first.
+    """
+    chains = [f"pv{length}p" for length in range(1, MAX_CHAIN + 1)] if CHAINS in topologies else []
+    first: UnsupportedError | None = None
+    for name in [*(name for name in topologies if name != CHAINS), *chains]:
+        try:
+            check_ports(options, list(port_numbers(layout(name))))
+        except UnsupportedError as failure:
+            first = first or failure
+        else:
+            return
+    if first is not None:
+        raise first
 
 
 def check_version(options: OvsUserspaceOptions, program: Path) -> None:

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from nfvbed.deploy.dataplanes import memif_ports, vhost_user_ports
+from nfvbed.deploy.dataplanes import memif_ports
 from nfvbed.deploy.dataplanes.ovs_probe import try_memory
 from nfvbed.deploy.lab.napi import still_there
 from nfvbed.deploy.lab.processes import ManagedProcess
@@ -85,7 +85,6 @@ class TestpmdVnf(VnfDriver):
                 netns, _ = kernel_ports(placement)
                 napi_threads = devices.prepare(placement)
             elif first.kind in SOCKETS:
-                vhost_user_ports.check_queue_size(spec.descriptors)
                 _remove_dead_sockets(placement.ports)
             options = self._options(placement)
             environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}

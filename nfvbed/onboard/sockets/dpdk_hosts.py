@@ -14,7 +14,7 @@ from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.lab.processes import ManagedProcess
 from nfvbed.deploy.testpmd import command, telemetry
 from nfvbed.deploy.testpmd.threads import forwarding_threads
-from nfvbed.errors import DeployError, GeneratorError
+from nfvbed.errors import DeployError, GeneratorError, UnsupportedError
 from nfvbed.onboard.process import sharing
 from nfvbed.onboard.sockets.hosts import (
     DEVICES,
@@ -46,9 +46,11 @@ def dpdk_hosts(deployment: Deployment, around: Surroundings) -> Iterator[SocketE
     """Make two hosts behind a deployment's vhost-user or memif ports; the generator must not be open on them.
 
     Raises:
+        UnsupportedError: the ports have several queues to receive on.
         GeneratorError: testpmd does not come up.
         PrerequisiteError: it is not there, or there is too little hugepage memory.
     """
+    refuse_several_queues(deployment)
     spaces = make_spaces(around.workspace)
     process: ManagedProcess | None = None
     hugepages = _hugepages(around)
@@ -68,6 +70,21 @@ def dpdk_hosts(deployment: Deployment, around: Surroundings) -> Iterator[SocketE
             file.unlink(missing_ok=True)
         _remove_dead_sockets(deployment)
         remove_spaces(spaces)
+
+
+def refuse_several_queues(deployment: Deployment) -> None:
+    """Refuse ports on which the switch sends by several queues: testpmd forwards from as many as it sends on.
+
+    Raises:
+        UnsupportedError: they are memif ports of Open vSwitch.
+    """
+    if any("rx_queues=" in port.spec for port in deployment.ports):
+        raise UnsupportedError(
+            "no hosts of socket traffic on memif ports of Open vSwitch",
+            where=f"variant {deployment.variant}",
+            observed="it sends on a queue for each of its threads, and testpmd between port and tap serves one",
+            fix="leave the test out for this variant, or take ovs-dpdk or vpp-memif",
+        )
 
 
 def _start(deployment: Deployment, around: Surroundings, netns: str, cores: Cores, hugepages: Path) -> ManagedProcess:

@@ -1,12 +1,13 @@
 """Options of Lagopus."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions, refuse_existing, veth_for_processes
+from nfvbed.spec.rings import POWER_OF_TWO
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 
@@ -35,8 +36,13 @@ class LagopusOptions(DataPlaneOptions):
     io_and_worker_cores: int = Field(2, ge=2, le=64)
     """Its pipeline has threads for input and output and threads that work: two cores at least."""
     memory_mib: int = Field(512, ge=64, le=65536)
-    queue_size: int = Field(256, ge=64, le=1024)
-    """Descriptors of the generator's and the VNFs' rings."""
+    queue_size: Annotated[int, Field(ge=64, le=1024), POWER_OF_TWO] = 256
+    """Descriptors of the generator's and the VNFs' rings; a power of two."""
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Sockets."""
+        return (PortKind.VHOST_USER,)
 
     @property
     def switch_cores(self) -> int:

@@ -1,6 +1,8 @@
 """The base of every data plane's options, and what they answer for the lab."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
@@ -13,11 +15,19 @@ CoreUse = Literal["threaded-napi", "rps", "inline"]
 
 USUAL_RING = 1024
 
+PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v[1-8][ab])$")]
+"""A data plane's port: p0 and p1 outside, v1a and v1b at the first VNF."""
+
 
 class DataPlaneOptions(SpecModel):
     """Options of one kind of data plane; each has its own name in `dataplane`, as a literal."""
 
     dataplane: str
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """What the outside (the generator) can be attached by, with these options: a variant's `port_kind`."""
+        return (PortKind.VETH,)
 
     @property
     def switch_cores(self) -> int:

@@ -15,6 +15,11 @@ class OvsDpdkOptions(OvsUserspaceOptions):
     """Of the generator's ports (the variant's `port_kind`), and of VNFs that are processes; a virtual machine has
     vhost-user."""
 
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """As `port_type` says."""
+        return (PortKind(self.port_type),)
+
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Sockets, which a DPDK process opens; a virtual machine, and whoever asks for it, has vhost-user."""
         refuse_unless_vhost_user(choice, "ovs-dpdk")

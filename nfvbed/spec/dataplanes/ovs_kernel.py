@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-from pydantic import Field
-
 from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.kernel_ports import kernel_port_kind
 from nfvbed.spec.dataplanes.options import CoreUse
@@ -19,10 +17,6 @@ class OvsKernelOptions(OvsOptions):
     """Which core does the datapath's work: a NAPI thread or RPS on the switch's core, or the sender's own softirq."""
     offloads: bool = True
     """Checksum, segmentation and receive offloads of the ports."""
-    megaflow_limit: int | None = Field(None, ge=1, le=10_000_000)
-    """Flows that the kernel's cache may hold (`flow-limit`); None: Open vSwitch's default, 200,000."""
-    megaflow_idle_ms: int | None = Field(None, ge=500)
-    """After so long without a frame a flow leaves the kernel's cache (`max-idle`); None: the default, 10 s."""
 
     @property
     def veth_core_use(self) -> CoreUse:

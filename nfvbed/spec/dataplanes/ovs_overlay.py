@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.options import DataPlaneOptions
 from nfvbed.spec.dataplanes.ovs_userspace import refuse_unless_vhost_user
+from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import VnfChoice
 
 MOST_RULES = 103_000
@@ -36,9 +37,15 @@ class OvsOverlayOptions(DataPlaneOptions):
     """OpenFlow rules of each host; the path's own are among them. 0: the path's own alone."""
     pmd_cores: int = Field(1, ge=1, le=2)
     """1: the poll-mode threads of two hosts share one core and yield it to each other; 2: each host has its own."""
-    rx_queue_size: int = Field(1024, ge=64, le=4096)
+    rx_queue_size: RingSize = 1024
+    """Descriptors of each ring of its ports; a power of two."""
     socket_memory_mib: int = Field(256, ge=64, le=65536)
     """DPDK's memory on each host."""
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Sockets."""
+        return (PortKind.VHOST_USER,)
 
     @property
     def switch_cores(self) -> int:

@@ -6,9 +6,10 @@ from pydantic import Field, model_validator
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import VnfKind
-from nfvbed.spec.dataplanes.options import refuse_existing
+from nfvbed.spec.dataplanes.options import PortName, refuse_existing
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 MOST_SLEEP_US = 10_000
@@ -34,7 +35,7 @@ class OvsUserspaceOptions(OvsOptions):
     """Receive queues of each port, where its other side has as many."""
     rxq_assignment: Literal["cycles", "roundrobin", "group"] = "cycles"
     """How queues are spread over threads (`pmd-rxq-assign`)."""
-    rxq_affinity: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    rxq_affinity: dict[PortName, tuple[int, ...]] = Field(default_factory=dict)
     """Port (`p0`, `v1a`) -> for each of its queues the thread, counted from 0, that alone polls it
     (`pmd-rxq-affinity`)."""
     auto_load_balance: AutoLoadBalance | None = None
@@ -45,8 +46,8 @@ class OvsUserspaceOptions(OvsOptions):
     """Exact match cache (emc-insert-inv-prob 100, as by default) or none."""
     smc: bool = False
     """Signature match cache."""
-    rx_queue_size: int = Field(1024, ge=64, le=4096)
-    """Descriptors of each ring of its DPDK ports."""
+    rx_queue_size: RingSize = 1024
+    """Descriptors of each ring of its DPDK ports; a power of two."""
     socket_memory_mib: int = Field(256, ge=64, le=65536)
     """Hugepage memory of DPDK, where there is any."""
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.options import DataPlaneOptions
 
 
@@ -52,6 +53,11 @@ class SimulatedOptions(DataPlaneOptions):
     learning_rate_pps: float | None = Field(None, gt=0)
     """New addresses a second that it learns; of more a part is missed. None: all."""
     seed: int = 1
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Any: it attaches nothing, and can stand for whatever is."""
+        return tuple(PortKind)
 
     @property
     def is_simulated(self) -> bool:

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
+from nfvbed.spec.dataplanes.options import DataPlaneOptions, PortName, refuse_existing
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
@@ -15,7 +15,6 @@ _ADDRESSING = frozenset({"mac", "router", "source", "sink"})
 """What a VNF may do with frames: the card's switch goes by destination addresses, so it has to write the next one."""
 MacAddress = Annotated[str, StringConstraints(pattern=r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$")]
 PciAddress = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]$")]
-PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v[1-8][ab])$")]
 
 
 class VfSettings(SpecModel):
@@ -79,6 +78,11 @@ class SriovOptions(DataPlaneOptions):
         if self.settings.mac is not None:
             raise ValueError("settings.mac would give every function the same address: use ports")
         return self
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Virtual functions."""
+        return (PortKind.VF,)
 
     def settings_of(self, port: str) -> VfSettings:
         """Give what is asked for a port's function."""

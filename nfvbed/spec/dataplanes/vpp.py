@@ -7,6 +7,7 @@ from pydantic import Field
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
+from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 _TAP_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
@@ -31,8 +32,13 @@ class VppOptions(DataPlaneOptions):
     its counters."""
     buffers: int = Field(16384, ge=2048, le=1_048_576)
     """Packet buffers of a NUMA node, about 2.5 KiB each, in hugepages."""
-    rx_queue_size: int = Field(1024, ge=64, le=4096)
+    rx_queue_size: RingSize = 1024
     """Descriptors of a vhost-user or memif ring; a power of two."""
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Network devices where its VNFs have them, else sockets."""
+        return (PortKind.VETH,) if self.vnf_ports == "kernel" else (PortKind.VHOST_USER, PortKind.MEMIF)
 
     @property
     def switch_cores(self) -> int:

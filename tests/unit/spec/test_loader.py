@@ -38,6 +38,13 @@ def test_overrides_take_the_place_of_the_files_values() -> None:
     assert experiment.baseline is None, "the file's baseline is not among the variants that were picked"
 
 
+@pytest.mark.parametrize("picked", [5, True, None, {"a": 1}, "ovs-dpdk", [5]])
+def test_a_pick_that_is_no_list_of_names_is_told(picked: object) -> None:
+    with pytest.raises(ConfigurationError, match="variants.* is not valid in demo.yml") as caught:
+        Project(ROOT).load_study("demo", {"variants": picked})
+    assert caught.value.where.startswith("command line, variants")
+
+
 def test_an_experiment_may_be_a_file_anywhere(tmp_path: Path) -> None:
     text = (ROOT / "vsperf-conf" / "experiments" / "demo.yml").read_text()
     (tmp_path / "mine.yml").write_text(text.replace("name: demo", "name: mine"))

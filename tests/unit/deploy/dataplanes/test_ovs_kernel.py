@@ -28,11 +28,12 @@ def test_a_tap_has_no_carrier_before_its_guest():
 
 
 def test_limits_of_the_kernels_cache_reach_the_switch():
-    options = OvsKernelOptions(dataplane="ovs-kernel", megaflow_limit=1000, megaflow_idle_ms=500)
-    assert switch_settings(options) == {"n-revalidator-threads": "1", "flow-limit": "1000", "max-idle": "500"}
+    options = OvsKernelOptions(dataplane="ovs-kernel", flow_limit=1000, max_idle_ms=500, max_revalidator_ms=200)
+    limits = {"flow-limit": "1000", "max-idle": "500", "max-revalidator": "200"}
+    assert switch_settings(options) == {"n-revalidator-threads": "1"} | limits
     assert switch_settings(OvsKernelOptions(dataplane="ovs-kernel")) == {"n-revalidator-threads": "1"}
     with pytest.raises(ValidationError):
-        OvsKernelOptions(dataplane="ovs-kernel", megaflow_idle_ms=0)
+        OvsKernelOptions(dataplane="ovs-kernel", max_idle_ms=0)
 
 
 def test_its_ceilings_are_placed_as_itself():

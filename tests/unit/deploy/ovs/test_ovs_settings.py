@@ -9,14 +9,13 @@ from nfvbed.deploy.dataplanes.ovs_dpdk import ovs_options
 from nfvbed.deploy.ovs.binaries import OvsBinaries
 from nfvbed.deploy.ovs.instance import DpdkSettings, core_mask, private_environment, settings
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
-from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.linux_bridge import LinuxBridgeOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.variant import Variant
 
 
 def variant(options):
-    return Variant(name="v", title="v", port_kind="vhost-user", topologies=("p2p",), options=options)
+    return Variant(name="v", title="v", port_kind=options.port_kinds[0], topologies=("p2p",), options=options)
 
 
 def test_settings():
@@ -63,15 +62,8 @@ def test_busy_socket(tmp_path):
     assert caught.value.fix
 
 
-def test_queue_size_that_no_ring_has():
-    vhost_user_ports.check_queue_size(1024)
-    with pytest.raises(DeployError) as caught:
-        vhost_user_ports.check_queue_size(1000)
-    assert caught.value.fix == "choose 512 or 1024"
-
-
 def test_memif_clients_ask_for_a_ring_of_each_thread_of_the_switch():
-    port = memif_ports.generator_port(1, Path("/run/x/p1.sock"), 1024, queues=memif_ports.QUEUES)
+    port = memif_ports.generator_port(1, Path("/run/x/p1.sock"), 1024, queues=memif_ports.queues(1))
     assert port.spec == (
         "net_memif1,role=client,socket=/run/x/p1.sock,socket-abstract=no,id=0,rsize=10,mac=02:4e:46:56:00:02,rx_queues=2"
     )
@@ -81,13 +73,10 @@ def test_memif_clients_ask_for_a_ring_of_each_thread_of_the_switch():
     assert "rx_queues" not in looped.spec
 
 
-def test_ports_of_two_kinds_to_the_generator():
-    options = OvsDpdkOptions(dataplane="ovs-dpdk", port_type="memif")
-    with pytest.raises(ConfigurationError, match="two kinds"):
-        ovs_options(variant(options))
-
-
-def test_memif_has_one_polling_thread():
-    options = OvsDpdkOptions(dataplane="ovs-dpdk", port_type="memif", pmd_cores=2)
-    with pytest.raises(UnsupportedError, match="polling thread"):
-        ovs_options(variant(options).model_copy(update={"port_kind": PortKind.MEMIF}))
+def test_memif_has_as_many_polling_threads_as_the_generator_receives_from():
+    options = OvsDpdkOptions(dataplane="ovs-dpdk", port_type="memif", pmd_cores=15)
+    assert ovs_options(variant(options)) == options
+    assert memif_ports.queues(15) == 16
+    with pytest.raises(UnsupportedError, match="polling thread") as caught:
+        ovs_options(variant(options.model_copy(update={"pmd_cores": 16})))
+    assert caught.value.fix.startswith("pmd_cores: 15 at most")

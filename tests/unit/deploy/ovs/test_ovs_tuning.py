@@ -71,6 +71,16 @@ def test_affinity_that_leaves_queues_without_a_thread():
     tuning.check_ports(options(pmd_cores=2, rxq_affinity={"p0": (0,)}), ["p0", "p1"])
 
 
+def test_affinity_is_of_one_topology_at_least():
+    tuning.check_affinity(options(), ())
+    tuning.check_affinity(options(pmd_cores=2, rxq_affinity={"v1a": (0,)}), ("p2p", "pvp"))
+    tuning.check_affinity(options(pmd_cores=2, rxq_affinity={"v3a": (0,)}), ("p2p", "pvNp"))
+    with pytest.raises(UnsupportedError, match="names v3a"):
+        tuning.check_affinity(options(pmd_cores=2, rxq_affinity={"v3a": (0,)}), ("p2p", "pvp"))
+    with pytest.raises(UnsupportedError, match="nobody to poll p1"):
+        tuning.check_affinity(options(rxq_affinity={"p0": (0,)}), ("p2p", "pvNp", "p2v"))
+
+
 @pytest.mark.parametrize(
     "values",
     [

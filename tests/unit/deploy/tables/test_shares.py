@@ -45,7 +45,8 @@ def deployed(topology: str = "p2p") -> Deployment:
 
 
 def declared(**options: object) -> Variant:
-    values = {"name": "v", "title": "v", "port_kind": "veth", "topologies": ("p2p",), "options": options}
+    kind = "vhost-user" if options["dataplane"] == "ovs-dpdk" else "veth"
+    values = {"name": "v", "title": "v", "port_kind": kind, "topologies": ("p2p",), "options": options}
     return Variant.model_validate(values)
 
 
