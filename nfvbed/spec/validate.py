@@ -98,7 +98,7 @@ def _rule(error: ErrorDetails) -> str:
         return f"a text of the form {context['pattern']}"
     plain = {"int_type": "a whole number", "float_type": "a number", "string_type": "a text", "tuple_type": "a list"}
     plain |= {"bool_type": "true or false", "int_from_float": "a whole number", "dataclass_type": "keys and values"}
-    plain |= {"model_type": "keys and values", "model_attributes_type": "keys and values"}
+    plain |= dict.fromkeys(("model_type", "model_attributes_type", "dict_type", "mapping_type"), "keys and values")
     return plain.get(kind, error["msg"])
 
 
