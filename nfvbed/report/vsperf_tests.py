@@ -11,6 +11,7 @@ from nfvbed.report.export import Value
 from nfvbed.report.vsperf_fields import own_of_test, rates, span_of_test, times
 from nfvbed.report.vsperf_searches import search_lines
 from nfvbed.results import ResultKind
+from nfvbed.spec.vsperf.columns import COUNTS, burst_counts
 from nfvbed.spec.vsperf.testids import TestKind
 
 Line = tuple[TestKind, dict[str, Value]]
@@ -19,6 +20,7 @@ KIND_OF_RESULT: Final[Mapping[ResultKind, TestKind]] = {
     ResultKind.SEARCH: TestKind.THROUGHPUT,
     ResultKind.CONTINUOUS: TestKind.GIVEN_LOAD,
     ResultKind.BACK_TO_BACK: TestKind.BACK_TO_BACK,
+    ResultKind.BURST: TestKind.BURST,
     ResultKind.ADDRESS_CACHING: TestKind.ADDRESS_CACHING,
     ResultKind.ADDRESS_LEARNING: TestKind.ADDRESS_LEARNING,
 }
@@ -30,7 +32,8 @@ FIGURES: Final[Mapping[ResultKind, Mapping[str, str]]] = {
     ResultKind.ADDRESS_LEARNING: {"optimal_learning_rate_fps": "learning rate"},
 }
 """VSPERF's column: the quantity of the result's first row."""
-COUNT_COLUMNS: Final = (*(column for columns in FIGURES.values() for column in columns), BURST_LOSS)
+_USED: Final = {*(column for columns in FIGURES.values() for column in columns), BURST_LOSS, *burst_counts((), 64)}
+COUNT_COLUMNS: Final = tuple(column for column in COUNTS if column in _USED)
 
 
 def lines_of_tests(
@@ -57,7 +60,9 @@ def lines_of_tests(
             yield kind, _stream(row, good, entry, link_bits_per_s)
         elif kind is TestKind.THROUGHPUT:
             yield from ((kind, line) for line in search_lines(row, good))
-        elif good:
+        elif kind is TestKind.BURST:
+            yield from ((kind, _burst(row, test, entry)) for test in good)
+        else:
             yield from ((kind, _figures(row, test, entry)) for test in good)
         for test in mine:
             if test not in good:
@@ -76,6 +81,16 @@ def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData, spe
     return rates(row, trials, speed) | times(map(span_of_test, tests)) | own
 
 
+def _burst(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
+    """Give the counts of the one trial that the result stands for."""
+    told = test.table.sequences if test.table else ()
+    directions = [way for trial in entry.trials if trial.sequence in told for way in trial.directions]
+    fields: dict[str, Value] = {**burst_counts(directions, row.frame_size)} if directions else {}
+    if sent := sum(way.sent for way in directions):
+        fields["frame_loss_percent"] = 100 * sum(way.lost for way in directions) / sent
+    return fields | times([span_of_test(test)]) | _own(row, test, entry)
+
+
 def _figures(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
     """Give the figures of a test's first row; a burst counts only when it came whole, so that its loss is 0."""
     told = test.table.rows[0] if test.table and test.table.rows else None
@@ -83,6 +98,10 @@ def _figures(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, 
     fields: dict[str, Value] = {column: known.get(name) for column, name in FIGURES[test.result.kind].items()}
     if fields.get("b2b_frames"):
         fields[BURST_LOSS] = 0.0
+    return fields | times([span_of_test(test)]) | _own(row, test, entry)
+
+
+def _own(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
+    reasons = (test.result.reason, *(told.reason for told in (test.table.rows[:1] if test.table else ())))
     own = own_of_test(row, test, len(_trials(test, entry)))
-    own["nfvbed_reason"] = "; ".join(text for text in (test.result.reason, told.reason if told else "") if text)
-    return fields | times([span_of_test(test)]) | own
+    return own | {"nfvbed_reason": "; ".join(text for text in reasons if text)}

@@ -16,6 +16,7 @@ from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, Tabl
 FOLDER = Path(__file__).parent / "report"
 FIGURES = (
     (ResultKind.BACK_TO_BACK, "longest burst"),
+    (ResultKind.BURST, "sent"),
     (ResultKind.ADDRESS_CACHING, "addresses held"),
     (ResultKind.ADDRESS_LEARNING, "learning rate"),
     (ResultKind.RESET, "outage"),

@@ -78,6 +78,19 @@ def test_figures_stand_in_vsperfs_columns(kind: ResultKind, figures: dict, expec
     assert (line["throughput_rx_fps"], timed(line)) == ("", TIMES)
 
 
+def test_a_burst_is_counted():
+    data = bare()
+    trial = next(trial for trial in data.trials if trial.cell == CELL and sum(way.lost for way in trial.directions))
+    at = {"first_sequence": trial.sequence, "last_sequence": trial.sequence}
+    (line,) = lines(bare((table(ResultKind.BURST, {"sent": None}, **at),)))
+    sent, received = (sum(getattr(way, name) for way in trial.directions) for name in ("sent", "received"))
+    assert (line["type"], line["id"], line["nfvbed_trials"]) == ("burst", "phy2phy_burst", "1")
+    assert (line["tx_frames"], line["rx_frames"]) == (str(sent), str(received))
+    assert (line["tx_bytes"], line["payload_err"], line["seq_err"]) == (str(64 * sent), "0", "0")
+    assert float(line["frame_loss_percent"]) == pytest.approx(100 * (sent - received) / sent)
+    assert timed(line) == TIMES
+
+
 def test_a_figure_that_could_not_be_had_is_empty():
     (line,) = lines(bare((table(ResultKind.BACK_TO_BACK, {"longest burst": None}),)))
     assert (line["b2b_frames"], line["b2b_frame_loss_percent"], line["nfvbed_reason"]) == ("", "", "a lower bound")
