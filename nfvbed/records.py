@@ -99,7 +99,7 @@ class Preset(StrEnum):
     TRACE = "trace"
     """A given number of frames."""
     SEARCH, CONTINUOUS, LOSS_CURVE, LATENCY, SOAK = "search", "continuous", "loss-curve", "latency", "soak"
-    BACK_TO_BACK, SYSTEM_RECOVERY, RESET = "back-to-back", "system-recovery", "reset"
+    BACK_TO_BACK, SYSTEM_RECOVERY, RESET, BURST = "back-to-back", "system-recovery", "reset", "burst"
     ADDRESS_CACHING, ADDRESS_LEARNING, FLOW_SCALING = "address-caching", "address-learning", "flow-scaling"
     TABLE_SCALING, TCP_THROUGHPUT, REQUEST_RESPONSE = "table-scaling", "tcp-throughput", "request-response"
     UDP_THROUGHPUT, SOCKET_LATENCY = "udp-throughput", "socket-latency"

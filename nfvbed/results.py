@@ -33,6 +33,8 @@ class ResultKind(StrEnum):
     """A load for long, in intervals."""
     BACK_TO_BACK = "back-to-back"
     """The longest burst without loss (RFC 9004)."""
+    BURST = "burst"
+    """One burst of a given number of frames."""
     SYSTEM_RECOVERY = "system-recovery"
     """Time to recover from overload (RFC 2544 section 26.5)."""
     RESET = "reset"

@@ -6,47 +6,40 @@ doubts, and a simulated one never without saying so.
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from statistics import median
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.latency import mean_latency_ns, merge_latency
 from nfvbed.compare.placement import ONLY
 from nfvbed.compare.rundata import RunData
-from nfvbed.compare.summary import CellSummary
-from nfvbed.records import Preset, Status, TrialRecord
+from nfvbed.compare.summary import NOT_TESTED, CellSummary
+from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.records import CellRole, Preset, Status, TrialRecord
 from nfvbed.report.export import Value, guarded
-from nfvbed.report.vsperf_searches import search_lines
+from nfvbed.report.vsperf_fields import OWN, TYPE_OF, rates, span_of_trial, times
+from nfvbed.report.vsperf_tests import COUNT_COLUMNS, KIND_OF_RESULT, lines_of_tests
 from nfvbed.spec.layout import chain_length, layout
-from nfvbed.spec.vsperf.columns import COLUMNS, OWN_PREFIX
+from nfvbed.spec.vsperf.columns import COLUMNS
 from nfvbed.spec.vsperf.testids import TEST_IDS, VARIANT_OF, TestKind
-from nfvbed.units import NS_PER_S, layer1_bits_per_s, layer2_bits_per_s, mean_frame_size_bytes
+from nfvbed.units import mean_frame_size_bytes
 
-OWN: Final = tuple(
-    OWN_PREFIX + name
-    for name in (
-        "run", "cell", "variant", "preset", "simulated", "status", "reason", "trials", "rx_low_fps", "rx_high_fps",
-        "placement_class", "limits", "warnings",
-    )
-)  # fmt: skip
-TRAFFIC_TYPE: Final = "rfc2544_continuous"
-"""Of trials at maximum load, and of paced ones: neither is a search."""
 MEAN_SIZE: Final = "imix_avg_framesize"
 PRESETS: Final = (Preset.MRR, Preset.PACED)
 _VSWITCH: Final = {variant: name for name, variant in VARIANT_OF.items()}
 
 
 def to_vsperf_csv(comparison: Comparison, data: Sequence[RunData]) -> str:
-    """Write a line for each row at maximum load, its paced trials, and each goal of a search; nothing missing is 0.
+    """Write a line for each row at maximum load, its paced trials, and each test that VSPERF has too.
+
+    Nothing missing is 0; a cell without any of these has a line that says why.
 
     Args:
         comparison: of these runs.
         data: the runs, for the times and the latency of the trials behind each row.
     """
     text = io.StringIO()
-    writer = csv.DictWriter(text, (*COLUMNS, MEAN_SIZE, *OWN), lineterminator="\n")
+    writer = csv.DictWriter(text, (*COLUMNS, *COUNT_COLUMNS, MEAN_SIZE, *OWN), lineterminator="\n")
     writer.writeheader()
     labels = {(point.run, point.sequence): point.label for point in comparison.distances}
     runs = {entry.run.id: entry for entry in data}
@@ -68,49 +61,51 @@ def _lines(
     ]
     by_preset = {preset: [trial for trial in used if trial.preset is preset] for preset in PRESETS}
     speed = comparison.rigs.get(row.rig_hash, {}).get("link_bits_per_s")
-    conditions = _conditions(row, entry.run.experiment)
+    conditions = _conditions(row)
     for preset, trials in by_preset.items():
         if trials:
-            yield _rates(row, trials, speed) | conditions | _times(trials) | _own(row, preset, trials)
-    of_searches = conditions | {"id": _test_id(row, TestKind.THROUGHPUT) or entry.run.experiment}
-    searched = [of_searches | line for line in search_lines(row, comparison)]
-    yield from searched
-    if not any(by_preset.values()) and not searched:
-        yield conditions | _own(row, None, ())
+            own = times(map(span_of_trial, trials)) | _own(row, preset, trials)
+            yield rates(row, trials, speed) | conditions | _named(row, TestKind.MAXIMUM_LOAD, entry) | own
+    tests = [test for test in comparison.tests if (test.run, test.cell) == (row.run, row.cell)]
+    lines = list(lines_of_tests(row, [test for test in tests if test.shown], entry, speed))
+    yield from (conditions | _named(row, kind, entry) | fields for kind, fields in lines)
+    if not any(by_preset.values()) and not lines:
+        asked = {KIND_OF_RESULT[test.result.kind] for test in tests if test.result.kind in KIND_OF_RESULT}
+        if _at_maximum_load(entry):
+            asked.add(TestKind.MAXIMUM_LOAD)
+        # Of several tests none is named, as the line is none of them.
+        named = _named(row, asked.pop(), entry) if len(asked) == 1 else {"id": entry.run.experiment}
+        yield conditions | named | _nothing(row, tests)
 
 
-def _rates(row: CellSummary, trials: Sequence[TrialRecord], link_bits_per_s: object) -> dict[str, Value]:
-    """Give medians of rates; latency over all frames of all trials, both directions."""
-    sent = float(median(trial.offered_load_pps for trial in trials))
-    received = float(median(trial.forwarded_rate_pps for trial in trials))
+def _at_maximum_load(entry: RunData) -> bool:
+    """Tell whether trials at maximum load of variants are among the run's tests, by those that were measured."""
+    subjects = {cell.id for cell in entry.cells if cell.role is CellRole.SUBJECT}
+    return any(trial.preset is Preset.MRR and trial.cell in subjects for trial in entry.trials)
+
+
+def _nothing(row: CellSummary, tests: Sequence[MeasuredTest]) -> dict[str, Value]:
+    """Say why a row has no numbers."""
+    own = _own(row, None, ())
+    if row.reason != NOT_TESTED:
+        return own
+    hidden = Counter(test.placement_class for test in tests if not test.shown)
+    if hidden:
+        elsewhere = ", ".join(f"{count} {label}" for label, count in hidden.items())
+        reason = f"placement: no test in class {row.placement_class} ({elsewhere})"
+        return own | {"nfvbed_status": Status.BLOCKED.value, "nfvbed_reason": reason}
+    names = ", ".join(dict.fromkeys(test.result.test for test in tests))
+    return own | {"nfvbed_reason": f"VSPERF has no columns for: {names}" if names else "no test of it has ended"}
+
+
+def _named(row: CellSummary, kind: TestKind, entry: RunData) -> dict[str, Value]:
+    """Give VSPERF's words for a test: type and ID."""
+    return {"type": TYPE_OF[kind], "id": _test_id(row, kind) or entry.run.experiment}
+
+
+def _conditions(row: CellSummary) -> dict[str, Value]:
     fields: dict[str, Value] = {
-        "tx_rate_fps": sent,
-        "throughput_rx_fps": received,
-        "tx_rate_mbps": layer2_bits_per_s(sent, row.frame_size) / 1e6,
-        "throughput_rx_mbps": layer2_bits_per_s(received, row.frame_size) / 1e6,
-    }
-    if isinstance(link_bits_per_s, int | float) and link_bits_per_s:
-        line = link_bits_per_s * (2 if row.bidirectional else 1) / 100
-        fields["tx_rate_percent"] = layer1_bits_per_s(sent, row.frame_size) / line
-        fields["throughput_rx_percent"] = layer1_bits_per_s(received, row.frame_size) / line
-    frames = sum(direction.sent for trial in trials for direction in trial.directions)
-    lost = sum(direction.lost for trial in trials for direction in trial.directions)
-    if frames:
-        fields["frame_loss_percent"] = 100 * lost / frames
-    histograms = [text for trial in trials for text in trial.latency_hdr if text]
-    latency = merge_latency(histograms)
-    if latency is not None:
-        fields["min_latency_ns"] = latency.min_ns
-        fields["max_latency_ns"] = latency.max_ns
-        fields["avg_latency_ns"] = mean_latency_ns(histograms)
-    return fields
-
-
-def _conditions(row: CellSummary, experiment: str) -> dict[str, Value]:
-    fields: dict[str, Value] = {
-        "type": TRAFFIC_TYPE,
         "packet_size": row.frame_size,
-        "id": _test_id(row, TestKind.MAXIMUM_LOAD) or experiment,
         "deployment": deployment_of(row.topology),
         "vswitch": _VSWITCH.get(row.variant, row.variant),
         "traffic_type": "udp",
@@ -136,6 +131,7 @@ def deployment_of(topology: str) -> str:
 def _test_id(row: CellSummary, kind: TestKind) -> str | None:
     """Find VSPERF's ID of the same test: the one with as many flows, else the one that says nothing of flows."""
     deployment = deployment_of(row.topology)
+    kind = TestKind.MAXIMUM_LOAD if kind is TestKind.GIVEN_LOAD else kind
     variant = row.variant if row.variant == VARIANT_OF["VppDpdkVhost"] else None
     same = {
         name: native
@@ -150,26 +146,6 @@ def _test_id(row: CellSummary, kind: TestKind) -> str | None:
             if native.multistream == flows:
                 return name
     return None
-
-
-def _times(trials: Sequence[TrialRecord]) -> dict[str, Value]:
-    """Give begin and end in UTC; VSPERF writes its host's local time, without saying which that is."""
-    starts = [_moment(trial.started_at) for trial in trials]
-    ends = [
-        start + timedelta(seconds=trial.duration_ns / NS_PER_S) for start, trial in zip(starts, trials, strict=True)
-    ]
-    first, last = min(starts), max(ends)
-    seconds = int((last - first).total_seconds())
-    return {
-        "test_execution_time": f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}",
-        "start_time": f"{first:%Y-%m-%d %H:%M:%S}",
-        "stop_time": f"{last:%Y-%m-%d %H:%M:%S}",
-    }
-
-
-def _moment(text: str) -> datetime:
-    found = datetime.fromisoformat(text)
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _own(row: CellSummary, preset: Preset | None, trials: Sequence[TrialRecord]) -> dict[str, Value]:

@@ -11,6 +11,7 @@ from nfvbed.spec.testkinds.address_caching import AddressCachingTest
 from nfvbed.spec.testkinds.address_learning import AddressLearningTest
 from nfvbed.spec.testkinds.back_to_back import BackToBackTest
 from nfvbed.spec.testkinds.base import MRR
+from nfvbed.spec.testkinds.burst import BurstTest
 from nfvbed.spec.testkinds.continuous import ContinuousTest
 from nfvbed.spec.testkinds.cost import CostTest
 from nfvbed.spec.testkinds.flow_scaling import FlowScalingTest
@@ -46,6 +47,7 @@ AnyTest = (
     | LatencyTest
     | SoakTest
     | BackToBackTest
+    | BurstTest
     | SystemRecoveryTest
     | ResetTest
     | CostTest

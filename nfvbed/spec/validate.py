@@ -80,7 +80,7 @@ def _cause(error: ErrorDetails) -> str:
 def _allowed(errors: Sequence[ErrorDetails], field: FieldInfo | None) -> str:
     rules = list(dict.fromkeys(_rule(error) for error in errors))
     bounds = _range(field)
-    if bounds and any(error["type"].startswith(("greater", "less")) for error in errors):
+    if bounds and any(error["type"].startswith(("greater", "less", "finite")) for error in errors):
         rules = [bounds] + [rule for rule in rules if not rule.startswith("a number ")]
     return "give " + ", or ".join(rules)
 
@@ -99,7 +99,10 @@ def _rule(error: ErrorDetails) -> str:
     plain = {"int_type": "a whole number", "float_type": "a number", "string_type": "a text", "tuple_type": "a list"}
     plain |= {"bool_type": "true or false", "int_from_float": "a whole number", "dataclass_type": "keys and values"}
     plain |= dict.fromkeys(("model_type", "model_attributes_type", "dict_type", "mapping_type"), "keys and values")
-    return plain.get(kind, error["msg"])
+    plain |= {"finite_number": "a number that is finite"}
+    # pydantic's own words for the rest are sentences: `Input should be a valid date`, `Tuple should have at least ...`.
+    said = error["msg"].removeprefix("Input should be ")
+    return plain.get(kind, said if said != error["msg"] else f"another value ({said})")
 
 
 def _range(field: FieldInfo | None) -> str | None:

@@ -1,15 +1,27 @@
 """The export in VSPERF's columns, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes it anew: read the difference then."""
 
+import dataclasses
 import os
 from pathlib import Path
 
-from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, Scenario, build
+from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, RUN, Scenario, build
+from sample_results import OVS as CELL
+from sample_results import with_tests
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import Status
 from nfvbed.report.vsperf_csv import to_vsperf_csv
+from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 
-PATH = Path(__file__).parent / "report" / "comparison-vsperf.csv"
+FOLDER = Path(__file__).parent / "report"
+FIGURES = (
+    (ResultKind.BACK_TO_BACK, "longest burst"),
+    (ResultKind.BURST, "sent"),
+    (ResultKind.ADDRESS_CACHING, "addresses held"),
+    (ResultKind.ADDRESS_LEARNING, "learning rate"),
+    (ResultKind.RESET, "outage"),
+)
+"""VSPERF has no columns for the last one."""
 
 
 def test_export_in_vsperfs_columns():
@@ -22,6 +34,32 @@ def test_export_in_vsperfs_columns():
     )
     data = [build(scenario)]
     text = to_vsperf_csv(compare(data, Options(baseline="linux-bridge")), data)
+    check("comparison-vsperf.csv", text)
+
+
+def test_tests_in_vsperfs_columns():
+    data = with_tests(build(Scenario(systems=(BRIDGE, OVS, *CEILINGS), rounds=4, far_rounds=(2,), changing=())))
+    tables = tuple(_table(kind, name) for kind, name in FIGURES)
+    data = dataclasses.replace(data, results=(*data.results, *tables))
+    check("tests-vsperf.csv", to_vsperf_csv(compare([data], Options(baseline="linux-bridge")), [data]))
+
+
+def _table(kind: ResultKind, figure: str) -> ResultRecord:
+    row = MeasuredRow(label="first", quantities=(Quantity(name=figure, value=12_288, unit=""),), reason="=a bound")
+    return ResultRecord(
+        run=RUN,
+        cell=CELL,
+        round=1,
+        test=kind.value,
+        kind=kind,
+        started_at="2026-01-02T03:10:00Z",
+        ended_at="2026-01-02T03:11:40Z",
+        payload=TablePayload(rows=(row,)).model_dump(mode="json"),
+    )
+
+
+def check(name: str, text: str) -> None:
+    path = FOLDER / name
     if os.environ.get("NFVBED_UPDATE_GOLDEN"):
-        PATH.write_text(text)
-    assert text == PATH.read_text(), f"{PATH} differs; NFVBED_UPDATE_GOLDEN=1 writes it anew"
+        path.write_text(text)
+    assert text == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it anew"

@@ -29,6 +29,7 @@ KINDS = {
     "latency": Kind("given_loads:at_loads"),
     "soak": Kind("given_loads:soak"),
     "back-to-back": Kind("back_to_back:execute"),
+    "burst": Kind("burst:execute"),
     "system-recovery": Kind("system_recovery:execute"),
     "reset": Kind("reset:execute"),
     "cost": Kind("cost:execute"),

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from nfvbed.compare.latency import mean_latency_ns, merge_latency
+from nfvbed.spec.vsperf.columns import burst_counts
 from nfvbed.traffic.generator import TrafficResult
-from nfvbed.units import NS_PER_S, FrameSize, layer2_bits_per_s, mean_frame_size_bytes
+from nfvbed.units import NS_PER_S, FrameSize, layer2_bits_per_s
 
 UNKNOWN: Final = "Unknown"
 """VSPERF's own word for a value that there is not: no line rate, no frame that came back."""
@@ -49,14 +50,4 @@ def _latency(result: TrafficResult) -> Mapping[str, Any]:
 
 def burst_columns(result: TrafficResult, size: FrameSize) -> dict[str, Any]:
     """Give the counts of one burst, both directions together."""
-    sent = sum(way.sent for way in result.directions)
-    received = sum(way.received for way in result.directions)
-    frame_bytes = mean_frame_size_bytes(size)
-    return {
-        "tx_frames": sent,
-        "rx_frames": received,
-        "tx_bytes": round(sent * frame_bytes),
-        "rx_bytes": round(received * frame_bytes),
-        "payload_err": sum(way.corrupted for way in result.directions),
-        "seq_err": sum(way.reordered + way.duplicated for way in result.directions),
-    }
+    return dict(burst_counts(result.directions, size))

@@ -1,6 +1,10 @@
 """The columns of VSPERF's result files, in VSPERF's order."""
 
+from collections.abc import Sequence
 from typing import Final
+
+from nfvbed.records import DirectionCounts
+from nfvbed.units import FrameSize, mean_frame_size_bytes
 
 RATES: Final = (
     "tx_rate_fps",
@@ -56,3 +60,18 @@ COUNTS: Final = (
     "imix_avg_framesize",
 )
 """Numbers of other tests."""
+
+
+def burst_counts(directions: Sequence[DirectionCounts], size: FrameSize) -> dict[str, int]:
+    """Give the counts of one burst, both directions together; bytes with FCS."""
+    sent = sum(way.sent for way in directions)
+    received = sum(way.received for way in directions)
+    frame_bytes = mean_frame_size_bytes(size)
+    return {
+        "tx_frames": sent,
+        "rx_frames": received,
+        "tx_bytes": round(sent * frame_bytes),
+        "rx_bytes": round(received * frame_bytes),
+        "payload_err": sum(way.corrupted for way in directions),
+        "seq_err": sum(way.reordered + way.duplicated for way in directions),
+    }

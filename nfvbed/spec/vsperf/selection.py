@@ -32,7 +32,7 @@ RUNNABLE: Final = frozenset(
 """The native tests that an experiment can be made of; the others are refused by name."""
 _NOT_YET: Final = {
     TestKind.BACK_TO_BACK: "back-to-back frames (RFC 9004)",
-    TestKind.BURST: "a single burst in an experiment (`nfvbed trace` sends a number of frames)",
+    TestKind.BURST: "a single burst",
     TestKind.FORWARDING_RATE: "the highest forwarding rate (RFC 2889 section 5.6.2)",
     TestKind.ADDRESS_CACHING: "address caching (RFC 2889 section 5.7)",
     TestKind.ADDRESS_LEARNING: "address learning (RFC 2889 section 5.8)",

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from nfvbed.spec.layout import layout
 from nfvbed.spec.search import NDR, SearchSpec
+from nfvbed.spec.testkinds.burst import MAX_FRAMES
 from nfvbed.spec.vsperf.draft import Draft, flag, number, one_of, whole
 from nfvbed.spec.vsperf.given_load import map_given_load
 from nfvbed.spec.vsperf.settings import Found, TestSettings
@@ -21,7 +22,9 @@ ROUND_OVERHEAD_S: Final = 20.0
 """What a cell may take in a round beside its long trial: deployment, warm-up and the paced trial."""
 LEAST_TIME_LIMIT_S: Final = 360.0
 ROUNDS: Final = 12
-OF_THEIR_OWN: Final = frozenset((TestKind.BACK_TO_BACK, TestKind.ADDRESS_CACHING, TestKind.ADDRESS_LEARNING))
+OF_THEIR_OWN: Final = frozenset(
+    (TestKind.BACK_TO_BACK, TestKind.BURST, TestKind.ADDRESS_CACHING, TestKind.ADDRESS_LEARNING)
+)
 OWN_TIME_LIMIT_S: Final = 1200.0
 """Of such a test, for each frame size."""
 
@@ -167,12 +170,24 @@ def map_trials(draft: Draft, settings: TestSettings, kind: TestKind) -> SearchSp
 def _own_test(draft: Draft, settings: TestSettings, kind: TestKind) -> None:
     """Map a test that nfvbed has a kind of its own for, with that kind's own bounds and repetitions."""
     of = settings.require("TRAFFIC").at("traffic_type")
+    draft.put("repetitions.needed", 1, of)
+    if kind is TestKind.BURST:
+        _burst(draft, settings.require("TRAFFIC"))
+        return
     loss = settings.require("TRAFFICGEN_LOSSRATE")
     if number(draft, loss, 0, 99.9):
         draft.lacks("the test is without loss", loss)
     draft.put("tests", [{"kind": kind.value}], of)
-    draft.put("repetitions.needed", 1, of)
     draft.differs(of, f"the test {kind.value} has its own lengths and repetitions; TRAFFICGEN_DURATION is not used")
+
+
+def _burst(draft: Draft, traffic: Found) -> None:
+    """Map one burst; as in VSPERF, each direction has so many frames."""
+    frames, rate = traffic.at("burst_size"), traffic.at("frame_rate")
+    draft.put("tests", [{"kind": "burst", "frames": whole(draft, frames, 1, MAX_FRAMES)}], frames)
+    if number(draft, rate, 0, 100) < 100:
+        draft.lacks("a burst is sent at the port's full speed", rate)
+    draft.differs(rate, "the burst is sent at the port's full speed, as virtual ports have no line rate")
 
 
 def loss_search(draft: Draft, duration_s: float, loss: Found) -> SearchSpec:

@@ -6,9 +6,10 @@ import pytest
 from pydantic import ValidationError
 from run_bench import only_run, runner, study, variant
 
-from nfvbed.records import DirectionCounts, Status
+from nfvbed.records import DirectionCounts, Preset, Status, TrialRecord
 from nfvbed.results import MeasuredRow, ResultRecord, TablePayload
 from nfvbed.run.kinds.back_to_back import is_torn
+from nfvbed.run.kinds.burst import row_of
 from nfvbed.run.kinds.system_recovery import recovery_of
 from nfvbed.spec.testkinds.system_recovery import SystemRecoveryTest
 from nfvbed.store import Store
@@ -68,6 +69,35 @@ def test_a_system_that_holds_the_generator_back_gives_a_lower_bound(store: Store
     assert quantity(mean, "longest burst").value == 100_000
     assert quantity(mean, "corrected burst").value is None
     assert "lower bound" in mean.reason
+
+
+@pytest.mark.parametrize("buffer_frames", [50, 1000])
+def test_one_burst_loses_what_the_buffer_does_not_hold(store: Store, buffer_frames: int) -> None:
+    result = outcome(store, {"kind": "burst", "frames": 400}, noise=0.0, buffer_frames=buffer_frames)
+    (row,) = rows(result)
+    counts = {found.name: found.value for found in row.quantities}
+    # Bursts come at four times the capacity: three quarters of each direction's have to be held.
+    lost = 2 * max(0, 300 - buffer_frames)
+    assert counts["lost"] == pytest.approx(lost, abs=4)
+    assert (counts["sent"], counts["not sent"], counts["sent"] - counts["received"]) == (800, 0, counts["lost"])
+    assert counts["loss"] == pytest.approx(lost / 8, abs=0.5)
+    assert (result.first_sequence, row.reason) == (row.sequence, "")
+
+
+def test_what_could_not_be_sent_of_a_burst_is_told(store: Store) -> None:
+    record = burst_of(store)
+    (way, *_) = record.directions
+    late = record.model_copy(
+        update={"directions": (way.model_copy(update={"sent": 390, "received": 380, "lost": 10}),)}
+    )
+    row = row_of(late, 400)
+    assert {found.name: found.value for found in row.quantities}["not sent"] == 10
+    assert row.reason == "10 frames of it could not be sent"
+
+
+def burst_of(store: Store) -> TrialRecord:
+    outcome(store, {"kind": "burst", "frames": 400})
+    return next(trial for trial in store.trials(only_run(store).id) if trial.preset is Preset.BURST)
 
 
 def test_no_burst_passes_a_buffer_of_none(store: Store) -> None:

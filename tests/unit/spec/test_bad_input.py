@@ -1,13 +1,18 @@
 """Every bad input is told with file, line, key, what was seen and what would be right; exit code 10."""
 
+import math
 import re
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel, Field, FiniteFloat
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.document import Document
 from nfvbed.spec.loader import Project
+from nfvbed.spec.validate import build
 
 ROOT = Path(__file__).parents[3]
 
@@ -147,6 +152,30 @@ def test_a_wrong_experiment(project: Project, old: str, new: str, where: str, ob
     assert error.where == f"{project.experiments_folder}/{where}"
     assert observed in error.observed
     assert fix in error.fix
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf])
+def test_a_number_that_is_none(project: Project, value: float) -> None:
+    (project.experiments_folder / "trial.yml").write_text(EXPERIMENT)
+    with pytest.raises(ConfigurationError) as caught:
+        project.load_study("trial", {"trials.mrr_duration_s": value})
+    assert caught.value.fix == "give a number of at least 0.05 and at most 3600"
+
+
+def test_words_of_the_reader_that_are_a_sentence() -> None:
+    class Plain(BaseModel):
+        ratio: FiniteFloat = 0
+        names: tuple[str, ...] = Field((), min_length=2)
+        day: date | None = None
+
+    for data, fix in (
+        ({"ratio": math.inf}, "give a number that is finite"),
+        ({"names": ["one"]}, "give another value (Tuple should have at least 2 items after validation, not 1)"),
+        ({"day": "x"}, "give a valid date in the format YYYY-MM-DD, input is too short"),
+    ):
+        with pytest.raises(ConfigurationError) as caught:
+            build(Document(Path("plain.yml"), data, {}), Plain)
+        assert caught.value.fix == fix
 
 
 def test_vnfs_side_by_side_need_a_flow_each(project: Project) -> None:

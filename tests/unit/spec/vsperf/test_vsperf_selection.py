@@ -57,9 +57,24 @@ def test_what_can_be_run_and_what_cannot():
         "pvp_cont",
         "pvvp_cont",
         "pvpv_cont",
+        "phy2phy_burst",
     }
-    refused_ids = {"phy2phy_burst", "phy2phy_cpu_load", "overlay_p2p_cont", "4pvp_udp_dest_flows"}
+    refused_ids = {"phy2phy_forwarding", "phy2phy_cpu_load", "overlay_p2p_cont", "4pvp_udp_dest_flows"}
     assert not refused_ids & runs
+
+
+def test_a_burst_has_as_many_frames_as_the_test_says(tmp_path: Path):
+    selection = select(NOTHING, "phy2phy_burst", PROJECT)
+    assert selection.experiment["tests"] == [{"kind": "burst", "frames": 1000}]
+    assert selection.experiment["repetitions"]["needed"] == 1
+    assert "full speed" in next(note.text for note in selection.notes if "frame_rate" in note.name)
+    own = TESTS.replace("rfc2544_continuous", "burst").replace("p2p", "pvp")
+    selection = chosen(tmp_path, n01_tests=own, n03_t="TRAFFIC = {'burst_size': 7}\n")
+    assert (selection.topology, selection.experiment["tests"]) == ("pvp", [{"kind": "burst", "frames": 7}])
+    selection = chosen(tmp_path, n01_tests=own.replace(": 100", ": 50"))
+    assert selection.missing == ("a burst is sent at the port's full speed (TRAFFIC['frame_rate'] = 50)",)
+    with pytest.raises(ConfigurationError, match="burst_size"):
+        chosen(tmp_path, n01_tests=own, n03_t="TRAFFIC = {'burst_size': 0}\n")
 
 
 def test_a_native_test_that_comes_later_is_one_word():
