@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import mean, median, pstdev
 
 from nfvbed.records import TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.bench import Outcome, TestBench
+from nfvbed.run.kinds.bench import AGAIN, OneClass, Outcome, TestBench
 from nfvbed.run.references import NothingToGoBy
 from nfvbed.search.burst import BurstFound, BurstRange, longest_burst
 from nfvbed.spec.testkinds.back_to_back import BackToBackTest
@@ -41,14 +42,18 @@ class _Search:
 
 
 def execute(bench: TestBench, spec: BackToBackTest) -> Outcome:
-    """Measure the forwarding rate one way, then search as often as asked for.
+    """Measure the forwarding rate one way, then search as often as asked for, all in one placement class.
+
+    A search of which a burst was in another class is made again.
 
     Raises:
         NothingToGoBy: no frame came through at maximum load.
         SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
     """
-    forwarding = _forwarding_rate(bench, spec)
-    searches = [_search(bench, spec, forwarding.forwarded_rate_pps) for _ in range(spec.repetitions)]
+    one_class = OneClass(bench, again=AGAIN * (1 + spec.repetitions))
+    forwarding = one_class.take(partial(_forwarding_rate, bench, spec))
+    search = partial(_search, bench, spec, forwarding.forwarded_rate_pps)
+    searches = [one_class.take(search) for _ in range(spec.repetitions)]
     rows = (_summary(searches, forwarding), *(_row(search) for search in searches))
     return Outcome(TablePayload(rows=rows, notes=NOTES))
 
