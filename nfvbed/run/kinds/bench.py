@@ -1,6 +1,6 @@
 """What the execution of a test works with, and what it gives."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
@@ -178,23 +178,32 @@ class OneClass:
         """Whether what was taken last is in the class."""
         return self.label in (self._wanted, ONLY)
 
-    def take(self, measure: Callable[[], Result]) -> Result:
-        """Measure, one trial or several, until all of them are in the class; `measure` stores them."""
+    def take(self, measure: Callable[[], Result], counted: Callable[[Result], Collection[int]] | None = None) -> Result:
+        """Measure, one trial or several, until all of them are in the class.
+
+        Args:
+            measure: stores them.
+            counted: gives the sequences of those that count, where some were measured again; None: all count.
+        """
         tries = 0
         while True:
             begin = len(self._bench.context.ledger.trials)
             found = measure()
             tries += 1
-            if self._suits(begin) or not self._may_go_on(tries):
+            own: Sequence[int] = range(begin, len(self._bench.context.ledger.trials))
+            if counted is not None:
+                trials, which = self._bench.context.ledger.trials, counted(found)
+                own = [place for place in own if trials[place].sequence in which]
+            if self._suits(own) or not self._may_go_on(tries):
                 break
-        if self._first is None:
-            self._first = begin
+        if self._first is None and own:
+            self._first = own[0]
         return found
 
-    def _suits(self, begin: int) -> bool:
-        """Look at the trials from one on, by what is known of the host's classes now."""
+    def _suits(self, own: Sequence[int]) -> bool:
+        """Look at trials, by their places in the run and by what is known of the host's classes now."""
         labels = self._bench.labels()
-        self.label = label_of(labels[begin:])
+        self.label = label_of([labels[place] for place in own])
         if self._wanted is None and self._first is not None and labels[self._first] not in (ONLY, MIXED):
             self._wanted = labels[self._first]
         if self._wanted is None and self.label not in (ONLY, MIXED):

@@ -9,9 +9,10 @@ import pytest
 from run_bench import only_run, runner, study, variant
 
 from nfvbed.compare.placement import classify
+from nfvbed.plan.standing import Classify
 from nfvbed.records import Status
 from nfvbed.results import TablePayload
-from nfvbed.run.kinds.bench import OneClass
+from nfvbed.run.kinds.bench import AGAIN, OneClass
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
 
@@ -70,6 +71,26 @@ def test_the_class_of_the_first_is_kept_where_it_shows_later() -> None:
     bench = _Bench(["near", "far", "far", "near"], blind=2)
     one_class = OneClass(bench)
     assert [one_class.take(bench.measure) for _ in range(2)] == ["near", "near"]
+
+
+def classes_of_burst_searches(store: Store, classify_trials: Classify) -> tuple[str, int]:
+    """Search three times for bursts, each of which passes; give the result's class and the number of trials."""
+    test = {"kind": "back-to-back", "max_frames": 1_000, "repetitions": 3}
+    spec = study([variant(noise=0.0)], tests=(test,), repetitions={"needed": 1, "max_rounds": 1})
+    run = runner(store, tools=Tools(classify=classify_trials)).start(spec)
+    (result,) = store.results(run.id)
+    return result.placement_class, len(store.trials(run.id))
+
+
+def test_a_burst_that_left_its_class_is_sent_again_alone(store: Store) -> None:
+    label, trials = classes_of_burst_searches(store, lambda all_: [("near", "mixed")[n == 2] for n in range(len(all_))])
+    assert (label, trials) == ("near", 1 + 3 + 1)
+
+
+def test_where_the_first_class_is_gone_the_test_begins_anew(store: Store) -> None:
+    label, trials = classes_of_burst_searches(store, lambda all_: [("near", "far")[n < 2] for n in range(len(all_))])
+    begun_in_vain = 1 + 1 + (1 + AGAIN * (1 + 3))
+    assert (label, trials) == ("near", begun_in_vain + 1 + 3)
 
 
 @pytest.mark.parametrize(
