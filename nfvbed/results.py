@@ -89,10 +89,16 @@ def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
         stored: its class as it was known when it ended.
         labels: the classes of its trials or points, as they are known now.
     """
-    real = set(labels) - {MIXED, ONLY}
     if kind is not ResultKind.SEARCH:
-        return MIXED if MIXED in labels or len(real) > 1 else next(iter(real), ONLY)
+        return label_of(labels)
+    real = set(labels) - {MIXED, ONLY}
     return stored if stored in real or not real else max(sorted(real), key=list(labels).count)
+
+
+def label_of(labels: Sequence[str]) -> str:
+    """Give the class that trials share; `mixed` where they share none, `only` where there are none."""
+    real = set(labels) - {MIXED, ONLY}
+    return MIXED if MIXED in labels or len(real) > 1 else next(iter(real), ONLY)
 
 
 class ResultRecord(Record):
@@ -223,7 +229,7 @@ class MeasuredRow(Record):
     sequence: int | None = None
     """Of its trial; None: it is of several, or of none."""
     sequences: tuple[int, ...] = ()
-    """Of its trials, where it is of several (socket traffic)."""
+    """Of its trials, where it is of several (socket traffic), or of those beside the one above."""
     status: Status = Status.OK
     reason: str = ""
 

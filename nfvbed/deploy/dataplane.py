@@ -88,7 +88,7 @@ class DataPlane(ABC):
             f"there is no reset of {self.kind}",
             where=f"variant {deployment.variant}",
             observed="its adapter does not say what one is",
-            fix="leave the test reset out, or keep it to ovs-dpdk, linux-bridge and xdp",
+            fix="leave the test reset out of experiments with this variant; docs/method.md says which have none",
         )
 
     @abstractmethod

@@ -143,23 +143,27 @@ class SimulatedSystem:
         )
 
     def burst(self, request: TrafficRequest, frames: int) -> tuple[int, int] | None:
-        """Let a burst through at the generator's full speed; None: this system holds the generator back instead.
+        """Let a burst through at the generator's full speed, or as fast as a system takes it that holds it back.
 
         Args:
             request: whose burst it is.
             frames: of each direction.
 
         Returns:
-            Frames lost in each direction, and how long the burst took in ns.
+            Frames lost in each direction, and how long the burst took in ns; None: it is held back for so long that
+            the trial ends before.
         """
-        if self._options.buffer_frames is None:
-            return None
-        ways = request.directions
-        ceiling = self.true_capacity_pps(request.frame_size, self._state.far()) * BURST_FACTOR / ways
+        ways, buffer_frames = request.directions, self._options.buffer_frames
+        factor = 1.0 if buffer_frames is None else BURST_FACTOR
+        ceiling = self.true_capacity_pps(request.frame_size, self._state.far()) * factor / ways
         duration_ns = max(1, round(frames * NS_PER_S / ceiling))
+        if duration_ns > request.duration_ns:
+            return None
         passage = self.carry(duration_ns, request.frame_size, frames * ways)
+        if buffer_frames is None:
+            return passage.lost // ways, duration_ns
         forwarded = passage.capacity * NS_PER_S / duration_ns / ways
-        return burst_losses(frames, (ceiling, forwarded), self._options.buffer_frames), duration_ns
+        return burst_losses(frames, (ceiling, forwarded), buffer_frames), duration_ns
 
     def _burst_losses(self, duration_ns: int) -> int:
         rate = self._options.burst_probability_per_s

@@ -70,5 +70,6 @@ def _row(held: Step | None, failed: Step | None, table: LearningTable, spec: Add
         parameters={"load_pps": spec.load_pps, "max_addresses": spec.max_addresses},
         quantities=tuple(quantities),
         sequence=told.sequence if told else None,
+        sequences=(failed.sequence,) if held and failed else (),
         reason="; ".join(reasons),
     )

@@ -91,5 +91,6 @@ def _row(bounds: _Bounds, spec: AddressLearningTest) -> MeasuredRow:
         parameters={"addresses": spec.addresses, "min_load_pps": spec.min_load_pps, "max_load_pps": spec.max_load_pps},
         quantities=tuple(quantities),
         sequence=told.sequence if told else None,
+        sequences=(missed.sequence,) if held and missed else (),
         reason="; ".join(reasons),
     )

@@ -7,12 +7,13 @@ test port; the third, the monitoring port, is one more port of the switch, whose
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from nfvbed.deploy.tables.table import LearningTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError
 from nfvbed.records import DirectionCounts, Status, TrialRecord
 from nfvbed.results import MeasuredRow, TablePayload
-from nfvbed.run.kinds.bench import Outcome, TestBench
+from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
 from nfvbed.traffic.generator import Addressing, TrafficRequest
 from nfvbed.units import NS_PER_S
 
@@ -80,7 +81,7 @@ class Step:
 
 
 class AddressSteps:
-    """Carries out steps on one deployment.
+    """Carries out steps on one deployment, in one placement class: one that left it is carried out again.
 
     Args:
         bench: of the test.
@@ -92,6 +93,7 @@ class AddressSteps:
         self._bench = bench
         self._table = table
         self._test_load_pps = test_load_pps
+        self._one_class = OneClass(bench)
 
     def step(self, addresses: int, load_pps: int, *, strict: bool = False) -> Step:
         """Forget, show, ask.
@@ -105,7 +107,11 @@ class AddressSteps:
             LoadNotKeptError: not every address could be sent in time.
             SwitchDiedError, GeneratorError: as `Measurement.measure`.
         """
-        shown = self._send_all(_Move("source", addresses, load_pps, strict))
+        return self._one_class.take(partial(self._step, _Move("source", addresses, load_pps, strict)))
+
+    def _step(self, move: "_Move") -> Step:
+        addresses = move.addresses
+        shown = self._send_all(move)
         learnt = self._table.learnt()
         before = self._table.flooded()
         asked = self._send_all(_Move("destination", addresses, self._test_load_pps, strict=False))
@@ -113,7 +119,7 @@ class AddressSteps:
         counts = shown.directions[0]
         return Step(
             addresses=addresses,
-            rate_pps=counts.sent * NS_PER_S / shown.duration_ns if shown.duration_ns else float(load_pps),
+            rate_pps=counts.sent * NS_PER_S / shown.duration_ns if shown.duration_ns else float(move.rate_pps),
             flooded=flooded,
             lost=asked.directions[0].lost,
             learnt=learnt,

@@ -1,6 +1,6 @@
 """What the execution of a test works with, and what it gives."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
@@ -11,7 +11,7 @@ from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import Plan, PlannedTrial
 from nfvbed.plan.standing import standing
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
-from nfvbed.results import MIXED, ONLY, LoadPoint, Reference
+from nfvbed.results import MIXED, ONLY, LoadPoint, Reference, label_of
 from nfvbed.run import requests
 from nfvbed.run.ledger import RunLedger
 from nfvbed.run.observer import Observer
@@ -21,6 +21,8 @@ from nfvbed.run.tools import Tools
 
 TRIES = 3
 """Trials at one load, at most, until one is in the placement class of the test."""
+AGAIN = 3
+"""How often a test of several repetitions may repeat one that left its placement class, for each that is asked for."""
 
 
 Result = TypeVar("Result")
@@ -114,9 +116,9 @@ class TestBench:
         """Give what measures trials at given loads."""
         return LoadMeter(self.setup.measures, self.task, self.keep)
 
-    def label_of_last(self) -> str:
-        """Give the placement class of the last trial, as it is known now."""
-        return self.context.tools.classify([trial.core_distance_ns for trial in self.context.ledger.trials])[-1]
+    def labels(self) -> list[str]:
+        """Give the placement classes of the run's trials, in order, as they are known now."""
+        return self.context.tools.classify([trial.core_distance_ns for trial in self.context.ledger.trials])
 
     def measure(self, task: TrialTask) -> TrialRecord:
         """Run one trial, and store it.
@@ -150,36 +152,69 @@ class TestBench:
 
 
 class OneClass:
-    """Keeps the trials of a test in one placement class: that of the run, else that of its first trial.
+    """Keeps what a test measures in one placement class: that of the run, else that of what it measured first.
 
-    A trial of another class is measured again, a few times; then the last one counts, whatever its class is.
+    What is of another class is measured again, a few times; then the last one counts, whatever its class is.
 
     Args:
         bench: of the test.
-        tries: trials, at most, until one is in the class.
+        tries: at most, until one is in the class.
+        again: how often something may be measured again in the whole test, however often each; None: no such bound,
+            else it takes the place of `tries`.
     """
 
-    def __init__(self, bench: TestBench, tries: int = TRIES) -> None:
+    def __init__(self, bench: TestBench, tries: int = TRIES, again: int | None = None) -> None:
         self._bench = bench
         self._tries = tries
+        self._again = again
         self._wanted = bench.known().wanted
+        self._first: int | None = None
+        """Where the trials begin of what was taken first: its class may show only later."""
         self.label = ""
-        """Of the last trial."""
+        """Of all trials that were taken last."""
 
     @property
     def fits(self) -> bool:
-        """Whether the last trial is in the class."""
+        """Whether what was taken last is in the class."""
         return self.label in (self._wanted, ONLY)
 
-    def take(self, measure: Callable[[], Result]) -> Result:
-        """Measure until a trial is in the class; `measure` stores it."""
-        for left in reversed(range(self._tries)):
+    def take(self, measure: Callable[[], Result], counted: Callable[[Result], Collection[int]] | None = None) -> Result:
+        """Measure, one trial or several, until all of them are in the class.
+
+        Args:
+            measure: stores them.
+            counted: gives the sequences of those that count, where some were measured again; None: all count.
+        """
+        tries = 0
+        while True:
+            begin = len(self._bench.context.ledger.trials)
             found = measure()
-            self.label = self._bench.label_of_last()
-            if left == 0 or self.fits or (self._wanted is None and self.label != MIXED):
+            tries += 1
+            own: Sequence[int] = range(begin, len(self._bench.context.ledger.trials))
+            if counted is not None:
+                trials, which = self._bench.context.ledger.trials, counted(found)
+                own = [place for place in own if trials[place].sequence in which]
+            if self._suits(own) or not self._may_go_on(tries):
                 break
-        self._wanted = self._wanted or (self.label if self.label not in (ONLY, MIXED) else None)
+        if self._first is None and own:
+            self._first = own[0]
         return found
+
+    def _suits(self, own: Sequence[int]) -> bool:
+        """Look at trials, by their places in the run and by what is known of the host's classes now."""
+        labels = self._bench.labels()
+        self.label = label_of([labels[place] for place in own])
+        if self._wanted is None and self._first is not None and labels[self._first] not in (ONLY, MIXED):
+            self._wanted = labels[self._first]
+        if self._wanted is None and self.label not in (ONLY, MIXED):
+            self._wanted = self.label
+        return self.fits
+
+    def _may_go_on(self, tries: int) -> bool:
+        if self._again is None:
+            return tries < self._tries
+        self._again -= 1
+        return self._again >= 0
 
 
 def part_of(base: Reference, fraction: float) -> int:

@@ -6,7 +6,7 @@ from functools import partial
 
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.bench import Outcome, TestBench
+from nfvbed.run.kinds.bench import AGAIN, OneClass, Outcome, TestBench
 from nfvbed.run.kinds.watched import watch
 from nfvbed.spec.testkinds.reset import ResetTest
 from nfvbed.traffic.generator import TrafficRequest
@@ -26,7 +26,7 @@ NOTES = (
 
 
 def execute(bench: TestBench, spec: ResetTest) -> Outcome:
-    """Reset the switch as often as asked for, each time in a trial of its own.
+    """Reset the switch as often as asked for, each time in a trial of its own, all in one placement class.
 
     Raises:
         NothingToGoBy: what the load is a part of was not measured.
@@ -34,7 +34,8 @@ def execute(bench: TestBench, spec: ResetTest) -> Outcome:
         DeployError, SwitchDiedError, VnfDiedError, GeneratorError: it did not come back, or as `Measurement.measure`.
     """
     base, load_pps = bench.given_load(spec)
-    rows = tuple(_reset(bench, spec, load_pps or 0) for _ in range(spec.repetitions))
+    one_class = OneClass(bench, again=AGAIN * spec.repetitions)
+    rows = tuple(one_class.take(partial(_reset, bench, spec, load_pps or 0)) for _ in range(spec.repetitions))
     return Outcome(TablePayload(reference=base, rows=rows, notes=NOTES))
 
 

@@ -4,6 +4,7 @@
 read of the segment must be what VPP itself shows.
 """
 
+import copy
 import json
 import re
 from pathlib import Path
@@ -12,9 +13,10 @@ import pytest
 
 from nfvbed.deploy.vpp.busy import BusyMeter
 from nfvbed.deploy.vpp.reading import counters, hops
-from nfvbed.deploy.vpp.runtime import NodeRuntime, runtime_of
+from nfvbed.deploy.vpp.runtime import CALLS, CLOCKS, VECTORS, NodeRuntime, runtime_of
 from nfvbed.deploy.vpp.statistics import interface_counters
 from nfvbed.errors import InternalError
+from nfvbed.measure.telemetry import vpp as telemetry
 
 CAPTURED = Path(__file__).parent / "captured"
 ENTRIES = json.loads((CAPTURED / "statistics-26.06.json").read_text())
@@ -38,6 +40,48 @@ def test_nodes_are_those_of_show_runtime():
             assert read[name].calls == calls
             assert read[name].cycles_per_packet == pytest.approx(clocks, rel=0.005)
     assert read["vhost-user-input"].calls >= table["vhost-user-input"][0]
+
+
+class Segment:
+    """Stands for VPP's statistics segment: it gives readings that were captured."""
+
+    def __init__(self, *readings):
+        self._readings = list(readings)
+        self.closed = False
+
+    def read(self):
+        return self._readings.pop(0)
+
+    def close(self):
+        self.closed = True
+
+
+def earlier(factor):
+    """Give the reading as it was when VPP had counted so much of everything."""
+    entries = copy.deepcopy(ENTRIES)
+    for name in (CALLS, VECTORS, CLOCKS):
+        entries[name] = [[int(count * factor) for count in counts] for counts in entries[name]]
+    return entries
+
+
+@pytest.mark.parametrize("factor", [0, 0.5])
+def test_the_cost_of_a_trial_has_a_row_for_each_node_that_took_packets(monkeypatch, tmp_path, factor):
+    segment, asked = Segment(earlier(factor), ENTRIES), []
+    monkeypatch.setattr(telemetry, "Statistics", lambda socket: asked.append(socket) or segment)
+    reader = telemetry.VppReader(tmp_path / "stats.sock")
+    reader.start()
+    reader.stop()
+    assert (asked, segment.closed) == ([tmp_path / "stats.sock"], True)
+    rows = {row.parameters["node"]: row for row in reader.rows() if row.parameters["thread"] == 1}
+    table = {name: counts for name, counts in shown(1).items() if counts[1]}
+    assert table
+    assert set(rows) == set(table)
+    for name, (_, vectors, clocks) in table.items():
+        (cycles,) = rows[name].quantities
+        assert (cycles.name, cycles.unit) == ("cycles", "cycles/packet")
+        assert rows[name].parameters["vectors"] == pytest.approx(vectors * (1 - factor), abs=1)
+        if name != "vhost-user-input":  # it went on polling between the two
+            assert cycles.value == pytest.approx(clocks, rel=0.01)
 
 
 def test_ports_and_hops():
