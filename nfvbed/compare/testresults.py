@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
 from nfvbed.compare.rundata import RunData
+from nfvbed.compare.soak import interval_starts_s
 from nfvbed.compare.summary import Census
 from nfvbed.records import CellRecord, CellRole, QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import (
@@ -32,6 +33,8 @@ class MeasuredLoad(Record):
     latency_directions: tuple[LatencySummary | None, ...]
     warnings: tuple[QualityWarning, ...] = ()
     """Of its trial."""
+    from_s: float | None = None
+    """Of an interval of a soak: its start, in s since the first one began. Else None."""
 
 
 class MeasuredTest(Record):
@@ -119,6 +122,10 @@ def _placed(
         by_sequence = {trial.sequence: trial for trial in trials}
         reference = payload.reference
         loads = tuple(_measured(point, by_sequence.get(point.sequence)) for point in payload.points)
+        if result.kind is ResultKind.SOAK:
+            starts = interval_starts_s(payload.points, by_sequence)
+            timed = zip(loads, starts, strict=True)
+            loads = tuple(load.model_copy(update={"from_s": start}) for load, start in timed)
     return MeasuredTest(
         run=result.run,
         cell=cell.id,

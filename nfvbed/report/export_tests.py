@@ -20,8 +20,9 @@ COLUMNS = (
         for name in ("min", "p50", "p90", "p99", "p99_9", "max", "delay_variation_p99")
     ),
     "condition", "condition_status", "condition_reason", "quantity", "value", "unit", "low", "high",
+    "interval_from_s",
 )  # fmt: skip
-"""Latency first of both directions together, then of each."""
+"""Latency first of both directions together, then of each. New columns come last: readers by place go on working."""
 
 
 def tests_to_csv(comparison: Comparison) -> str:
@@ -108,6 +109,7 @@ def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
             "intended_load_pps": load.point.intended_load_pps,
             "forwarded_rate_pps": load.point.forwarded_rate_pps,
             "loss_ratio": load.loss_ratio,
+            "interval_from_s": load.from_s,
             **_latency("", load.latency),
             **{name: value for of, found in of_directions for name, value in _latency(of, found).items()},
         }

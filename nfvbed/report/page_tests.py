@@ -5,7 +5,7 @@ from markupsafe import Markup
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
-from nfvbed.report import throughput, wording
+from nfvbed.report import loadtables, throughput, wording
 from nfvbed.report.directions import latency_lines
 from nfvbed.report.irregular import ADVICE
 from nfvbed.report.measured import MeasuredLine, MeasuredTable, measured_tables
@@ -19,7 +19,10 @@ LOAD_HEADINGS = (
     "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Loss", *wording.LATENCY_HEADINGS,
     "Doubts",
 )  # fmt: skip
-
+NAMING = 4
+"""Columns that say what was tested, before those of the numbers."""
+FROM_HEADING = "From, s"
+"""When an interval of a soak began; the column is there where there is a soak."""
 DIRECTION_HEADINGS = ("Variant", "Traffic", "Test", "Load", "Direction", *wording.LATENCY_HEADINGS)
 
 
@@ -105,8 +108,10 @@ def _reasons(rows: tuple[throughput.ThroughputRow, ...]) -> Markup:
 
 
 def _loads(comparison: Comparison, tests: list[MeasuredTest]) -> Markup:
-    body = joined(row for test in tests for row in _rows(test))
-    return _table(comparison, "Tests at given loads, both directions together", LOAD_HEADINGS, body)
+    timed = any(load.from_s is not None for test in tests for load in test.loads)
+    headings = (*LOAD_HEADINGS[:NAMING], *((FROM_HEADING,) if timed else ()), *LOAD_HEADINGS[NAMING:])
+    body = joined(row for test in tests for row in _rows(test, timed=timed))
+    return _table(comparison, "Tests at given loads, both directions together", headings, body)
 
 
 def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> list[Markup]:
@@ -161,22 +166,24 @@ def _quantity(text: str) -> Markup:
     return Markup('<td class="{}">{}</td>').format("limits" if "\n" in text else "n", lines)
 
 
-def _rows(test: MeasuredTest) -> list[Markup]:
+def _rows(test: MeasuredTest, *, timed: bool) -> list[Markup]:
     point = wording.point(test.topology, test.vnf, test.frame_size)
     first = Markup('<th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td>').format(
         test.variant, point, test.result.test, test.placement_class or wording.NOTHING
     )
     if test.result.status is not Status.OK:
         text = f"{test.result.status.value}: {test.result.reason}"
-        rest = Markup('<td colspan="{}"><span class="doubt">{}</span></td>').format(len(LOAD_HEADINGS) - 4, text)
+        rest = Markup('<td colspan="{}"><span class="doubt">{}</span></td>').format(
+            len(LOAD_HEADINGS) - NAMING + timed, text
+        )
         return [Markup("<tr>{}{}</tr>").format(first, rest)]
-    return [Markup("<tr>{}{}</tr>").format(first, _load(test, load)) for load in test.loads]
+    return [Markup("<tr>{}{}</tr>").format(first, _load(test, load, timed=timed)) for load in test.loads]
 
 
-def _load(test: MeasuredTest, load: MeasuredLoad) -> Markup:
+def _load(test: MeasuredTest, load: MeasuredLoad, *, timed: bool) -> Markup:
     fraction = load.point.fraction
     of = f"{fraction:.0%} {test.reference.of}" if test.reference and fraction is not None else wording.NOTHING
     shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.loss_ratio))
     said = Markup('<td class="limits">{}</td>').format(throughput.doubts(test.doubts_at(load)))
-    numbers = (*shown, *wording.latency_columns(load.latency))
+    numbers = (*((loadtables.start(load),) if timed else ()), *shown, *wording.latency_columns(load.latency))
     return joined((*(Markup('<td class="n">{}</td>').format(text) for text in numbers), said))

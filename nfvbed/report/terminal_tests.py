@@ -8,7 +8,7 @@ from rich.text import Text
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
-from nfvbed.report import throughput, wording
+from nfvbed.report import loadtables, throughput, wording
 from nfvbed.report.directions import latency_lines
 from nfvbed.report.irregular import ADVICE
 from nfvbed.report.measured import MeasuredTable, measured_tables
@@ -26,7 +26,8 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
         for kind, advice in throughput.further_advice(comparison)
     ]
     measured = [part for table in measured_tables(comparison) for part in _measured(table)]
-    at_loads = [*([_loads(loads)] if loads else []), *_by_direction(loads)]
+    of_soaks = (Text(line, style="dim") for line in loadtables.soak_lines(loads))
+    at_loads = [*([_loads(loads)] if loads else []), *of_soaks, *_by_direction(loads)]
     return [*(_throughput(rows) if rows else []), *at_loads, *measured, *advice]
 
 
@@ -137,4 +138,4 @@ def _shown(test: MeasuredTest) -> tuple[MeasuredLoad, ...]:
     """Give the loads to list: all, but of a soak's intervals only the worst one."""
     if test.result.kind is not ResultKind.SOAK:
         return test.loads
-    return (max(test.loads, key=lambda load: load.loss_ratio),)
+    return (loadtables.worst_interval(test),)

@@ -127,8 +127,8 @@ def test_loss_and_latency_against_load_are_drawn_with_every_point(browser: Brows
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(pages["tests"].as_uri())
     page.wait_for_selector("html[data-figures=drawn]", timeout=30_000)
-    # Two variants: three loads of a curve; and of latency six loads with three percentiles each.
-    for name, points in (("loss-by-load", 2 * 3), ("latency-by-load", 2 * 6 * 3)):
+    # Two variants: three loads of a curve; of latency six loads with three percentiles each; loss and P99 of a soak.
+    for name, points in (("loss-by-load", 2 * 3), ("latency-by-load", 2 * 6 * 3), ("soak", 2 * 2 * 2)):
         box = page.locator(f"#figure-{name}")
         assert box.locator("svg .mark-symbol.role-mark path").count() == points
         assert "ovs-dpdk at p2p, 64 B" in (box.get_attribute("aria-label") or "")

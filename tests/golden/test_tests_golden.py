@@ -15,7 +15,7 @@ from nfvbed.report.export_tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.page_tests import tests_section as section_of
 
-FIGURES = ("loss-by-load", "latency-by-load")
+FIGURES = ("loss-by-load", "latency-by-load", "soak")
 
 
 @pytest.fixture(scope="module", name="comparison")

@@ -13,6 +13,7 @@ from nfvbed.report.figures.latency import latency_figure
 from nfvbed.report.figures.loads import latency_by_load_figure, loss_by_load_figure
 from nfvbed.report.figures.price import price_figure
 from nfvbed.report.figures.rate import rate_figure
+from nfvbed.report.figures.soak import soak_figure
 from nfvbed.report.figures.theme import Spec
 
 PNG_SCALE: Final = 2
@@ -22,6 +23,7 @@ FIGURES: Final = {
     "latency": latency_figure,
     "loss-by-load": loss_by_load_figure,
     "latency-by-load": latency_by_load_figure,
+    "soak": soak_figure,
     "by-condition": conditions_figure,
     "price": price_figure,
     "core-distance": distance_figure,
@@ -33,6 +35,7 @@ OF_MANY: Final = {
     "latency": survey.latencies,
     "loss-by-load": loss_by_load_figure,
     "latency-by-load": latency_by_load_figure,
+    "soak": soak_figure,
     "core-distance": distance_figure,
 }
 """Of many variants: lines and colours for each would be a thicket."""

@@ -23,11 +23,11 @@ PERCENTILES: Final = {50.0: "P50", 90.0: "P90", 99.0: "P99"}
 
 def loss_by_load_figure(comparison: Comparison) -> Spec | None:
     """Draw the loss ratio against the intended load; None where no loss curve was measured."""
-    tests = _tests(comparison, CURVES)
+    tests = newest_tests(comparison, CURVES)
     if not any(test.result.kind is ResultKind.LOSS_CURVE for test in tests):
         return None
     records = [
-        _named(comparison, test) | {"mpps": load.point.intended_load_pps / 1e6, "percent": 100 * load.loss_ratio}
+        named(comparison, test) | {"mpps": load.point.intended_load_pps / 1e6, "percent": 100 * load.loss_ratio}
         for test in tests
         for load in test.loads
     ]
@@ -46,13 +46,13 @@ def loss_by_load_figure(comparison: Comparison) -> Spec | None:
 def latency_by_load_figure(comparison: Comparison) -> Spec | None:
     """Draw latency percentiles against the intended load; None where no latency was measured at given loads."""
     records = [
-        _named(comparison, test)
+        named(comparison, test)
         | {
             "mpps": load.point.intended_load_pps / 1e6,
             "microseconds": value / 1e3,
             "percentile": PERCENTILES[percentile],
         }
-        for test in _tests(comparison, LATENCIES)
+        for test in newest_tests(comparison, LATENCIES)
         for load in test.loads
         if load.latency is not None
         for percentile, value in load.latency.curve
@@ -73,7 +73,7 @@ def latency_by_load_figure(comparison: Comparison) -> Spec | None:
     return _drawn(comparison, records, y, ("Latency by load", caption, described + "."))
 
 
-def _tests(comparison: Comparison, kinds: tuple[ResultKind, ...]) -> list[MeasuredTest]:
+def newest_tests(comparison: Comparison, kinds: tuple[ResultKind, ...]) -> list[MeasuredTest]:
     """Give the results to draw: of the class that is shown, the newest of each test."""
     newest = {
         (test.run, test.cell, test.result.test): test
@@ -83,7 +83,8 @@ def _tests(comparison: Comparison, kinds: tuple[ResultKind, ...]) -> list[Measur
     return list(newest.values())
 
 
-def _named(comparison: Comparison, test: MeasuredTest) -> dict[str, Any]:
+def named(comparison: Comparison, test: MeasuredTest) -> dict[str, Any]:
+    """Give what a record of a figure says of its test."""
     return {
         "variant": run_label(test.variant, test.run, several=len(comparison.runs) > 1),
         "point": wording.point(test.topology, test.vnf, test.frame_size),

@@ -155,6 +155,45 @@ def test_the_page_has_the_section_and_the_figures(comparison: Comparison):
     assert min(value["percent"] for value in values) == 0
 
 
+def test_a_soak_is_a_series_in_time_everywhere(comparison: Comparison):
+    (soak,) = (test for test in comparison.tests if test.result.kind is ResultKind.SOAK)
+    assert [load.from_s for load in soak.loads] == [0, 0.5]
+    assert all(load.from_s is None for test in comparison.tests if test is not soak for load in test.loads)
+    lines = list(csv.DictReader(io.StringIO(csv_of(comparison))))
+    assert [line["interval_from_s"] for line in lines if line["kind"] == "soak"] == ["0.0", "0.5"]
+    assert {line["interval_from_s"] for line in lines if line["kind"] != "soak"} == {""}
+    page = render_page(ReportContext(comparison=comparison, runs=()))
+    assert '<th scope="col">From, s</th>' in page
+    row = '<td>soak</td><td>{}</td><td class="n">{}</td><td class="n">0.001</td>'
+    assert all(row.format(soak.placement_class, start) in page for start in ("0", "0.5"))
+    without = comparison.model_copy(update={"tests": tuple(test for test in comparison.tests if test is not soak)})
+    assert "From, s" not in render_page(ReportContext(comparison=without, runs=()))
+    assert "soak" not in figures(without)
+    assert "soak: loss in 0 of 2 intervals; the first is listed." in " ".join(shown(comparison).split())
+
+
+def test_a_soak_is_drawn_with_its_loss_and_p99_over_time(comparison: Comparison):
+    (soak,) = (test for test in comparison.tests if test.result.kind is ResultKind.SOAK)
+    first, second = soak.loads
+    lossy = second.model_copy(update={"loss_ratio": 0.02, "latency": None})
+    found = soak.model_copy(update={"loads": (first, lossy)})
+    changed = comparison.model_copy(update={"tests": (found,)})
+    spec = figures(changed)["soak"]
+    loss, p99 = spec["concat"]
+    assert (loss["encoding"]["y"]["field"], p99["encoding"]["y"]["field"]) == ("percent", "microseconds")
+    (values,) = spec["datasets"].values()
+    assert [(value["from_s"], value["percent"], value["microseconds"] is None) for value in values] == [
+        (0, 0, False),
+        (0.5, 2, True),
+    ]
+    assert "loss in 1 of 2 intervals, most 2 % at 0.5 s" in spec["description"]
+    assert to_svg(spec).startswith("<svg")
+    assert "loss in 1 of 2 intervals; the worst is listed, from 0.5 s." in " ".join(shown(changed).split())
+    never = found.model_copy(update={"loads": (lossy,)})
+    (panel,) = figures(comparison.model_copy(update={"tests": (never,)}))["soak"]["concat"]
+    assert panel["encoding"]["y"]["field"] == "percent", "no frame came back: there is no P99 to draw"
+
+
 def test_the_document_has_every_result_with_its_payload(comparison: Comparison):
     tests = json.loads(to_json(comparison))["tests"]
     assert {test["result"]["test"] for test in tests} >= {"search", "loss-curve", "latency", "soak", "after"}

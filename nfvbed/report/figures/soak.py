@@ -1,0 +1,97 @@
+"""Figure: loss and P99 of the latency over time, from the intervals of soaks."""
+
+from typing import Any, Final
+
+import altair as alt
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.report import wording
+from nfvbed.report.captions import short_caption
+from nfvbed.report.figures.loads import named, newest_tests
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, run_label
+from nfvbed.results import ResultKind
+
+PANEL: Final = 420
+MARGIN: Final = 100
+HEIGHT: Final = 170
+DOTTED: Final = 150
+"""Up to so many intervals each has a dot; more would hide the line."""
+LOSS: Final = ("percent", "loss, % of intended")
+P99: Final = ("microseconds", "P99 of the latency, µs")
+
+Records = list[dict[str, Any]]
+
+
+def soak_figure(comparison: Comparison) -> Spec | None:
+    """Draw the loss ratio and the P99 of every interval against its start; None where there was no soak.
+
+    A pair of panels for each soak: variants that are soaked one after the other share no time.
+    """
+    soaks = [(test, _records(comparison, test)) for test in newest_tests(comparison, (ResultKind.SOAK,))]
+    if not soaks:
+        return None
+    names = [run_label(row.variant, row.run, several=len(comparison.runs) > 1) for row in comparison.rows]
+    scale = color_scale([*names, *(records[0]["variant"] for _, records in soaks)])
+    panels = []
+    for test, records in soaks:
+        load = f"{test.result.test}, {wording.mpps(test.loads[0].point.intended_load_pps)} Mpps"
+        title = [f"{records[0]['variant']}, {records[0]['point']}", load]
+        stamped = any(record["microseconds"] is not None for record in records)
+        panels += [_panel(records, quantity, title, scale) for quantity in ((LOSS, P99) if stamped else (LOSS,))]
+    columns = 2 if len(panels) == 2 * len(soaks) else 1
+    chart = alt.concat(*panels, columns=columns)
+    caption = (
+        "A point for each interval; the moments between intervals are not measured. Loss counts lost and unsent frames."
+        " A soak goes on when the placement class changes: a step can come from that. Of a repeated soak the newest is"
+        f" drawn. {short_caption(comparison)}"
+    )
+    described = "; ".join(_described(records) for _, records in soaks)
+    spec = finish(
+        chart, "Soak: loss and P99 over time", caption, f"Soak over time. {described}.", simulated=comparison.simulated
+    )
+    return fluid(spec, MARGIN, columns)
+
+
+def _records(comparison: Comparison, test: MeasuredTest) -> Records:
+    return [
+        named(comparison, test)
+        | {
+            "from_s": load.from_s,
+            "percent": 100 * load.loss_ratio,
+            "microseconds": load.latency.p99_ns / 1e3 if load.latency else None,
+        }
+        for load in test.loads
+    ]
+
+
+def _panel(records: Records, quantity: tuple[str, str], title: list[str], scale: alt.Scale) -> alt.Chart:
+    name, axis = quantity
+    # A loss that never was has no scale of its own.
+    never = name == LOSS[0] and not any(record[name] for record in records)
+    y_scale = alt.Scale(domain=[0, 1]) if never else alt.Scale(zero=True) if name == LOSS[0] else alt.Scale(type="log")
+    dots = alt.OverlayMarkDef(size=25) if len(records) <= DOTTED else False
+    return (
+        alt.Chart(alt.InlineData(values=records))
+        # Where no frame came back there is no latency, and no line through the gap.
+        .mark_line(point=dots, strokeWidth=1.5, invalid="break-paths-show-path-domains")
+        .encode(
+            x=alt.X("from_s:Q", title="start of the interval, s since the soak began", scale=alt.Scale(nice=False)),
+            y=alt.Y(f"{name}:Q", title=axis, scale=y_scale, axis=alt.Axis(format=",~g", tickCount=5)),
+            color=alt.Color("variant:N", scale=scale, legend=None),
+            tooltip=["variant:N", "point:N", "test:N", "from_s:Q", "percent:Q", "microseconds:Q"],
+        )
+        .properties(width=PANEL, height=HEIGHT, title=title)
+    )
+
+
+def _described(records: Records) -> str:
+    worst = max(records, key=lambda record: float(record["percent"]))
+    lossy = sum(record["percent"] > 0 for record in records)
+    text = f"{records[0]['variant']} at {records[0]['point']}: loss in {lossy} of {len(records)} intervals"
+    if lossy:
+        text += f", most {worst['percent']:.3g} % at {worst['from_s']:g} s"
+    known = [record["microseconds"] for record in records if record["microseconds"] is not None]
+    if known:
+        text += f", 99th percentile {min(known):.3g} to {max(known):.3g} microseconds"
+    return text
