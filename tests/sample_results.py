@@ -136,7 +136,7 @@ def _loads(
                 duration_ns=trial.duration_ns,
             )
         )
-    reference = Reference(of="PDR", load_pps=pdr, regular=True, placement_class="near")
+    reference = Reference(of="PDR", load_pps=pdr, regular=cell == BRIDGE, placement_class="near")
     return _result(cell, kind, 1, LoadsPayload(reference=reference, points=tuple(points)), *mine)
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
+from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report import wording
+from nfvbed.report.loadtables import part
 from nfvbed.results import ResultKind
 
 
@@ -28,7 +29,7 @@ def latency_lines(tests: Iterable[MeasuredTest]) -> tuple[LatencyLine, ...]:
             variant=test.variant,
             point=wording.point(test.topology, test.vnf, test.frame_size),
             test=test.result.test,
-            load=_load(test, load),
+            load=part(test, load) or f"{wording.mpps(load.point.intended_load_pps)} Mpps",
             direction=direction,
             columns=wording.latency_columns(found),
         )
@@ -38,9 +39,3 @@ def latency_lines(tests: Iterable[MeasuredTest]) -> tuple[LatencyLine, ...]:
         if len(load.latency_directions) > 1
         for direction, found in zip(wording.DIRECTIONS, load.latency_directions, strict=False)
     )
-
-
-def _load(test: MeasuredTest, load: MeasuredLoad) -> str:
-    if test.reference is None or load.point.fraction is None:
-        return f"{wording.mpps(load.point.intended_load_pps)} Mpps"
-    return f"{load.point.fraction:.0%} {test.reference.of}"

@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.latency import LatencySummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report.export import Value, guarded
-from nfvbed.results import ResultKind, TablePayload
+from nfvbed.results import Reference, ResultKind, TablePayload
 from nfvbed.search.result import SearchResult
 
 COLUMNS = (
@@ -20,7 +20,7 @@ COLUMNS = (
         for name in ("min", "p50", "p90", "p99", "p99_9", "max", "delay_variation_p99")
     ),
     "condition", "condition_status", "condition_reason", "quantity", "value", "unit", "low", "high",
-    "interval_from_s",
+    "interval_from_s", "reference_regular",
 )  # fmt: skip
 """Latency first of both directions together, then of each. New columns come last: readers by place go on working."""
 
@@ -43,6 +43,11 @@ def _details(test: MeasuredTest) -> Iterable[dict[str, Value]]:
     return _quantities(test.table) if test.table else _loads(test)
 
 
+def _regular(base: Reference | None) -> Value:
+    """Say whether what a load is a part of is a regular result: else it is a lower bound."""
+    return int(base.regular) if base else None
+
+
 def _quantities(table: TablePayload) -> Iterable[dict[str, Value]]:
     for row in table.rows:
         first: dict[str, Value] = {
@@ -50,6 +55,7 @@ def _quantities(table: TablePayload) -> Iterable[dict[str, Value]]:
             "condition_status": row.status.value,
             "condition_reason": row.reason,
             "sequence": row.sequence,
+            "reference_regular": _regular(table.reference),
         }
         for found in row.quantities:
             yield first | {
@@ -100,12 +106,14 @@ def _goals(test: MeasuredTest) -> Iterable[dict[str, Value]]:
 
 def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
     for load in test.loads:
+        base = test.reference if load.point.fraction is not None else None
         of_directions = zip(("0_to_1_", "1_to_0_"), load.latency_directions, strict=False)
         yield {
             "warnings": " ".join(warning.value for warning in test.doubts_at(load)),
             "sequence": load.point.sequence,
             "fraction": load.point.fraction,
-            "of": test.reference.of if test.reference and load.point.fraction is not None else None,
+            "of": base.of if base else None,
+            "reference_regular": _regular(base),
             "intended_load_pps": load.point.intended_load_pps,
             "forwarded_rate_pps": load.point.forwarded_rate_pps,
             "loss_ratio": load.loss_ratio,

@@ -1,11 +1,18 @@
 """What the tables of tests at given loads say beside the numbers, the same in the terminal and on the page."""
 
 from collections.abc import Iterable
+from typing import Final
 
+from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import wording
-from nfvbed.results import ResultKind
+from nfvbed.results import Reference, ResultKind
+from nfvbed.search.result import SearchResult
+
+LOWER_BOUND: Final = (
+    "The load is a part of the lower bound of a search whose result is irregular; what was searched for may lie higher"
+)
 
 
 def worst_interval(test: MeasuredTest) -> MeasuredLoad:
@@ -29,3 +36,59 @@ def soak_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
 def start(load: MeasuredLoad) -> str:
     """Write when an interval of a soak began, in s since the soak did; a dash for what is no interval."""
     return wording.NOTHING if load.from_s is None else f"{load.from_s:.10g}"
+
+
+def part(test: MeasuredTest, load: MeasuredLoad) -> str:
+    """Write what a load is a part of: `50% PDR`, or `≤ 50% PDR` of a PDR of which only a lower bound is known.
+
+    Empty where the load was given in frames/s.
+    """
+    base, fraction = test.reference, load.point.fraction
+    if base is None or fraction is None:
+        return ""
+    return f"{'' if base.regular else '≤ '}{fraction:.0%} {base.of}"
+
+
+def bound_lines(comparison: Comparison, tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
+    """Say in one line which references are lower bounds, and why; nothing where none is."""
+    found = _bounds(comparison, tests)
+    return (f"≤: at most that part. {LOWER_BOUND}: {found}.",) if found else ()
+
+
+def bound_lines_of_tables(comparison: Comparison, tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
+    """Say the same of tests that measure quantities at such a load."""
+    found = _bounds(comparison, tests)
+    return (f"{LOWER_BOUND}: {found}.",) if found else ()
+
+
+def _bounds(comparison: Comparison, tests: Iterable[MeasuredTest]) -> str:
+    found = ((test, _irregular(test)) for test in tests)
+    return "; ".join(dict.fromkeys(_bound(comparison, test, base) for test, base in found if base is not None))
+
+
+def _irregular(test: MeasuredTest) -> Reference | None:
+    """Give the reference that a test's loads are parts of, where it is a lower bound only."""
+    taken = any(load.point.fraction is not None for load in test.loads)
+    base = test.table.reference if test.table else test.reference if taken else None
+    return None if base is None or base.regular else base
+
+
+def _bound(comparison: Comparison, test: MeasuredTest, base: Reference) -> str:
+    """Name a reference and the reasons of the search that found it, where the run still has that."""
+    named = f"{test.variant}, {wording.point(test.topology, test.vnf, test.frame_size)}, {base.of}"
+    results = (
+        SearchResult.model_validate(search.result.payload)
+        for search in comparison.tests
+        if (search.run, search.cell, search.result.kind) == (test.run, test.cell, ResultKind.SEARCH)
+        and search.result.payload
+    )
+    reasons = dict.fromkeys(
+        goal.irregularity.value
+        for result in results
+        for goal in result.goals
+        if goal.goal.name == base.of
+        and goal.irregularity is not None
+        and goal.lower_bound is not None
+        and goal.lower_bound.load_pps == base.load_pps
+    )
+    return f"{named}: {', '.join(reasons)}" if reasons else named

@@ -9,6 +9,7 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report import throughput, wording
 from nfvbed.report.figures.theme import run_label
+from nfvbed.report.loadtables import bound_lines_of_tables
 from nfvbed.results import MeasuredRow, Quantity, ResultKind
 
 MANY = 6
@@ -51,11 +52,11 @@ def measured_tables(comparison: Comparison) -> tuple[MeasuredTable, ...]:
     for test in comparison.tests:
         if test.result.kind.is_table and test.shown:
             by_kind.setdefault(test.result.kind, []).append(test)
+    return tuple(_table(comparison, kind, tests) for kind, tests in by_kind.items())
+
+
+def _table(comparison: Comparison, kind: ResultKind, tests: list[MeasuredTest]) -> MeasuredTable:
     several = len(comparison.runs) > 1
-    return tuple(_table(kind, tests, several) for kind, tests in by_kind.items())
-
-
-def _table(kind: ResultKind, tests: list[MeasuredTest], several: bool) -> MeasuredTable:
     groups: dict[tuple[str, str, str], list[MeasuredTest]] = {}
     for test in tests:
         groups.setdefault((test.run, test.cell, test.result.test), []).append(test)
@@ -65,7 +66,7 @@ def _table(kind: ResultKind, tests: list[MeasuredTest], several: bool) -> Measur
     lines = tuple(line for group in groups.values() for line in _lines(group, several))
     if len(names) > MANY:
         names, lines = (TOGETHER,), tuple(_together(line) for line in lines)
-    return MeasuredTable(kind, names, lines, notes)
+    return MeasuredTable(kind, names, lines, (*notes, *bound_lines_of_tables(comparison, tests)))
 
 
 def _together(line: MeasuredLine) -> MeasuredLine:

@@ -111,7 +111,8 @@ def _loads(comparison: Comparison, tests: list[MeasuredTest]) -> Markup:
     timed = any(load.from_s is not None for test in tests for load in test.loads)
     headings = (*LOAD_HEADINGS[:NAMING], *((FROM_HEADING,) if timed else ()), *LOAD_HEADINGS[NAMING:])
     body = joined(row for test in tests for row in _rows(test, timed=timed))
-    return _table(comparison, "Tests at given loads, both directions together", headings, body)
+    notes = (Markup("<p><small>{}</small></p>").format(line) for line in loadtables.bound_lines(comparison, tests))
+    return _table(comparison, "Tests at given loads, both directions together", headings, body) + joined(notes)
 
 
 def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> list[Markup]:
@@ -181,8 +182,7 @@ def _rows(test: MeasuredTest, *, timed: bool) -> list[Markup]:
 
 
 def _load(test: MeasuredTest, load: MeasuredLoad, *, timed: bool) -> Markup:
-    fraction = load.point.fraction
-    of = f"{fraction:.0%} {test.reference.of}" if test.reference and fraction is not None else wording.NOTHING
+    of = loadtables.part(test, load) or wording.NOTHING
     shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.loss_ratio))
     said = Markup('<td class="limits">{}</td>').format(throughput.doubts(test.doubts_at(load)))
     numbers = (*((loadtables.start(load),) if timed else ()), *shown, *wording.latency_columns(load.latency))

@@ -26,8 +26,9 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
         for kind, advice in throughput.further_advice(comparison)
     ]
     measured = [part for table in measured_tables(comparison) for part in _measured(table)]
-    of_soaks = (Text(line, style="dim") for line in loadtables.soak_lines(loads))
-    at_loads = [*([_loads(loads)] if loads else []), *of_soaks, *_by_direction(loads)]
+    lines = (*loadtables.bound_lines(comparison, loads), *loadtables.soak_lines(loads))
+    said = (Text(line, style="dim") for line in lines)
+    at_loads = [*([_loads(loads)] if loads else []), *said, *_by_direction(loads)]
     return [*(_throughput(rows) if rows else []), *at_loads, *measured, *advice]
 
 
@@ -92,8 +93,8 @@ def _loads(tests: list[MeasuredTest]) -> Table:
             table.add_row(*named, Text(f"{test.result.status.value}: {test.result.reason}", style="magenta"))
             continue
         for load in _shown(test):
-            fraction = "" if load.point.fraction is None else f"{load.point.fraction:.0%} {_of(test)}"
-            shown = [wording.mpps(load.point.intended_load_pps), fraction, wording.loss(load.loss_ratio)]
+            of = loadtables.part(test, load)
+            shown = [wording.mpps(load.point.intended_load_pps), of, wording.loss(load.loss_ratio)]
             doubts = test.doubts_at(load)
             said = Text(throughput.doubts(doubts), style="yellow" if doubts else "")
             table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)
@@ -128,10 +129,6 @@ def _measured(found: MeasuredTable) -> list[RenderableType]:
         label = Text(f"{line.label}: {line.reason}" if line.reason else line.label)
         table.add_row(*named, label, *shown, Text(str(line.repetitions)), said)
     return [table, *(Text(note, style="dim") for note in found.notes)]
-
-
-def _of(test: MeasuredTest) -> str:
-    return test.reference.of if test.reference else ""
 
 
 def _shown(test: MeasuredTest) -> tuple[MeasuredLoad, ...]:

@@ -71,18 +71,15 @@ def _panel(records: Records, quantity: tuple[str, str], title: list[str], scale:
     never = name == LOSS[0] and not any(record[name] for record in records)
     y_scale = alt.Scale(domain=[0, 1]) if never else alt.Scale(zero=True) if name == LOSS[0] else alt.Scale(type="log")
     dots = alt.OverlayMarkDef(size=25) if len(records) <= DOTTED else False
-    return (
-        alt.Chart(alt.InlineData(values=records))
-        # Where no frame came back there is no latency, and no line through the gap.
-        .mark_line(point=dots, strokeWidth=1.5, invalid="break-paths-show-path-domains")
-        .encode(
-            x=alt.X("from_s:Q", title="start of the interval, s since the soak began", scale=alt.Scale(nice=False)),
-            y=alt.Y(f"{name}:Q", title=axis, scale=y_scale, axis=alt.Axis(format=",~g", tickCount=5)),
-            color=alt.Color("variant:N", scale=scale, legend=None),
-            tooltip=["variant:N", "point:N", "test:N", "from_s:Q", "percent:Q", "microseconds:Q"],
-        )
-        .properties(width=PANEL, height=HEIGHT, title=title)
+    base = alt.Chart(alt.InlineData(values=records), title=title, width=PANEL, height=HEIGHT)
+    # Where no frame came back there is no latency, and no line through the gap.
+    chart: alt.Chart = base.mark_line(point=dots, strokeWidth=1.5, invalid="break-paths-show-path-domains").encode(
+        x=alt.X("from_s:Q", title="start of the interval, s since the soak began", scale=alt.Scale(nice=False)),
+        y=alt.Y(f"{name}:Q", title=axis, scale=y_scale, axis=alt.Axis(format=",~g", tickCount=5)),
+        color=alt.Color("variant:N", scale=scale, legend=None),
+        tooltip=["variant:N", "point:N", "test:N", "from_s:Q", "percent:Q", "microseconds:Q"],
     )
+    return chart
 
 
 def _described(records: Records) -> str:

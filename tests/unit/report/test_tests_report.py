@@ -12,6 +12,7 @@ from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
 from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.context import ReportContext
@@ -23,7 +24,7 @@ from nfvbed.report.measured import measured_tables
 from nfvbed.report.page import render_page
 from nfvbed.report.terminal import render
 from nfvbed.report.throughput import throughput_rows
-from nfvbed.results import MeasuredRow, Quantity, ResultKind, TablePayload
+from nfvbed.results import MeasuredRow, Quantity, Reference, ResultKind, TablePayload
 from nfvbed.search.stop import Irregularity
 
 ROOT = Path(__file__).parents[3]
@@ -192,6 +193,56 @@ def test_a_soak_is_drawn_with_its_loss_and_p99_over_time(comparison: Comparison)
     never = found.model_copy(update={"loads": (lossy,)})
     (panel,) = figures(comparison.model_copy(update={"tests": (never,)}))["soak"]["concat"]
     assert panel["encoding"]["y"]["field"] == "percent", "no frame came back: there is no P99 to draw"
+
+
+def irregular(test: MeasuredTest, load_pps: int) -> MeasuredTest:
+    """Give a test whose reference is the lower bound of a search that ended at `max_load_pps`."""
+    base = Reference(of="NDR", load_pps=load_pps, regular=False, placement_class="only")
+    if test.table is None:
+        return test.model_copy(update={"reference": base})
+    return test.model_copy(update={"table": test.table.model_copy(update={"reference": base})})
+
+
+def test_a_part_of_a_lower_bound_is_marked_everywhere(comparison: Comparison):
+    """The search `bounded` found 500,000 frames/s: a lower bound, as that was the most it was allowed to try."""
+    told = "whose result is irregular; what was searched for may lie higher: simulated, p2p, 64 B, NDR: max-load."
+    regular = (" ".join(shown(comparison).split()), render_page(ReportContext(comparison=comparison, runs=())))
+    assert all("≤ 90% NDR" not in text and "irregular; what" not in text for text in regular)
+    tests = tuple(
+        irregular(test, 500_000) if test.reference and test.result.test == "latency" else test
+        for test in comparison.tests
+    )
+    changed = comparison.model_copy(update={"tests": tests})
+    terminal = " ".join(shown(changed, 200).split())
+    page = render_page(ReportContext(comparison=changed, runs=()))
+    for text in (terminal, page):
+        assert "≤ 90% NDR" in text
+        assert text.count(told) == 1, "one note, however many loads are marked"
+    lines = [line for line in csv.DictReader(io.StringIO(csv_of(changed))) if line["kind"] in ("latency", "loss-curve")]
+    assert {(line["kind"], line["of"], line["reference_regular"]) for line in lines} == {
+        ("latency", "", ""),
+        ("latency", "NDR", "0"),
+        ("loss-curve", "mrr", "1"),
+    }
+
+
+def test_a_test_at_a_part_of_a_lower_bound_says_so_below_its_table(comparison: Comparison):
+    first = comparison.tests[0]
+    rows = (MeasuredRow(label="110% to 50% of NDR", quantities=(Quantity(name="recovery", value=0.1, unit="s"),)),)
+    update = {"kind": ResultKind.SYSTEM_RECOVERY, "test": "recovery"}
+    result = first.result.model_copy(update=update)
+    test = first.model_copy(update={"result": result, "shown": True, "table": TablePayload(rows=rows)})
+    searches = [other for other in comparison.tests if other.result.kind is ResultKind.SEARCH]
+
+    def found(one: MeasuredTest) -> Comparison:
+        return comparison.model_copy(update={"tests": (*searches, one)})
+
+    assert measured_tables(found(test))[0].notes == ()
+    bounded = found(irregular(test, 500_000).model_copy(update={"cell": searches[0].cell}))
+    (note,) = measured_tables(bounded)[0].notes
+    assert note.endswith("NDR: max-load.")
+    lines = list(csv.DictReader(io.StringIO(csv_of(bounded))))
+    assert lines[-1]["reference_regular"] == "0"
 
 
 def test_the_document_has_every_result_with_its_payload(comparison: Comparison):
