@@ -68,7 +68,8 @@ def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
     if not frames:
         return None
     highest = int(merged.get_max_value())
-    shown = [p for p in CURVE if p <= 99 or frames * (100 - p) / 100 >= FRAMES_ABOVE]
+    # Rounded: 100 - 99.9 is a little less than 0.1 to a computer.
+    shown = [p for p in CURVE if p <= 99 or round(frames * (100 - p) / 100, 6) >= FRAMES_ABOVE]
     curve = [(p, int(merged.get_value_at_percentile(p))) for p in shown]
     return LatencySummary(
         frames=frames,

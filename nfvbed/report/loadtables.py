@@ -1,9 +1,10 @@
 """What the tables of tests at given loads say beside the numbers, the same in the terminal and on the page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.latency import FRAMES_ABOVE, LatencySummary
 from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import wording
@@ -13,6 +14,14 @@ from nfvbed.search.result import SearchResult
 LOWER_BOUND: Final = (
     "The load is a part of the lower bound of a search whose result is irregular; what was searched for may lie higher"
 )
+
+TAIL: Final = 99.9
+"""The percentile of the tables that takes most frames."""
+
+
+def listed(test: MeasuredTest) -> tuple[MeasuredLoad, ...]:
+    """Give the loads that the terminal lists: all, but of a soak's intervals only the worst one."""
+    return (worst_interval(test),) if test.result.kind is ResultKind.SOAK and test.loads else test.loads
 
 
 def worst_interval(test: MeasuredTest) -> MeasuredLoad:
@@ -92,3 +101,24 @@ def _bound(comparison: Comparison, test: MeasuredTest, base: Reference) -> str:
         and goal.lower_bound.load_pps == base.load_pps
     )
     return f"{named}: {', '.join(reasons)}" if reasons else named
+
+
+def tail_lines(shown: Iterable[tuple[MeasuredTest, Sequence[MeasuredLoad]]]) -> tuple[str, ...]:
+    """Say in one line why tables have a dash in place of a percentile of their latencies; nothing where none has.
+
+    Args:
+        shown: tests, each with those of its loads that are listed.
+    """
+    found = [summary for test, loads in shown for load in loads for summary in _latencies(test, load)]
+    if all(summary is None or summary.at(TAIL) is not None for summary in found):
+        return ()
+    needed = round(FRAMES_ABOVE * 100 / (100 - TAIL))
+    return (
+        f"P{TAIL:g} is {wording.NOTHING} where fewer than {FRAMES_ABOVE} frames lie above it: chance would decide it."
+        f" It takes {needed:,} frames with time stamps; longer trials and higher loads have more of them.",
+    )
+
+
+def _latencies(test: MeasuredTest, load: MeasuredLoad) -> tuple[LatencySummary | None, ...]:
+    """Give what a load's rows show: both directions together, and of a test of latency each on its own."""
+    return (load.latency, *(load.latency_directions if test.result.kind is ResultKind.LATENCY else ()))

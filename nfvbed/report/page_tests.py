@@ -119,10 +119,11 @@ def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> list[Mar
     """Write the latency of each direction, for tests of latency; and what the last column is."""
     if not any(load.latency for test in tests for load in test.loads):
         return []
-    sentence = Markup("<p><small>{}</small></p>").format(wording.LATENCY_SENTENCE)
+    told = (wording.LATENCY_SENTENCE, *loadtables.tail_lines((test, test.loads) for test in tests))
+    sentences = [Markup("<p><small>{}</small></p>").format(sentence) for sentence in told]
     lines = latency_lines(tests)
     if not lines:
-        return [sentence]
+        return sentences
     first = Markup('<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td class="n">{}</td><td>{}</td>{}</tr>')
     body = joined(
         first.format(
@@ -135,7 +136,7 @@ def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> list[Mar
         )
         for line in lines
     )
-    return [_table(comparison, "Latency by direction", DIRECTION_HEADINGS, body), sentence]
+    return [_table(comparison, "Latency by direction", DIRECTION_HEADINGS, body), *sentences]
 
 
 def _measured(comparison: Comparison, found: MeasuredTable) -> Markup:

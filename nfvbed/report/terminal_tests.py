@@ -6,13 +6,12 @@ from rich.table import Table
 from rich.text import Text
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
+from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import loadtables, throughput, wording
 from nfvbed.report.directions import latency_lines
 from nfvbed.report.irregular import ADVICE
 from nfvbed.report.measured import MeasuredTable, measured_tables
-from nfvbed.results import ResultKind
 
 
 def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
@@ -92,7 +91,7 @@ def _loads(tests: list[MeasuredTest]) -> Table:
         if test.result.status is not Status.OK:
             table.add_row(*named, Text(f"{test.result.status.value}: {test.result.reason}", style="magenta"))
             continue
-        for load in _shown(test):
+        for load in loadtables.listed(test):
             of = loadtables.part(test, load)
             shown = [wording.mpps(load.point.intended_load_pps), of, wording.loss(load.loss_ratio)]
             doubts = test.doubts_at(load)
@@ -105,15 +104,16 @@ def _by_direction(tests: list[MeasuredTest]) -> list[RenderableType]:
     """Give the latency of each direction, for tests of latency; and what the last column is."""
     if not any(load.latency for test in tests for load in test.loads):
         return []
-    sentence = Text(wording.LATENCY_SENTENCE, style="dim")
+    told = (wording.LATENCY_SENTENCE, *loadtables.tail_lines((test, loadtables.listed(test)) for test in tests))
+    sentences = [Text(sentence, style="dim") for sentence in told]
     lines = latency_lines(tests)
     if not lines:
-        return [sentence]
+        return [*sentences]
     table = _table("latency by direction", ("variant", "traffic", "test", "load", "way", *wording.LATENCY_HEADINGS), 5)
     for line in lines:
         named = (Text(line.variant, style="bold"), Text(line.point), Text(line.test), Text(line.load))
         table.add_row(*named, Text(line.direction), *(Text(text) for text in line.columns))
-    return [table, sentence]
+    return [table, *sentences]
 
 
 def _measured(found: MeasuredTable) -> list[RenderableType]:
@@ -129,10 +129,3 @@ def _measured(found: MeasuredTable) -> list[RenderableType]:
         label = Text(f"{line.label}: {line.reason}" if line.reason else line.label)
         table.add_row(*named, label, *shown, Text(str(line.repetitions)), said)
     return [table, *(Text(note, style="dim") for note in found.notes)]
-
-
-def _shown(test: MeasuredTest) -> tuple[MeasuredLoad, ...]:
-    """Give the loads to list: all, but of a soak's intervals only the worst one."""
-    if test.result.kind is not ResultKind.SOAK:
-        return test.loads
-    return (loadtables.worst_interval(test),)

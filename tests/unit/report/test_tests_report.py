@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from hdrh.histogram import HdrHistogram
 from rich.console import Console
 
 from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
 from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.latency import LatencySummary, merge_latency
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
@@ -243,6 +245,30 @@ def test_a_test_at_a_part_of_a_lower_bound_says_so_below_its_table(comparison: C
     assert note.endswith("NDR: max-load.")
     lines = list(csv.DictReader(io.StringIO(csv_of(bounded))))
     assert lines[-1]["reference_regular"] == "0"
+
+
+def test_a_dash_for_a_percentile_is_explained_where_there_is_one(comparison: Comparison):
+    told = "P99.9 is - where fewer than 10 frames lie above it: chance would decide it. It takes 10,000 frames"
+    (test,) = (one for one in comparison.tests if one.result.test == "latency" and one.variant == "simulated")
+    full, few = merge_latency([encoded(10_000)]), merge_latency([encoded(9_999)])
+
+    def texts(*latencies: LatencySummary | None) -> tuple[str, str]:
+        first = test.loads[0].model_copy(update={"latency": latencies[0], "latency_directions": latencies[1:]})
+        changed = test.model_copy(update={"loads": (first,)})
+        found = comparison.model_copy(update={"tests": (changed,)})
+        return " ".join(shown(found).split()), render_page(ReportContext(comparison=found, runs=()))
+
+    assert full is not None and few is not None
+    assert all(text.count(told) == 1 for text in texts(few, few, few))
+    assert all(text.count(told) == 1 for text in texts(full, few, few)), "each direction has half of the frames"
+    assert all(told not in text for text in texts(full, full, full))
+    assert all(told not in text for text in texts(full, full, None)), "a direction without frames has no percentile"
+
+
+def encoded(frames: int) -> str:
+    histogram = HdrHistogram(1, 1_000_000, 3)
+    histogram.record_value(1000, frames)
+    return histogram.encode().decode("ascii")
 
 
 def test_the_document_has_every_result_with_its_payload(comparison: Comparison):
