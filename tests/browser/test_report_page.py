@@ -27,7 +27,7 @@ SCENARIOS = {
     "vnfs": Scenario(systems=(BRIDGE, OVS, *CEILINGS, *PVP, *CHAIN), far_rounds=(), changing=()),
     "tests": Scenario(far_rounds=(), changing=()),
 }
-FIGURES = {"measured": 4, "simulated": 3, "vnfs": 5, "tests": 6}
+FIGURES = {"measured": 4, "simulated": 3, "vnfs": 5, "tests": 7}
 ROWS = {"measured": 4, "simulated": 2, "vnfs": 12, "tests": 4}
 
 
