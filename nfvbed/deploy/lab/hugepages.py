@@ -13,6 +13,8 @@ MORE_PAGES = (
     " reserve them at boot (hugepages=N), or lower hugepages_mib of the variant or generator_hugepages_mib of the site"
 )
 """What can be done where there are too few."""
+_TRIES = 5
+"""How often the pool is enlarged by what is short."""
 
 
 class HugepagePool:
@@ -72,8 +74,13 @@ class HugepagePool:
         wanted = pages if pages <= reach else least
         if wanted > reach:
             raise self._too_few(pages, path)
-        if wanted > before:
-            self.enlarge(wanted - before, ledger)
+        for _ in range(_TRIES):
+            # A program that was promised some may take them in between: then as many are short again.
+            had = self.free
+            if had < wanted:
+                self.enlarge(wanted - had, ledger)
+            if self.free <= had:
+                break
         if self.free < least:
             raise self._too_few(pages, path)
         return min(self.free, pages)
