@@ -6,6 +6,7 @@ from typing import Any
 
 from nfvbed.deploy.site import Site
 from nfvbed.errors import (
+    ConfigurationError,
     DeployError,
     InterruptedRunError,
     NfvbedError,
@@ -322,8 +323,8 @@ def failure_of(given_up: Mapping[str, NfvbedError]) -> NfvbedError | None:
     if not given_up:
         return None
     error = next((e for e in given_up.values() if isinstance(e, VnfDiedError)), next(iter(given_up.values())))
-    # What the host lacks has an exit status of its own where it keeps a run from beginning; here all else was measured.
-    kind = DeployError if isinstance(error, PrerequisiteError) else type(error)
+    # Exit statuses 10 and 12 say that a run could not begin; here all else was measured.
+    kind = DeployError if isinstance(error, ConfigurationError | PrerequisiteError) else type(error)
     return kind(
         f"{len(given_up)} {'cell was' if len(given_up) == 1 else 'cells were'} given up; all others were measured",
         where=", ".join(given_up),
