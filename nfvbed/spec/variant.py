@@ -1,6 +1,8 @@
 """`deploy/variants/*.yml`: one data plane each."""
 
-from typing import TYPE_CHECKING, Annotated, Self, TypeVar, Union
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -15,7 +17,7 @@ from nfvbed.spec.vnf import NATIVE, VnfUse
 if TYPE_CHECKING:
     VariantOptions = DataPlaneOptions
 else:
-    VariantOptions = Annotated[Union[declared_options()], Field(discriminator="dataplane")]  # noqa: UP007 - of a tuple
+    VariantOptions = Annotated[reduce(or_, declared_options()), Field(discriminator="dataplane")]
 
 _Options = TypeVar("_Options", bound=DataPlaneOptions)
 

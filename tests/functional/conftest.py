@@ -134,3 +134,15 @@ def _nfvbed(before, mark):
         if process.poll() is None:
             process.kill()
             process.communicate()
+
+
+@pytest.fixture(name="ask")
+def _ask(nfvbed):
+    """Runs nfvbed to its end; gives exit status, output and errors."""
+
+    def ask(*arguments):
+        process = nfvbed(*arguments)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    return ask

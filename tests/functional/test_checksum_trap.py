@@ -10,16 +10,6 @@ BRIDGE = ("onboard", "vloop", "--variant", "linux-bridge")
 FRAMES = "frames with a checksum left to hardware: "
 
 
-@pytest.fixture(name="ask")
-def _ask(nfvbed):
-    def ask(*arguments):
-        process = nfvbed(*arguments)
-        out, err = process.communicate(timeout=120)
-        return process.returncode, out, err
-
-    return ask
-
-
 def test_a_raw_vnf_that_is_given_incomplete_checksums_is_found_out(ask, before, mark):
     status, out, err = ask(*BRIDGE, "--forwarding", "raw")
     assert status == 0, err

@@ -12,16 +12,6 @@ from nfvbed.spec.loader import Project
 PROJECT = Project()
 
 
-@pytest.fixture(name="ask")
-def _ask(nfvbed):
-    def ask(*arguments):
-        process = nfvbed(*arguments)
-        out, err = process.communicate(timeout=120)
-        return process.returncode, out, err
-
-    return ask
-
-
 def test_a_variant_without_p2p_is_deployed_with_its_own_vnf(ask, before, mark):
     status, out, err = ask("deploy", "macvtap-private", "--json")
     assert status == 0, err

@@ -32,6 +32,7 @@ IPV4 = bytes.fromhex("0800 4500002e000000004011") + bytes(36)
 SHORT = (
     *("--no-doctor", "--set", "ceilings=false", "--set", "variants=[xdp]"),
     *("--set", "tests=[{kind: xdp-tasks, duration_s: 0.1, trials: 1, repeat: 100000}]"),
+    *("--set", "repetitions={needed: 1, max_rounds: 1}"),
 )
 
 
