@@ -24,3 +24,7 @@ class RunData:
     """What the doctor said of the variants before the run; none where it was not asked."""
     ports: dict[str, str] = field(default_factory=dict)
     """The ports of cells, by the hash of their configuration, where they are set otherwise than most of their kind."""
+
+    def ports_of(self, cell: CellRecord) -> str:
+        """Give the ports of a cell: their kind, and what few have set (`veth-no-offloads`)."""
+        return self.ports.get(cell.config_hash, cell.port_kind.value)

@@ -43,7 +43,10 @@ class MeasuredTest(Record):
     run: str
     cell: str
     variant: str
-    """Its name; `loopback vhost-user` of the generator alone on such ports, whose latency is the floor of others."""
+    """Its name; `loopback vhost-user` of the generator alone on such ports, whose latency is the floor of others.
+
+    Ports that few have set so are named so: `loopback veth-no-offloads`.
+    """
     topology: str
     vnf: str
     frame_size: FrameSize
@@ -85,7 +88,7 @@ def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: s
         own = [labels[data.run.id, trial.sequence] for trial in trials if result.placed_by(trial.sequence)]
         label = placement_of(result.kind, result.placement_class, own)
         always = not trials or result.kind is ResultKind.SOAK
-        yield _placed(cells[result.cell], result, trials, (label, always or label in (shown, ONLY)))
+        yield _placed(data, cells[result.cell], result, trials, (label, always or label in (shown, ONLY)))
 
 
 def take_census_of_tests(tests: Iterable[MeasuredTest], cell: str) -> Census:
@@ -111,7 +114,7 @@ def take_census_of_tests(tests: Iterable[MeasuredTest], cell: str) -> Census:
 
 
 def _placed(
-    cell: CellRecord, result: ResultRecord, trials: list[TrialRecord], placed: tuple[str, bool]
+    data: RunData, cell: CellRecord, result: ResultRecord, trials: list[TrialRecord], placed: tuple[str, bool]
 ) -> MeasuredTest:
     label, shown = placed
     loads: tuple[MeasuredLoad, ...] = ()
@@ -129,7 +132,7 @@ def _placed(
     return MeasuredTest(
         run=result.run,
         cell=cell.id,
-        variant=cell.variant if cell.role is CellRole.SUBJECT else f"{cell.role.value} {cell.port_kind.value}",
+        variant=cell.variant if cell.role is CellRole.SUBJECT else f"{cell.role.value} {data.ports_of(cell)}",
         topology=cell.topology,
         vnf=cell.vnf,
         frame_size=cell.frame_size,

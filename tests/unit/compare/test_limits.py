@@ -10,6 +10,7 @@ from nfvbed.compare.comparison import compare
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole, Preset, QualityWarning, TrialRecord
+from nfvbed.results import ResultKind, ResultRecord
 
 CELL = "ovs-dpdk/p2p/64"
 
@@ -119,3 +120,22 @@ def test_a_ceiling_holds_for_ports_that_are_set_like_its_own():
     assert row_of(dataclasses.replace(data, ports=ring)).loopback_pps is None
     both = ring | {hashes["loopback:vhost-user/p2p/64"]: "vhost-user-ring-256"}
     assert row_of(dataclasses.replace(data, ports=both)).loopback_pps
+
+
+def test_tests_of_ceilings_are_told_apart_by_how_their_ports_are_set():
+    data = with_ceiling(CellRole.LOOPBACK, 1.0)
+    ceiling = next(cell for cell in data.cells if cell.role is CellRole.LOOPBACK)
+    floor = ResultRecord(
+        run=data.run.id,
+        cell=ceiling.id,
+        round=1,
+        test="latency",
+        kind=ResultKind.LATENCY,
+        placement_class="only",
+        started_at=data.run.started_at,
+        ended_at=data.run.started_at,
+    )
+    ring = {ceiling.config_hash: "vhost-user-ring-256"}
+    for ports, name in (({}, "loopback vhost-user"), (ring, "loopback vhost-user-ring-256")):
+        (test,) = compare([dataclasses.replace(data, results=(floor,), ports=ports)]).tests
+        assert test.variant == name
