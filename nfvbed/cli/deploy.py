@@ -4,10 +4,9 @@ import json
 
 import click
 
-from nfvbed.cli.support import require_host
+from nfvbed.cli.support import require_host, require_same
 from nfvbed.cli.vnf_options import DEFAULT_VNF, path_of
 from nfvbed.deploy.lab.standing import find_standing
-from nfvbed.deploy.wiring import vnf_port_kind
 from nfvbed.onboard.site import OnboardingSite
 from nfvbed.onboard.sites import open_site
 from nfvbed.records import Deployment
@@ -53,9 +52,7 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
 def _foreseen(lab: OnboardingSite, wanted: Variant, topology: str, choice: VnfChoice | None) -> str:
     standing = find_standing()
     if standing is not None:
-        kind = None if choice is None else vnf_port_kind(wanted, choice)
-        if not standing.is_same(wanted, topology, kind):
-            raise standing.in_the_way(wanted.name)
+        require_same(standing, wanted, topology, choice)
         return "stands already: nothing would be done"
     support = lab.require(wanted)
     if choice is not None:

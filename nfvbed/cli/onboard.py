@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.offload_price import measure_price
-from nfvbed.cli.support import require_host
+from nfvbed.cli.support import require_host, require_same
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
 from nfvbed.deploy.lab.generator import destination_macs
 from nfvbed.deploy.lab.standing import Standing, find_standing
@@ -52,6 +52,8 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         _refuse_other(standing, wanted, topology)
         if standing is None:
             lab.require(wanted)
+        elif standing.deployment.topology == topology:
+            require_same(standing, wanted, topology, choice)
         lab.require_vnf(topology, choice)
         click.echo(f"{vnf} ({explicit_label(choice)}) would be onboarded on {wanted.name} ({topology})")
         return

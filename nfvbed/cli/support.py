@@ -1,8 +1,12 @@
-"""Whether this host can run what a command is about to set up."""
+"""Whether this host can run what a command is about to set up, and whether what stands is that."""
 
-from nfvbed.deploy.lab.standing import find_standing
+from nfvbed.deploy.lab.standing import Standing, find_standing
+from nfvbed.deploy.wiring import on_path, vnf_port_kind
+from nfvbed.onboard import standing as standing_vnfs
 from nfvbed.onboard.site import OnboardingSite
+from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 
 
 def require_host(lab: OnboardingSite, variant: Variant) -> None:
@@ -17,3 +21,18 @@ def require_host(lab: OnboardingSite, variant: Variant) -> None:
     lab.begin()
     if find_standing() is None:
         lab.require(variant)
+
+
+def require_same(standing: Standing, wanted: Variant, topology: str, choice: VnfChoice | None) -> None:
+    """Refuse, in a dry run, what a deployment would refuse to take as it stands.
+
+    Raises:
+        BusyError: another variant, topology or kind of VNF ports stands.
+        OnboardError: another VNF stands on it.
+    """
+    kind = None if choice is None else vnf_port_kind(wanted, on_path(layout(topology), choice))
+    if not standing.is_same(wanted, topology, kind):
+        raise standing.in_the_way(wanted.name)
+    vnfs = standing_vnfs.find(standing.deployment)
+    if choice is not None and vnfs is not None:
+        standing_vnfs.require_same(standing.deployment, vnfs, choice)

@@ -15,7 +15,7 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
 from nfvbed.deploy.tables.table import ForwardingTable
-from nfvbed.errors import InternalError, OnboardError, UnsupportedError
+from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.onboard import path, standing
 from nfvbed.onboard.ends import EndTraffic, VnfEnds
 from nfvbed.onboard.incomplete import leave_checksums_out
@@ -191,13 +191,7 @@ class OnboardingSite(Site):
     def _take_over(
         self, deployment: Deployment, plan: Layout, choice: VnfChoice, stood: standing.StandingVnfs
     ) -> Deployment:
-        if stood.choice.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
-            raise OnboardError(
-                f"another VNF stands on {deployment.variant}",
-                where=deployment.run_directory,
-                observed=f"{stood.choice.label}; asked for: {choice.label}",
-                fix="nfvbed destroy, then again",
-            )
+        standing.require_same(deployment, stood, choice)
         places = placements(deployment, plan, choice, self._host(deployment))
         drivers = tuple(driver(choice.kind, place.does) for place in places)
         live = _Live(plan, choice, places, drivers, stood.handles, stays=True)

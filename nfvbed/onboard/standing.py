@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from nfvbed.errors import OnboardError
 from nfvbed.records import Deployment, Record, VnfHandle
 from nfvbed.spec.vnf import VnfChoice
 
@@ -32,6 +33,21 @@ def find(deployment: Deployment) -> StandingVnfs | None:
     """Read them; None where none were onboarded."""
     path = _path(deployment)
     return _ADAPTER.validate_json(path.read_bytes()) if path.exists() else None
+
+
+def require_same(deployment: Deployment, stood: StandingVnfs, choice: VnfChoice) -> None:
+    """Refuse to take VNFs over that are others than those asked for; by which words they were asked for is the same.
+
+    Raises:
+        OnboardError: another VNF stands.
+    """
+    if stood.choice.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
+        raise OnboardError(
+            f"another VNF stands on {deployment.variant}",
+            where=deployment.run_directory,
+            observed=f"{stood.choice.label}; asked for: {choice.label}",
+            fix="nfvbed destroy, then again",
+        )
 
 
 def _path(deployment: Deployment) -> Path:

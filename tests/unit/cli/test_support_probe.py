@@ -1,14 +1,23 @@
-"""A host is probed before something is set up on it, and left alone while something stands."""
+"""A host is probed before something is set up on it, and left alone while something stands that fits."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from nfvbed.cli import support
-from nfvbed.errors import UnsupportedError
+from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of
+from nfvbed.deploy.lab.standing import Standing
+from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.onboard import standing as standing_vnfs
 from nfvbed.onboard.site import OnboardingSite
+from nfvbed.records import Deployment
+from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+
+PROJECT = Project(Path(__file__).parents[3])
 
 
 @dataclass
@@ -36,3 +45,22 @@ def test_what_stands_is_not_disturbed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(support, "find_standing", lambda: "something")
     support.require_host(cast("OnboardingSite", lab), cast("Variant", None))
     assert lab.log == ["begin"]
+
+
+def chosen(variant: Variant, **options: Any) -> VnfChoice:
+    choice = choice_of(PROJECT, variant, "pvp", DEFAULT_VNF, options)
+    assert choice is not None
+    return choice
+
+
+def test_a_dry_run_refuses_where_another_vnf_stands(tmp_path: Path) -> None:
+    variant = PROJECT.load_variant("ovs-dpdk")
+    deployment = Deployment(
+        id="d", variant=variant.name, site="lab", topology="pvp", ports=(), run_directory=str(tmp_path)
+    )
+    standing = Standing(cast("Any", None), deployment, variant, cast("Any", None))
+    mac = chosen(variant, forwarding="mac")
+    standing_vnfs.save(deployment, standing_vnfs.StandingVnfs(choice=mac, handles=()))
+    support.require_same(standing, variant, "pvp", mac)
+    with pytest.raises(OnboardError, match="another VNF stands on ovs-dpdk"):
+        support.require_same(standing, variant, "pvp", chosen(variant))
