@@ -229,7 +229,7 @@ class MeasuredRow(Record):
     sequence: int | None = None
     """Of its trial; None: it is of several, or of none."""
     sequences: tuple[int, ...] = ()
-    """Of its trials, where it is of several (socket traffic), or of those beside the one above."""
+    """Of all its trials where it is of several (socket traffic); else of those that count beside the one above."""
     status: Status = Status.OK
     reason: str = ""
 

@@ -11,7 +11,7 @@ from nfvbed.deploy.wiring import require_path
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.choices import explicit_label, possible_forwarding, resolve
-from nfvbed.spec.layout import CHAINS, layout
+from nfvbed.spec.layout import layout, without_chains
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import NATIVE, Forwarding, ImageSpec, VnfChoice, VnfUse, Vnic
@@ -61,7 +61,7 @@ def path_of(
         ConfigurationError, UnsupportedError: as `choice_of`.
     """
     lacking = "" if topology is not None else variant.lacks(WITHOUT_VNF)
-    offered = [name for name in variant.topologies if name != CHAINS]
+    offered = without_chains(variant.topologies)
     if not lacking or not offered:
         topology = topology or WITHOUT_VNF
         return topology, choice_of(project, variant, topology, vnf, options)

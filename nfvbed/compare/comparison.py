@@ -151,10 +151,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     choices = {host: _choose(runs, placements[host], labels, options) for host, runs in hosts}
     names = {host: choice.name for host, choice in choices.items()}
     summaries = [
-        _with_ports(
-            summarise(entry.run, cell, _of_cell(entry, cell.id, labels), names[entry.run.host_hash], options.rules),
-            entry,
-        )
+        summarise(entry, cell, _of_cell(entry, cell.id, labels), names[entry.run.host_hash], options.rules)
         for entry in data
         for cell in entry.cells
     ]
@@ -184,10 +181,6 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences)),
     )
-
-
-def _with_ports(row: CellSummary, entry: RunData) -> CellSummary:
-    return row.model_copy(update={"ports": entry.ports.get(row.config_hash, row.port_kind.value)})
 
 
 def require_comparable(comparison: Comparison) -> None:

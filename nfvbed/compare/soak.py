@@ -18,7 +18,8 @@ def interval_starts_s(points: Sequence[LoadPoint], trials: Mapping[int, TrialRec
         points: of the soak, in the order in which they were measured.
         trials: of the points, by sequence; the start of one that is missing comes from the traffic alone.
     """
-    began = [_began(trials.get(point.sequence)) for point in points]
+    found = [trials.get(point.sequence) for point in points]
+    began = [datetime.fromisoformat(trial.started_at) if trial else None for trial in found]
     origin = next((moment for moment in began if moment is not None), None)
     starts: list[float] = []
     over_s = 0.0
@@ -28,7 +29,3 @@ def interval_starts_s(points: Sequence[LoadPoint], trials: Mapping[int, TrialRec
         starts.append(start_s)
         over_s = start_s + point.duration_ns / NS_PER_S
     return tuple(starts)
-
-
-def _began(trial: TrialRecord | None) -> datetime | None:
-    return datetime.fromisoformat(trial.started_at) if trial else None

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
 from nfvbed.compare.placement import MIXED, ONLY
 from nfvbed.compare.rowdoubts import WarningCount, row_warnings
+from nfvbed.compare.rundata import RunData
 from nfvbed.compare.statistics import Interval, interquartile_range, median, median_interval
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import (
@@ -19,7 +20,6 @@ from nfvbed.records import (
     QualityWarning,
     Record,
     Role,
-    RunRecord,
     Status,
     TrialRecord,
 )
@@ -136,7 +136,7 @@ class CellSummary(Record):
     flows: int
     bidirectional: bool
     port_kind: PortKind
-    ports: str = ""
+    ports: str
     """As its ceilings must have them too: their kind, and what few have set (`veth-no-offloads`)."""
     host_hash: str
     config_hash: str
@@ -155,13 +155,13 @@ class CellSummary(Record):
     warnings: tuple[WarningCount, ...] = ()
     limits: tuple[Limit, ...] = ()
     loopback_pps: float | None = None
-    """The generator's own ceiling on this port kind, same run and class; None also where it is exceeded."""
+    """The generator's own ceiling on such ports, same run and class; None also where it is exceeded."""
     vnf_pps: float | None = None
     """The VNF looped back alone, same run and class; None also where it is exceeded or was not measured."""
     exceeded: tuple[ExceededCeiling, ...] = ()
     price: Price | None = None
     of_bare_ports: Price | None = None
-    """The rate as a fraction of the generator's looped back on the same kind of ports; None where that is not known."""
+    """The rate as a fraction of the generator's looped back on such ports; None where that is not known."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -203,14 +203,14 @@ class LabelledTrial(Record):
 
 
 def summarise(
-    run: RunRecord, cell: CellRecord, trials: Sequence[LabelledTrial], placement_class: str, rules: Rules
+    data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], placement_class: str, rules: Rules
 ) -> CellSummary:
     """Summarise one cell in one class; trials of other classes are counted, never used.
 
     A ceiling's trial without a core distance counts in every class: a loop-back has no switch to be far from.
 
     Args:
-        run: that it was measured in.
+        data: the run that it was measured in.
         cell: the cell.
         trials: all of the cell's.
         placement_class: that is shown.
@@ -229,9 +229,10 @@ def summarise(
     cycles, source = _cycles(maximum)
     return CellSummary(
         **{name: getattr(cell, name) for name in _OF_THE_CELL},
-        run=run.id,
+        run=data.run.id,
         cell=cell.id,
-        host_hash=run.host_hash,
+        ports=data.ports_of(cell),
+        host_hash=data.run.host_hash,
         placement_class=placement_class,
         status=status,
         reason=reason,

@@ -100,8 +100,8 @@ def on_path(plan: Layout, choice: VnfChoice) -> VnfChoice:
     return choice.model_copy(update={"forwarding": "io"}) if plan.one_way else choice
 
 
-def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> None:
-    """Check what can be known without a host: the variant has the topology, and such VNFs can be attached to it.
+def require_topology(variant: Variant, topology: str) -> None:
+    """Check that a variant has a topology.
 
     Raises:
         UnsupportedError: with the reason.
@@ -113,6 +113,15 @@ def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> N
             where=f"variant {variant.name}, topologies",
             fix=f"choose one of {', '.join(variant.topologies) or 'none'}",
         )
+
+
+def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> None:
+    """Check what can be known without a host: the variant has the topology, and such VNFs can be attached to it.
+
+    Raises:
+        UnsupportedError: with the reason.
+    """
+    require_topology(variant, topology)
     plan = layout(topology)
     if choice is not None and plan.vnfs:
         runs = on_path(plan, choice)

@@ -29,12 +29,11 @@ def planned_ceilings(
     """Plan the ceilings: of all ports that are set alike, for the first variant that has such, and of VNFs on each."""
     first = {variant.ports: variant for variant in reversed(variants)}
     used = _used_sizes(cell for cell in subjects if not layout(cell.topology).one_way)
-    kinds = [kind for kind in dict.fromkeys(variant.ports for variant in variants) if kind in used]
-    ports = [
-        _ceiling(experiment, role, first[kind], (PORT_TO_PORT, ""), size)
-        for kind in kinds
+    bare = [
+        _ceiling(experiment, role, first[ports], (PORT_TO_PORT, ""), size)
+        for ports in dict.fromkeys(variant.ports for variant in variants)
         for role in OF_THE_PORTS
-        for size in used[kind]
+        for size in used.get(ports, ())
     ]
     by_name = {variant.name: variant for variant in variants}
     vnfs = {
@@ -49,7 +48,7 @@ def planned_ceilings(
         for (_, label), variant in reversed(vnfs.items())
         for size in experiment.sizes_in(ONE_VNF)
     ]
-    return ports + alone
+    return bare + alone
 
 
 def is_bounded_by_its_vnf(cell: CellPlan, choices: Choices) -> bool:
@@ -77,7 +76,7 @@ def choice_of(choices: Choices, key: DeploymentKey) -> VnfChoice | None:
 
 
 def _used_sizes(subjects: Iterable[CellPlan]) -> dict[str, list[FrameSize]]:
-    """Give the sizes of each kind of ports' cells between two ports of the generator: others have no such ceilings."""
+    """Give the sizes of cells between two ports of the generator, by their ports: others have no such ceilings."""
     found: dict[str, list[FrameSize]] = {}
     for cell in subjects:
         sizes = found.setdefault(cell.ports, [])

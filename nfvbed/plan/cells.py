@@ -1,6 +1,7 @@
 """The squares of the matrix, and the deployments that several of them share."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from nfvbed.records import CellRole, PortKind, Preset, Record
 from nfvbed.spec.layout import EndKind, layout
@@ -35,13 +36,18 @@ class CellPlan(Record):
     flows: int
     bidirectional: bool
     port_kind: PortKind
-    ports: str = ""
-    """Its ceilings are those of the same: `Variant.ports`; empty: as the kind of port."""
+    ports: str
+    """`Variant.ports`: its ceilings are those of the same."""
 
     @property
     def deployment(self) -> DeploymentKey:
         """What must stand to measure it."""
         return DeploymentKey(self.variant, self.role, self.topology, self.vnf)
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """What its row in a run has of it; how its ports are set is in the description of its configuration."""
+        return self.model_dump(exclude={"ports"})
 
     @property
     def presets(self) -> tuple[Preset, ...]:

@@ -27,7 +27,7 @@ def latency_lines(tests: Iterable[MeasuredTest]) -> tuple[LatencyLine, ...]:
     return tuple(
         LatencyLine(
             variant=test.variant,
-            point=wording.point(test.topology, test.vnf, test.frame_size),
+            point=wording.row_point(test),
             test=test.result.test,
             load=part(test, load) or f"{wording.mpps(load.point.intended_load_pps)} Mpps",
             direction=direction,

@@ -106,7 +106,7 @@ def _goals(test: MeasuredTest) -> Iterable[dict[str, Value]]:
 
 def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
     for load in test.loads:
-        base = test.reference if load.point.fraction is not None else None
+        base = test.base_of(load)
         of_directions = zip(("0_to_1_", "1_to_0_"), load.latency_directions, strict=False)
         yield {
             "warnings": " ".join(warning.value for warning in test.doubts_at(load)),

@@ -36,7 +36,7 @@ def soak_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
         if test.result.kind is not ResultKind.SOAK or test.result.status is not Status.OK or not test.loads:
             continue
         lossy = sum(load.loss_ratio > 0 for load in test.loads)
-        named = f"{test.variant}, {wording.point(test.topology, test.vnf, test.frame_size)}, {test.result.test}"
+        named = f"{test.variant}, {wording.row_point(test)}, {test.result.test}"
         shown = "the first is listed" if not lossy else f"the worst is listed, from {start(worst_interval(test))} s"
         found.append(f"{named}: loss in {lossy} of {len(test.loads)} intervals; {shown}.")
     return tuple(found)
@@ -52,10 +52,8 @@ def part(test: MeasuredTest, load: MeasuredLoad) -> str:
 
     Empty where the load was given in frames/s.
     """
-    base, fraction = test.reference, load.point.fraction
-    if base is None or fraction is None:
-        return ""
-    return f"{'' if base.regular else '≤ '}{fraction:.0%} {base.of}"
+    base = test.base_of(load)
+    return f"{'' if base.regular else '≤ '}{load.point.fraction:.0%} {base.of}" if base else ""
 
 
 def bound_lines(comparison: Comparison, tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
@@ -77,14 +75,13 @@ def _bounds(comparison: Comparison, tests: Iterable[MeasuredTest]) -> str:
 
 def _irregular(test: MeasuredTest) -> Reference | None:
     """Give the reference that a test's loads are parts of, where it is a lower bound only."""
-    taken = any(load.point.fraction is not None for load in test.loads)
-    base = test.table.reference if test.table else test.reference if taken else None
-    return None if base is None or base.regular else base
+    bases = (test.table.reference,) if test.table else (test.base_of(load) for load in test.loads)
+    return next((base for base in bases if base is not None and not base.regular), None)
 
 
 def _bound(comparison: Comparison, test: MeasuredTest, base: Reference) -> str:
     """Name a reference and the reasons of the search that found it, where the run still has that."""
-    named = f"{test.variant}, {wording.point(test.topology, test.vnf, test.frame_size)}, {base.of}"
+    named = f"{test.variant}, {wording.row_point(test)}, {base.of}"
     results = (
         SearchResult.model_validate(search.result.payload)
         for search in comparison.tests

@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report import throughput, wording
-from nfvbed.report.figures.theme import run_label
+from nfvbed.report.figures.theme import labels_of
 from nfvbed.report.loadtables import bound_lines_of_tables
 from nfvbed.results import MeasuredRow, Quantity, ResultKind
 
@@ -100,12 +100,7 @@ def _line(test: MeasuredTest, several: bool, reason: str) -> MeasuredLine:
 
 
 def _named(test: MeasuredTest, several: bool) -> dict[str, str]:
-    return {
-        "variant": run_label(test.variant, test.run, several=several),
-        "point": wording.point(test.topology, test.vnf, test.frame_size),
-        "test": test.result.test,
-        "placement_class": test.placement_class or wording.NOTHING,
-    }
+    return labels_of(test, several=several) | {"placement_class": test.placement_class or wording.NOTHING}
 
 
 def _reason(row: MeasuredRow) -> str:

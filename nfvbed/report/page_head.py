@@ -14,7 +14,7 @@ from nfvbed.report import wording
 from nfvbed.report.answer import Answer, sentence
 from nfvbed.report.captions import method_line, placement_lines
 from nfvbed.report.context import ReportContext
-from nfvbed.report.figures.theme import PALETTE, run_label
+from nfvbed.report.figures.theme import PALETTE, row_labels, run_label
 from nfvbed.report.page_table import joined
 
 
@@ -101,7 +101,7 @@ def _card(comparison: Comparison, point: Leader) -> Markup:
 
 def _rates(comparison: Comparison, rows: Sequence[CellSummary]) -> Markup:
     several = len(comparison.runs) > 1
-    names = list(dict.fromkeys(run_label(row.variant, row.run, several=several) for row in comparison.rows))
+    names = list(dict.fromkeys(row_labels(comparison)))
     highest = max((row.mrr.median_pps for row in rows if row.mrr), default=0.0)
     lines = []
     for row in [row for row in rows if row.mrr or not comparison.many]:

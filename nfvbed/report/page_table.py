@@ -162,7 +162,7 @@ def ceiling_table(comparison: Comparison) -> Markup:
             '<tr><th scope="row">{}</th><td>{}</td><td class="whole">{}</td>'
             '<td class="n">{}</td><td class="n">{}</td><td>{}</td></tr>'
         ).format(
-            row.ports or row.port_kind.value,
+            row.ports,
             names.get(row.role, row.role.value),
             wording.row_point(row),
             wording.mpps(row.mrr.median_pps) if row.mrr else wording.NOTHING,

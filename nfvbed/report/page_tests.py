@@ -1,5 +1,7 @@
 """The page's section of tests beside the MRR: throughput with bounds and goals, loads with loss and latency."""
 
+from collections.abc import Iterable
+
 from markupsafe import Markup
 
 from nfvbed.compare.comparison import Comparison
@@ -50,6 +52,11 @@ def _table(comparison: Comparison, caption: str, headings: tuple[str, ...], body
     head = joined(Markup('<th scope="col">{}</th>').format(heading) for heading in headings)
     table = Markup("<table><caption>{}{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>")
     return scrolling(table.format(mark, caption, head, body), caption)
+
+
+def _notes(lines: Iterable[str]) -> list[Markup]:
+    """Write what stands below a table."""
+    return [Markup("<p><small>{}</small></p>").format(line) for line in lines]
 
 
 def _throughput(comparison: Comparison, rows: tuple[throughput.ThroughputRow, ...]) -> Markup:
@@ -111,16 +118,16 @@ def _loads(comparison: Comparison, tests: list[MeasuredTest]) -> Markup:
     timed = any(load.from_s is not None for test in tests for load in test.loads)
     headings = (*LOAD_HEADINGS[:NAMING], *((FROM_HEADING,) if timed else ()), *LOAD_HEADINGS[NAMING:])
     body = joined(row for test in tests for row in _rows(test, timed=timed))
-    notes = (Markup("<p><small>{}</small></p>").format(line) for line in loadtables.bound_lines(comparison, tests))
-    return _table(comparison, "Tests at given loads, both directions together", headings, body) + joined(notes)
+    table = _table(comparison, "Tests at given loads, both directions together", headings, body)
+    return table + joined(_notes(loadtables.bound_lines(comparison, tests)))
 
 
 def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> list[Markup]:
     """Write the latency of each direction, for tests of latency; and what the last column is."""
     if not any(load.latency for test in tests for load in test.loads):
         return []
-    told = (wording.LATENCY_SENTENCE, *loadtables.tail_lines((test, test.loads) for test in tests))
-    sentences = [Markup("<p><small>{}</small></p>").format(sentence) for sentence in told]
+    tail = loadtables.tail_lines((test, test.loads) for test in tests)
+    sentences = _notes((wording.LATENCY_SENTENCE, *tail))
     lines = latency_lines(tests)
     if not lines:
         return sentences
@@ -142,8 +149,7 @@ def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> list[Mar
 def _measured(comparison: Comparison, found: MeasuredTable) -> Markup:
     headings = ("Variant", "Traffic", "Test", "Class", "Condition", *found.names, "n", "Doubts")
     body = joined(_measured_line(found, line) for line in found.lines)
-    notes = joined(Markup("<p><small>{}</small></p>").format(note) for note in found.notes)
-    return _table(comparison, f"Tests of kind {found.kind.value}", headings, body) + notes
+    return _table(comparison, f"Tests of kind {found.kind.value}", headings, body) + joined(_notes(found.notes))
 
 
 def _measured_line(found: MeasuredTable, line: MeasuredLine) -> Markup:
@@ -169,7 +175,7 @@ def _quantity(text: str) -> Markup:
 
 
 def _rows(test: MeasuredTest, *, timed: bool) -> list[Markup]:
-    point = wording.point(test.topology, test.vnf, test.frame_size)
+    point = wording.row_point(test)
     first = Markup('<th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td>').format(
         test.variant, point, test.result.test, test.placement_class or wording.NOTHING
     )

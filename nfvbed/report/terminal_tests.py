@@ -1,5 +1,7 @@
 """The results of tests beside the MRR as tables for the terminal."""
 
+from collections.abc import Iterable
+
 from rich import box
 from rich.console import RenderableType
 from rich.table import Table
@@ -25,8 +27,7 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
         for kind, advice in throughput.further_advice(comparison)
     ]
     measured = [part for table in measured_tables(comparison) for part in _measured(table)]
-    lines = (*loadtables.bound_lines(comparison, loads), *loadtables.soak_lines(loads))
-    said = (Text(line, style="dim") for line in lines)
+    said = _notes((*loadtables.bound_lines(comparison, loads), *loadtables.soak_lines(loads)))
     at_loads = [*([_loads(loads)] if loads else []), *said, *_by_direction(loads)]
     return [*(_throughput(rows) if rows else []), *at_loads, *measured, *advice]
 
@@ -36,6 +37,11 @@ def _table(title: str, headings: tuple[str, ...], left: int) -> Table:
     for place, heading in enumerate(headings):
         table.add_column(heading, justify="left" if place < left else "right", overflow="fold")
     return table
+
+
+def _notes(lines: Iterable[str]) -> list[RenderableType]:
+    """Give what stands below a table."""
+    return [Text(line, style="dim") for line in lines]
 
 
 def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableType]:
@@ -69,7 +75,7 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
         f"{goal.name} of {preset}: {throughput.attributes(goal)}."
         for preset, goal in sorted(goals, key=lambda entry: (entry[0], entry[1].name))
     ]
-    parts: list[RenderableType] = [table, *(Text(line, style="dim") for line in (throughput.SENTENCE, *lines))]
+    parts: list[RenderableType] = [table, *_notes((throughput.SENTENCE, *lines))]
     for row in rows:
         name = row.goal.name if row.goal else ""
         parts += [
@@ -86,7 +92,7 @@ def _loads(tests: list[MeasuredTest]) -> Table:
     headings = ("variant", "traffic", "test", "class", "load\nMpps", "of", "loss", *wording.LATENCY_HEADINGS, "doubts")
     table = _table("tests at given loads", headings, 4)
     for test in tests:
-        point = wording.point(test.topology, test.vnf, test.frame_size)
+        point = wording.row_point(test)
         named = [Text(test.variant, style="bold"), Text(point), Text(test.result.test), Text(test.placement_class)]
         if test.result.status is not Status.OK:
             table.add_row(*named, Text(f"{test.result.status.value}: {test.result.reason}", style="magenta"))
@@ -104,11 +110,11 @@ def _by_direction(tests: list[MeasuredTest]) -> list[RenderableType]:
     """Give the latency of each direction, for tests of latency; and what the last column is."""
     if not any(load.latency for test in tests for load in test.loads):
         return []
-    told = (wording.LATENCY_SENTENCE, *loadtables.tail_lines((test, loadtables.listed(test)) for test in tests))
-    sentences = [Text(sentence, style="dim") for sentence in told]
+    tail = loadtables.tail_lines((test, loadtables.listed(test)) for test in tests)
+    sentences = _notes((wording.LATENCY_SENTENCE, *tail))
     lines = latency_lines(tests)
     if not lines:
-        return [*sentences]
+        return sentences
     table = _table("latency by direction", ("variant", "traffic", "test", "load", "way", *wording.LATENCY_HEADINGS), 5)
     for line in lines:
         named = (Text(line.variant, style="bold"), Text(line.point), Text(line.test), Text(line.load))
@@ -128,4 +134,4 @@ def _measured(found: MeasuredTable) -> list[RenderableType]:
         said = Text(throughput.doubts(line.doubts), style="yellow" if line.doubts else "")
         label = Text(f"{line.label}: {line.reason}" if line.reason else line.label)
         table.add_row(*named, label, *shown, Text(str(line.repetitions)), said)
-    return [table, *(Text(note, style="dim") for note in found.notes)]
+    return [table, *_notes(found.notes)]

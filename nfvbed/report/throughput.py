@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from nfvbed.compare.advice import Advice
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report import wording
-from nfvbed.report.figures.theme import run_label
+from nfvbed.report.figures.theme import labels_of
 from nfvbed.results import ResultKind
 from nfvbed.search.result import Bound, GoalResult, SearchResult
 from nfvbed.search.stop import Irregularity
@@ -78,7 +77,7 @@ def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
         rates = [rate for rate in regular if rate is not None]
         of = [result for result in results if result.regular] or results
         yield ThroughputRow(
-            **_named(tests[0], several),
+            **labels_of(tests[0], several=several),
             preset=found[0].label,
             goal=goal,
             placement_class=shown[0].placement_class,
@@ -101,7 +100,7 @@ def _without_result(tests: list[MeasuredTest], several: bool) -> ThroughputRow:
     apart = [test.placement_class for test in tests if not test.shown]
     reasons += [f"placement: results in class {', '.join(sorted(set(apart)))} only"] if apart else []
     return ThroughputRow(
-        **_named(tests[0], several),
+        **labels_of(tests[0], several=several),
         preset=wording.NOTHING,
         goal=None,
         placement_class=wording.NOTHING,
@@ -115,14 +114,6 @@ def _without_result(tests: list[MeasuredTest], several: bool) -> ThroughputRow:
         irregular=(),
         status="; ".join(dict.fromkeys(reasons)),
     )
-
-
-def _named(test: MeasuredTest, several: bool) -> dict[str, Any]:
-    return {
-        "variant": run_label(test.variant, test.run, several=several),
-        "point": wording.point(test.topology, test.vnf, test.frame_size),
-        "test": test.result.test,
-    }
 
 
 def _reason(result: GoalResult) -> tuple[Irregularity, str]:

@@ -17,7 +17,7 @@ from nfvbed.compare.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import CellRole, Preset, Status, TrialRecord
 from nfvbed.report.export import Value, guarded
-from nfvbed.report.vsperf_fields import OWN, TYPE_OF, rates, span_of_trial, times
+from nfvbed.report.vsperf_fields import OWN, TYPE_OF, own, rates, span_of_trial, times, words
 from nfvbed.report.vsperf_tests import COUNT_COLUMNS, KIND_OF_RESULT, lines_of_tests
 from nfvbed.spec.layout import chain_length, layout
 from nfvbed.spec.vsperf.columns import COLUMNS
@@ -64,8 +64,9 @@ def _lines(
     conditions = _conditions(row)
     for preset, trials in by_preset.items():
         if trials:
-            own = times(map(span_of_trial, trials)) | _own(row, preset, trials)
-            yield rates(row, trials, speed) | conditions | _named(row, TestKind.MAXIMUM_LOAD, entry) | own
+            named = _named(row, TestKind.MAXIMUM_LOAD, entry)
+            told = times(map(span_of_trial, trials)) | _own(row, preset, trials)
+            yield rates(row, trials, speed) | conditions | named | told
     tests = [test for test in comparison.tests if (test.run, test.cell) == (row.run, row.cell)]
     lines = list(lines_of_tests(row, [test for test in tests if test.shown], entry, speed))
     yield from (conditions | _named(row, kind, entry) | fields for kind, fields in lines)
@@ -86,16 +87,15 @@ def _at_maximum_load(entry: RunData) -> bool:
 
 def _nothing(row: CellSummary, tests: Sequence[MeasuredTest]) -> dict[str, Value]:
     """Say why a row has no numbers."""
-    own = _own(row, None, ())
     if row.reason != NOT_TESTED:
-        return own
+        return _own(row, None, ())
     hidden = Counter(test.placement_class for test in tests if not test.shown)
     if hidden:
         elsewhere = ", ".join(f"{count} {label}" for label, count in hidden.items())
         reason = f"placement: no test in class {row.placement_class} ({elsewhere})"
-        return own | {"nfvbed_status": Status.BLOCKED.value, "nfvbed_reason": reason}
+        return _own(row, None, (), status=Status.BLOCKED.value, reason=reason)
     names = ", ".join(dict.fromkeys(test.result.test for test in tests))
-    return own | {"nfvbed_reason": f"VSPERF has no columns for: {names}" if names else "no test of it has ended"}
+    return _own(row, None, (), reason=f"VSPERF has no columns for: {names}" if names else "no test of it has ended")
 
 
 def _named(row: CellSummary, kind: TestKind, entry: RunData) -> dict[str, Value]:
@@ -131,6 +131,7 @@ def deployment_of(topology: str) -> str:
 def _test_id(row: CellSummary, kind: TestKind) -> str | None:
     """Find VSPERF's ID of the same test: the one with as many flows, else the one that says nothing of flows."""
     deployment = deployment_of(row.topology)
+    # To VSPERF both are continuous streams, whose load is a setting (TRAFFIC['frame_rate']) and no part of the ID.
     kind = TestKind.MAXIMUM_LOAD if kind is TestKind.GIVEN_LOAD else kind
     variant = row.variant if row.variant == VARIANT_OF["VppDpdkVhost"] else None
     same = {
@@ -148,21 +149,18 @@ def _test_id(row: CellSummary, kind: TestKind) -> str | None:
     return None
 
 
-def _own(row: CellSummary, preset: Preset | None, trials: Sequence[TrialRecord]) -> dict[str, Value]:
+def _own(row: CellSummary, preset: Preset | None, trials: Sequence[TrialRecord], **told: Value) -> dict[str, Value]:
     interval = row.mrr.interval if row.mrr and preset is Preset.MRR else None
-    values: tuple[Value, ...] = (
-        row.run,
-        row.cell,
-        row.variant,
-        preset.value if preset else None,
-        int(row.simulated),
-        row.status.value,
-        row.reason,
-        len(trials),
-        interval.low if interval else None,
-        interval.high if interval else None,
-        row.placement_class,
-        " ".join(limit.kind.value for limit in row.limits),
-        " ".join(dict.fromkeys(w.kind.value for w in row.warnings if preset is None or w.preset is preset)),
-    )
-    return dict(zip(OWN, values, strict=True))
+    usual: dict[str, Value] = {
+        "preset": preset.value if preset else None,
+        "simulated": int(row.simulated),
+        "status": row.status.value,
+        "reason": row.reason,
+        "trials": len(trials),
+        "rx_low_fps": interval.low if interval else None,
+        "rx_high_fps": interval.high if interval else None,
+        "placement_class": row.placement_class,
+        "limits": " ".join(limit.kind.value for limit in row.limits),
+        "warnings": words(w.kind for w in row.warnings if preset is None or w.preset is preset),
+    }
+    return own(row, **(usual | told))

@@ -8,7 +8,7 @@ from typing import Final
 from nfvbed.compare.latency import mean_latency_ns, merge_latency
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.records import TrialRecord
+from nfvbed.records import DirectionCounts, QualityWarning, TrialRecord
 from nfvbed.report.export import Value
 from nfvbed.spec.vsperf.columns import OWN_PREFIX
 from nfvbed.spec.vsperf.testids import KIND_OF, TestKind
@@ -33,24 +33,31 @@ def rates(row: CellSummary, trials: Sequence[TrialRecord], link_bits_per_s: obje
     """Give medians of rates; latency over all frames of all trials, both directions."""
     sent = float(median(trial.offered_load_pps for trial in trials))
     received = float(median(trial.forwarded_rate_pps for trial in trials))
-    fields: dict[str, Value] = {
-        "tx_rate_fps": sent,
-        "throughput_rx_fps": received,
-        "tx_rate_mbps": layer2_bits_per_s(sent, row.frame_size) / 1e6,
-        "throughput_rx_mbps": layer2_bits_per_s(received, row.frame_size) / 1e6,
-    }
+    fields = sent_and_received(row, sent, received)
     if isinstance(link_bits_per_s, int | float) and link_bits_per_s:
         line = link_bits_per_s * (2 if row.bidirectional else 1) / 100
         fields["tx_rate_percent"] = layer1_bits_per_s(sent, row.frame_size) / line
         fields["throughput_rx_percent"] = layer1_bits_per_s(received, row.frame_size) / line
-    frames = sum(direction.sent for trial in trials for direction in trial.directions)
-    lost = sum(direction.lost for trial in trials for direction in trial.directions)
-    if frames:
-        fields["frame_loss_percent"] = 100 * lost / frames
-    return fields | latency(trials)
+    return fields | frame_loss([way for trial in trials for way in trial.directions]) | _latency(trials)
 
 
-def latency(trials: Sequence[TrialRecord]) -> dict[str, Value]:
+def sent_and_received(row: CellSummary, sent_pps: float, received_pps: float) -> dict[str, Value]:
+    """Give two rates in frames/s and, at layer 2, in Mbit/s."""
+    return {
+        "tx_rate_fps": sent_pps,
+        "throughput_rx_fps": received_pps,
+        "tx_rate_mbps": layer2_bits_per_s(sent_pps, row.frame_size) / 1e6,
+        "throughput_rx_mbps": layer2_bits_per_s(received_pps, row.frame_size) / 1e6,
+    }
+
+
+def frame_loss(directions: Sequence[DirectionCounts]) -> dict[str, Value]:
+    """Give what was lost of what was sent; nothing where nothing was sent."""
+    sent = sum(way.sent for way in directions)
+    return {"frame_loss_percent": 100 * sum(way.lost for way in directions) / sent} if sent else {}
+
+
+def _latency(trials: Sequence[TrialRecord]) -> dict[str, Value]:
     """Give it over all frames of all trials, both directions; nothing where no frame was stamped."""
     histograms = [text for trial in trials for text in trial.latency_hdr if text]
     found = merge_latency(histograms)
@@ -91,27 +98,38 @@ def _moment(text: str) -> datetime:
     return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def own_of_test(row: CellSummary, test: MeasuredTest, trials: int) -> dict[str, Value]:
+def own(row: CellSummary, **told: Value) -> dict[str, Value]:
+    """Give nfvbed's own columns of a line.
+
+    Args:
+        row: of its cell.
+        told: the other columns, by their names without the prefix.
+    """
+    values = {"run": row.run, "cell": row.cell, "variant": row.variant} | told
+    return {OWN_PREFIX + name: value for name, value in values.items()}
+
+
+def own_of_test(row: CellSummary, test: MeasuredTest, trials: int, **told: Value) -> dict[str, Value]:
     """Give nfvbed's own columns of a test that is none of trials at maximum load.
 
     Args:
         row: of its cell.
         test: the test; its label stands for the preset.
         trials: how many trials the line stands for.
+        told: what the line says otherwise, by the names of the columns without the prefix.
     """
-    values: tuple[Value, ...] = (
-        row.run,
-        row.cell,
-        row.variant,
-        test.result.test,
-        int(test.result.simulated or row.simulated),
-        test.result.status.value,
-        test.result.reason,
-        trials,
-        None,
-        None,
-        test.placement_class,
-        "",
-        " ".join(warning.value for warning in test.doubts),
-    )
-    return dict(zip(OWN, values, strict=True))
+    usual: dict[str, Value] = {
+        "preset": test.result.test,
+        "simulated": int(test.result.simulated or row.simulated),
+        "status": test.result.status.value,
+        "reason": test.result.reason,
+        "trials": trials,
+        "placement_class": test.placement_class,
+        "warnings": words(test.doubts),
+    }
+    return own(row, **(usual | told))
+
+
+def words(warnings: Iterable[QualityWarning]) -> str:
+    """Write warnings into one field, each once."""
+    return " ".join(dict.fromkeys(warning.value for warning in warnings))

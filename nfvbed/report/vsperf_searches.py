@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report.export import Value
-from nfvbed.report.vsperf_fields import own_of_test, span_of_test, times
+from nfvbed.report.vsperf_fields import own_of_test, sent_and_received, span_of_test, times
 from nfvbed.search.result import GoalResult, SearchResult
-from nfvbed.units import layer2_bits_per_s
 
 
 def search_lines(row: CellSummary, searches: Sequence[MeasuredTest]) -> Iterable[dict[str, Value]]:
@@ -24,25 +23,22 @@ def search_lines(row: CellSummary, searches: Sequence[MeasuredTest]) -> Iterable
 
 
 def _rates(row: CellSummary, goal: GoalResult) -> dict[str, Value]:
-    fields: dict[str, Value] = {}
-    if goal.regular and goal.lower_bound is not None and goal.conditional_throughput_pps is not None:
-        sent, received = float(goal.lower_bound.load_pps), float(goal.conditional_throughput_pps)
-        fields = {
-            "tx_rate_fps": sent,
-            "throughput_rx_fps": received,
-            "tx_rate_mbps": layer2_bits_per_s(sent, row.frame_size) / 1e6,
-            "throughput_rx_mbps": layer2_bits_per_s(received, row.frame_size) / 1e6,
-            "frame_loss_percent": 100 * goal.lower_bound.lost_frames / max(1, goal.lower_bound.intended_frames),
-        }
-    return fields
+    low = goal.lower_bound
+    if not goal.regular or low is None or goal.conditional_throughput_pps is None:
+        return {}
+    loss = 100 * low.lost_frames / max(1, low.intended_frames)
+    found = sent_and_received(row, float(low.load_pps), float(goal.conditional_throughput_pps))
+    return found | {"frame_loss_percent": loss}
 
 
 def _own(row: CellSummary, test: MeasuredTest, found: SearchResult, goal: GoalResult) -> dict[str, Value]:
-    reason = f"{goal.irregularity.value}: {goal.explanation}" if goal.irregularity else ""
-    return own_of_test(row, test, found.trials) | {
-        "nfvbed_preset": f"{found.label} {goal.goal.name}",
-        "nfvbed_reason": reason,
-        "nfvbed_rx_low_fps": goal.lower_bound.load_pps if goal.lower_bound else None,
-        "nfvbed_rx_high_fps": goal.upper_bound.load_pps if goal.upper_bound else None,
-        "nfvbed_limits": goal.irregularity.value if goal.irregularity else "",
-    }
+    return own_of_test(
+        row,
+        test,
+        found.trials,
+        preset=f"{found.label} {goal.goal.name}",
+        reason=f"{goal.irregularity.value}: {goal.explanation}" if goal.irregularity else "",
+        rx_low_fps=goal.lower_bound.load_pps if goal.lower_bound else None,
+        rx_high_fps=goal.upper_bound.load_pps if goal.upper_bound else None,
+        limits=goal.irregularity.value if goal.irregularity else "",
+    )

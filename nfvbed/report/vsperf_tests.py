@@ -8,7 +8,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import TrialRecord
 from nfvbed.report.export import Value
-from nfvbed.report.vsperf_fields import own_of_test, rates, span_of_test, times
+from nfvbed.report.vsperf_fields import frame_loss, own_of_test, rates, span_of_test, times, words
 from nfvbed.report.vsperf_searches import search_lines
 from nfvbed.results import ResultKind
 from nfvbed.spec.vsperf.columns import COUNTS, burst_counts
@@ -76,8 +76,7 @@ def _trials(test: MeasuredTest, entry: RunData) -> list[TrialRecord]:
 def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData, speed: object) -> dict[str, Value]:
     points = {load.point.sequence for test in tests for load in test.loads}
     trials = [trial for trial in entry.trials if trial.sequence in points]
-    own = own_of_test(row, tests[0], len(trials))
-    own["nfvbed_warnings"] = " ".join(dict.fromkeys(warning.value for test in tests for warning in test.doubts))
+    own = own_of_test(row, tests[0], len(trials), warnings=words(doubt for test in tests for doubt in test.doubts))
     return rates(row, trials, speed) | times(map(span_of_test, tests)) | own
 
 
@@ -86,9 +85,7 @@ def _burst(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Va
     told = test.table.sequences if test.table else ()
     directions = [way for trial in entry.trials if trial.sequence in told for way in trial.directions]
     fields: dict[str, Value] = {**burst_counts(directions, row.frame_size)} if directions else {}
-    if sent := sum(way.sent for way in directions):
-        fields["frame_loss_percent"] = 100 * sum(way.lost for way in directions) / sent
-    return fields | times([span_of_test(test)]) | _own(row, test, entry)
+    return fields | frame_loss(directions) | times([span_of_test(test)]) | _own(row, test, entry)
 
 
 def _figures(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
@@ -103,5 +100,5 @@ def _figures(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, 
 
 def _own(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
     reasons = (test.result.reason, *(told.reason for told in (test.table.rows[:1] if test.table else ())))
-    own = own_of_test(row, test, len(_trials(test, entry)))
-    return own | {"nfvbed_reason": "; ".join(text for text in reasons if text)}
+    reason = "; ".join(text for text in reasons if text)
+    return own_of_test(row, test, len(_trials(test, entry)), reason=reason)

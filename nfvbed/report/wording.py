@@ -10,6 +10,7 @@ from nfvbed.compare.rowdoubts import WarningCount
 from nfvbed.compare.scope import Scope, ScopeFinding
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.summary import CellSummary, Share
+from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import Preset, QualityWarning, Status
 from nfvbed.spec.experiment import BEST
@@ -54,8 +55,8 @@ def path(topology: str, vnf: str) -> str:
     return f"{topology} {vnf}" if vnf else topology
 
 
-def row_point(row: CellSummary) -> str:
-    """Name the traffic point of a row."""
+def row_point(row: CellSummary | MeasuredTest) -> str:
+    """Name the traffic point of a row, or of a test."""
     return point(row.topology, row.vnf, row.frame_size)
 
 

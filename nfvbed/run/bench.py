@@ -186,6 +186,11 @@ class Bench:
 
 
 def described(variant: Variant, cell: CellPlan, versions: dict[str, str]) -> dict[str, object]:
-    """Give what the configuration hash stands for: the variant as resolved, with the versions under test."""
+    """Give what the configuration hash stands for: the variant as resolved, with the versions under test.
+
+    Its ports are named where few have them set so: comparisons match ceilings by that (`RunData.ports`).
+    """
     told: dict[str, object] = {"role": cell.role.value, "variant": variant, "versions": versions}
-    return told if variant.ports == variant.port_kind.value else {**told, "ports": variant.ports}
+    if variant.ports != variant.port_kind.value:
+        told["ports"] = variant.ports
+    return told

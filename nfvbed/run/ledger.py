@@ -283,7 +283,7 @@ class RunLedger:
 
     def _record(self, cell: CellPlan, config_hash: str, rig_hash: str) -> CellRecord:
         return CellRecord(
-            **cell.model_dump(exclude={"ports"}),
+            **cell.recorded,
             run=self.run.id,
             config_hash=config_hash,
             rig_hash=rig_hash,

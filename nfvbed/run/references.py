@@ -92,7 +92,7 @@ def load_range(what: Search, cell: CellPlan, known: Known) -> LoadRange:
     """
     if what.max_load_pps is not None:
         return LoadRange(min_load_pps=what.min_load_pps, max_load_pps=what.max_load_pps)
-    looped = cell_id(CellRole.LOOPBACK, cell.ports or cell.port_kind.value, (PORT_TO_PORT, ""), cell.frame_size)
+    looped = cell_id(CellRole.LOOPBACK, cell.ports, (PORT_TO_PORT, ""), cell.frame_size)
     labels = known.classify([trial.core_distance_ns for trial in known.trials])
     every = [
         (trial.forwarded_rate_pps, label)

@@ -49,7 +49,7 @@ def _unreached(run: RunRecord, cell: CellPlan, *, simulated: bool) -> CellRecord
     )
     status = Status.BLOCKED if run.status in (None, Status.OK, Status.UNSUPPORTED) else run.status
     return CellRecord(
-        **cell.model_dump(exclude={"ports"}),
+        **cell.recorded,
         run=run.id,
         config_hash="",
         rig_hash="",

@@ -88,13 +88,12 @@ class _Unusable:
     trials: int = 0
     _in_a_row: int = 0
 
-    def end(self) -> bool:
-        """Take down that a trial is not one of them; always false."""
+    def end_row(self) -> None:
+        """Take down that a trial is none of them."""
         self._in_a_row = 0
-        return False
 
-    def add(self, why: str) -> bool:
-        """Take down one more; always true.
+    def add(self, why: str) -> None:
+        """Take down one more.
 
         Raises:
             SearchStopped: there are too many in a row, which `why` says of them.
@@ -103,7 +102,6 @@ class _Unusable:
         self._in_a_row += 1
         if self._in_a_row >= DISTURBED_IN_A_ROW:
             raise SearchStopped(self.irregularity, f"{self._in_a_row} trials in a row {why}")
-        return True
 
 
 class _Trials:
@@ -172,11 +170,13 @@ class _Trials:
         limit = self._what.late_ratio
         good = trial.loss_ratio <= max(goal.loss_ratio for goal in self._what.goals)
         if trial.generator_limited or not good or trial.late_ratio <= limit:
-            return self.disturbed.end()
-        return self.disturbed.add(
+            self.disturbed.end_row()
+            return False
+        self.disturbed.add(
             f"left out more than {limit:.1%} of their frames, the last one {trial.late_ratio:.1%}, as the generator was"
             " kept from its core"
         )
+        return True
 
     def _is_stolen(self, trial: Trial) -> bool:
         """Tell whether a trial is bad for a goal, and the system's threads were kept from their cores for as long.
@@ -188,11 +188,13 @@ class _Trials:
         """
         bad = trial.loss_ratio > min(goal.loss_ratio for goal in self._what.goals)
         if trial.generator_limited or not bad or not trial.is_explained(self._what.stolen_factor):
-            return self.stolen.end()
-        return self.stolen.add(
+            self.stolen.end_row()
+            return False
+        self.stolen.add(
             "lost no more than was due while the system's threads were kept from their cores; in the last one"
             f" {trial.loss_ratio:.2%} in {trial.stolen_s * 1000:.1f} ms"
         )
+        return True
 
     def doubt_at_end(self) -> SearchStopped | None:
         """Give what speaks against the search as a whole, now that it has its bounds."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from nfvbed.records import VnfKind
-from nfvbed.spec.layout import MAX_CHAIN, Topology, chain_length, layout
+from nfvbed.spec.layout import MAX_CHAIN, Topology, chain_length, chains, layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
 from nfvbed.spec.testkinds.search import SearchTest
@@ -138,7 +138,7 @@ class Experiment(SpecModel):
         if self.chains is None:
             return ()
         known = {chain_length(topology) for topology in self.topologies}
-        return tuple(f"pv{length}p" for length in range(1, self.chains.longest + 1) if length not in known)
+        return tuple(name for name in chains(self.chains.longest) if chain_length(name) not in known)
 
     @property
     def uses(self) -> tuple[VnfUse, ...]:

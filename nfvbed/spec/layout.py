@@ -5,6 +5,7 @@ Names are those of ETSI TST 009 and VSPERF: `p2p` (Phy2Phy), `pvp`, `pvvp`, chai
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -89,9 +90,9 @@ def layout(name: str) -> Layout:
     chain = _CHAIN.fullmatch(name)
     if chain and int(chain[1]) <= MAX_CHAIN:
         return _chain(name, int(chain[1]))
-    fixed = {"p2p": 0, "pvp": 1, "pvvp": 2, "pcp": 1}
-    if name in fixed:
-        return _chain(name, fixed[name])
+    lengths = {"p2p": 0, "pvp": 1, "pvvp": 2, "pcp": 1}
+    if name in lengths:
+        return _chain(name, lengths[name])
     if name == "pvpv":
         cables = [
             Cable(*pair, share=(vnf, 2))
@@ -121,6 +122,16 @@ def chain_length(name: str) -> int | None:
     """Give the VNFs that follow each other between two generator ports (`pvp`: 1); None for what is no chain."""
     chain = _CHAIN.fullmatch(name)
     return int(chain[1]) if chain else {"pvp": 1, "pvvp": 2}.get(name)
+
+
+def chains(longest: int = MAX_CHAIN) -> tuple[str, ...]:
+    """Name the chains of one VNF to so many: `pv1p`, `pv2p`, ..."""
+    return tuple(f"pv{length}p" for length in range(1, longest + 1))
+
+
+def without_chains(topologies: Iterable[str]) -> tuple[str, ...]:
+    """Give what a variant lists beside chains of every length: each has one layout."""
+    return tuple(name for name in topologies if name != CHAINS)
 
 
 def offers(topologies: tuple[str, ...], name: str) -> bool:

@@ -17,6 +17,17 @@ from nfvbed.spec.model import MisfitError, SpecModel
 Spec = TypeVar("Spec", bound=SpecModel)
 SHOWN = 60
 """Characters of a wrong value that a message repeats."""
+_KEYS_AND_VALUES = ("dataclass_type", "model_type", "model_attributes_type", "dict_type", "mapping_type")
+_PLAIN = dict.fromkeys(_KEYS_AND_VALUES, "keys and values") | {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a number that is finite",
+    "string_type": "a text",
+    "tuple_type": "a list",
+    "bool_type": "true or false",
+}
+"""What a value has to be, by the type of pydantic's error."""
 
 
 def build(document: Document, model: type[Spec]) -> Spec:
@@ -96,13 +107,9 @@ def _rule(error: ErrorDetails) -> str:
         return f"one of {context.get('expected') or context.get('expected_tags')}"
     if kind == "string_pattern_mismatch":
         return f"a text of the form {context['pattern']}"
-    plain = {"int_type": "a whole number", "float_type": "a number", "string_type": "a text", "tuple_type": "a list"}
-    plain |= {"bool_type": "true or false", "int_from_float": "a whole number", "dataclass_type": "keys and values"}
-    plain |= dict.fromkeys(("model_type", "model_attributes_type", "dict_type", "mapping_type"), "keys and values")
-    plain |= {"finite_number": "a number that is finite"}
     # pydantic's own words for the rest are sentences: `Input should be a valid date`, `Tuple should have at least ...`.
     said = error["msg"].removeprefix("Input should be ")
-    return plain.get(kind, said if said != error["msg"] else f"another value ({said})")
+    return _PLAIN.get(kind, said if said != error["msg"] else f"another value ({said})")
 
 
 def _range(field: FieldInfo | None) -> str | None:

@@ -26,7 +26,7 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
-from nfvbed.deploy.wiring import on_path, vnf_port_kind
+from nfvbed.deploy.wiring import on_path, require_topology, vnf_port_kind
 from nfvbed.errors import DeployError, InternalError, NfvbedError, PrerequisiteError, UnsupportedError
 from nfvbed.records import (
     CellRole,
@@ -339,9 +339,8 @@ class LabSite(Site):
 
 def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRole = CellRole.SUBJECT) -> _Wanted:
     # A ceiling is of the variant's ports: they can be looped back also where the variant has no such path itself.
-    lacking = variant.lacks(topology) if role is CellRole.SUBJECT else ""
-    if lacking:
-        raise UnsupportedError(lacking, where=f"variant {variant.name}, topologies")
+    if role is CellRole.SUBJECT:
+        require_topology(variant, topology)
     plan = layout(topology)
     return _Wanted(variant, plan, on_path(plan, vnf) if vnf is not None and plan.vnfs else None)
 

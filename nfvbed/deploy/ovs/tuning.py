@@ -9,7 +9,7 @@ from nfvbed.deploy.wiring import port_numbers
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_userspace import OvsUserspaceOptions
-from nfvbed.spec.layout import CHAINS, MAX_CHAIN, layout
+from nfvbed.spec.layout import CHAINS, chains, layout, without_chains
 
 _TIMEOUT_S = 10.0
 _VERSION = re.compile(r"\(Open vSwitch\) (\d+)\.(\d+)")
@@ -94,9 +94,8 @@ def check_affinity(options: OvsUserspaceOptions, topologies: Sequence[str]) -> N
     Raises:
         UnsupportedError: on none; with what is wrong on the first.
     """
-    chains = [f"pv{length}p" for length in range(1, MAX_CHAIN + 1)] if CHAINS in topologies else []
     first: UnsupportedError | None = None
-    for name in [*(name for name in topologies if name != CHAINS), *chains]:
+    for name in (*without_chains(topologies), *(chains() if CHAINS in topologies else ())):
         try:
             check_ports(options, list(port_numbers(layout(name))))
         except UnsupportedError as failure:

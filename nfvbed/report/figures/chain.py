@@ -8,7 +8,7 @@ from nfvbed.compare.chains import HALF, Chain
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, run_label
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, row_labels, run_label
 
 PANEL: Final = 440
 MARGIN: Final = 70
@@ -19,7 +19,7 @@ def chain_figure(comparison: Comparison) -> Spec | None:
     if not comparison.chains:
         return None
     several = len(comparison.runs) > 1
-    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    names = row_labels(comparison)
     records = [record for chain in comparison.chains for record in _records(chain, several)]
     panels = list(dict.fromkeys(record["panel"] for record in records))
     shown = list(dict.fromkeys(record["variant"] for record in records))

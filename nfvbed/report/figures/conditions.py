@@ -6,15 +6,16 @@ import altair as alt
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.records import Status
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, run_label
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.report.figures.loads import newest_tests
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, row_labels, run_label
+from nfvbed.results import MeasuredRow, Quantity, ResultKind, TablePayload
 
 PANEL: Final = 400
 MARGIN: Final = 100
 HEIGHT: Final = 200
+TABLES: Final = tuple(kind for kind in ResultKind if kind.is_table)
 LEAST_POINTS: Final = 3
 """Conditions that make a line; with fewer the table says it all."""
 WIDE: Final = 50
@@ -29,12 +30,11 @@ def conditions_figure(comparison: Comparison) -> Spec | None:
     A panel for each test, point and unit; ranges are drawn where a quantity has one.
     """
     records: Records = []
-    for test in _newest(comparison):
+    for test in newest_tests(comparison, TABLES):
         records += _records(comparison, test)
     if not records:
         return None
-    several = len(comparison.runs) > 1
-    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    names = row_labels(comparison)
     panels = [_panel([r for r in records if r["panel"] == name], names) for name in dict.fromkeys(_names(records))]
     columns = min(2, len(panels))
     chart = alt.concat(*panels, columns=columns).resolve_scale(color="shared", shape="shared")
@@ -44,16 +44,6 @@ def conditions_figure(comparison: Comparison) -> Spec | None:
     return fluid(
         finish(chart, title, caption, f"{title}. {described}.", simulated=comparison.simulated), MARGIN, columns
     )
-
-
-def _newest(comparison: Comparison) -> list[MeasuredTest]:
-    """Give the results to draw: of the class that is shown, the newest of each test."""
-    found = {
-        (test.run, test.cell, test.result.test): test
-        for test in comparison.tests
-        if test.shown and test.result.status is Status.OK and test.table is not None
-    }
-    return list(found.values())
 
 
 def _names(records: Records) -> list[str]:
@@ -66,7 +56,7 @@ def _records(comparison: Comparison, test: MeasuredTest) -> Records:
     key = _varied(test.table)
     if not key:
         return []
-    point = wording.point(test.topology, test.vnf, test.frame_size)
+    point = wording.row_point(test)
     found = []
     for row in test.table.rows:
         quantity = _drawn_quantity(row)

@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, run_label
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, row_labels, run_label
 
 PANEL: Final = 440
 MARGIN: Final = 90
@@ -22,7 +22,7 @@ LABELS: Final = (
 def latency_figure(comparison: Comparison) -> Spec | None:
     """Draw the percentile curves; None where no latency was measured."""
     several = len(comparison.runs) > 1
-    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    names = row_labels(comparison)
     rows = [row for row in comparison.rows if row.paced and row.paced.latency]
     if not rows:
         return None

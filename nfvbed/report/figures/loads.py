@@ -7,9 +7,8 @@ import altair as alt
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import Status
-from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, run_label
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, labels_of, row_labels
 from nfvbed.results import ResultKind
 
 PANEL: Final = 440
@@ -26,8 +25,10 @@ def loss_by_load_figure(comparison: Comparison) -> Spec | None:
     tests = newest_tests(comparison, CURVES)
     if not any(test.result.kind is ResultKind.LOSS_CURVE for test in tests):
         return None
+    several = len(comparison.runs) > 1
     records = [
-        named(comparison, test) | {"mpps": load.point.intended_load_pps / 1e6, "percent": 100 * load.loss_ratio}
+        labels_of(test, several=several)
+        | {"mpps": load.point.intended_load_pps / 1e6, "percent": 100 * load.loss_ratio}
         for test in tests
         for load in test.loads
     ]
@@ -45,8 +46,9 @@ def loss_by_load_figure(comparison: Comparison) -> Spec | None:
 
 def latency_by_load_figure(comparison: Comparison) -> Spec | None:
     """Draw latency percentiles against the intended load; None where no latency was measured at given loads."""
+    several = len(comparison.runs) > 1
     records = [
-        named(comparison, test)
+        labels_of(test, several=several)
         | {
             "mpps": load.point.intended_load_pps / 1e6,
             "microseconds": value / 1e3,
@@ -83,18 +85,8 @@ def newest_tests(comparison: Comparison, kinds: tuple[ResultKind, ...]) -> list[
     return list(newest.values())
 
 
-def named(comparison: Comparison, test: MeasuredTest) -> dict[str, Any]:
-    """Give what a record of a figure says of its test."""
-    return {
-        "variant": run_label(test.variant, test.run, several=len(comparison.runs) > 1),
-        "point": wording.point(test.topology, test.vnf, test.frame_size),
-        "test": test.result.test,
-    }
-
-
 def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, texts: tuple[str, str, str]) -> Spec:
-    several = len(comparison.runs) > 1
-    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    names = row_labels(comparison)
     points = list(dict.fromkeys(record["point"] for record in records))
     columns = min(2, len(points))
     dashes = (

@@ -7,7 +7,7 @@ import altair as alt
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, run_label
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, row_labels, run_label
 
 LABEL_WIDTH: Final = 50
 
@@ -15,7 +15,7 @@ LABEL_WIDTH: Final = 50
 def price_figure(comparison: Comparison) -> Spec | None:
     """Draw the prices; None where no reference was measured."""
     several = len(comparison.runs) > 1
-    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    names = row_labels(comparison)
     records: list[dict[str, Any]] = [
         {
             "variant": run_label(row.variant, row.run, several=several),

@@ -9,7 +9,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, run_label
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, row_labels, run_label
 
 STRIPES: Final = 48
 BAND: Final = 34
@@ -29,7 +29,7 @@ def rate_figure(comparison: Comparison) -> Spec | None:
     rows = [row for row in comparison.rows if row.mrr is not None]
     if not rows:
         return None
-    names = [run_label(row.variant, row.run, several=several) for row in comparison.rows]
+    names = row_labels(comparison)
     records = [record for row in rows for record in _records(row, several)]
     records += [record for row in rows for record in _ceilings(row, several)]
     base = alt.Chart().encode(y=alt.Y("variant:N", title=None, sort=names, axis=alt.Axis(labelLimit=220)))

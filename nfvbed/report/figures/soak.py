@@ -8,8 +8,8 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.loads import named, newest_tests
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, run_label
+from nfvbed.report.figures.loads import newest_tests
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, labels_of, row_labels
 from nfvbed.results import ResultKind
 
 PANEL: Final = 420
@@ -31,8 +31,7 @@ def soak_figure(comparison: Comparison) -> Spec | None:
     soaks = [(test, _records(comparison, test)) for test in newest_tests(comparison, (ResultKind.SOAK,))]
     if not soaks:
         return None
-    names = [run_label(row.variant, row.run, several=len(comparison.runs) > 1) for row in comparison.rows]
-    scale = color_scale([*names, *(records[0]["variant"] for _, records in soaks)])
+    scale = color_scale([*row_labels(comparison), *(records[0]["variant"] for _, records in soaks)])
     panels = []
     for test, records in soaks:
         load = f"{test.result.test}, {wording.mpps(test.loads[0].point.intended_load_pps)} Mpps"
@@ -54,8 +53,9 @@ def soak_figure(comparison: Comparison) -> Spec | None:
 
 
 def _records(comparison: Comparison, test: MeasuredTest) -> Records:
+    labels = labels_of(test, several=len(comparison.runs) > 1)
     return [
-        named(comparison, test)
+        labels
         | {
             "from_s": load.from_s,
             "percent": 100 * load.loss_ratio,

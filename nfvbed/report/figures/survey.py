@@ -56,7 +56,7 @@ def of_bare_ports(comparison: Comparison) -> Spec | None:
         if found is None:
             return None
         low, high = (found.interval.low, found.interval.high) if found.interval else (found.ratio, found.ratio)
-        label = f"{found.ratio:.2f} {row.ports or row.port_kind.value}"
+        label = f"{found.ratio:.2f} {row.ports}"
         return {"value": found.ratio, "low": low, "high": high, "label": label, "limit": wording.limited_by(row)}
 
     legend = "The generator's own rate, looped back on the same kind of ports in the same run and class, is 1 (dashed)."

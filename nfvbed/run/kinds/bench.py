@@ -190,15 +190,17 @@ class OneClass:
             begin = len(self._bench.context.ledger.trials)
             found = measure()
             tries += 1
-            own: Sequence[int] = range(begin, len(self._bench.context.ledger.trials))
-            if counted is not None:
-                trials, which = self._bench.context.ledger.trials, counted(found)
-                own = [place for place in own if trials[place].sequence in which]
+            own = self._since(begin, None if counted is None else counted(found))
             if self._suits(own) or not self._may_go_on(tries):
                 break
         if self._first is None and own:
             self._first = own[0]
         return found
+
+    def _since(self, begin: int, counted: Collection[int] | None) -> list[int]:
+        """Give the places in the run of the trials since one, of those that count alone."""
+        trials = self._bench.context.ledger.trials
+        return [place for place in range(begin, len(trials)) if counted is None or trials[place].sequence in counted]
 
     def _suits(self, own: Sequence[int]) -> bool:
         """Look at trials, by their places in the run and by what is known of the host's classes now."""

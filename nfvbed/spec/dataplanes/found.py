@@ -1,7 +1,6 @@
 """Which data planes there are: those whose options a module of this folder declares. There is no list to keep."""
 
 import pkgutil
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import get_args
@@ -9,7 +8,6 @@ from typing import get_args
 from nfvbed.spec.dataplanes.options import DataPlaneOptions
 
 
-@cache
 def declared_options() -> tuple[type[DataPlaneOptions], ...]:
     """Give the options of every data plane: each class in a module of this folder that says which `dataplane` it is."""
     folder = Path(__file__).parent

@@ -1,6 +1,6 @@
 """One test of VSPERF as an experiment of nfvbed, with all that differs and all that is not there yet."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -30,13 +30,8 @@ RUNNABLE: Final = frozenset(
     if kind in (TestKind.MAXIMUM_LOAD, TestKind.GIVEN_LOAD, TestKind.THROUGHPUT) or kind.value in KINDS
 )
 """The native tests that an experiment can be made of; the others are refused by name."""
-_NOT_YET: Final = {
-    TestKind.BACK_TO_BACK: "back-to-back frames (RFC 9004)",
-    TestKind.BURST: "a single burst",
-    TestKind.FORWARDING_RATE: "the highest forwarding rate (RFC 2889 section 5.6.2)",
-    TestKind.ADDRESS_CACHING: "address caching (RFC 2889 section 5.7)",
-    TestKind.ADDRESS_LEARNING: "address learning (RFC 2889 section 5.8)",
-}
+_NOT_RUNNABLE: Final = {TestKind.FORWARDING_RATE: "the highest forwarding rate (RFC 2889 section 5.6.2)"}
+"""The others, in words."""
 NAME_PREFIX: Final = "vsperf-"
 MAX_NAME: Final = 41
 """Characters of an experiment's name."""
@@ -80,7 +75,6 @@ def select(
     project: Project,
     *,
     vnf_kind: VnfKind = VnfKind.VM,
-    runnable: Collection[TestKind] = RUNNABLE,
 ) -> Selection:
     """Map one test of VSPERF to an experiment.
 
@@ -89,7 +83,6 @@ def select(
         test: its ID.
         project: the variants and flavors that there are.
         vnf_kind: what VNFs run in; VSPERF's are virtual machines, and another kind is noted as a difference.
-        runnable: the native tests that can be run.
 
     Raises:
         UsageError: there is no such test; with the nearest ID.
@@ -101,8 +94,8 @@ def select(
     topology = _topology(draft, case)
     own = settings.for_test(case, layout(topology).vnfs if topology else 0)
     kind = map_kind(draft, own.require("TRAFFIC"))
-    if kind not in runnable:
-        draft.missing.append(f"there is no native test for {_NOT_YET.get(kind, kind.value)}")
+    if kind not in RUNNABLE:
+        draft.missing.append(f"there is no native test for {_NOT_RUNNABLE[kind]}")
     _unknown_parts(draft, case)
     map_switch(draft, own, project)
     search = _map(draft, own, kind, topology)

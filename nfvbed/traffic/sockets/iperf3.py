@@ -16,8 +16,6 @@ from nfvbed.units import NS_PER_S
 
 NAME = "iperf3"
 PORT = 5201
-MIN_DATAGRAM_BYTES = 16
-"""It numbers and stamps each one."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from nfvbed.units import NS_PER_S
 
 NAME = "sockperf"
 PORT = 11111
-MIN_MESSAGE_BYTES = 14
 HEADER = "packet, txTime(sec), rxTime(sec)"
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 _HIGHEST_NS = 60 * NS_PER_S

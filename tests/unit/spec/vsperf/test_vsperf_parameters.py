@@ -7,7 +7,7 @@ import pytest
 from conf_files import PROJECT, settings_of, told
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.spec.vsperf import TestKind, read_settings, select, study_of, with_parameters
+from nfvbed.spec.vsperf import read_settings, select, study_of, with_parameters
 from nfvbed.spec.vsperf.parameters import parse_parameters
 
 NOTHING = read_settings([])
@@ -106,8 +106,8 @@ def test_a_load_without_a_line_rate_or_of_several_sizes_is_missing():
 
 @pytest.mark.parametrize("test", ["back2back", "phy2phy_caching", "phy2phy_learning"])
 def test_tests_with_a_kind_of_their_own_are_that_kind_alone(test: str):
-    selection = select(NOTHING, test, PROJECT, runnable=frozenset(TestKind))
+    selection = select(NOTHING, test, PROJECT)
     assert (selection.experiment["tests"], selection.missing) == ([{"kind": selection.kind.value}], ())
     assert selection.experiment["repetitions"]["needed"] == 1
     lossy = with_parameters(NOTHING, "TRAFFICGEN_LOSSRATE=1")
-    assert "without loss" in select(lossy, test, PROJECT, runnable=frozenset(TestKind)).missing[0]
+    assert "without loss" in select(lossy, test, PROJECT).missing[0]
