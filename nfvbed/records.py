@@ -390,10 +390,6 @@ class Readiness(StrEnum):
     UNSUPPORTED = "unsupported"
 
 
-VNF_CANNOT_RUN = "the VNF cannot run here:"
-"""How the reason of a cell begins that lacks its VNF, and says nothing of its variant."""
-
-
 class Support(Record):
     """A variant's readiness with the reason a probe found and the command that mends it."""
 

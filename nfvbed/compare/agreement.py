@@ -3,7 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nfvbed.records import VNF_CANNOT_RUN, CellRecord, CellRole, Readiness, Record, Status, Support, TrialRecord
+from nfvbed.records import CellRecord, CellRole, Readiness, Record, Status, Support, TrialRecord
+
+VNF_CANNOT_RUN = "the VNF cannot run here:"
+"""How the reason of a cell begins that lacks its VNF, and says nothing of its variant."""
 
 
 class Outcome(Record):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from nfvbed.compare.agreement import VNF_CANNOT_RUN
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.reap import Reaped
 from nfvbed.deploy.lab.site import LabSite
@@ -25,7 +26,6 @@ from nfvbed.onboard.readiness import wait_until_forwarding
 from nfvbed.onboard.registry import driver
 from nfvbed.onboard.vnf import VnfDriver, VnfPlacement
 from nfvbed.records import (
-    VNF_CANNOT_RUN,
     Accelerator,
     CellRole,
     Deployment,

@@ -343,6 +343,8 @@ def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRo
     if lacking:
         raise UnsupportedError(lacking, where=f"variant {variant.name}, topologies")
     plan = layout(topology)
+    if role is CellRole.SUBJECT:
+        variant.options.check_layout(plan)
     return _Wanted(variant, plan, on_path(plan, vnf) if vnf is not None and plan.vnfs else None)
 
 

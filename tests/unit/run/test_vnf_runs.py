@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from run_bench import WatchedSite, classify_all_alike, keys, runner
 
-from nfvbed.compare.agreement import outcomes_of
+from nfvbed.compare.agreement import VNF_CANNOT_RUN, outcomes_of
 from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
-from nfvbed.records import VNF_CANNOT_RUN, Accelerator, CellRole, Deployment, QualityWarning, Status, TrialRecord
+from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Status, TrialRecord
 from nfvbed.run.runner import failure_of
 from nfvbed.run.tools import Tools
 from nfvbed.spec.loader import Project
