@@ -20,6 +20,7 @@ from nfvbed.deploy.qemu.vhost import vhost_net_reason
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.onboard.vm import agentwork, command, devices, image, launch, pinning, sizing, support
 from nfvbed.onboard.vm.console import Console
+from nfvbed.onboard.vm.death import Death
 from nfvbed.onboard.vm.guest import Guest
 from nfvbed.onboard.vm.monitor import Monitor
 from nfvbed.onboard.vnf import VnfDriver, VnfPlacement
@@ -161,17 +162,9 @@ class VmVnf(VnfDriver):
         process = self._process(handle)
         if process.alive():
             return
-        status = process.exit_status
-        how = "ended" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
-        said, printed = process.log_tail(6), Console(Path(handle.control["console_log"])).tail()
-        words = [how, *([f"QEMU's last lines:\n{said}"] if said else [])]
-        words += [f"its console's last lines:\n{printed}"] if printed else []
-        raise VnfDiedError(
-            f"{handle.name} (vm, {handle.forwarding}) has died",
-            where=str(process.log),
-            observed="; ".join(words),
-            fix="see its console in the run directory",
-        )
+        printed = Console(Path(handle.control["console_log"])).tail()
+        who = f"{handle.name} (vm, {handle.forwarding})"
+        raise Death(who, process.exit_status, process.log_tail(6), printed, process.log).error()
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
         """The guest's own counters where its image has the agent; else what the host counts on the taps."""
