@@ -59,6 +59,8 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         return
     try:
         require_host(lab, wanted)
+        # Before a data plane that stands is set up anew with ports for VNFs that would then not come.
+        lab.require_files(topology, choice)
         if options["offload_price"]:
             measure_price(lab, wanted, topology, choice, as_json)
             return

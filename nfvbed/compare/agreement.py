@@ -5,6 +5,9 @@ from typing import Any
 
 from nfvbed.records import CellRecord, CellRole, Readiness, Record, Status, Support, TrialRecord
 
+VNF_CANNOT_RUN = "the VNF cannot run here:"
+"""How the reason of a cell begins that lacks its VNF, and says nothing of its variant."""
+
 
 class Outcome(Record):
     """What became of a variant that was tried."""
@@ -48,7 +51,8 @@ def supports_of(doctor: Mapping[str, Any]) -> tuple[Support, ...]:
 def outcomes_of(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> tuple[Outcome, ...]:
     """Give what became of a run's variants: those with a cell that ended unsupported or failed, or with frames.
 
-    A variant of which nothing was begun (blocked, skipped, not applicable) was not tried.
+    A variant of which nothing was begun (blocked, skipped, not applicable) was not tried; a cell that lacks its VNF
+    says nothing of its variant.
     """
     found = []
     for variant in dict.fromkeys(cell.variant for cell in cells if cell.role is CellRole.SUBJECT):
@@ -57,7 +61,8 @@ def outcomes_of(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> t
             trial.cell in own and trial.status is Status.OK and any(d.received for d in trial.directions)
             for trial in trials
         )
-        bad = [cell for cell in own.values() if cell.status in (Status.UNSUPPORTED, Status.FAILED)]
+        ended = (Status.UNSUPPORTED, Status.FAILED)
+        bad = [c for c in own.values() if c.status in ended and not c.reason.startswith(VNF_CANNOT_RUN)]
         if worked or bad:
             reason = "" if worked else f"{bad[0].id} {bad[0].status.value}: {bad[0].reason}"
             found.append(Outcome(variant=variant, worked=worked, reason=reason))

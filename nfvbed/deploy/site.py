@@ -65,6 +65,15 @@ class Site(ABC):
             UnsupportedError, PrerequisiteError, DeployError: nothing is left behind then.
         """
 
+    def missing(self, topology: str, choice: VnfChoice) -> str:
+        """Say what VNFs need, is not there and can be known before anything is deployed; empty: nothing.
+
+        Args:
+            topology: its layout's name.
+            choice: what its VNFs will be.
+        """
+        return ""
+
     def workspace(self, deployment: Deployment) -> Workspace:
         """Give the workspace into which processes beside the deployment are started; it ends with `destroy`.
 

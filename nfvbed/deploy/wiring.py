@@ -19,9 +19,7 @@ EMULATED_CARDS = ("e1000", "rtl8139")
 
 def switch_ends(plan: Layout) -> tuple[End, ...]:
     """Give the ends of the cables in the order of the path: outside end 0, the VNFs', outside end 1."""
-    ends = {end for cable in plan.cables for end in (cable.first, cable.second)}
-    last = End(None, 1)
-    return tuple(sorted(ends, key=lambda end: (end == last, end.vnf is not None, end.vnf or 0, end.port)))
+    return plan.switch_ends
 
 
 def port_numbers(plan: Layout) -> dict[str, int]:
@@ -77,7 +75,7 @@ def refuse_many_vnfs(plan: Layout) -> None:
 
 def end_name(end: End) -> str:
     """Name the switch's port at a VNF's end of a cable, or, by its number, at an outside end: `v2a`, `p0`."""
-    return f"p{end.port}" if end.vnf is None else f"v{end.vnf + 1}{'ab'[end.port]}"
+    return end.name
 
 
 def end_mac(end: End) -> str:
@@ -123,6 +121,7 @@ def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> N
     """
     require_topology(variant, topology)
     plan = layout(topology)
+    variant.options.check_layout(plan)
     if choice is not None and plan.vnfs:
         runs = on_path(plan, choice)
         vnf_port_kind(variant, runs)

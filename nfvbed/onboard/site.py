@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from nfvbed.compare.agreement import VNF_CANNOT_RUN
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.reap import Reaped
 from nfvbed.deploy.lab.site import LabSite
@@ -15,7 +16,7 @@ from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
 from nfvbed.deploy.tables.table import ForwardingTable
-from nfvbed.errors import InternalError, UnsupportedError
+from nfvbed.errors import InternalError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.onboard import path, standing
 from nfvbed.onboard.ends import EndTraffic, VnfEnds
 from nfvbed.onboard.incomplete import leave_checksums_out
@@ -178,15 +179,39 @@ class OnboardingSite(Site):
 
         Raises:
             UnsupportedError: this host cannot run them; with the probe's reason and fix.
+            PrerequisiteError, OnboardError: as `require_files`.
         """
         for does in _tasks(layout(topology), choice):
             support = driver(choice.kind, does).probe(choice)
             if support.readiness is Readiness.UNSUPPORTED:
                 raise UnsupportedError(
-                    f"VNF {choice.vnf.name} ({choice.label}) cannot run here",
+                    f"{VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",
                     observed=support.reason,
                     fix=support.fix,
                 )
+        self.require_files(topology, choice)
+
+    def require_files(self, topology: str, choice: VnfChoice) -> None:
+        """Look for the files that the VNFs of a topology are started from; the host is asked nothing.
+
+        Raises:
+            PrerequisiteError: one is not there; with its place and how to get it.
+            OnboardError: one is not what it should be.
+        """
+        for does in _tasks(layout(topology), choice):
+            driver(choice.kind, does).require_files(choice, self._root)
+
+    def missing(self, topology: str, choice: VnfChoice) -> str:
+        """Say which file of a path's VNFs is not there, where, and how to get it."""
+        try:
+            self.require_files(topology, choice)
+        except PrerequisiteError as failure:
+            return (
+                f"{VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label}): {failure.what} ({failure.where}; {failure.fix})"
+            )
+        except (OnboardError, UnsupportedError):
+            return ""  # told when it is deployed, before anything stands
+        return ""
 
     def _take_over(
         self, deployment: Deployment, plan: Layout, choice: VnfChoice, stood: standing.StandingVnfs

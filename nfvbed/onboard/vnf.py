@@ -56,6 +56,19 @@ class VnfDriver(ABC):
     def probe(self, choice: VnfChoice) -> Support:
         """Find out, by trying and not by guessing, whether this host can run it."""
 
+    def require_files(self, choice: VnfChoice, root: Path) -> None:
+        """Look for the files that it is started from, without asking anything of the host; most have none.
+
+        Args:
+            choice: the VNF.
+            root: of the project.
+
+        Raises:
+            PrerequisiteError: one is not there.
+            OnboardError: one is not what it should be.
+        """
+        return
+
     @abstractmethod
     def start(self, placement: VnfPlacement) -> VnfHandle:
         """Start it; it need not forward yet. The ports' other ends stand already.

@@ -229,6 +229,9 @@ def _absence(cell: CellPlan, variant: Variant) -> str:
     lacking = variant.lacks(cell.topology)
     if lacking:
         return lacking
+    misfit = variant.misfit(cell.topology)
+    if misfit is not None:
+        return f"{misfit.what} ({misfit.observed}); {misfit.fix}"
     if cell.vnf and not cell.vnf_resolved:
         return f"variant {cell.variant} has no VNF of its own (native_vnf)"
     if cell.frame_size == "imix" and layout(cell.topology).ends[0] is EndKind.SOURCE:

@@ -17,7 +17,7 @@ from nfvbed.errors import (
     UsageError,
     VnfDiedError,
 )
-from nfvbed.plan.cells import DeploymentKey
+from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
 from nfvbed.plan.standing import Standing, standing
@@ -83,6 +83,7 @@ class Runner:
         execution = _Execution(study, runnable, RunLedger(self._store, run, study.simulated), self._tools)
         with self._ended(execution.ledger):
             execution.set_aside(supports, self._observer)
+            execution.set_aside_without_vnf(site, self._observer)
             return self._execute(execution, site, resumed=False)
 
     def resume(self, run: RunRecord) -> RunRecord:
@@ -213,9 +214,24 @@ class _Execution:
         lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c, _ in whole.skipped if c.variant in unsupported]
         lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c in whole.cells if c.variant in unsupported]
         for cell, status, reason in lost:
-            config = self.ledger.put_blob("variant", described(self.variants[cell.variant], cell, {}))
-            self.ledger.set_cell_aside(cell, config, status, reason)
-            observer.cell_set_aside(cell.id, reason)
+            self._leave_out(cell, status, reason, observer)
+
+    def set_aside_without_vnf(self, site: Site, observer: Observer) -> None:
+        """Write the cells whose VNF cannot be started as a file of it is not there; all others are measured."""
+        missing: dict[DeploymentKey, str] = {}
+        for cell in self.plan.cells:
+            choice = self.plan.choice(cell.deployment)
+            if choice is None:
+                continue
+            if cell.deployment not in missing:
+                missing[cell.deployment] = site.missing(cell.topology, choice)
+            if missing[cell.deployment]:
+                self._leave_out(cell, Status.UNSUPPORTED, missing[cell.deployment], observer)
+
+    def _leave_out(self, cell: CellPlan, status: Status, reason: str, observer: Observer) -> None:
+        config = self.ledger.put_blob("variant", described(self.variants[cell.variant], cell, {}))
+        self.ledger.set_cell_aside(cell, config, status, reason)
+        observer.cell_set_aside(cell.id, reason)
 
     def goes_on(self) -> bool:
         """Whether there is something left to compare; not where VNFs that failed took the rest of it.

@@ -37,6 +37,11 @@ class End:
     vnf: int | None
     port: int
 
+    @property
+    def name(self) -> str:
+        """The switch's port there: `p0`, `p1` lead outside, `v2a` and `v2b` to the second VNF's port 0 and 1."""
+        return f"p{self.port}" if self.vnf is None else f"v{self.vnf + 1}{'ab'[self.port]}"
+
 
 @dataclass(frozen=True)
 class Cable:
@@ -73,6 +78,13 @@ class Layout:
     def one_way(self) -> bool:
         """Whether traffic can only go from end 0 to end 1."""
         return self.outside != (0, 1)
+
+    @property
+    def switch_ends(self) -> tuple[End, ...]:
+        """The ends of the cables in the order of the path: outside end 0, the VNFs', outside end 1."""
+        ends = {end for cable in self.cables for end in (cable.first, cable.second)}
+        last = End(None, 1)
+        return tuple(sorted(ends, key=lambda end: (end == last, end.vnf is not None, end.vnf or 0, end.port)))
 
     def ports_of(self, vnf: int) -> tuple[int, ...]:
         """The ports that a VNF has in the switch: two, or one where it is an end."""
@@ -137,6 +149,11 @@ def without_chains(topologies: Iterable[str]) -> tuple[str, ...]:
 def offers(topologies: tuple[str, ...], name: str) -> bool:
     """Whether a variant that lists these topologies has that one; `pvNp` stands for chains of every length."""
     return name in topologies or (CHAINS in topologies and is_chain(name))
+
+
+def each_of(topologies: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the topologies that a variant lists, with a chain of every length in the place of `pvNp`; each once."""
+    return tuple(dict.fromkeys(name for listed in topologies for name in (chains() if listed == CHAINS else [listed])))
 
 
 def is_chain(name: str) -> bool:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from nfvbed.errors import ConfigurationError
+from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import PortKind
 from nfvbed.spec.dataplanes.found import declared_options, name_of
 from nfvbed.spec.dataplanes.options import DataPlaneOptions
-from nfvbed.spec.layout import CHAINS, OfferedTopology, is_chain, offers
+from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layout, offers
 from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
@@ -51,6 +51,20 @@ class Variant(SpecModel):
         why = self.not_applicable.get(topology) or (self.not_applicable.get(CHAINS, "") if is_chain(topology) else "")
         offered = ", ".join(self.topologies) or "none"
         return f"variant {self.name} has no topology {topology}{f': {why}' if why else f'; it has {offered}'}"
+
+    def misfit(self, topology: str) -> UnsupportedError | None:
+        """Say why its options do not fit a topology that it has; None where they do."""
+        try:
+            self.options.check_layout(layout(topology))
+        except UnsupportedError as failure:
+            return failure
+        return None
+
+    @property
+    def misfits(self) -> dict[str, UnsupportedError]:
+        """Which of its topologies its options do not fit, and why; chains of every length by themselves."""
+        found = {name: self.misfit(name) for name in each_of(self.topologies)}
+        return {name: failure for name, failure in found.items() if failure is not None}
 
     @model_validator(mode="after")
     def its_ports_are_the_data_planes(self) -> Self:

@@ -62,3 +62,17 @@ def test_what_the_host_lacks_is_told_as_the_doctor_tells_it(ask, before, mark, n
         assert status == 0, err
         assert ask("destroy")[0] == 0
     assert_back_to(before, mark)
+
+
+def test_a_missing_image_is_told_while_what_stands_is_left_alone(ask, before, mark):
+    status, _, err = ask("deploy", "linux-bridge")
+    assert status == 0, err
+    now = snapshot(mark)
+    status, _, err = ask("onboard", "vloop", "--kind", "vm", "--image", "/nowhere/own.qcow2")
+    assert status == 12, err
+    assert "the VNF's image is not there" in err
+    assert "/nowhere/own.qcow2, named by image of" in err
+    assert "set up anew" not in err
+    assert snapshot(mark) == now
+    assert ask("destroy")[0] == 0
+    assert_back_to(before, mark)

@@ -57,7 +57,7 @@ def try_afxdp(variant: Variant) -> Support:
     workspace = Workspace.create()
     try:
         native_binary("nfvgen")
-        tuning.check_affinity(options, variant.topologies)
+        tuning.check_affinity(variant)
         tuning.check_version(options, locate().vswitchd)
         _try(options.model_copy(update={"rxq_affinity": {}}), workspace)
     except (NfvbedError, OSError, NetlinkError) as failure:

@@ -46,7 +46,7 @@ class OvsAfxdp(OvsSwitch):
         """Give the variant's options; refuse what this Open vSwitch or these ports have not."""
         options = options_of(request.variant, OvsAfxdpOptions)
         tuning.check_version(options, locate().vswitchd)
-        tuning.check_ports(options, list(port_numbers(request.layout)))
+        options.check_layout(request.layout)
         if queues_of(request.vnf) > 1:
             raise UnsupportedError(
                 "an AF_XDP port on a virtual machine's tap has one queue",

@@ -59,7 +59,7 @@ class OvsDpdk(OvsSwitch):
         """Look for the programs, run them, and look for memory; nothing is started that polls."""
         try:
             options = ovs_options(variant)
-            tuning.check_affinity(options, variant.topologies)
+            tuning.check_affinity(variant)
             tuning.check_version(options, locate().vswitchd)
         except (UnsupportedError, PrerequisiteError) as failure:
             reason = f"{failure.what} ({failure.observed})"
@@ -70,7 +70,7 @@ class OvsDpdk(OvsSwitch):
         """Give the variant's options; refuse what the ports cannot have."""
         options = ovs_options(request.variant)
         tuning.check_version(options, locate().vswitchd)
-        tuning.check_ports(options, list(port_numbers(request.layout)))
+        options.check_layout(request.layout)
         return options
 
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nfvbed.deploy.doctor import accelerator, cpu, devices, kernel, memory, software, stalls, xdp
+from nfvbed.deploy.doctor import accelerator, cpu, devices, images, kernel, memory, software, stalls, xdp
 from nfvbed.deploy.doctor.findings import DoctorReport
 from nfvbed.deploy.doctor.host import Host
 from nfvbed.deploy.doctor.variants import examine_variants
@@ -21,15 +21,19 @@ def examine(root: Path, host: Host | None = None, *, site: str = "lab", try_rese
             only `nfvbed doctor` asks for it, while nothing else of nfvbed runs.
 
     Raises:
-        ConfigurationError: a variant's or the site's file is not valid.
+        ConfigurationError: a variant's, a VNF's or the site's file is not valid.
     """
     host = host or Host()
     report = examine_host(root, host, try_reserving=try_reserving)
     if not host.live:
         return report
     project = Project(root)
-    supports = examine_variants(tuple(project.list_variants()), project.load_site(site), root)
-    return report.model_copy(update={"variants": supports})
+    variants = tuple(project.list_variants())
+    supports = examine_variants(variants, project.load_site(site), root)
+    told = (
+        images.with_own_image(support, variant, project) for support, variant in zip(supports, variants, strict=True)
+    )
+    return report.model_copy(update={"images": images.probe_images(project), "variants": tuple(told)})
 
 
 def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> DoctorReport:

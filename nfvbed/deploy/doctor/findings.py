@@ -172,6 +172,8 @@ class DoctorReport(Record):
     vpp: VersionFinding
     qemu: VersionFinding
     nfvgen: VersionFinding
+    images: Finding | None = None
+    """None: not looked for, as on a recorded tree."""
     variants: tuple[Support, ...] = ()
 
     @property

@@ -18,7 +18,21 @@ def _examine_variant(variant: Variant, site_spec: SiteSpec, root: Path) -> Suppo
     if variant.options.is_simulated:
         return Support(variant=variant.name, readiness=Readiness.READY, reason="simulated: never a measurement")
     try:
-        return open_site(site_spec, root).probe(variant)
+        return with_misfits(open_site(site_spec, root).probe(variant), variant)
     except NfvbedError as error:
         reason = f"{error.what}: {error.observed}" if error.observed else error.what
         return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=error.fix)
+
+
+def with_misfits(support: Support, variant: Variant) -> Support:
+    """Say of a variant that can be had which of its topologies its options do not fit; no host would change that."""
+    misfits = variant.misfits
+    if not misfits or support.readiness is Readiness.UNSUPPORTED:
+        return support
+    by_reason: dict[str, list[str]] = {}
+    for topology, failure in misfits.items():
+        by_reason.setdefault(failure.what, []).append(topology)
+    reasons = [support.reason] if support.reason else []
+    reasons += [f"not in {', '.join(topologies)}: {what}" for what, topologies in by_reason.items()]
+    fix = "; ".join(filter(None, (support.fix, *dict.fromkeys(failure.fix for failure in misfits.values()))))
+    return support.model_copy(update={"readiness": Readiness.DEGRADED, "reason": "; ".join(reasons), "fix": fix})

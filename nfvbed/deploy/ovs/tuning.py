@@ -5,11 +5,11 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from nfvbed.deploy.wiring import port_numbers
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_userspace import OvsUserspaceOptions
-from nfvbed.spec.layout import CHAINS, chains, layout, without_chains
+from nfvbed.spec.layout import each_of
+from nfvbed.spec.variant import Variant
 
 _TIMEOUT_S = 10.0
 _VERSION = re.compile(r"\(Open vSwitch\) (\d+)\.(\d+)")
@@ -62,48 +62,15 @@ def interface_settings(name: str, options: OvsUserspaceOptions, cores: Sequence[
     return {"pmd-rxq-affinity": pairs} if pairs else {}
 
 
-def check_ports(options: OvsUserspaceOptions, names: Sequence[str]) -> None:
-    """Make sure that the affinity is of ports that there are, and that somebody polls the queues it does not name.
-
-    Raises:
-        UnsupportedError: it names another port, or leaves queues without a thread.
-    """
-    others = sorted(set(options.rxq_affinity) - set(names))
-    if others:
-        raise UnsupportedError(
-            f"rxq_affinity names {', '.join(others)}, and there is no such port",
-            where="rxq_affinity",
-            observed=f"this topology has {', '.join(names)}",
-            fix="name these alone, or choose a topology that has it",
-        )
-    # A thread that has queues of its own is given no others.
-    taken = {thread for threads in options.rxq_affinity.values() for thread in threads}
-    unnamed = [name for name in names if len(options.rxq_affinity.get(name, ())) < options.n_rxq]
-    if len(taken) == options.pmd_cores and unnamed:
-        raise UnsupportedError(
-            f"rxq_affinity leaves nobody to poll {', '.join(unnamed)}",
-            where="rxq_affinity",
-            observed=f"each of the {options.pmd_cores} threads has queues of its own, and so polls no others",
-            fix=f"name all {options.n_rxq} queues of every port, or leave a thread free",
-        )
-
-
-def check_affinity(options: OvsUserspaceOptions, topologies: Sequence[str]) -> None:
-    """Make sure that the affinity can be had on one of a variant's topologies at least.
+def check_affinity(variant: Variant) -> None:
+    """Make sure that a variant's affinity can be had on one of its topologies at least.
 
     Raises:
         UnsupportedError: on none; with what is wrong on the first.
     """
-    first: UnsupportedError | None = None
-    for name in (*without_chains(topologies), *(chains() if CHAINS in topologies else ())):
-        try:
-            check_ports(options, list(port_numbers(layout(name))))
-        except UnsupportedError as failure:
-            first = first or failure
-        else:
-            return
-    if first is not None:
-        raise first
+    misfits = variant.misfits
+    if misfits and len(misfits) == len(each_of(variant.topologies)):
+        raise next(iter(misfits.values()))
 
 
 def check_version(options: OvsUserspaceOptions, program: Path) -> None:

@@ -15,10 +15,12 @@ from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.qemu.accelerator import find_accelerator
 from nfvbed.deploy.qemu.binaries import QemuBinaries, locate
+from nfvbed.deploy.qemu.images import Image, find
 from nfvbed.deploy.qemu.vhost import vhost_net_reason
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.onboard.vm import agentwork, command, devices, image, launch, pinning, sizing, support
 from nfvbed.onboard.vm.console import Console
+from nfvbed.onboard.vm.death import Death
 from nfvbed.onboard.vm.guest import Guest
 from nfvbed.onboard.vm.monitor import Monitor
 from nfvbed.onboard.vnf import VnfDriver, VnfPlacement
@@ -49,15 +51,19 @@ class VmVnf(VnfDriver):
         self._workspaces: dict[str, Workspace] = {}
 
     def probe(self, choice: VnfChoice) -> Support:
-        """Look for QEMU and the image, boot a guest once, and try the ports' kinds."""
+        """Look for QEMU, boot a guest once, and try the ports' kinds."""
         return support.probe(choice)
+
+    def require_files(self, choice: VnfChoice, root: Path) -> None:
+        """Look for the image, and read its digest."""
+        find(_image(choice), root, _declared(choice))
 
     def start(self, placement: VnfPlacement) -> VnfHandle:
         """Start QEMU; the guest boots while other VNFs start."""
         choice, workspace = placement.choice, placement.workspace
         agentwork.check(placement)
         binaries = support.usable(locate(placement.root))
-        found = image.find(_image(choice), placement.root)
+        found = find(_image(choice), placement.root, _declared(choice))
         accelerator = find_accelerator(placement.root, binaries)
         if accelerator.accelerator is Accelerator.NONE:
             raise UnsupportedError("no guest boots on this host", observed=accelerator.reason)
@@ -156,17 +162,9 @@ class VmVnf(VnfDriver):
         process = self._process(handle)
         if process.alive():
             return
-        status = process.exit_status
-        how = "ended" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
-        said, printed = process.log_tail(6), Console(Path(handle.control["console_log"])).tail()
-        words = [how, *([f"QEMU's last lines:\n{said}"] if said else [])]
-        words += [f"its console's last lines:\n{printed}"] if printed else []
-        raise VnfDiedError(
-            f"{handle.name} (vm, {handle.forwarding}) has died",
-            where=str(process.log),
-            observed="; ".join(words),
-            fix="see its console in the run directory",
-        )
+        printed = Console(Path(handle.control["console_log"])).tail()
+        who = f"{handle.name} (vm, {handle.forwarding})"
+        raise Death(who, process.exit_status, process.log_tail(6), printed, process.log).error()
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
         """The guest's own counters where its image has the agent; else what the host counts on the taps."""
@@ -204,7 +202,14 @@ def _image(choice: VnfChoice) -> ImageSpec:
     return spec
 
 
-def _guest(placement: VnfPlacement, found: image.Image, accelerator: Accelerator, binaries: QemuBinaries) -> Guest:
+def _declared(choice: VnfChoice) -> str:
+    """Say where an image is named; of one that is not the VNF's own only what it is called there is known."""
+    if choice.image in (None, choice.vnf.image):
+        return f"image.file in vnfd/{choice.vnf.name}/vnf.yml"
+    return f"image of {choice.label or choice.vnf.name}: in the experiment, a variant's native_vnf, or --image"
+
+
+def _guest(placement: VnfPlacement, found: Image, accelerator: Accelerator, binaries: QemuBinaries) -> Guest:
     choice, workspace = placement.choice, placement.workspace
     return Guest(
         name=placement.name,

@@ -51,14 +51,14 @@ def execute(bench: TestBench, spec: BackToBackTest) -> Outcome:
     """Measure the forwarding rate one way, then search as often as asked for, all in one placement class.
 
     A burst in another class is sent again, and a search of which one that counts was in another is made again. Where
-    that does not end, the test begins anew.
+    that costs more than to begin anew, the test does.
 
     Raises:
         NothingToGoBy: no frame came through at maximum load.
         SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
     """
     for left in reversed(range(BEGINNINGS)):
-        one_class = OneClass(bench, again=AGAIN * (1 + spec.repetitions))
+        one_class = OneClass(bench, again=AGAIN * (1 + spec.repetitions), anew=left > 0)
         forwarding = one_class.take(partial(_forwarding_rate, bench, spec))
         search = partial(_search, bench, spec, forwarding.forwarded_rate_pps)
         searches: list[_Search] = []

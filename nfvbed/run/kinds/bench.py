@@ -161,13 +161,18 @@ class OneClass:
         tries: at most, until one is in the class.
         again: how often something may be measured again in the whole test, however often each; None: no such bound,
             else it takes the place of `tries`.
+        anew: the test begins anew where its class is gone. Then it waits in vain for no longer than what is lost by
+            that took: as often in a row as it was in the class before. Not for the run's class, which stays the same.
     """
 
-    def __init__(self, bench: TestBench, tries: int = TRIES, again: int | None = None) -> None:
+    def __init__(self, bench: TestBench, tries: int = TRIES, again: int | None = None, *, anew: bool = False) -> None:
         self._bench = bench
         self._tries = tries
         self._again = again
         self._wanted = bench.known().wanted
+        self._anew = anew and self._wanted is None
+        self._kept = 0
+        """How often what was taken was in the class."""
         self._first: int | None = None
         """Where the trials begin of what was taken first: its class may show only later."""
         self.label = ""
@@ -195,6 +200,7 @@ class OneClass:
                 break
         if self._first is None and own:
             self._first = own[0]
+        self._kept += self.fits
         return found
 
     def _since(self, begin: int, counted: Collection[int] | None) -> list[int]:
@@ -216,7 +222,7 @@ class OneClass:
         if self._again is None:
             return tries < self._tries
         self._again -= 1
-        return self._again >= 0
+        return self._again >= 0 and not (self._anew and tries > max(AGAIN, self._kept))
 
 
 def part_of(base: Reference, fraction: float) -> int:

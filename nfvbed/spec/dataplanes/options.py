@@ -89,6 +89,13 @@ class DataPlaneOptions(SpecModel):
             observed=f"{type(self).__name__}; VNF {choice.label or choice.vnf.name}",
         )
 
+    def check_layout(self, plan: Layout) -> None:
+        """Refuse a topology that these options do not fit, whatever its VNFs are.
+
+        Raises:
+            UnsupportedError: with the option, and what would fit.
+        """
+
     def check(self, plan: Layout, choice: VnfChoice) -> None:
         """Refuse paths that it cannot join with such VNFs, where the variant's topologies alone do not say so.
 

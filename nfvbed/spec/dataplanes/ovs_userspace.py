@@ -8,6 +8,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.dataplanes.options import PortName, refuse_existing
 from nfvbed.spec.dataplanes.ovs import OvsOptions
+from nfvbed.spec.layout import Layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
@@ -65,6 +66,32 @@ class OvsUserspaceOptions(OvsOptions):
     def ring_memory_mib(self) -> int:
         """Its own."""
         return self.socket_memory_mib
+
+    def check_layout(self, plan: Layout) -> None:
+        """Make sure that the affinity is of ports that there are, and that somebody polls the queues it does not name.
+
+        Raises:
+            UnsupportedError: it names another port, or leaves queues without a thread.
+        """
+        names = [end.name for end in plan.switch_ends]
+        others = sorted(set(self.rxq_affinity) - set(names))
+        if others:
+            raise UnsupportedError(
+                f"rxq_affinity names {', '.join(others)}, and there is no such port",
+                where="options.rxq_affinity",
+                observed=f"topology {plan.name} has {', '.join(names)}",
+                fix="name these alone, or choose a topology that has it",
+            )
+        # A thread that has queues of its own is given no others.
+        taken = {thread for threads in self.rxq_affinity.values() for thread in threads}
+        unnamed = [name for name in names if len(self.rxq_affinity.get(name, ())) < self.n_rxq]
+        if len(taken) == self.pmd_cores and unnamed:
+            raise UnsupportedError(
+                f"rxq_affinity leaves nobody to poll {', '.join(unnamed)}",
+                where="options.rxq_affinity",
+                observed=f"each of the {self.pmd_cores} threads has queues of its own, and so polls no others",
+                fix=f"name all {self.n_rxq} queues of every port, or leave a thread free",
+            )
 
     @model_validator(mode="after")
     def threads_are_there(self) -> Self:

@@ -30,14 +30,19 @@ PORT = GeneratorPort(engine="xdp", spec="g0", kind=PortKind.VETH, netns="/run/ne
 class FakeDriver(VnfDriver):
     """Starts nothing; what it is told to fail at, it fails at."""
 
-    def __init__(self, log, fails_at="", reason=""):
+    def __init__(self, log, fails_at="", reason="", lacks=None):
         self.log = log
+        self.lacks = lacks
         self.fails_at = fails_at
         self.reason = reason
 
     def probe(self, choice):
         readiness = Readiness.UNSUPPORTED if self.reason else Readiness.READY
         return Support(variant=choice.vnf.name, readiness=readiness, reason=self.reason)
+
+    def require_files(self, choice, root):
+        if self.lacks is not None:
+            raise self.lacks
 
     def start(self, placement):
         self.log.append(("start", placement.name, placement.does, placement.cores, placement.shares_core))

@@ -3,7 +3,7 @@
 import pytest
 from fake_vnfs import ROOT, FakeDriver, FakeLab
 
-from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.onboard import site as onboarding
 from nfvbed.onboard import standing
 from nfvbed.onboard.site import OnboardingSite
@@ -102,6 +102,27 @@ def test_vnf_that_cannot_run_here_deploys_nothing(bench, lab):
     with pytest.raises(UnsupportedError, match="cannot run here") as failure:
         deploy(bench)
     assert failure.value.observed == "no testpmd"
+    assert lab.log == []
+
+
+def test_vnf_whose_image_is_not_there_deploys_nothing(bench, lab):
+    lacks = PrerequisiteError("its image is not there", where="images/x.qcow2", fix="make images")
+    bench.drivers["io"] = FakeDriver(lab.log, lacks=lacks)
+    for command in (bench.deploy, bench.deploy_to_stay):
+        with pytest.raises(PrerequisiteError, match="image"):
+            command(None, "pvp", vnf=choice())
+    assert lab.log == []
+    assert bench.missing("pvp", choice()) == (
+        "the VNF cannot run here: vloop (process-io): its image is not there (images/x.qcow2; make images)"
+    )
+
+
+def test_nothing_is_missing_where_files_are_there_or_are_told_later(bench, lab):
+    assert bench.missing("pvp", choice()) == ""
+    bench.drivers["io"] = FakeDriver(lab.log, lacks=OnboardError("its image was changed"))
+    assert bench.missing("pvp", choice()) == ""
+    with pytest.raises(OnboardError, match="was changed"):
+        deploy(bench)
     assert lab.log == []
 
 

@@ -73,6 +73,26 @@ def test_the_class_of_the_first_is_kept_where_it_shows_later() -> None:
     assert [one_class.take(bench.measure) for _ in range(2)] == ["near", "near"]
 
 
+def test_to_begin_anew_is_put_off_only_while_it_costs_more_than_to_wait() -> None:
+    kept = AGAIN + 2
+    bench = _Bench(["near"] * kept + ["far"] * 100)
+    one_class = OneClass(bench, again=50, anew=True)
+    assert [one_class.take(bench.measure) for _ in range(kept)] == ["near"] * kept
+    assert [one_class.take(bench.measure), one_class.fits] == ["far", False]
+    assert len(bench.seen) == kept + kept + 1
+
+
+def test_a_class_that_comes_back_in_time_is_waited_for() -> None:
+    bench = _Bench(["near", *["far"] * AGAIN, "near", *["far"] * AGAIN, "near"])
+    one_class = OneClass(bench, again=50, anew=True)
+    assert [one_class.take(bench.measure) for _ in range(3)] == ["near"] * 3
+
+
+def test_the_runs_class_is_waited_for_as_long_as_may_be() -> None:
+    bench = _Bench([*["far"] * 10, "near"], wanted="near")
+    assert OneClass(bench, again=10, anew=True).take(bench.measure) == "near"
+
+
 def classes_of_burst_searches(store: Store, classify_trials: Classify) -> tuple[str, int]:
     """Search three times for bursts, each of which passes; give the result's class and the number of trials."""
     test = {"kind": "back-to-back", "max_frames": 1_000, "repetitions": 3}
@@ -89,7 +109,7 @@ def test_a_burst_that_left_its_class_is_sent_again_alone(store: Store) -> None:
 
 def test_where_the_first_class_is_gone_the_test_begins_anew(store: Store) -> None:
     label, trials = classes_of_burst_searches(store, lambda all_: [("near", "far")[n < 2] for n in range(len(all_))])
-    begun_in_vain = 1 + 1 + (1 + AGAIN * (1 + 3))
+    begun_in_vain = 1 + 1 + (1 + AGAIN)
     assert (label, trials) == ("near", begun_in_vain + 1 + 3)
 
 

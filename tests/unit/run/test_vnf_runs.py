@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from run_bench import WatchedSite, classify_all_alike, keys, runner
 
+from nfvbed.compare.agreement import VNF_CANNOT_RUN, outcomes_of
 from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
@@ -191,6 +192,42 @@ def test_a_chain_that_needs_more_than_there_is_takes_its_cells_alone(store: Stor
     assert status["simulated/pvp+native/64"] is Status.FAILED
     assert run_it.failure is not None
     assert run_it.failure.exit_code == 20, "all else was measured: the run had what it needs to begin"
+
+
+class WithoutImage(Onboarding):
+    """Lacks a file of one of the VNFs."""
+
+    def missing(self, topology: str, choice: VnfChoice) -> str:
+        return f"{VNF_CANNOT_RUN} no image ({topology})" if choice.forwarding == "macswap" else ""
+
+
+def test_cells_whose_vnf_lacks_its_image_are_set_aside_before_anything_is_deployed(store: Store, study: Study) -> None:
+    site = WithoutImage()
+    run = runner(store, lambda _: site).start(study)
+    cells = {cell.id: cell for cell in store.cells(run.id)}
+    lost = cells.pop("simulated/pvp+process-macswap/64")
+    assert (lost.status, lost.reason) == (Status.UNSUPPORTED, "the VNF cannot run here: no image (pvp)")
+    assert cells.pop("vnf:simulated/pvp+process-macswap/64").status is Status.UNSUPPORTED
+    assert {cell.status for cell in cells.values()} == {Status.OK}
+    assert run.status is Status.OK
+    assert "process-macswap" not in {label for _, _, label in site.asked}
+
+
+def test_a_run_of_nothing_but_such_cells_is_unsupported(store: Store, study: Study) -> None:
+    alone = study.experiment.model_copy(update={"topologies": ("pvp",), "vnfs": study.experiment.vnfs[1:]})
+    site = WithoutImage()
+    with pytest.raises(UnsupportedError, match="nothing of experiment trial") as caught:
+        runner(store, lambda _: site).start(replace(study, experiment=alone))
+    assert "no image (pvp)" in caught.value.observed
+    assert site.asked == []
+
+
+def test_a_cell_that_lacks_its_vnf_says_nothing_of_its_variant(store: Store, study: Study) -> None:
+    run = runner(store, WithoutImage).start(study)
+    (lost,) = [cell for cell in store.cells(run.id) if cell.id == "simulated/pvp+process-macswap/64"]
+    assert outcomes_of([lost], ()) == ()
+    (other,) = outcomes_of([lost.model_copy(update={"reason": "no bridge"})], ())
+    assert not other.worked
 
 
 def test_a_vnf_that_died_decides_the_exit_code() -> None:

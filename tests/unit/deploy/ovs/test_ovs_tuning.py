@@ -2,9 +2,16 @@
 
 import pytest
 
+from nfvbed.deploy.doctor.variants import with_misfits
 from nfvbed.deploy.ovs import tuning
+from nfvbed.deploy.wiring import require_path
 from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.plan.plan import expand
+from nfvbed.records import Readiness, Support
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant
 
 
 def options(**values):
@@ -60,25 +67,65 @@ def test_affinity_names_cores_by_the_threads_order():
 
 def test_affinity_of_a_port_that_is_not_there():
     with pytest.raises(UnsupportedError, match="v1a") as caught:
-        tuning.check_ports(options(rxq_affinity={"v1a": (0,)}), ["p0", "p1"])
-    assert "p0, p1" in caught.value.observed
+        options(rxq_affinity={"v1a": (0,)}).check_layout(layout("p2p"))
+    assert caught.value.observed == "topology p2p has p0, p1"
 
 
 def test_affinity_that_leaves_queues_without_a_thread():
     with pytest.raises(UnsupportedError, match="nobody to poll p1"):
-        tuning.check_ports(options(rxq_affinity={"p0": (0,)}), ["p0", "p1"])
-    tuning.check_ports(options(rxq_affinity={"p0": (0,), "p1": (0,)}), ["p0", "p1"])
-    tuning.check_ports(options(pmd_cores=2, rxq_affinity={"p0": (0,)}), ["p0", "p1"])
+        options(rxq_affinity={"p0": (0,)}).check_layout(layout("p2p"))
+    options(rxq_affinity={"p0": (0,), "p1": (0,)}).check_layout(layout("p2p"))
+    options(pmd_cores=2, rxq_affinity={"p0": (0,)}).check_layout(layout("p2p"))
+
+
+def variant(topologies, **values):
+    return Variant(name="x", title="x", port_kind="vhost-user", topologies=topologies, options=options(**values))
 
 
 def test_affinity_is_of_one_topology_at_least():
-    tuning.check_affinity(options(), ())
-    tuning.check_affinity(options(pmd_cores=2, rxq_affinity={"v1a": (0,)}), ("p2p", "pvp"))
-    tuning.check_affinity(options(pmd_cores=2, rxq_affinity={"v3a": (0,)}), ("p2p", "pvNp"))
+    tuning.check_affinity(variant(()))
+    tuning.check_affinity(variant(("p2p", "pvp"), pmd_cores=2, rxq_affinity={"v1a": (0,)}))
+    tuning.check_affinity(variant(("p2p", "pvNp"), pmd_cores=2, rxq_affinity={"v3a": (0,)}))
     with pytest.raises(UnsupportedError, match="names v3a"):
-        tuning.check_affinity(options(pmd_cores=2, rxq_affinity={"v3a": (0,)}), ("p2p", "pvp"))
+        tuning.check_affinity(variant(("p2p", "pvp"), pmd_cores=2, rxq_affinity={"v3a": (0,)}))
     with pytest.raises(UnsupportedError, match="nobody to poll p1"):
-        tuning.check_affinity(options(rxq_affinity={"p0": (0,)}), ("p2p", "pvNp", "p2v"))
+        tuning.check_affinity(variant(("p2p", "pvNp", "p2v"), rxq_affinity={"p0": (0,)}))
+
+
+def test_each_topology_that_an_affinity_does_not_fit_is_named():
+    assert variant(("p2p", "pvp")).misfits == {}
+    found = variant(("p2p", "pvp", "pvNp", "p2v"), pmd_cores=2, rxq_affinity={"v2a": (0,)}).misfits
+    assert list(found) == ["p2p", "pvp", "pv1p", "p2v"]
+    assert found["pvp"].observed == "topology pvp has p0, v1a, v1b, p1"
+
+
+def test_the_doctor_tells_each_topology_that_does_not_fit():
+    ready = Support(variant="x", readiness=Readiness.READY)
+    assert with_misfits(ready, variant(("p2p", "pvp"))) == ready
+    some = variant(("p2p", "pvp", "pvvp"), pmd_cores=2, rxq_affinity={"v2a": (0,)})
+    told = with_misfits(ready, some)
+    assert told.readiness is Readiness.DEGRADED
+    assert told.reason == "not in p2p, pvp: rxq_affinity names v2a, and there is no such port"
+    assert told.fix.startswith("name these alone")
+    none = ready.model_copy(update={"readiness": Readiness.UNSUPPORTED, "reason": "no Open vSwitch"})
+    assert with_misfits(none, some) == none
+
+
+def test_a_plan_tells_it_of_the_cells_before_anything_is_deployed():
+    some = variant(("p2p", "pvp"), pmd_cores=2, rxq_affinity={"v1a": (0,)})
+    experiment = Experiment(
+        name="x", title="x", variants=("x",), topologies=("p2p",), frame_sizes=(64,), ceilings=False
+    )
+    ((cell, reason),) = expand(experiment, [some]).absent
+    assert cell.id == "x/p2p/64"
+    assert reason.startswith("rxq_affinity names v1a, and there is no such port (topology p2p has p0, p1)")
+    assert expand(experiment, [variant(("p2p", "pvp"))]).absent == ()
+
+
+def test_such_a_path_is_refused_before_the_host_is_asked():
+    with pytest.raises(UnsupportedError, match="names v1a") as caught:
+        require_path(variant(("p2p",), pmd_cores=2, rxq_affinity={"v1a": (0,)}), "p2p", None)
+    assert caught.value.where == "options.rxq_affinity"
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,13 @@ import json
 from pathlib import Path
 
 import pytest
+from vm_placement import choice
 
+from nfvbed.deploy.qemu import images
 from nfvbed.deploy.qemu.binaries import QemuBinaries
 from nfvbed.errors import OnboardError, PrerequisiteError
 from nfvbed.onboard.vm import image
+from nfvbed.onboard.vm.driver import VmVnf
 from nfvbed.spec.vnf import ImageSpec
 
 CONTENT = b"QFI\xfb and more"
@@ -32,7 +35,7 @@ def built(root, digest=DIGEST):
 
 
 def find(root, **keys):
-    return image.find(ImageSpec(file="images/own.qcow2", **keys), root)
+    return images.find(ImageSpec(file="images/own.qcow2", **keys), root)
 
 
 def fake_tool(folder, text):
@@ -71,8 +74,27 @@ def test_changed_file_is_read_again(root):
 
 def test_missing_image_says_how_to_get_it(root):
     with pytest.raises(PrerequisiteError, match="not there") as caught:
-        image.find(ImageSpec(file="images/vloop.qcow2"), root)
-    assert "make images" in caught.value.fix
+        images.find(ImageSpec(file="images/vloop.qcow2"), root, "image.file in vnfd/vloop/vnf.yml")
+    assert caught.value.where == f"{root}/images/vloop.qcow2, named by image.file in vnfd/vloop/vnf.yml"
+    assert (caught.value.exit_code, caught.value.fix) == (12, "make images")
+
+
+@pytest.mark.parametrize("keys", [{"agent": False}, {"sha256": DIGEST}])
+def test_an_image_that_nothing_builds_is_to_be_put_there(root, keys):
+    with pytest.raises(PrerequisiteError) as caught:
+        images.find(ImageSpec(file="images", **keys), root)
+    assert (caught.value.observed, caught.value.fix) == ("a folder", "put the file there, or name another one")
+
+
+def test_the_driver_says_who_names_the_image(root):
+    own = choice()
+    with pytest.raises(PrerequisiteError) as caught:
+        VmVnf().require_files(own, root)
+    assert caught.value.where.endswith("named by image.file in vnfd/vloop/vnf.yml")
+    other = own.model_copy(update={"image": ImageSpec(file="x.qcow2", agent=False), "label": "vm-io-x"})
+    with pytest.raises(PrerequisiteError) as caught:
+        VmVnf().require_files(other, root)
+    assert "x.qcow2, named by image of vm-io-x" in caught.value.where
 
 
 def test_damaged_sidecar_is_told(root):
