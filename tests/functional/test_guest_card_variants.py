@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from disturbed import pass_all
 from vm_guests import PROJECT, choice
 
 from nfvbed.deploy.lab import links
@@ -69,16 +70,12 @@ def test_every_frame_passes_the_guests_card(site, name, driver, forwarding):
     assert kinds == {PortKind.MACVTAP if name == "macvtap" else PortKind.TAP}
     assert handle.accelerator in (Accelerator.KVM, Accelerator.TCG)
     generator = site.open_generator(deployment)
-    before = {hop.name: hop for hop in site.hops(deployment)}
-    result = generator.run(REQUEST)
-    after = {hop.name: hop for hop in site.hops(deployment)}
+    passage = pass_all(generator, REQUEST, lambda: {hop.name: hop for hop in site.hops(deployment)})
     generator.close()
-    sent = [direction.sent for direction in result.directions]
-    assert all(direction.received == direction.sent > 0 for direction in result.directions)
-    for port, direction in ((0, 0), (1, 1)):
-        hop = f"vnf1 port {port}"
-        assert after[hop].rx_packets - before[hop].rx_packets >= sent[direction]
-        assert after[hop].tx_packets - before[hop].tx_packets >= sent[1 - direction]
+    for port in (0, 1):
+        first, last = (hops[f"vnf1 port {port}"] for hops in (passage.before, passage.after))
+        assert last.rx_packets - first.rx_packets >= passage.sent[port]
+        assert last.tx_packets - first.tx_packets >= passage.sent[1 - port]
     site.verify(deployment)
     site.destroy(deployment)
 

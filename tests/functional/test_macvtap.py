@@ -2,11 +2,11 @@
 
 import signal
 import socket
-import time
 from functools import partial
 from pathlib import Path
 
 import pytest
+from disturbed import pass_all, wait_until
 from lab_host import assert_back_to
 from pyroute2 import IPRoute
 from vm_guests import PROJECT
@@ -66,24 +66,19 @@ def test_every_frame_passes_every_device_and_is_counted_there(site, name, topolo
     generator = site.open_generator(deployment)
     try:
         generator.run(WARM)
-        before = {hop.name: hop for hop in site.hops(deployment)}
-        counted = site.counters(deployment).packets
-        result = generator.run(TRICKLE)
-        after = site.hops(deployment)
+        passage = pass_all(generator, TRICKLE, lambda: (site.hops(deployment), site.counters(deployment)))
     finally:
         generator.close()
-    sent = [direction.sent for direction in result.directions]
-    assert [direction.received for direction in result.directions] == sent
-    assert all(sent)
+    (before, first), (after, now) = passage.before, passage.after
+    sent = passage.sent
     side_by_side = 2 if topology == "pvpv" else 1
-    for hop in after:
+    for old, hop in zip(before, after, strict=True):
         if hop.rx_packets is not None:
             share = side_by_side if hop.vnf is not None else 1
-            risen = hop.rx_packets - before[hop.name].rx_packets + hop.tx_packets - before[hop.name].tx_packets
+            risen = hop.rx_packets - old.rx_packets + hop.tx_packets - old.tx_packets
             # The generator may have sent an odd number: then one VNF has a frame less than the other.
             assert risen >= sum(count // share for count in sent), hop
-    now = site.counters(deployment)
-    assert now.packets - counted >= sum(sent) * (1 + len(deployment.vnfs) // side_by_side)
+    assert now.packets - first.packets >= sum(sent) * (1 + len(deployment.vnfs) // side_by_side)
     assert now.busy_cycles == NOT_SEPARABLE
     site.verify(deployment)
     site.destroy(deployment)
@@ -157,17 +152,17 @@ def test_devices_of_one_link_reach_each_other_as_their_mode_says(mode, relay, ar
         if relay:
             links.add_bridge("h", ["w"], {"br_stp_state": 0}, learning=True)
             macvlans.reflect("w")
-        return reaches("v0", "v1")
+        return reaches("v0", "v1", attempts=200 if arrives else 5)
 
     assert in_thread(work) is arrives
 
 
-def reaches(sender, receiver):
+def reaches(sender, receiver, attempts):
     """Whether frames addressed to the second device arrive there; the first ones may find a bridge not yet up."""
     first, second = (bytes.fromhex(mac.replace(":", "")) for mac in MACS)
     with raw(sender) as out, raw(receiver) as into:
         into.settimeout(0.05)
-        for _ in range(5):
+        for _ in range(attempts):
             out.send(second + first + ETHERTYPE.to_bytes(2, "big") + bytes(46))
             try:
                 while into.recvfrom(2048)[1][2] == socket.PACKET_OUTGOING:
@@ -192,9 +187,7 @@ def test_an_nfvbed_that_is_stopped_in_mid_trial_leaves_nothing(before, mark, nfv
         " frame_sizes: [64], trials: {mrr_duration_s: 30}, repetitions: {needed: 1}, ceilings: false}\n"
     )
     process = nfvbed("run", experiment, "--store", tmp_path / "results.sqlite", "--no-doctor")
-    deadline = time.monotonic() + 60
-    while not list(Path("/run/nfvbed").glob("*/nfvgen-*.sock")) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    assert wait_until(lambda: list(Path("/run/nfvbed").glob("*/nfvgen-*.sock")), 60), "no generator was started"
     process.send_signal(how)
     process.communicate(timeout=60)
     if how is signal.SIGKILL:

@@ -3,13 +3,13 @@
 import contextlib
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
+from disturbed import death_of, pass_all
 
 from nfvbed.deploy.ovs import rxq, unixctl
-from nfvbed.errors import NfvbedError, SwitchDiedError
+from nfvbed.errors import NfvbedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, PortKind, Readiness, Role
 from nfvbed.spec.choices import resolve
@@ -39,29 +39,12 @@ def process(wanted, forwarding="io"):
 
 def all_frames_come_through(site, deployment, generator):
     """Send some; what entered the path at each hop left it at the next."""
-    before = {hop.name: hop for hop in site.hops(deployment)}
-    result = generator.run(REQUEST)
-    after = {hop.name: hop for hop in site.hops(deployment)}
-    sent = [direction.sent for direction in result.directions]
-    assert [direction.received for direction in result.directions] == sent
-    assert min(sent) > 0
-    for name, hop in after.items():
+    passage = pass_all(generator, REQUEST, lambda: site.hops(deployment))
+    for old, hop in zip(passage.before, passage.after, strict=True):
         if hop.rx_packets is not None:
-            assert hop.rx_packets - before[name].rx_packets >= min(sent), name
-            assert hop.tx_packets - before[name].tx_packets >= min(sent), name
-    return tuple(after)
-
-
-def death_of_the_switch(site, deployment):
-    """Wait until it is noticed: the kernel takes a killed switch's sockets away first."""
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            site.verify(deployment)
-        except SwitchDiedError as failure:
-            return failure
-        time.sleep(0.02)
-    raise AssertionError("the switch's end was not noticed")
+            assert hop.rx_packets - old.rx_packets >= min(passage.sent), hop.name
+            assert hop.tx_packets - old.tx_packets >= min(passage.sent), hop.name
+    return tuple(hop.name for hop in passage.after)
 
 
 def test_frames_pass_polled_ports_and_survive_a_reset(site):
@@ -109,7 +92,7 @@ def test_by_interrupt_the_main_thread_forwards_and_its_end_is_told(site):
     assert second.busy_cycles > first.busy_cycles
     assert "main thread" in second.source
     os.kill(thread.pid, signal.SIGKILL)
-    assert "signal 9" in death_of_the_switch(site, deployment).observed
+    assert "signal 9" in death_of(lambda: site.verify(deployment)).observed
     with contextlib.suppress(NfvbedError):
         generator.run(REQUEST)
     generator.close()
@@ -143,8 +126,7 @@ def test_its_ceilings_pass_every_frame(site, role):
     deployment = site.deploy(variant(), "p2p", role)
     generator = site.open_generator(deployment)
     wait_for_links(generator)
-    result = generator.run(REQUEST)
-    assert all(d.received == d.sent > 0 for d in result.directions)
+    pass_all(generator, REQUEST)
     generator.close()
     site.destroy(deployment)
 

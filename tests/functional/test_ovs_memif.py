@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from disturbed import pass_all
 
 from nfvbed.deploy.lab.arrangement import resolve as resolve_arrangement
 from nfvbed.deploy.ovs import rxq
@@ -35,15 +36,11 @@ def passes(site, deployment):
     generator = site.open_generator(deployment)
     wait_for_links(generator)
     generator.run(TrafficRequest(duration_ns=50_000_000, frame_size=64, rate_pps=1_000))
-    before = {hop.name: hop for hop in site.hops(deployment)}
-    result = generator.run(REQUEST)
-    sent = [direction.sent for direction in result.directions]
-    assert [direction.received for direction in result.directions] == sent
-    assert min(sent) > 0
-    for hop in site.hops(deployment):
+    passage = pass_all(generator, REQUEST, lambda: site.hops(deployment))
+    for old, hop in zip(passage.before, passage.after, strict=True):
         if hop.rx_packets is not None:
-            assert hop.rx_packets - before[hop.name].rx_packets >= min(sent), hop.name
-            assert hop.tx_packets - before[hop.name].tx_packets >= min(sent), hop.name
+            assert hop.rx_packets - old.rx_packets >= min(passage.sent), hop.name
+            assert hop.tx_packets - old.tx_packets >= min(passage.sent), hop.name
     generator.close()
 
 

@@ -2,8 +2,9 @@
 
 import os
 import re
-import time
 from pathlib import Path
+
+from disturbed import pass_all, wait_until
 
 from nfvbed.deploy.ovs import rxq, unixctl
 from nfvbed.measure.trial import wait_for_links
@@ -63,13 +64,9 @@ def test_the_running_switch_has_every_setting(lab):
     wait_for_links(generator)
     request = TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=1_000)
     generator.run(request)  # a link that is up may take a moment until its rings are in use
-    result = generator.run(request)
-    assert all(direction.received == direction.sent > 0 for direction in result.directions)
+    pass_all(generator, request)
     assert flows(socket)[1] == 2000
-    deadline = time.monotonic() + 5
-    while flows(socket)[0] and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert flows(socket)[0] == 0, "with the default they stay for ten seconds"
+    assert wait_until(lambda: flows(socket)[0] == 0, 9), "with the default they stay for ten seconds"
     slept = re.search(r"sleep iterations:\s+(\d+)", unixctl.command(socket, "dpif-netdev/pmd-perf-show"))
     assert slept, "pmd-perf-show counts sleeps since Open vSwitch 3.1"
     assert int(slept[1]) > 0

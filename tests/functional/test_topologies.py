@@ -6,10 +6,10 @@ generator stands at both ends of every cable in turn.
 
 import os
 import socket
-import time
 from pathlib import Path
 
 import pytest
+from disturbed import PATIENCE_S, pass_all, retried, wait_until
 
 from nfvbed.deploy.dataplanes import veth_ports, vhost_user_ports
 from nfvbed.deploy.lab.generator import GeneratorStarter
@@ -56,7 +56,7 @@ def listen(netns, link):
     def work():
         opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
         opened.bind((link, ETHERTYPE))
-        opened.settimeout(2)
+        opened.settimeout(PATIENCE_S)
         return opened
 
     return inside(netns, work)
@@ -185,10 +185,16 @@ def test_topology_with_vnfs_needs_one(site):
         site.deploy(PROJECT.load_variant("linux-bridge"), "pvp")
 
 
-def generator_between(site, deployment, sockets):
+def generator_between(site, deployment, sockets, good):
     """Start the generator at two of the switch's ports, as the virtio side of both; give its result and the hops.
 
     A vhost-user port's counters go with its peer, so they are read while the generator stands.
+
+    Args:
+        site: where.
+        deployment: of the switch.
+        sockets: of both ports.
+        good: the trial is made until it says so of its directions, a few times at most.
     """
     ports = tuple(vhost_user_ports.server_port(index, Path(path), 1024) for index, path in enumerate(sockets))
     starter = GeneratorStarter(site.workspace(deployment), site.arrangement(deployment), 256, PROJECT.root)
@@ -196,7 +202,8 @@ def generator_between(site, deployment, sockets):
     try:
         wait_for_links(generator)
         generator.run(TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=1_000))
-        return generator.run(TRICKLE), site.hops(deployment)
+        directions = retried(lambda: generator.run(TRICKLE).directions, good)
+        return directions, site.hops(deployment)
     finally:
         generator.close()
 
@@ -212,9 +219,11 @@ def test_frames_cross_every_cable_of_open_vswitch(site):
     assert kinds == {PortKind.VHOST_USER}
     for first, second in (("p0", "v1a"), ("v1b", "v2a"), ("v2b", "p1")):
         ends = [socket_of(deployment, first), socket_of(deployment, second)]
-        result, hops = generator_between(site, deployment, ends)
-        sent = [d.sent for d in result.directions]
-        assert [d.received for d in result.directions] == sent, (first, second)
+        directions, hops = generator_between(
+            site, deployment, ends, lambda directions: all(d.received == d.sent for d in directions)
+        )
+        sent = [d.sent for d in directions]
+        assert [d.received for d in directions] == sent, (first, second)
         counted = {hop.name: hop for hop in hops}
         assert counted[f"br0 port {first}"].rx_packets >= sent[0] > 0
         assert counted[f"br0 port {second}"].tx_packets >= sent[0]
@@ -228,10 +237,15 @@ def test_frames_cross_every_cable_of_open_vswitch(site):
 
 def test_open_vswitch_shares_flows_out_among_parallel_vnfs(site):
     deployment = site.deploy(PROJECT.load_variant("ovs-dpdk"), "pvpv", vnf=vnf())
-    into, _ = generator_between(site, deployment, [socket_of(deployment, "p0"), socket_of(deployment, "v2a")])
-    half, odd = divmod(into.directions[0].sent, 2)
-    assert into.directions[0].received in (half, half + odd) and half, "the other half goes to the other VNF"
-    assert into.directions[1].received == into.directions[1].sent > 0
+
+    def halved(directions):
+        into, back = directions
+        half, odd = divmod(into.sent, 2)
+        return into.received in (half, half + odd) and half > 0 and back.received == back.sent > 0
+
+    ends = [socket_of(deployment, "p0"), socket_of(deployment, "v2a")]
+    directions, _ = generator_between(site, deployment, ends, halved)
+    assert halved(directions), f"the other half goes to the other VNF: {directions}"
     site.destroy(deployment)
 
 
@@ -241,12 +255,9 @@ def test_generator_with_one_port_has_another_that_leads_nowhere(site, name, topo
     assert len(deployment.ports) == 1
     generator = site.open_generator(deployment)
     try:
-        deadline = time.monotonic() + 5
         real = 0 if topology == "p2v" else 1
         if name == "linux-bridge":
-            while not generator.hello().link_up[real] and time.monotonic() < deadline:
-                time.sleep(0.05)
-            assert generator.hello().link_up[real]
+            assert wait_until(lambda: generator.hello().link_up[real])
         result = generator.run(
             TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=1000, bidirectional=False)
         )
@@ -295,14 +306,13 @@ def test_ceilings_of_veth_ports_pass_every_frame(site, role):
     try:
         # What the kernel has not handed over yet when the first trial ends is none of it.
         generator.run(TRICKLE)
-        result = generator.run(TRICKLE)
+        sent = pass_all(generator, TRICKLE).sent
     finally:
         generator.close()
-    assert all(d.received == d.sent > 0 for d in result.directions)
     site.verify(deployment)
     if role is CellRole.REFERENCE:
         first, second = site.hops(deployment)
-        assert min(first.rx_packets, second.tx_packets) >= result.directions[0].sent
+        assert min(first.rx_packets, second.tx_packets) >= sent[0]
         (poller,) = [thread for thread in site.work_threads(deployment) if thread.polling]
         assert os.sched_getaffinity(poller.tid) == {site.arrangement(deployment).switch_cores[0]}
     site.destroy(deployment)
@@ -327,10 +337,9 @@ def test_vnf_on_vhost_user_ports_stands_alone(site):
     try:
         wait_for_links(generator)
         generator.run(TRICKLE)
-        result = generator.run(TRICKLE)
+        pass_all(generator, TRICKLE)
     finally:
         generator.close()
-    assert all(d.received == d.sent > 0 for d in result.directions)
     assert whole.counters(deployment) is None
     whole.destroy(deployment)
 
@@ -351,17 +360,12 @@ def test_testpmd_on_veth_ports_passes_every_frame(site, topology, role, forwardi
         for _ in range(3):  # Under overload VNFs in a chain wait for each other; all must go on afterwards.
             generator.run(FLOOD)
         generator.run(TRICKLE)
-        before = whole.hops(deployment)
-        result = generator.run(TRICKLE)
-        after = whole.hops(deployment)
+        passage = pass_all(generator, TRICKLE, lambda: whole.hops(deployment))
     finally:
         generator.close()
-    sent = [direction.sent for direction in result.directions]
-    assert [direction.received for direction in result.directions] == sent
-    assert all(sent)
-    for old, new in zip(before, after, strict=True):
+    for old, new in zip(passage.before, passage.after, strict=True):
         if new.name.startswith("vnf"):
-            assert min(sent) <= new.rx_packets - old.rx_packets, new
+            assert min(passage.sent) <= new.rx_packets - old.rx_packets, new
             assert new.drops == old.drops
     workers = [thread for thread in whole.work_threads(deployment) if thread.name.startswith("rte-worker")]
     assert len(workers) == len(deployment.vnfs)

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from disturbed import pass_all
 from vm_guests import PROJECT, choice
 
 from nfvbed.errors import UnsupportedError
@@ -51,18 +52,12 @@ def test_every_frame_passes_the_guest_and_is_counted_there(site, variant, forwar
     steps = [step for step, _ in deployment.steps]
     assert steps.index("onboard.vnf1.boot") < steps.index("onboard.vnf1.forward") < steps.index("onboard.first-frame")
     generator = site.open_generator(deployment)
-    before = {hop.name: hop for hop in site.hops(deployment)}
-    result = generator.run(REQUEST)
-    after = {hop.name: hop for hop in site.hops(deployment)}
+    passage = pass_all(generator, REQUEST, lambda: {hop.name: hop for hop in site.hops(deployment)})
     site.verify(deployment)
-    sent = [direction.sent for direction in result.directions]
-    assert all(direction.received == direction.sent > 0 for direction in result.directions)
-    for port, direction in ((0, 0), (1, 1)):
-        name = f"vnf1 port {port}"
-        entered = after[name].rx_packets - before[name].rx_packets
-        left = after[name].tx_packets - before[name].tx_packets
-        assert entered >= sent[direction]
-        assert left >= sent[1 - direction]
+    for port in (0, 1):
+        first, last = (hops[f"vnf1 port {port}"] for hops in (passage.before, passage.after))
+        assert last.rx_packets - first.rx_packets >= passage.sent[port]
+        assert last.tx_packets - first.tx_packets >= passage.sent[1 - port]
     roles = [thread.role for thread in site.work_threads(deployment)]
     assert roles.count(Role.VNF) == 3, "two vCPUs and QEMU's main thread"
     generator.close()
