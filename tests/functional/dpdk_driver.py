@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from disturbed import PATIENCE_S, wait_until
 
 from nfvbed.deploy.lab.hugepages import HugepagePool
 from nfvbed.deploy.lab.workspace import Workspace
@@ -37,15 +38,14 @@ class Generator:
         for port in ports:
             command += ["--port", port]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 20
-        while not self.path.exists():
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(PATIENCE_S)
+        deadline = time.monotonic() + PATIENCE_S
+        while self.socket.connect_ex(str(self.path)):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.process.kill()
                 raise AssertionError(f"nfvgen did not start: {self.process.communicate()[1]}")
             time.sleep(0.02)
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(20)
-        self.socket.connect(str(self.path))
         self.stream = self.socket.makefile("rwb")
         self.number = 0
 
@@ -80,6 +80,10 @@ class Generator:
                 return stats["trial"]
             time.sleep(0.02)
         raise AssertionError("the trial did not end")
+
+    def wait_until_sending(self) -> None:
+        """Wait until the trial that runs has sent a frame."""
+        assert wait_until(lambda: self.result("stats")["trial"]["directions"][0]["sent"]), "nothing was sent"
 
     def refused(self, **keys: Any) -> dict[str, Any]:
         """A start that must be refused; returns the error."""

@@ -37,7 +37,7 @@ def vhost(tmp_path: Path) -> Iterator[Generator]:
 def test_stop_ends_a_long_trial(vhost: Generator) -> None:
     vhost.result("start", duration_ns=60 * 10**9, rate_pps=1000)
     assert vhost.ask("start", duration_ns=TRIAL_NS)["error"]["code"] == "busy"
-    time.sleep(0.2)
+    vhost.wait_until_sending()
     running = vhost.result("stats")
     assert running["state"] == "running"
     assert running["trial"]["directions"][0]["latency"] is None
@@ -83,7 +83,7 @@ def test_signals_end_a_running_trial_cleanly(
     loop: Generator, tmp_path: Path, how: signal.Signals, status: int, name: str
 ) -> None:
     loop.result("start", duration_ns=60 * 10**9)
-    time.sleep(0.1)
+    loop.wait_until_sending()
     seen, document = loop.end(how)
     assert seen == status
     assert (document["reason"], document["signal"], document["trials"]) == ("signal", name, 1)

@@ -7,12 +7,15 @@ import sys
 import time
 
 import pytest
+from disturbed import PATIENCE_S, retried, wait_until
 from xdp_driver import Generator, assert_nothing_lost
 
 
 def test_paced_trial_is_complete(loop):
     """100,000 frames/s each way for 0.3 s: every one is intended, what was sent arrives, each with a latency."""
-    trial = loop.trial(duration_ns=300_000_000, rate_pps=100_000)
+    trial = retried(
+        lambda: loop.trial(duration_ns=300_000_000, rate_pps=100_000), lambda trial: trial["duration_ns"] < 310_000_000
+    )
     assert_nothing_lost(trial)
     assert [d["intended"] for d in trial["directions"]] == [30_000, 30_000]
     for direction in trial["directions"]:
@@ -176,28 +179,23 @@ def test_late_frames_of_an_earlier_trial_do_not_count(loop):
 def test_nothing_stays_attached(namespace, loop, number, status):
     """Ended in the middle of a trial, by whatever signal."""
     assert loop.call("start", duration_ns=60_000_000_000)["ok"]
-    time.sleep(0.2)
+    loop.wait_until_sending()
     began = time.monotonic()
     loop.process.send_signal(number)
-    output, _ = loop.process.communicate(timeout=20)
+    output, _ = loop.process.communicate(timeout=2 * PATIENCE_S)
     assert loop.process.returncode == status
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < PATIENCE_S, "not at the end of the trial"
     if number != signal.SIGKILL:
         assert json.loads(output)["exit"]["last"]["directions"][0]["sent"] > 0
-    for _ in range(100):
-        if not namespace.attached():
-            break
-        time.sleep(0.02)
+    wait_until(lambda: not namespace.attached())
     assert namespace.attached() == set()
 
 
 def test_stop_ends_a_trial_early(loop):
     """`stop` answers with the counts so far, which are complete."""
     assert loop.call("start", duration_ns=60_000_000_000, rate_pps=1000)["ok"]
-    time.sleep(0.2)
-    running = loop.call("stats")["result"]["trial"]["directions"][0]
-    assert running["sent"] > 0
+    loop.wait_until_sending()
     result = loop.call("stop")["result"]
     assert result["state"] == "done"
-    assert result["trial"]["duration_ns"] < 5_000_000_000
+    assert result["trial"]["duration_ns"] < PATIENCE_S * 1_000_000_000
     assert_nothing_lost(result["trial"])

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+from disturbed import PATIENCE_S, wait_until
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NFVGEN = os.environ.get("NFVGEN", str(ROOT / "native/build/nfvgen/nfvgen"))
 CORE = str(max(os.sched_getaffinity(0)))
@@ -18,12 +20,14 @@ _NUMBER = itertools.count()
 # Forwards between two interfaces and does to every tenth frame of ours what it is told; `flip` damages one byte of
 # each, the first one's first, the second one's second.
 RELAY = """
-import select, socket, sys
+import contextlib, os, select, socket, sys
+with contextlib.suppress(PermissionError):  # what others run on its core does not make frames late
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 names, harm = sys.argv[1:3], sys.argv[3]
 ports = []
 for name in names:
     port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-    port.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+    port.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)  # SO_RCVBUFFORCE
     port.bind((name, 0))
     port.setsockopt(263, 23, 1)
     ports.append(port)
@@ -84,7 +88,7 @@ class Namespace:
     def run(self, *argv):
         """One program in the namespace; returns its standard output."""
         argv = ["ip", "netns", "exec", self.name, *argv]
-        result = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+        result = subprocess.run(argv, capture_output=True, text=True, timeout=2 * PATIENCE_S, check=False)
         assert result.returncode == 0, result.stderr
         return result.stdout
 
@@ -122,7 +126,7 @@ class Generator:
             *options,
         )
         self.socket = socket.socket(socket.AF_UNIX)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
         while self.socket.connect_ex(str(path)):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.process.kill()
@@ -151,6 +155,10 @@ class Generator:
             if stats["state"] != "running":
                 return stats
             time.sleep(0.01)
+
+    def wait_until_sending(self):
+        """Wait until the trial that runs has sent a frame."""
+        assert wait_until(lambda: self.call("stats")["result"]["trial"]["directions"][0]["sent"]), "nothing was sent"
 
     def close(self):
         """Ends it, politely first; returns status, standard output and standard error."""
