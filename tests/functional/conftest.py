@@ -114,12 +114,14 @@ def _before(mark):
 
 @pytest.fixture(name="nfvbed")
 def _nfvbed(before, mark):
-    """Starts nfvbed; what still runs when the test ends is killed, before the host is looked at."""
+    """Starts nfvbed, or a program that calls it; what still runs when the test ends is killed, before the host is
+    looked at.
+    """
     started = []
 
-    def start(*arguments):
+    def start(*arguments, program=("-m", "nfvbed")):
         process = subprocess.Popen(
-            [sys.executable, "-m", "nfvbed", *map(str, arguments)],
+            [sys.executable, *program, *map(str, arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -1,25 +1,10 @@
 """A VNF that is killed in the middle of a run costs its own cell, and nothing else. On the real host, as root."""
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
-import uuid
-from pathlib import Path
+from lab_host import assert_back_to
 
-import pytest
-from lab_host import MARK, assert_back_to, snapshot
-
-from nfvbed.deploy.lab.processes import is_alive
-from nfvbed.errors import NfvbedError
 from nfvbed.records import Status
 from nfvbed.store import Store
 
-ROOT = Path(__file__).parents[2]
-RUN = Path("/run/nfvbed")
-WITHIN_S = 120
 DOOMED = "linux-bridge/pvp+process-raw/64"
 EXPERIMENT = """
 name: death
@@ -35,71 +20,33 @@ trials: {mrr_duration_s: 1.5, paced_duration_s: 0.2}
 repetitions: {needed: 1, needed_ceilings: 1, max_rounds: 2}
 ceilings: false
 """
-
-
-@pytest.fixture
-def experiment(tmp_path):
-    path = tmp_path / "death.yml"
-    path.write_text(EXPERIMENT)
-    return path
-
-
-@pytest.fixture
-def mark():
-    return uuid.uuid4().hex
-
-
-def nfvbed(mark, *arguments):
-    environment = os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, "-m", "nfvbed", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-
-
-def wait_until(found, process):
-    """Wait until a question has an answer."""
-    deadline = time.monotonic() + WITHIN_S
-    while not (answer := found()):
-        if process.poll() is not None or time.monotonic() > deadline:
-            pytest.fail(f"it never came to that: {process.poll()}, {process.communicate()}")
-        time.sleep(0.02)
-    return answer
-
-
-def onboarded(store):
-    """Tell whether the deployment of the VNF that is to die stands, as the store has it."""
-    if not store.exists():
-        return False
-    try:
-        with Store.open(store, read_only=True) as opened:
-            facts = [fact for run in opened.runs() for fact in opened.facts(run.id)]
-    except NfvbedError:
-        return False  # It is just being made.
-    return any((fact.step, fact.detail["vnf"]) == ("deploy", "process-raw") for fact in facts)
-
-
-def processes(name, owner):
-    """Give (pid, start time) of the processes of that name that an nfvbed's ledgers name and that live."""
-    found = []
-    for path in RUN.glob("*/ledger.jsonl"):
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        if lines and lines[0].get("pid") == owner:
-            found += [(line["pid"], line["start_time"]) for line in lines if line.get("name") == name and "pid" in line]
-    return [each for each in found if is_alive(*each)]
-
-
-def test_only_the_cell_of_a_killed_vnf_is_lost(experiment, mark, tmp_path):
-    store = tmp_path / "x.sqlite"
-    before = snapshot(mark)
-    running = nfvbed(mark, "run", experiment, "--no-doctor", "--store", store)
-    wait_until(lambda: onboarded(store), running)
-    ((pid, _),) = wait_until(lambda: processes("vnf1", running.pid), running)
+KILLS = """
+import json, os, signal, sys, threading
+from pathlib import Path
+from nfvbed.cli.main import main
+from nfvbed.deploy.lab.processes import is_alive
+from nfvbed.store import Store
+add = Store.add_fact
+def kill():
+    lines = (json.loads(line) for path in Path("/run/nfvbed").glob("*/ledger.jsonl") for line in path.open())
+    vnfs = [(line["pid"], line["start_time"]) for line in lines if line.get("name") == "vnf1" and "pid" in line]
+    ((pid, _),) = [each for each in vnfs if is_alive(*each)]
     os.kill(pid, signal.SIGKILL)
-    out, err = running.communicate(timeout=WITHIN_S)
+def killing(store, fact):
+    add(store, fact)
+    if (fact.step, fact.detail["vnf"]) == ("deploy", "process-raw"):
+        threading.Timer(0.1, kill).start()
+Store.add_fact = killing
+sys.exit(main(sys.argv[1:]))
+"""
+"""nfvbed kills the VNF as soon as its deployment stands: before its cell is over, however slow this test is."""
+
+
+def test_only_the_cell_of_a_killed_vnf_is_lost(before, mark, nfvbed, tmp_path):
+    experiment, store = tmp_path / "death.yml", tmp_path / "x.sqlite"
+    experiment.write_text(EXPERIMENT)
+    running = nfvbed("run", experiment, "--no-doctor", "--store", store, program=("-c", KILLS))
+    out, err = running.communicate(timeout=120)
     assert running.returncode == 22, err
     assert "1 cell was given up" in err
     assert DOOMED in err
