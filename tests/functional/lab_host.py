@@ -7,10 +7,10 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
+from disturbed import PATIENCE_S, wait_until
 from pyroute2 import IPRoute
 
 from nfvbed.deploy.lab.cgroups import unified_mount
@@ -55,12 +55,16 @@ def _environment(pid: int) -> list[bytes]:
         return []
 
 
-def assert_back_to(before: dict[str, Any], mark: str, within_s: float = 5.0) -> None:
+def wait_for_processes(mark: str, count: int) -> None:
+    """Wait until there are so many marked processes: a shell's child comes, and one of a killed parent goes, later."""
+    wait_until(lambda: len(marked_processes(mark)) == count)
+    assert len(marked_processes(mark)) == count
+
+
+def assert_back_to(before: dict[str, Any], mark: str) -> None:
     """Wait until the host is as it was."""
-    deadline = time.monotonic() + within_s
-    while (now := snapshot(mark)) != before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert now == before
+    wait_until(lambda: snapshot(mark) == before)
+    assert snapshot(mark) == before
 
 
 @contextlib.contextmanager
@@ -91,5 +95,5 @@ def start(mark, *arguments):
 def run(mark, *arguments):
     """Run the driver to its end; give exit status, output and errors."""
     process = start(mark, *arguments)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=2 * PATIENCE_S)
     return process.returncode, out, err

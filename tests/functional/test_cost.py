@@ -13,7 +13,10 @@ from nfvbed.results import TablePayload
 from nfvbed.store import Store
 
 TESTS = "tests=[{kind: cost, duration_s: 0.3, load_pps: 20000}]"
-SHORT = ("--no-doctor", "--set", "ceilings=false", "--set", "topologies=[p2p]", "--set", "vnfs=[]", "--set", TESTS)
+SHORT = (
+    *("--no-doctor", "--set", "ceilings=false", "--set", "topologies=[p2p]", "--set", "vnfs=[]", "--set", TESTS),
+    *("--set", "repetitions={needed: 1, max_rounds: 1}"),
+)
 TRACES = """
 import time
 from nfvbed.deploy.lab.workspace import Workspace

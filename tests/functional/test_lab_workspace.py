@@ -2,10 +2,10 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
+from disturbed import PATIENCE_S, wait_until
 
 from nfvbed.deploy.lab.entries import NetnsEntry, ProcessEntry
 from nfvbed.deploy.lab.hugepages import HugepagePool
@@ -53,9 +53,7 @@ def test_process_runs_on_its_core_in_its_namespace_and_cgroup(workspace):
     process = workspace.spawn(
         "p", ["sh", "-c", "echo $WORD; exec sleep 60"], cores=[1], netns=netns, environment={"WORD": "hello"}
     )
-    deadline = time.monotonic() + 5
-    while process.log_tail() != "hello" and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(process.log_tail)
     assert process.log_tail() == "hello"
     assert os.sched_getaffinity(process.pid) == {1}
     assert Path(f"/proc/{process.pid}/ns/net").samefile(netns)
@@ -70,7 +68,7 @@ def test_process_runs_on_its_core_in_its_namespace_and_cgroup(workspace):
 
 def test_program_that_does_not_exist_leaves_its_words_in_the_log(workspace):
     process = workspace.spawn("p", ["/no/such/program"], cores=[0])
-    assert process.wait(5) == 127
+    assert process.wait(PATIENCE_S) == 127
     assert "/no/such/program" in process.log_tail()
 
 

@@ -5,16 +5,16 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 import pytest
+from disturbed import PATIENCE_S, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXEC = os.environ.get("NFVBED_EXEC", str(ROOT / "native/build/exec/nfvbed-exec"))
 
 
 def _run(*arguments):
-    return subprocess.run([EXEC, *arguments], capture_output=True, text=True, timeout=10, check=False)
+    return subprocess.run([EXEC, *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
 
 @pytest.fixture(name="netns")
@@ -38,17 +38,11 @@ def _cgroup():
     path.rmdir()
 
 
-def _wait_until_gone(pid):
-    for _ in range(200):
-        try:
-            state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return
-        if state == "Z":
-            return
-        time.sleep(0.01)
-    os.kill(pid, signal.SIGKILL)
-    pytest.fail(f"process {pid} outlived its parent")
+def _is_gone(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_exit_status_is_the_programs_own():
@@ -66,7 +60,7 @@ def test_arguments_arrive_as_they_are():
 def test_it_is_replaced_by_the_program():
     """The caller's child is the program itself, so its process id is the one to watch and to stop."""
     with subprocess.Popen([EXEC, "sh", "-c", "echo $$"], stdout=subprocess.PIPE, text=True) as child:
-        assert int(child.communicate(timeout=10)[0]) == child.pid
+        assert int(child.communicate(timeout=PATIENCE_S)[0]) == child.pid
 
 
 def test_network_namespace(netns):
@@ -115,10 +109,13 @@ def test_die_with_parent():
     script = f"{EXEC} --die-with-parent sleep 60 & echo $!; wait"
     parent = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True)
     pid = int(parent.stdout.readline())
-    time.sleep(0.1)
+    started = wait_until(lambda: pathlib.Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
     parent.kill()
     parent.communicate()
-    _wait_until_gone(pid)
+    gone = wait_until(lambda: _is_gone(pid))
+    if not gone:
+        os.kill(pid, signal.SIGKILL)
+    assert started and gone, "it outlived its parent"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from disturbed import PATIENCE_S
 from lab_host import MARK, assert_back_to, snapshot
 from vm_guests import PROJECT, choice, image_that_forwards, kernel_ports, own_image, pass_through, placement
 
@@ -143,7 +144,7 @@ def test_more_hugepages_than_the_host_has(workspace):
 def test_qemu_that_aborts_is_told_with_its_signal(workspace):
     vnf, handle = started(workspace, kernel_ports(workspace), choice("bridge"))
     os.kill(handle.pids[0], signal.SIGABRT)
-    workspace.process("vnf1").wait(5)
+    workspace.process("vnf1").wait(PATIENCE_S)
     with pytest.raises(VnfDiedError) as caught:
         vnf.verify(handle)
     assert "has died (signal 6, SIGABRT)" in caught.value.what
