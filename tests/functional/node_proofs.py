@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import node_proofs_sriov as sriov
+from disturbed import retried
 
 from nfvbed.deploy.node.identity import this_node
 from nfvbed.errors import NfvbedError
@@ -41,11 +42,10 @@ def frames_pass(site, variant_name, topology, use=None):
         assert site.rig(variant.port_kind)["node"]["site"] == this_node().site
         generator = site.open_generator(deployment)
         try:
-            before = site.hops(deployment)
-            first = site.counters(deployment)
-            results = send_enough(generator, layout(topology).ways)
-            last = site.counters(deployment)
-            after = site.hops(deployment)
+            (before, first), results, (after, last) = retried(
+                lambda: (look(site, deployment), send_enough(generator, layout(topology).ways), look(site, deployment)),
+                lambda found: all(map(all_arrived, found[1])),
+            )
         finally:
             generator.close()
         site.verify(deployment)
@@ -66,6 +66,16 @@ def frames_pass(site, variant_name, topology, use=None):
         }
     finally:
         site.destroy(deployment)
+
+
+def look(site, deployment):
+    """The counters of every hop, and the switch's own."""
+    return site.hops(deployment), site.counters(deployment)
+
+
+def all_arrived(result):
+    """Whether what was sent came; an emulated generator may send nothing in one direction of a trial."""
+    return all(direction.received == direction.sent for direction in result.directions)
 
 
 def send_enough(generator, flows=1):

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from disturbed import retried
 from pyroute2 import IPRoute
 
 from nfvbed.deploy.sriov.functions import from_control
@@ -71,9 +72,10 @@ def pass_frames(site, variant, topology, send, use=None):
         assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
         generator = site.open_generator(deployment)
         try:
-            first = site.hops(deployment)
-            results = send_enough(generator, send.request)
-            last = site.hops(deployment)
+            first, results, last = retried(
+                lambda: (site.hops(deployment), send_enough(generator, send.request), site.hops(deployment)),
+                lambda found: all(one.received == one.sent for result in found[1] for one in result.directions),
+            )
         finally:
             generator.close()
         site.verify(deployment)
@@ -141,7 +143,10 @@ def reset_under_traffic(site, send):
                 report = site.reset(deployment, 1.0)
                 broken = flowing.result()
             again = wait_until_all_pass(generator, send.request)
-            results = send_enough(generator, send.request)
+            results = retried(
+                lambda: send_enough(generator, send.request),
+                lambda results: all(one.received == one.sent for result in results for one in result.directions),
+            )
         finally:
             generator.close()
         site.verify(deployment)

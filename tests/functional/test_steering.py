@@ -12,6 +12,7 @@ import struct
 import threading
 
 import pytest
+from disturbed import PATIENCE_S
 from lab_host import MARK, assert_back_to, snapshot
 from onos_double import PASSWORD, OnosDouble
 
@@ -51,7 +52,7 @@ PARALLEL = SteeringPath(
 PATHS = {"chain": CHAIN, "parallel": PARALLEL}
 KINDS = ("static", "controller")
 PACKET_IGNORE_OUTGOING = 23
-ARRIVAL_S = 10
+ARRIVAL_S = PATIENCE_S
 
 
 @pytest.fixture(scope="module")

@@ -176,7 +176,7 @@ ENDLESS = ["run", "simulated", "--repetitions", "1000", "--max-rounds", "1000", 
 
 
 def wait_for_trials(path: Path) -> None:
-    for _ in range(200):
+    for _ in range(600):
         time.sleep(0.05)
         if path.exists() and path.stat().st_size:
             try:
@@ -213,7 +213,7 @@ def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -
         before = store.trials(run.id)
         assert run.status is None
     with start("run", "--resume") as process:
-        for _ in range(200):
+        for _ in range(600):
             time.sleep(0.05)
             with Store.open(store_path, read_only=True) as store:
                 trials = store.trials(run.id)

@@ -54,7 +54,9 @@ def test_a_long_step_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.StringIO()
     with PlainProgress(Console(file=output, width=200)) as shown:
         shown.deployment_started(KEY, 1)
-        time.sleep(0.3)
+        deadline = time.monotonic() + 20
+        while "still round 1" not in output.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.02)
     assert "still round 1: deploying ovs-dpdk (reference) p2p (" in output.getvalue()
 
 

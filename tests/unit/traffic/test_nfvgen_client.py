@@ -153,7 +153,7 @@ def test_a_generator_that_dies_in_mid_trial_is_noticed_at_once_with_its_last_wor
         client(fake).run(REQUEST)
     assert caught.value.exit_code == 24
     assert "-9" in str(caught.value)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 8, "not when it counts as stuck"
 
 
 def test_a_connection_that_ends_wakes_the_sleeping_client(fake: FakeNfvgen) -> None:
@@ -165,7 +165,7 @@ def test_a_connection_that_ends_wakes_the_sleeping_client(fake: FakeNfvgen) -> N
     started = time.monotonic()
     with pytest.raises(GeneratorError, match="137"):
         client(fake).run(replace(REQUEST, duration_ns=60_000_000_000))
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30, "not at the end of the trial"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_one_that_ignores_sigterm_is_killed(tmp_path):
 
 def test_exit_status_and_log_of_one_that_ended(tmp_path):
     process, _ = managed(tmp_path, ["sh", "-c", "echo one; echo two; exit 3"])
-    assert process.wait(5) == 3
+    assert process.wait(30) == 3
     assert process.log_tail(1) == "two"
 
 
