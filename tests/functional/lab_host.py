@@ -92,6 +92,19 @@ def start(mark, *arguments):
     )
 
 
+def measure(experiment, store, *options):
+    """Run an experiment into a store, as a user does; it must not fail."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nfvbed", "run", experiment, "--store", str(store), *options],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def run(mark, *arguments):
     """Run the driver to its end; give exit status, output and errors."""
     process = start(mark, *arguments)

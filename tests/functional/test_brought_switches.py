@@ -7,18 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from declared import PROJECT, vnf
 from disturbed import pass_all
 
 from nfvbed.deploy.dataplanes.lagopus_raw import LagopusRaw
 from nfvbed.deploy.vale import control
 from nfvbed.deploy.vale.control import ValeControl
 from nfvbed.errors import DeployError, SwitchDiedError
-from nfvbed.records import Readiness, VnfKind
-from nfvbed.spec.loader import Project
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.records import Readiness
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
 TRICKLE = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=1_000, learning_frames=0)
 
 
@@ -44,12 +42,6 @@ def _lagopus(monkeypatch, tmp_path):
     return PROJECT.load_variant("lagopus-raw")
 
 
-def choice():
-    spec = PROJECT.load_vnf("vloop")
-    flavor = PROJECT.load_flavor(spec.flavor)
-    return VnfChoice(label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding="bridge", flavor=flavor)
-
-
 def assert_all_pass(site, deployment):
     generator = site.open_generator(deployment)
     try:
@@ -67,7 +59,7 @@ def switch_had_each_once(passage):
 def test_vale_attaches_a_switch_for_every_cable(lab_with_vnfs, vale):
     site = lab_with_vnfs
     assert site.probe(vale).readiness is Readiness.READY
-    deployment = site.deploy(vale, "pvp", vnf=choice())
+    deployment = site.deploy(vale, "pvp", vnf=vnf("bridge"))
     netns = deployment.control["switch_netns"]
     ports = ["valenfv0:s0", "valenfv0:v1a", "valenfv1:v1b", "valenfv1:s1"]
     assert sorted(ValeControl(netns).ports()) == sorted(ports)

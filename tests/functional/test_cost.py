@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lab_host import MARK, ROOT, assert_back_to, run
+from lab_host import MARK, ROOT, assert_back_to, measure, run
 
 from nfvbed.deploy.lab import namespaces
 from nfvbed.results import TablePayload
@@ -47,15 +47,7 @@ def _measured(tmp_path_factory):
     """One short run of both variants: its store, and what it left of tracing."""
     folder = tmp_path_factory.mktemp("cost")
     before, store = instances(folder), folder / "results.sqlite"
-    done = subprocess.run(
-        [sys.executable, "-m", "nfvbed", "run", "cost", "--store", str(store), *SHORT],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure("cost", store, *SHORT)
     with Store.open(str(store), read_only=True) as opened:
         (found,) = opened.runs()
         tables = {

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 from disturbed import pass_all
-from vm_guests import PROJECT, choice
+from vm_guests import PROJECT, choice, offered
 
 from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.errors import UnsupportedError
 from nfvbed.onboard.vm.agent import Agent
-from nfvbed.onboard.vm.monitor import Monitor
 from nfvbed.records import Accelerator, PortKind, Readiness, VnfKind
 from nfvbed.traffic.generator import TrafficRequest
 
@@ -30,14 +29,6 @@ def cards(handle):
     """What the guest says of its cards, in the order of the path."""
     ports = {port["mac"]: port for port in Agent(Path(handle.control["agent"])).ask("links")["ports"]}
     return [ports[port.mac] for port in handle.ports]
-
-
-def offered(handle):
-    """What QEMU offers the guest's first card: features of virtio-net."""
-    with Monitor(Path(handle.control["monitor"])) as monitor:
-        monitor.connect(5, lambda: None)
-        status = monitor.execute("x-query-virtio-status", {"path": "/machine/peripheral/nic0/virtio-backend"})
-    return {name.partition(":")[0] for name in status["host-features"]["dev-features"]}
 
 
 @pytest.mark.parametrize(

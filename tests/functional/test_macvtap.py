@@ -6,17 +6,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from declared import variant, vnf
 from disturbed import pass_all, wait_until
 from lab_host import assert_back_to
 from pyroute2 import IPRoute
-from vm_guests import PROJECT
 
 from nfvbed.deploy.lab import links, macvlans
 from nfvbed.deploy.lab.macvlans import MacvlanDevice
 from nfvbed.deploy.lab.namespaces import CLONE_NEWNET, in_thread, inside, libc
 from nfvbed.errors import SwitchDiedError, UnsupportedError
-from nfvbed.records import NOT_SEPARABLE, PortKind, Readiness, Role, VnfKind
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.records import NOT_SEPARABLE, PortKind, Readiness, Role
 from nfvbed.traffic.generator import TrafficRequest
 
 ETHERTYPE = 0x88B5
@@ -30,17 +29,6 @@ TRICKLE = TrafficRequest(
 @pytest.fixture(name="site")
 def _site(lab_with_vnfs):
     return lab_with_vnfs
-
-
-def vnf(forwarding):
-    spec = PROJECT.load_vnf("vloop")
-    flavor = PROJECT.load_flavor(spec.flavor)
-    return VnfChoice(label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding=forwarding, flavor=flavor)
-
-
-def variant(name, **options):
-    loaded = PROJECT.load_variant(name)
-    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
 
 
 @pytest.mark.parametrize(

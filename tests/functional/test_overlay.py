@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from declared import PROJECT, variant, vnf
 from disturbed import death_of, pass_all
 
 from nfvbed.deploy.lab.namespaces import inside
@@ -15,12 +16,9 @@ from nfvbed.deploy.overlay.host import UDP_PORTS, WIRE
 from nfvbed.errors import NfvbedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.onboard.site import OnboardingSite
-from nfvbed.records import NOT_SEPARABLE, QualityWarning, VnfKind
-from nfvbed.spec.loader import Project
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.records import NOT_SEPARABLE, QualityWarning
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
 TRICKLE = TrafficRequest(
     duration_ns=3_000_000_000, frame_size=1518, rate_pps=5_000, frames=500, flows=10, learning_frames=1
 )
@@ -31,11 +29,6 @@ ALL_FRAMES = 0x0003
 """ETH_P_ALL."""
 SO_RCVBUFFORCE = 33
 """Beyond the host's net.core.rmem_max."""
-
-
-def variant(name, **options):
-    loaded = PROJECT.load_variant(name)
-    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
 
 
 def send(site, deployment):
@@ -135,11 +128,7 @@ def test_frames_on_the_wire_are_vxlan_and_fifty_bytes_longer(lab):
 @pytest.mark.parametrize("name", ["ovs-overlay-local", "ovs-overlay-geneve"])
 def test_vnf_to_vnf_within_a_host_and_between_hosts(lab, name):
     site = OnboardingSite(lab, PROJECT.root)
-    spec = PROJECT.load_vnf("vloop")
-    choice = VnfChoice(
-        label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding="io", flavor=PROJECT.load_flavor(spec.flavor)
-    )
-    deployment = site.deploy(variant(name, rules=1000), "v2v", vnf=choice)
+    deployment = site.deploy(variant(name, rules=1000), "v2v", vnf=vnf())
     generator = site.open_generator(deployment)
     try:
         # A switch looks for the other side of a port once a second.

@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from declared import PROJECT, validated
 from disturbed import death_of, pass_all
 
 from nfvbed.deploy.ovs import rxq, unixctl
@@ -13,11 +14,9 @@ from nfvbed.errors import NfvbedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, PortKind, Readiness, Role
 from nfvbed.spec.choices import resolve
-from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
 FRAMES = 500
 REQUEST = TrafficRequest(duration_ns=500_000_000, frame_size=64, rate_pps=1_000, frames=FRAMES, learning_frames=1)
 
@@ -25,12 +24,6 @@ REQUEST = TrafficRequest(duration_ns=500_000_000, frame_size=64, rate_pps=1_000,
 @pytest.fixture(name="site")
 def _site(lab_with_vnfs):
     return lab_with_vnfs
-
-
-def variant(name="ovs-afxdp", **options):
-    loaded = PROJECT.load_variant(name)
-    changed = type(loaded.options).model_validate(loaded.options.model_dump() | options)
-    return loaded.model_copy(update={"options": changed})
 
 
 def process(wanted, forwarding="io"):
@@ -48,7 +41,7 @@ def all_frames_come_through(site, deployment, generator):
 
 
 def test_frames_pass_polled_ports_and_survive_a_reset(site):
-    wanted = variant(xdp_mode="native", n_rxq=2, rxq_affinity={"p0": (0, 0), "p1": (0, 0)})
+    wanted = validated("ovs-afxdp", xdp_mode="native", n_rxq=2, rxq_affinity={"p0": (0, 0), "p1": (0, 0)})
     deployment = site.deploy(wanted, "p2p")
     generator = site.open_generator(deployment)
     wait_for_links(generator)
@@ -77,7 +70,7 @@ def test_frames_pass_polled_ports_and_survive_a_reset(site):
 
 
 def test_by_interrupt_the_main_thread_forwards_and_its_end_is_told(site):
-    wanted = variant("ovs-afxdp-interrupt")
+    wanted = validated("ovs-afxdp-interrupt")
     deployment = site.deploy(wanted, "pvp", vnf=process(wanted, "bridge"))
     generator = site.open_generator(deployment)
     first = site.counters(deployment)
@@ -100,7 +93,7 @@ def test_by_interrupt_the_main_thread_forwards_and_its_end_is_told(site):
 
 
 def test_a_vnf_on_vhost_user_is_joined_to_afxdp_ports(site):
-    wanted = variant(vnf_ports="vhost-user")
+    wanted = validated("ovs-afxdp", vnf_ports="vhost-user")
     deployment = site.deploy(wanted, "pvp", vnf=process(wanted))
     assert {port.kind for ports in deployment.vnf_ports for port in ports} == {PortKind.VHOST_USER}
     assert "dpdk" in deployment.versions
@@ -111,7 +104,7 @@ def test_a_vnf_on_vhost_user_is_joined_to_afxdp_ports(site):
 
 
 def test_testpmds_in_a_chain_pass_frames_and_end_by_their_signal(site):
-    wanted = variant()
+    wanted = validated("ovs-afxdp")
     deployment = site.deploy(wanted, "pvvp", vnf=process(wanted))
     generator = site.open_generator(deployment)
     all_frames_come_through(site, deployment, generator)
@@ -123,7 +116,7 @@ def test_testpmds_in_a_chain_pass_frames_and_end_by_their_signal(site):
 
 @pytest.mark.parametrize("role", [CellRole.LOOPBACK, CellRole.REFERENCE])
 def test_its_ceilings_pass_every_frame(site, role):
-    deployment = site.deploy(variant(), "p2p", role)
+    deployment = site.deploy(validated("ovs-afxdp"), "p2p", role)
     generator = site.open_generator(deployment)
     wait_for_links(generator)
     pass_all(generator, REQUEST)
@@ -132,7 +125,7 @@ def test_its_ceilings_pass_every_frame(site, role):
 
 
 def test_a_mode_that_the_device_lacks_is_unsupported_in_the_switchs_words(site):
-    support = site.probe(variant(xdp_mode="native-with-zerocopy"))
+    support = site.probe(validated("ovs-afxdp", xdp_mode="native-with-zerocopy"))
     assert support.readiness is Readiness.UNSUPPORTED
     assert "p0 (afxdp)" in support.reason
     assert support.fix

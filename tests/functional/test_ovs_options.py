@@ -4,15 +4,14 @@ import os
 import re
 from pathlib import Path
 
+from declared import validated
 from disturbed import pass_all, wait_until
 
 from nfvbed.deploy.ovs import rxq, unixctl
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import Readiness
-from nfvbed.spec.loader import Project
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
 ASKED = {
     "rxq_assignment": "group",
     "rxq_affinity": {"p0": (0,), "p1": (0,)},
@@ -34,12 +33,6 @@ SAID = (
 """In the switch's own log, when it has taken a setting."""
 
 
-def variant(**options):
-    loaded = PROJECT.load_variant("ovs-dpdk")
-    changed = type(loaded.options).model_validate(loaded.options.model_dump() | options)
-    return loaded.model_copy(update={"options": changed})
-
-
 def flows(socket):
     """How many flows the datapath holds, and how many it may."""
     found = re.search(r"\(current (\d+)\).*\(limit (\d+)\)", unixctl.command(socket, "upcall/show"))
@@ -47,7 +40,7 @@ def flows(socket):
 
 
 def test_the_running_switch_has_every_setting(lab):
-    deployment = lab.deploy(variant(**ASKED), "p2p")
+    deployment = lab.deploy(validated("ovs-dpdk", **ASKED), "p2p")
     socket = Path(deployment.control["unixctl"])
     log = (Path(deployment.run_directory) / "ovs-vswitchd.log").read_text()
     for said in SAID:
@@ -75,5 +68,5 @@ def test_the_running_switch_has_every_setting(lab):
 
 
 def test_what_cannot_be_is_unsupported_before_anything_starts(lab):
-    support = lab.probe(variant(n_rxq=2))
+    support = lab.probe(validated("ovs-dpdk", n_rxq=2))
     assert (support.readiness, support.fix) == (Readiness.UNSUPPORTED, "n_rxq: 1")

@@ -9,7 +9,6 @@ import pytest
 from disturbed import PATIENCE_S, retried
 from hdrh.histogram import HdrHistogram
 
-from nfvbed.deploy.sites import open_site
 from nfvbed.errors import ConfigurationError, GeneratorError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trace import run_trace
@@ -24,11 +23,9 @@ WARM_UP = TrafficRequest(duration_ns=50_000_000, frame_size=64, rate_pps=10_000)
 VARIANTS = ("linux-bridge", "ovs-dpdk")
 
 
-@pytest.fixture
-def site():
-    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
-    yield opened
-    opened.close()
+@pytest.fixture(name="site")
+def _site(lab):
+    return lab
 
 
 def task(request, preset=Preset.PACED):

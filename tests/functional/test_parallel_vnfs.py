@@ -3,18 +3,15 @@
 import socket
 
 import pytest
+from declared import PROJECT, vnf
 from disturbed import pass_all, retried, wait_until
 from pyroute2 import IPRoute
 
 from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.measure.trace import run_trace
-from nfvbed.records import VnfKind
-from nfvbed.spec.loader import Project
-from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
 TRICKLE = TrafficRequest(
     duration_ns=3_000_000_000, frame_size=64, rate_pps=2_000, frames=999, flows=3, learning_frames=0
 )
@@ -29,10 +26,7 @@ def _site(lab_with_vnfs):
 
 
 def deploy(site, variant, forwarding):
-    spec = PROJECT.load_vnf("vloop")
-    flavor = PROJECT.load_flavor(spec.flavor)
-    choice = VnfChoice(label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding=forwarding, flavor=flavor)
-    return site.deploy(PROJECT.load_variant(variant), "pvpv", vnf=choice)
+    return site.deploy(PROJECT.load_variant(variant), "pvpv", vnf=vnf(forwarding))
 
 
 def entered(before, after, vnf):

@@ -3,7 +3,6 @@
 import pytest
 from disturbed import retried
 
-from nfvbed.deploy.sites import open_site
 from nfvbed.errors import UnsupportedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
@@ -25,10 +24,8 @@ RESETS = {
 
 
 @pytest.fixture(name="site")
-def _site():
-    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
-    yield opened
-    opened.close()
+def _site(lab):
+    return lab
 
 
 def task(request, **keys):

@@ -6,30 +6,24 @@ from pathlib import Path
 
 import pytest
 from brought_vpp import with_vpp
+from declared import PROJECT, variant, vnf
 from disturbed import ATTEMPTS
 
 from nfvbed.deploy.site import Site
 from nfvbed.deploy.tables.table import Filling, ForwardingTable
 from nfvbed.errors import ConfigurationError
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.records import Status, VnfKind
+from nfvbed.records import Status
 from nfvbed.results import ResultRecord, TablePayload
 from nfvbed.run.runner import Runner
 from nfvbed.spec.experiment import Experiment
-from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
 from nfvbed.traffic.generator import Generator, TrafficRequest
 
-PROJECT = Project()
 FRAMES = 2_000
-
-
-def variant(name: str, **options: object) -> Variant:
-    declared = PROJECT.load_variant(name)
-    return declared.model_copy(update={"options": declared.options.model_copy(update=options)})
 
 
 def measured(site: Site, path: Path, chosen: Variant, *tests: dict[str, object]) -> list[ResultRecord]:
@@ -40,12 +34,6 @@ def measured(site: Site, path: Path, chosen: Variant, *tests: dict[str, object])
     with Store.open(path / "x.sqlite") as store:
         run = Runner(store, lambda *_: site).start(study)
         return list(store.results(run.id))
-
-
-def router() -> VnfChoice:
-    spec = PROJECT.load_vnf("vloop")
-    flavor = PROJECT.load_flavor(spec.flavor)
-    return VnfChoice(label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding="router", flavor=flavor)
 
 
 def quantities(result: ResultRecord) -> list[dict[str, float | None]]:
@@ -104,9 +92,9 @@ def came_through(generator: Generator, filling: Filling, flows: int) -> bool:
 
 @contextlib.contextmanager
 def table_of(
-    site: Site, chosen: Variant, topology: str, vnf: VnfChoice | None
+    site: Site, chosen: Variant, topology: str, choice: VnfChoice | None
 ) -> Iterator[tuple[ForwardingTable, Generator]]:
-    deployment = site.deploy(chosen, topology, vnf=vnf)
+    deployment = site.deploy(chosen, topology, vnf=choice)
     generator = site.open_generator(deployment)
     wait_for_links(generator)
     with contextlib.closing(site.forwarding_table(deployment, chosen)) as table:
@@ -123,8 +111,8 @@ def table_of(
 def test_entries_and_nothing_else_lead_frames_on(lab_with_vnfs, name, topology):
     """With as many flows as entries all frames come through; with twice as many, half of them."""
     chosen = PROJECT.load_variant(name)
-    vnf = router() if topology == "pvp" else None
-    with table_of(lab_with_vnfs, chosen, topology, vnf) as (table, generator):
+    choice = vnf("router") if topology == "pvp" else None
+    with table_of(lab_with_vnfs, chosen, topology, choice) as (table, generator):
         for entries, shares in ((1, (1, 1)), (20, (10, 10)), (2_000, (1_000, 1_000))):
             filling = table.fill(entries, 2)
             assert (filling.entries, filling.flows) == (sum(shares), min(shares))

@@ -9,6 +9,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from declared import PROJECT, variant, vnf
 from disturbed import PATIENCE_S, pass_all, retried, wait_until
 
 from nfvbed.deploy.dataplanes import veth_ports, vhost_user_ports
@@ -18,11 +19,8 @@ from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.onboard.site import OnboardingSite
 from nfvbed.records import NOT_SEPARABLE, CellRole, PortKind, Role, VnfKind
-from nfvbed.spec.loader import Project
-from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
 ETHERTYPE = 0x88B5
 FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(46)
 """From g0 to g1, of the EtherType for experiments."""
@@ -37,17 +35,6 @@ FLOOD = TrafficRequest(duration_ns=300_000_000, frame_size=64)
 @pytest.fixture(name="site")
 def _site(lab):
     return lab
-
-
-def vnf(kind=VnfKind.PROCESS, forwarding="io", **more):
-    spec = PROJECT.load_vnf("vloop")
-    flavor = PROJECT.load_flavor(spec.flavor)
-    return VnfChoice(label="test", vnf=spec, kind=kind, forwarding=forwarding, flavor=flavor, **more)
-
-
-def variant(name, **options):
-    loaded = PROJECT.load_variant(name)
-    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
 
 
 def listen(netns, link):
@@ -135,7 +122,7 @@ def test_sinks_come_before_vnfs_that_share_their_core(site):
 
 
 def test_bridge_makes_taps_for_virtual_machines(site):
-    deployment = site.deploy(variant("linux-bridge"), "pvp", vnf=vnf(VnfKind.VM))
+    deployment = site.deploy(variant("linux-bridge"), "pvp", vnf=vnf(kind=VnfKind.VM))
     ports = deployment.vnf_ports[0]
     switch = deployment.control["switch_netns"]
     assert [(port.kind, port.address, port.netns) for port in ports] == [

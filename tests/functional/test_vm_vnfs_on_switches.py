@@ -1,14 +1,12 @@
 """Virtual machines between a switch's ports: every frame comes through, and is counted in the guest. As root."""
 
 import os
-from pathlib import Path
 
 import pytest
 from disturbed import pass_all
-from vm_guests import PROJECT, choice
+from vm_guests import PROJECT, choice, offered
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.onboard.vm.monitor import Monitor
 from nfvbed.records import Accelerator, Role
 from nfvbed.spec.flavor import Flavor
 from nfvbed.traffic.generator import TrafficRequest
@@ -22,14 +20,6 @@ REQUEST = TrafficRequest(duration_ns=2_000_000_000, frame_size=64, rate_pps=200,
 @pytest.fixture(name="site")
 def _site(lab_with_vnfs):
     return lab_with_vnfs
-
-
-def offered(handle):
-    """What QEMU offers the guest's first card: features of virtio-net."""
-    with Monitor(Path(handle.control["monitor"])) as monitor:
-        monitor.connect(5, lambda: None)
-        status = monitor.execute("x-query-virtio-status", {"path": "/machine/peripheral/nic0/virtio-backend"})
-    return {name.partition(":")[0] for name in status["host-features"]["dev-features"]}
 
 
 @pytest.mark.parametrize(

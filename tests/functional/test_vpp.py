@@ -14,32 +14,19 @@ from pathlib import Path
 import pytest
 import yaml
 from brought_vpp import with_vpp
+from declared import PROJECT, variant, vnf
 from disturbed import death_of, each_is_counted_once, pass_all
 
 from nfvbed.deploy.dataplanes.vpp import Vpp
 from nfvbed.deploy.vpp import binaries
 from nfvbed.errors import NfvbedError, PrerequisiteError, SwitchDiedError, UnsupportedError
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.records import CellRole, Readiness, Role, VnfKind
-from nfvbed.spec.loader import Project
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.records import CellRole, Readiness, Role
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
 FRAMES = 2000
 REQUEST = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=10_000, frames=FRAMES, learning_frames=1)
 VARIANTS = sorted(path.stem for path in (PROJECT.root / "deploy/variants").glob("vpp*.yml"))
-
-
-def variant(name="vpp", **options):
-    loaded = PROJECT.load_variant(name)
-    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
-
-
-def vnf(kind=VnfKind.PROCESS, forwarding="io", **more):
-    spec = PROJECT.load_vnf("vloop")
-    flavor = PROJECT.load_flavor(spec.flavor)
-    return VnfChoice(label="test", vnf=spec, kind=kind, forwarding=forwarding, flavor=flavor, **more)
 
 
 def open_generator(site, deployment):
@@ -120,7 +107,7 @@ def test_vnfs_at_the_ends_of_a_path_are_waited_for(lab_with_vnfs, name, topology
 
 @with_vpp
 def test_vpp_killed_in_mid_trial(lab):
-    deployment = lab.deploy(variant(), "p2p")
+    deployment = lab.deploy(variant("vpp"), "p2p")
     generator = open_generator(lab, deployment)
     (worker,) = deployment.threads
     killer = threading.Timer(0.2, os.kill, (worker.pid, signal.SIGKILL))
@@ -165,7 +152,7 @@ def test_interrupted_deployment_leaves_nothing(nfvbed):
 
 @with_vpp
 def test_generator_can_be_started_again_but_not_vpp(lab):
-    deployment = lab.deploy(variant(), "p2p")
+    deployment = lab.deploy(variant("vpp"), "p2p")
     for _ in range(2):
         generator = open_generator(lab, deployment)
         pass_all(generator, REQUEST)
@@ -178,13 +165,13 @@ def test_generator_can_be_started_again_but_not_vpp(lab):
 @with_vpp
 def test_shared_flows_are_refused_with_the_reason(lab):
     with pytest.raises(UnsupportedError, match="shares no flows out"):
-        lab.deploy(variant(), "pvpv", vnf=vnf())
+        lab.deploy(variant("vpp"), "pvpv", vnf=vnf())
 
 
 @with_vpp
 def test_ceilings_stand_beside_vpp(lab):
     for role in (CellRole.REFERENCE, CellRole.LOOPBACK):
-        deployment = lab.deploy(variant(), "p2p", role)
+        deployment = lab.deploy(variant("vpp"), "p2p", role)
         generator = open_generator(lab, deployment)
         pass_all(generator, REQUEST)
         generator.close()

@@ -4,25 +4,21 @@ import contextlib
 import os
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from declared import variant, vnf
 from disturbed import PATIENCE_S, all_arrived, pass_all, retried
-from lab_host import ROOT, assert_back_to, marked_processes, run
+from lab_host import assert_back_to, marked_processes, measure, run
 
 from nfvbed.deploy.dataplanes.xdp import RESET, Xdp
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
-from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role, Status, VnfKind
+from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role, Status
 from nfvbed.results import TablePayload
-from nfvbed.spec.loader import Project
-from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
 TRICKLE = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=2_000, learning_frames=0)
 SHARED = TrafficRequest(
     duration_ns=3_000_000_000, frame_size=64, rate_pps=2_000, frames=600, flows=3, learning_frames=0
@@ -35,11 +31,6 @@ SHORT = (
     *("--set", "tests=[{kind: xdp-tasks, duration_s: 0.1, trials: 1, repeat: 100000}]"),
     *("--set", "repetitions={needed: 1, max_rounds: 1}"),
 )
-
-
-def variant(name="xdp", **options):
-    loaded = PROJECT.load_variant(name)
-    return loaded.model_copy(update={"options": loaded.options.model_copy(update=options)})
 
 
 def exchange(netns, frames, into, patience_s=PATIENCE_S):
@@ -95,15 +86,9 @@ def test_frames_pass_and_are_counted(lab, name, core_use):
 
 
 def test_the_loop_back_stands_in_the_switchs_arrangement(lab):
-    deployment = lab.deploy(variant(), "p2p", CellRole.LOOPBACK)
+    deployment = lab.deploy(variant("xdp"), "p2p", CellRole.LOOPBACK)
     assert {thread.core for thread in lab.work_threads(deployment)} == {0}
     lab.destroy(deployment)
-
-
-def choice(forwarding):
-    spec = PROJECT.load_vnf("vloop")
-    flavor = PROJECT.load_flavor(spec.flavor)
-    return VnfChoice(label="test", vnf=spec, kind=VnfKind.PROCESS, forwarding=forwarding, flavor=flavor)
 
 
 def second_had_its_share(passage):
@@ -116,7 +101,7 @@ def second_had_its_share(passage):
 @pytest.mark.parametrize(("topology", "forwarding"), [("pvvp", "xdp"), ("pvpv", "bridge"), ("pcp", "raw")])
 def test_frames_pass_through_vnfs_and_flows_are_shared(lab_with_vnfs, topology, forwarding):
     site = lab_with_vnfs
-    deployment = site.deploy(variant(), topology, vnf=choice(forwarding))
+    deployment = site.deploy(variant("xdp"), topology, vnf=vnf(forwarding))
     generator = site.open_generator(deployment)
     try:
         counted = second_had_its_share if topology == "pvpv" else lambda _: True
@@ -128,7 +113,7 @@ def test_frames_pass_through_vnfs_and_flows_are_shared(lab_with_vnfs, topology, 
 
 def test_a_killed_switch_forwards_nothing_and_is_dead_until_it_is_started_again(lab):
     site = lab
-    deployment = site.deploy(variant(), "p2p")
+    deployment = site.deploy(variant("xdp"), "p2p")
     plane = Xdp()
     first = plane.switch(deployment).process
     os.kill(first.pid, signal.SIGKILL)
@@ -150,7 +135,7 @@ def test_a_killed_switch_forwards_nothing_and_is_dead_until_it_is_started_again(
 
 
 def test_each_task_does_what_it_says(lab):
-    deployment = lab.deploy(variant(), "p2p")
+    deployment = lab.deploy(variant("xdp"), "p2p")
     netns, client = deployment.ports[0].netns, Xdp().switch(deployment).client
     whole, unknown = G1 + G0 + IPV4, bytes.fromhex("024e465600ff") + G0 + IPV4
     assert exchange(netns, [("g0", whole)], "g1") == whole
@@ -171,15 +156,7 @@ def test_each_task_does_what_it_says(lab):
 
 def test_tasks_of_an_experiment_have_a_cost(before, tmp_path):
     store = tmp_path / "results.sqlite"
-    done = subprocess.run(
-        [sys.executable, "-m", "nfvbed", "run", "xdp-tasks", "--store", str(store), *SHORT],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    measure("xdp-tasks", store, *SHORT)
     with Store.open(str(store), read_only=True) as opened:
         (found,) = opened.runs()
         results = opened.results(found.id)

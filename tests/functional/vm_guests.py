@@ -3,10 +3,14 @@
 import os
 import socket
 import subprocess
+from pathlib import Path
+
+from disturbed import PATIENCE_S
 
 from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.qemu.binaries import locate
+from nfvbed.onboard.vm.monitor import Monitor
 from nfvbed.onboard.vnf import VnfPlacement
 from nfvbed.records import PortKind, VnfKind, VnfPort
 from nfvbed.spec.flavor import Flavor
@@ -25,6 +29,14 @@ def choice(forwarding="io", *, flavor="default", vnic="any", image=None, ready_s
     return VnfChoice(
         label="vm", vnf=spec, kind=VnfKind.VM, forwarding=forwarding, flavor=chosen, vnic=vnic, image=image
     )
+
+
+def offered(handle):
+    """What QEMU offers the guest's first card: features of virtio-net."""
+    with Monitor(Path(handle.control["monitor"])) as monitor:
+        monitor.connect(PATIENCE_S, lambda: None)
+        status = monitor.execute("x-query-virtio-status", {"path": "/machine/peripheral/nic0/virtio-backend"})
+    return {name.partition(":")[0] for name in status["host-features"]["dev-features"]}
 
 
 def own_image(path, marker):
