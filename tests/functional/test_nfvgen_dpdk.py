@@ -62,14 +62,21 @@ def test_paced_100_kpps_loses_nothing(loop: Generator) -> None:
 
 
 def test_a_generator_that_keeps_its_core_keeps_its_pace(loop: Generator) -> None:
-    """Another process, or the hypervisor, makes frames late: those are unsent. Of short trials some are spared."""
+    """Another process, or the hypervisor, makes frames late: those are unsent, and never lost.
 
-    def unsent() -> int:
+    What the scheduler admits to is allowed for; a hypervisor may say nothing, and spares some of many short trials.
+    """
+    hello = loop.result("hello")
+    schedstat = Path(f"/proc/{hello['pid']}/task/{hello['thread_id']}/schedstat")
+
+    def unexplained() -> float:
+        waited_ns = -int(schedstat.read_text().split()[1])
         trial = loop.trial(duration_ns=20_000_000, rate_pps=100_000)
+        waited_ns += int(schedstat.read_text().split()[1])
         assert_clean(trial)
-        return max(row["unsent"] for row in trial["directions"])
+        return max(row["unsent"] for row in trial["directions"]) - waited_ns / 10_000
 
-    assert min(unsent() for _ in range(20)) <= 100, "5 % of one direction's"
+    assert min(unexplained() for _ in range(20)) <= 100, "5 % of one direction's"
 
 
 def test_imix_keeps_its_weights(loop: Generator) -> None:
