@@ -11,6 +11,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.onos import OnosSpec
+from nfvbed.spec.pci import CableSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
@@ -27,6 +28,8 @@ class DeployRequest:
     """What the VNFs of the layout will be; they are started by others, on the ports that are made for them."""
     onos: OnosSpec | None = None
     """The site's, for variants that are steered by it."""
+    cables: tuple[CableSpec, ...] = ()
+    """The site's, for variants whose ports are on network cards."""
 
 
 class DataPlane(ABC):

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
+from nfvbed.spec.pci import Cables
 
 BELOW_4_GIB_MIB = 2816
 """From here on a q35 machine of QEMU has memory above 4 GiB."""
@@ -23,7 +24,7 @@ class GuestSpec(SpecModel):
 
     vcpus: int = Field(2, ge=2, le=64)
     memory_mib: int = Field(3072, ge=1024)
-    devices: tuple[Literal["iommu", "igb"], ...] = ()
+    devices: tuple[Literal["iommu", "igb", "cabled-nics"], ...] = ()
     """What it has beside them, in order."""
 
     @model_validator(mode="after")
@@ -48,6 +49,9 @@ class SiteSpec(SpecModel):
     """Hugepage memory for the generator and the reference, on top of the variant's own."""
     onos: OnosSpec | None = None
     """The ONOS that `steering: onos` uses."""
+    cables: Cables = ()
+    """Network ports of this machine that are joined in pairs, for variants whose `port_kind` is pci; for a site of kind
+    `guest`: ports of its machine. nfvbed takes all four from the kernel while such a variant stands."""
     guest: GuestSpec | None = None
     """Of kind `guest`: the machine."""
 

@@ -11,6 +11,7 @@ import traceback
 from dataclasses import dataclass, replace
 from functools import partial
 
+import node_proofs_cables as cables
 import node_proofs_sriov as sriov
 from disturbed import retried
 
@@ -124,6 +125,7 @@ PROOFS = {
     "ovs-kernel-vm": lambda site: through_a_guest(site, "ovs-kernel"),
     "linux-bridge-p2p": lambda site: frames_pass(site, "linux-bridge", "p2p"),
     **{f"sriov-{name}": partial(sriov.run, name, Send()) for name in sriov.PROOFS},
+    **{f"cables-{name}": partial(cables.run, name, Send()) for name in cables.PROOFS},
     "linux-bridge-vhost-net": lambda site: through_a_guest(site, "linux-bridge-vhost-net"),
 }
 

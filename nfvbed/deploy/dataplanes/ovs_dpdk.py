@@ -1,6 +1,7 @@
-"""Open vSwitch's userspace datapath on DPDK, with vhost-user or memif ports."""
+"""Open vSwitch's userspace datapath on DPDK, with vhost-user or memif ports, or ports of network cards."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.deploy.dataplane import DeployRequest
@@ -9,6 +10,9 @@ from nfvbed.deploy.dataplanes.ovs_probe import try_open_vswitch
 from nfvbed.deploy.dataplanes.ovs_switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
 from nfvbed.deploy.lab.generator import IDLE_PORT
 from nfvbed.deploy.lab.timing import Steps
+from nfvbed.deploy.lab.topology import read_topology
+from nfvbed.deploy.nics import take
+from nfvbed.deploy.nics.card import Nic
 from nfvbed.deploy.ovs import reading, tuning
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import PortRequest, SwitchState
@@ -16,7 +20,7 @@ from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settin
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import PrerequisiteError, UnsupportedError
-from nfvbed.records import Deployment, GeneratorPort, PortKind, Readiness, Support, VnfPort
+from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, Readiness, Support, VnfPort
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.layout import End
@@ -33,7 +37,7 @@ def ovs_options(variant: Variant) -> OvsDpdkOptions:
         UnsupportedError: they ask for more queues than a generator's port has.
     """
     options = options_of(variant, OvsDpdkOptions)
-    if options.n_rxq != 1:
+    if options.n_rxq != 1 and options.port_type != "pci":
         raise UnsupportedError(
             f"{options.port_type} ports receive on as many queues as their other side sends on: the generator on one",
             where=f"variant {variant.name}, n_rxq",
@@ -51,7 +55,7 @@ def ovs_options(variant: Variant) -> OvsDpdkOptions:
 
 
 class OvsDpdk(OvsSwitch):
-    """`br0` in an instance of its own, its ports vhost-user or memif; PMD threads on the switch's cores."""
+    """`br0` in an instance of its own, its ports vhost-user, memif or cards'; PMD threads on the switch's cores."""
 
     kind = "ovs-dpdk"
 
@@ -76,18 +80,21 @@ class OvsDpdk(OvsSwitch):
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
         """Start database and switch, make the bridge and all ports of the layout."""
         options, plan, workspace = ovs_options(request.variant), request.layout, request.workspace
-        sockets = vhost_user_ports.sockets(workspace.directory, port_numbers(plan))
+        names = [name for name in port_numbers(plan) if not _is_on_card(name, options)]
+        sockets = vhost_user_ports.sockets(workspace.directory, names)
         instance = OvsInstance(workspace, locate(), request.arrangement.control_cores)
-        state, netns = _start(request, instance, sockets, steps)
+        place = _make_place(request, len(sockets), steps)
+        state = _start(request, instance, place, sockets, steps)
         return StartedSwitch(
             instance=instance,
-            netns=netns,
-            ports=tuple(_generator_port(index, sockets[f"p{end}"], options) for index, end in enumerate(plan.outside)),
+            netns=place.netns,
+            ports=_generator_ports(request, sockets),
             vnf_ports=vnf_ports(plan, lambda end: _vnf_port(end, sockets[end_name(end)], request)),
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             daemon_cores=request.arrangement.control_cores,
             versions={"dpdk": state.dpdk_version},
             control={IDLE_PORT: vhost_user_ports.IDLE} if len(plan.outside) == 1 else {},
+            doubts=place.doubts,
         )
 
     def reset(self, deployment: Deployment) -> ResetReport:
@@ -108,30 +115,78 @@ class OvsDpdk(OvsSwitch):
         return super().reset(deployment)
 
 
-def _start(
-    request: DeployRequest, instance: OvsInstance, sockets: Mapping[str, Path], steps: Steps
-) -> tuple[SwitchState, str]:
-    """Start database and switch and make the bridge; give what the switch says and its network namespace."""
-    options, arrangement = ovs_options(request.variant), request.arrangement
-    more_mib = VNF_PORT_MIB * max(0, len(sockets) - _OPEN_PORTS)
+@dataclass(frozen=True)
+class _Place:
+    """Where the switch will run, and with what."""
+
+    netns: str
+    dpdk: DpdkSettings
+    doubts: tuple[QualityWarning, ...]
+
+
+def _make_place(request: DeployRequest, sockets: int, steps: Steps) -> _Place:
+    """Take the network ports, set hugepages aside where they are, and make the switch's namespace."""
+    options, arrangement, workspace = ovs_options(request.variant), request.arrangement, request.workspace
+    netns = workspace.network_namespace("switch")
+    cores, main_core = arrangement.switch_cores, arrangement.control_cores[0]
+    nics: tuple[Nic, ...] = ()
+    if options.port_type == "pci":
+        with steps.timed("deploy.cards"):
+            taken = take.take(request.cables, netns, workspace.ledger)
+            nics = tuple(taken[cable.switch] for cable in request.cables)
+    topology = read_topology()
+    nodes = take.memory_nodes(nics, (*cores, main_core), topology) if nics else ()
+    memory_mib = options.socket_memory_mib + VNF_PORT_MIB * max(0, sockets + len(nics) - _OPEN_PORTS)
+    asked_mib = max(request.variant.hugepages_mib + memory_mib - options.socket_memory_mib, memory_mib)
     with steps.timed("deploy.hugepages"):
-        memory_mib = options.socket_memory_mib + more_mib
-        asked_mib = max(request.variant.hugepages_mib + more_mib, memory_mib)
-        hugepages = request.workspace.hugepages(asked_mib, least_mib=memory_mib)
-        netns = request.workspace.network_namespace("switch")
+        for node in nodes:
+            workspace.set_aside(asked_mib, least_mib=memory_mib, node=node)
+        share = max(1, len(nodes))
+        hugepages = workspace.hugepages(asked_mib * share, least_mib=memory_mib * share)
+    devices = tuple(nic.address for nic in nics)
+    dpdk = DpdkSettings(memory_mib, hugepages, cores, main_core, memory_nodes=nodes, devices=devices)
+    return _Place(netns, dpdk, take.doubts(nics, cores, topology))
+
+
+def _start(
+    request: DeployRequest, instance: OvsInstance, place: _Place, sockets: Mapping[str, Path], steps: Steps
+) -> SwitchState:
+    """Start database and switch and make the bridge; give what the switch says."""
+    options = ovs_options(request.variant)
     with steps.timed("deploy.database"):
         instance.start_database()
-    dpdk = DpdkSettings(memory_mib, hugepages, arrangement.switch_cores, main_core=arrangement.control_cores[0])
-    other_config = settings(dpdk, f"nfvbed-{request.workspace.id}-ovs") | tuning.userspace_settings(options)
-    ports = [_port_request(name, path, request) for name, path in sockets.items()]
+    other_config = settings(place.dpdk, f"nfvbed-{request.workspace.id}-ovs") | tuning.userspace_settings(options)
+    ports = [
+        _card_request(name, request) if _is_on_card(name, options) else _port_request(name, sockets[name], request)
+        for name in port_numbers(request.layout)
+    ]
     with instance.connect() as database:
         with steps.timed("deploy.switch"):
             database.initialise(other_config)
-            instance.start_switch(netns)
+            instance.start_switch(place.netns)
             state = database.wait_for_switch()
         with steps.timed("deploy.bridge"):
             database.add_bridge(BRIDGE, ports, tuning.bridge_settings(options))
-    return state, netns
+    return state
+
+
+def _is_on_card(name: str, options: OvsDpdkOptions) -> bool:
+    """Whether a port, `p0` or `p1`, is one of a network card."""
+    return options.port_type == "pci" and name.startswith("p")
+
+
+def _card_request(name: str, request: DeployRequest) -> PortRequest:
+    """Ask for a port of a network card: p0 is the switch's end of the first cable, p1 of the second."""
+    options = ovs_options(request.variant)
+    descriptors = str(options.rx_queue_size)
+    asked = {
+        "dpdk-devargs": request.cables[int(name.removeprefix("p"))].switch,
+        "n_rxq": str(options.n_rxq),
+        "n_rxq_desc": descriptors,
+        "n_txq_desc": descriptors,
+    }
+    tuned = tuning.interface_settings(name, options, request.arrangement.switch_cores)
+    return PortRequest(name, "dpdk", port_numbers(request.layout)[name], asked, tuned)
 
 
 def _port_request(name: str, path: Path, request: DeployRequest) -> PortRequest:
@@ -150,6 +205,14 @@ def _port_request(name: str, path: Path, request: DeployRequest) -> PortRequest:
         return PortRequest(name, "dpdk", number, {"dpdk-devargs": arguments} | queues, tuned)
     tuned = tuning.interface_settings(name, options, cores)
     return PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(path)}, tuned)
+
+
+def _generator_ports(request: DeployRequest, sockets: Mapping[str, Path]) -> tuple[GeneratorPort, ...]:
+    options, outside = ovs_options(request.variant), request.layout.outside
+    if options.port_type == "pci":
+        return take.generator_ports(tuple(request.cables[end] for end in outside))
+    paths = [sockets[f"p{end}"] for end in outside]
+    return tuple(_generator_port(index, path, options) for index, path in enumerate(paths))
 
 
 def _generator_port(index: int, path: Path, options: OvsDpdkOptions) -> GeneratorPort:

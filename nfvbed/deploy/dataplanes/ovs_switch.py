@@ -17,7 +17,7 @@ from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.steering.steering import SteeredBridge, Steering, steering, wait_for_forwarding
 from nfvbed.deploy.wiring import port_numbers, require_vnf, steering_path
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.records import Deployment, GeneratorPort, Hop, SwitchCounters, VnfPort, WorkThread
+from nfvbed.records import Deployment, GeneratorPort, Hop, QualityWarning, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.dataplanes.ovs import OvsOptions
 from nfvbed.spec.layout import layout
 
@@ -45,6 +45,8 @@ class StartedSwitch:
     """Beside Open vSwitch's own."""
     control: Mapping[str, str] = field(default_factory=dict)
     """What else is to be known of it."""
+    doubts: tuple[QualityWarning, ...] = ()
+    """About every trial on it."""
 
 
 class OvsSwitch(DataPlane):
@@ -85,6 +87,7 @@ class OvsSwitch(DataPlane):
             run_directory=str(workspace.directory),
             control=_control(request, options, started),
             versions={"openvswitch": reading.version(started.instance.control_socket), **started.versions},
+            doubts=started.doubts,
         )
         self._join(request, deployment, steps)
         return deployment.model_copy(update={"steps": steps.done})

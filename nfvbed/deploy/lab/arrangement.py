@@ -22,7 +22,9 @@ class Arrangement(Record):
     """Switch and generator are threads of one physical core: they slow each other down, and results say so."""
 
 
-def resolve(topology: CpuTopology, spec: ArrangementSpec, switch_cores: int = 1, vnfs: int = 0) -> Arrangement:
+def resolve(
+    topology: CpuTopology, spec: ArrangementSpec, switch_cores: int = 1, vnfs: int = 0, near: int | None = None
+) -> Arrangement:
     """Decide who sits where.
 
     Isolated cores first; switch and generator on one NUMA node and not on threads of one physical core, where the
@@ -35,6 +37,7 @@ def resolve(topology: CpuTopology, spec: ArrangementSpec, switch_cores: int = 1,
         spec: what the site's file asks for.
         switch_cores: how many the variant wants.
         vnfs: how many VNFs the topology has.
+        near: the NUMA node that the switch's cores are taken from where it has enough: its network cards'.
 
     Raises:
         ConfigurationError: the file names a core that is not there, or one twice.
@@ -51,7 +54,7 @@ def resolve(topology: CpuTopology, spec: ArrangementSpec, switch_cores: int = 1,
     _check(topology, named)
     generator = None if spec.generator_core == "auto" else spec.generator_core
     if spec.switch_cores == "auto":
-        chosen = _choose(topology, switch_cores, generator)
+        chosen = _choose(topology, switch_cores, generator, near)
     else:
         chosen = _as_named(spec.switch_cores, switch_cores)
     if generator is None:
@@ -107,19 +110,19 @@ def _preferred(topology: CpuTopology) -> list[int]:
     return sorted(topology.allowed, key=lambda core: (core not in topology.isolated, core))
 
 
-def _choose(topology: CpuTopology, wanted: int, generator: int | None) -> tuple[int, ...]:
+def _choose(topology: CpuTopology, wanted: int, generator: int | None, near: int | None) -> tuple[int, ...]:
     """Take the switch's cores so that a core for the generator is left."""
     left = [core for core in _preferred(topology) if core != generator]
     room = wanted + (1 if generator is None else 0)
     if len(left) < room:
         raise _too_few(topology, wanted)
-    for candidates in _groups(topology, left, generator):
+    for candidates in _groups(topology, left, generator, near):
         if len(candidates) >= room:
             return tuple(sorted(candidates[:wanted]))
     return tuple(sorted(left[:wanted]))
 
 
-def _groups(topology: CpuTopology, cores: list[int], generator: int | None) -> list[list[int]]:
+def _groups(topology: CpuTopology, cores: list[int], generator: int | None, near: int | None) -> list[list[int]]:
     """Sets of cores to choose from, best first: one thread a physical core on one node, the same anywhere, one node."""
     taken = set() if generator is None else set(topology.siblings_of(generator))
     single: list[int] = []
@@ -127,7 +130,8 @@ def _groups(topology: CpuTopology, cores: list[int], generator: int | None) -> l
         if core not in taken:
             single.append(core)
             taken |= topology.siblings_of(core)
-    nodes = sorted({topology.node_of(c) for c in cores}, key=lambda n: _node_rank(topology, single, n, generator))
+    ranked = sorted({topology.node_of(c) for c in cores}, key=lambda n: _node_rank(topology, single, n, generator))
+    nodes = sorted(ranked, key=lambda node: near is not None and node != near)
     one_node = [[c for c in single if topology.node_of(c) == node] for node in nodes]
     threads = [[c for c in cores if topology.node_of(c) == node] for node in nodes]
     return [*one_node, single, *threads]

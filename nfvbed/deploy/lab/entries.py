@@ -103,6 +103,10 @@ class DriverEntry(Record):
     """None: it had none."""
     override: str
     """What its `driver_override` said; empty: nothing."""
+    netdev: str = ""
+    """The network device that it had; empty: none, or several."""
+    was_up: bool = False
+    """Whether that was up."""
 
 
 class VfSettingsEntry(Record):

@@ -24,6 +24,7 @@ from nfvbed.deploy.lab.standing import Standing, find_standing
 from nfvbed.deploy.lab.topology import AFFINITY_AT_START, read_topology
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
+from nfvbed.deploy.nics import fit, take
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.site import Site
 from nfvbed.deploy.wiring import on_path, require_topology, vnf_port_kind
@@ -99,10 +100,12 @@ class LabSite(Site):
     def rig(self, port_kind: PortKind) -> dict[str, Any]:
         """Site, arrangement and generator."""
         engine = "xdp" if port_kind.is_kernel else "dpdk"
-        return {
+        arrangement = resolve(self._topology, self._spec.arrangement, near=self._near(port_kind))
+        on_cards = {"cables": take.described(self._spec.cables)} if port_kind is PortKind.PCI else {}
+        return on_cards | {
             "site": self.name,
             "port_kind": port_kind.value,
-            "arrangement": resolve(self._topology, self._spec.arrangement).model_dump(mode="json"),
+            "arrangement": arrangement.model_dump(mode="json"),
             "generator": {"engine": f"nfvgen-{engine}", "version": self._generator_version()},
             "vnf": None,
             "flavor": None,
@@ -133,8 +136,15 @@ class LabSite(Site):
         return support
 
     def _probe(self, variant: Variant) -> Support:
-        resolve(self._topology, self._spec.arrangement, variant.options.switch_cores)
+        near = self._near(variant.port_kind)
+        resolve(self._topology, self._spec.arrangement, variant.options.switch_cores, near=near)
+        if variant.port_kind is PortKind.PCI:
+            fit.require(self._spec.cables)
         return data_plane(variant).probe(variant)
+
+    def _near(self, port_kind: PortKind) -> int | None:
+        """Give the NUMA node that the switch belongs to: that of its network cards, where it has some."""
+        return take.near_node(self._spec.cables) if port_kind is PortKind.PCI else None
 
     def begin(self) -> list[Reaped]:
         """Take the host for this nfvbed and remove what dead ones left; idempotent.
@@ -209,11 +219,14 @@ class LabSite(Site):
             )
         variant, plan = wanted.variant, wanted.layout
         plane = data_plane(variant, role, wanted.vnf)
-        arrangement = resolve(self._topology, self._spec.arrangement, variant.options.switch_cores, plan.vnfs)
+        near, cores = self._near(variant.port_kind), variant.options.switch_cores
+        arrangement = resolve(self._topology, self._spec.arrangement, cores, plan.vnfs, near)
         os.sched_setaffinity(0, arrangement.control_cores)
         workspace = Workspace.create(persistent=persistent)
         try:
-            request = DeployRequest(variant, plan, workspace, arrangement, wanted.vnf, self._spec.onos)
+            request = DeployRequest(
+                variant, plan, workspace, arrangement, wanted.vnf, self._spec.onos, self._spec.cables
+            )
             deployment = _deploy(plane, request)
         except BaseException:
             # Ctrl-C as well: close() itself cannot be interrupted.

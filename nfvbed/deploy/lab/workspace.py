@@ -100,13 +100,18 @@ class Workspace:
             raise DeployError("hugetlbfs cannot be mounted", where=str(target), observed=str(failure)) from failure
         return target
 
-    def set_aside(self, mib: int, least_mib: int | None = None) -> None:
+    def set_aside(self, mib: int, least_mib: int | None = None, node: int | None = None) -> None:
         """Make sure of so much hugepage memory for a program that takes it by itself, from no mount, right after this.
+
+        Args:
+            mib: how much.
+            least_mib: what will do.
+            node: the NUMA node; None: any.
 
         Raises:
             PrerequisiteError: there is too little.
         """
-        self._free_pages(mib, None, least_mib)
+        self._free_pages(mib, node, least_mib)
 
     def _free_pages(self, mib: int, node: int | None, least_mib: int | None) -> int:
         """Enlarge the pool where that takes it; give how many pages there are for the caller."""

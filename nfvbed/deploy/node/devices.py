@@ -22,6 +22,22 @@ class NodeDevice:
     """Loaded in the guest before anything runs there."""
 
 
+CABLED_NICS = ("0000:01:00.0", "0000:02:00.0", "0000:03:00.0", "0000:04:00.0")
+"""Where the firmware finds the four cards of `cabled-nics`, if nothing else is below a root port; cables join them in
+pairs."""
+
+
+def _cabled_nics() -> tuple[str, ...]:
+    """Four cards; the first and second, and the third and fourth, are at the ends of one hub of QEMU each."""
+    words: list[str] = []
+    for place, address in enumerate(CABLED_NICS):
+        root, cable = f"cabled-root{place}", f"cable{place // 2}-end{place % 2}"
+        words += ["-device", f"pcie-root-port,id={root},chassis={0x10 + place},slot={0x10 + place}"]
+        words += ["-netdev", f"hubport,id={cable},hubid={place // 2}"]
+        words += ["-device", f"igb,bus={root},netdev={cable},mac=52:54:00:4e:47:{address[5:7]}"]
+    return tuple(words)
+
+
 DEVICES: dict[str, NodeDevice] = {
     "iommu": NodeDevice(
         arguments=("-device", "intel-iommu,intremap=on,device-iotlb=on,caching-mode=on"),
@@ -38,6 +54,7 @@ DEVICES: dict[str, NodeDevice] = {
         ),
         modules=("igb", "igbvf"),
     ),
+    "cabled-nics": NodeDevice(arguments=_cabled_nics(), modules=("igb",)),
 }
 """By name; those of one node are given to QEMU in the order of the site's file."""
 

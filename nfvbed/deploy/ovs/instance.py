@@ -33,6 +33,23 @@ class DpdkSettings:
     hugepages: Path
     pmd_cores: tuple[int, ...]
     main_core: int
+    memory_nodes: tuple[int, ...] = ()
+    """NUMA nodes that each have `socket_memory_mib`; none: as on a machine with one."""
+    devices: tuple[str, ...] = ()
+    """PCI addresses of the network ports that it may take; none: it does not look at the bus."""
+
+    @property
+    def memory_by_node(self) -> str:
+        """What `dpdk-socket-mem` says: a figure for each node, from node 0 on."""
+        if not self.memory_nodes:
+            return str(self.socket_memory_mib)
+        nodes = range(self.memory_nodes[-1] + 1)
+        return ",".join(str(self.socket_memory_mib if node in self.memory_nodes else 0) for node in nodes)
+
+    @property
+    def bus(self) -> str:
+        """The arguments of DPDK that say what it may take."""
+        return " ".join(f"--allow={address}" for address in self.devices) or "--no-pci --iova-mode=va"
 
 
 class OvsInstance:
@@ -136,12 +153,12 @@ def settings(dpdk: DpdkSettings, file_prefix: str) -> dict[str, str]:
     """Give the switch's settings (`other_config`) that DPDK and the threads are started with."""
     return {
         "dpdk-init": "true",
-        "dpdk-socket-mem": str(dpdk.socket_memory_mib),
+        "dpdk-socket-mem": dpdk.memory_by_node,
         # The shared pool is sized for the largest there could be: making it for the first port that connects takes
         # seconds of the control core, in the middle of the first trials.
         "per-port-memory": "true",
         "dpdk-hugepage-dir": str(dpdk.hugepages),
-        "dpdk-extra": f"--no-pci --iova-mode=va --file-prefix={file_prefix}",
+        "dpdk-extra": f"{dpdk.bus} --file-prefix={file_prefix}",
         "dpdk-lcore-mask": core_mask((dpdk.main_core,)),
         **thread_settings(dpdk.pmd_cores),
     }

@@ -5,7 +5,7 @@ from pathlib import Path
 from nfvbed.deploy.lab.entries import DriverEntry
 from nfvbed.deploy.lab.ledger import Ledger
 from nfvbed.deploy.sriov import rebind
-from nfvbed.deploy.sriov.pf import SYSFS, driver_of
+from nfvbed.deploy.sriov.pf import SYSFS, device_folder, driver_of
 from nfvbed.errors import DeployError
 
 VFIO = "vfio-pci"
@@ -30,7 +30,8 @@ def bind(address: str, driver: str | None, ledger: Ledger, sysfs: Path = SYSFS) 
     if before is not None and (before == driver or (driver is None and before != VFIO)):
         return before
     override = rebind.read_override(address, sysfs)
-    ledger.record(DriverEntry(address=address, previous=before, override=override))
+    netdev, was_up = _netdev(address, sysfs)
+    ledger.record(DriverEntry(address=address, previous=before, override=override, netdev=netdev, was_up=was_up))
     try:
         rebind.rebind(address, driver, override, sysfs)
     except OSError as failure:
@@ -46,3 +47,12 @@ def bind(address: str, driver: str | None, ledger: Ledger, sysfs: Path = SYSFS) 
             fix=f"modprobe {driver}" if driver else "load the driver of its virtual functions (igbvf, ixgbevf, iavf)",
         )
     return found
+
+
+def _netdev(address: str, sysfs: Path) -> tuple[str, bool]:
+    """Name the network device of a PCI device that has one, and tell whether it is up."""
+    names = rebind.netdevs(device_folder(address, sysfs))
+    if len(names) != 1:
+        return "", False
+    flags = int((sysfs / "class/net" / names[0] / "flags").read_text(), 0)
+    return names[0], bool(flags & rebind.UP)

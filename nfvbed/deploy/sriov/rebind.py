@@ -3,6 +3,8 @@
 from pathlib import Path
 
 _SYSFS = Path("/sys")
+UP = 1
+"""IFF_UP."""
 _NONE = "(null)"
 """How the kernel shows that there is no override."""
 
@@ -44,3 +46,8 @@ def unbind(address: str, override: str, sysfs: Path = _SYSFS) -> None:
     if (folder / "driver").is_symlink():
         (folder / "driver/unbind").write_text(address)
     (folder / "driver_override").write_text(override + "\n")
+
+
+def netdevs(folder: Path) -> tuple[str, ...]:
+    """Name the network devices of a PCI device, by its folder; those of virtio are one level below it."""
+    return tuple(sorted(path.name for level in ("net/*", "virtio*/net/*") for path in folder.glob(level)))

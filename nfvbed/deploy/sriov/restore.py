@@ -1,6 +1,7 @@
 """Gives a network card back what a deployment changed; every function is idempotent, and fine with what is gone."""
 
 import os
+import time
 from pathlib import Path
 
 from pyroute2 import IPRoute
@@ -10,17 +11,40 @@ from nfvbed.deploy.lab.entries import DriverEntry, EswitchEntry, LinkStateEntry,
 from nfvbed.deploy.sriov import devlink, rebind
 
 _OWN_NAMESPACE = "/proc/self/ns/net"
+_APPEAR_S = 5.0
+"""What a driver is given to make its network device."""
+_LOOK_S = 0.05
 
 
 def driver(entry: DriverEntry, sysfs: Path = Path("/sys")) -> None:
-    """Give a PCI device its driver back, or none if it had none."""
+    """Give a PCI device its driver back, or none if it had none, and its network device the name that it had."""
     if entry.previous is None:
         rebind.unbind(entry.address, entry.override, sysfs)
         return
-    folder = sysfs / "bus/pci/devices" / entry.address / "driver"
-    if folder.is_symlink() and folder.readlink().name == entry.previous:
-        return
-    rebind.rebind(entry.address, entry.previous, entry.override, sysfs)
+    folder = sysfs / "bus/pci/devices" / entry.address
+    link = folder / "driver"
+    if not link.is_symlink() or link.readlink().name != entry.previous:
+        rebind.rebind(entry.address, entry.previous, entry.override, sysfs)
+    if entry.netdev and folder.is_dir():
+        _give_back(entry, folder)
+
+
+def _give_back(entry: DriverEntry, folder: Path) -> None:
+    """Name a network device as it was and set it up if it was: without udev, the kernel counts them in a new order.
+
+    Where another device has the name by now, it keeps the one that the kernel gave.
+    """
+    deadline = time.monotonic() + _APPEAR_S
+    while not (names := rebind.netdevs(folder)) and time.monotonic() < deadline:
+        time.sleep(_LOOK_S)
+    with IPRoute() as route:
+        for name in names[:1]:
+            index = route.link_lookup(ifname=name)[0]
+            if name != entry.netdev and not route.link_lookup(ifname=entry.netdev):
+                route.link("set", index=index, state="down")
+                route.link("set", index=index, ifname=entry.netdev)
+            if entry.was_up:
+                route.link("set", index=index, state="up")
 
 
 def vf_settings(entry: VfSettingsEntry) -> None:

@@ -8,13 +8,13 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.dataplanes.options import DataPlaneOptions, PortName, refuse_existing
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.pci import PciAddress
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 MAX_FUNCTIONS = 256
 _ADDRESSING = frozenset({"mac", "router", "source", "sink"})
 """What a VNF may do with frames: the card's switch goes by destination addresses, so it has to write the next one."""
 MacAddress = Annotated[str, StringConstraints(pattern=r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$")]
-PciAddress = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]$")]
 
 
 class VfSettings(SpecModel):

@@ -48,6 +48,16 @@ def test_isolated_cores_of_one_node_come_first_and_control_stays_off_them():
     assert set(found.control_cores) == {0, 1, 2, 3, 4, 8, 9, 10, 11, 12}
 
 
+def test_the_switch_is_on_the_node_of_its_network_cards():
+    found = resolve(SERVER, AUTO, near=0)
+    assert {SERVER.node_of(core) for core in (*found.switch_cores, found.generator_core)} == {0}
+    assert resolve(SERVER, AUTO, near=1) == resolve(SERVER, AUTO)
+    beside = resolve(SERVER, ArrangementSpec(generator_core=6), near=0)
+    assert SERVER.node_of(beside.switch_cores[0]) == 0
+    named = resolve(SERVER, ArrangementSpec(switch_cores=(6,)), near=0)
+    assert named.switch_cores == (6,)
+
+
 def test_a_named_generator_core_decides_the_node():
     found = resolve(SERVER, ArrangementSpec(generator_core=2))
     assert SERVER.node_of(found.switch_cores[0]) == 0

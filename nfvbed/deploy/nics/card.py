@@ -1,0 +1,79 @@
+"""What sysfs says of a network port by its PCI address.
+
+Source: Documentation/ABI/testing/sysfs-bus-pci (class, numa_node), sysfs-kernel-iommu_groups, sysfs-class-net.
+"""
+
+from pathlib import Path
+
+from nfvbed.deploy.sriov import mellanox
+from nfvbed.deploy.sriov.pf import SYSFS, NetPort, device_folder, driver_of, net_ports
+from nfvbed.records import Record
+
+_NETWORK_CLASS, _BRIDGE_CLASS = 0x02, 0x06
+_NO_NUMBER = -1
+
+
+class Nic(Record):
+    """A PCI function, as it is now."""
+
+    address: str
+    is_network: bool
+    vendor: int
+    device: int
+    driver: str | None
+    ports: tuple[NetPort, ...]
+    """Its network devices in this network namespace."""
+    numa_node: int | None
+    iommu_group: int | None
+
+    @property
+    def keeps_kernel_driver(self) -> bool:
+        """Whether DPDK drives it beside the kernel's driver (Mellanox): it is never given to vfio-pci."""
+        return self.vendor == mellanox.VENDOR
+
+
+def read(address: str, sysfs: Path = SYSFS) -> Nic | None:
+    """Read it; None: there is no such device."""
+    folder = device_folder(address, sysfs)
+    if not folder.is_dir():
+        return None
+    node = _number(folder / "numa_node")
+    group = folder / "iommu_group"
+    return Nic(
+        address=address,
+        is_network=_number(folder / "class") >> 16 == _NETWORK_CLASS,
+        vendor=_number(folder / "vendor"),
+        device=_number(folder / "device"),
+        driver=driver_of(address, sysfs),
+        ports=net_ports(address, sysfs) or _virtio_ports(address, sysfs),
+        numa_node=node if node >= 0 else None,
+        iommu_group=int(group.readlink().name) if group.is_symlink() else None,
+    )
+
+
+def network_addresses(sysfs: Path = SYSFS) -> tuple[str, ...]:
+    """Give the addresses of all network ports on the machine's PCI bus."""
+    bus = sysfs / "bus/pci/devices"
+    found = sorted(path.name for path in bus.iterdir()) if bus.is_dir() else []
+    return tuple(name for name in found if _number(bus / name / "class") >> 16 == _NETWORK_CLASS)
+
+
+def neighbours(nic: Nic, sysfs: Path = SYSFS) -> tuple[str, ...]:
+    """Give the other devices of its IOMMU group that somebody could drive; bridges stay with the kernel."""
+    folder = sysfs / "kernel/iommu_groups" / str(nic.iommu_group) / "devices"
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    classes = {name: _number(device_folder(name, sysfs) / "class") >> 16 for name in names}
+    return tuple(name for name, kind in classes.items() if name != nic.address and kind != _BRIDGE_CLASS)
+
+
+def _virtio_ports(address: str, sysfs: Path) -> tuple[NetPort, ...]:
+    """A virtio port's network device is one level below its PCI device."""
+    inner = sorted(device_folder(address, sysfs).glob("virtio*/net"))
+    return tuple(port for folder in inner for port in net_ports(f"{address}/{folder.parent.name}", sysfs))
+
+
+def _number(path: Path) -> int:
+    try:
+        return int(path.read_text(), 0)
+    except (OSError, ValueError):
+        return _NO_NUMBER

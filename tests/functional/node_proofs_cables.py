@@ -1,0 +1,182 @@
+"""The proofs of ports on network cards, on four emulated ones of a guest node that are cabled in pairs.
+
+Run by `node_proofs.py` on the site `guest-node-cables`. DPDK drives the cards over vfio and the guest's IOMMU as it
+drives real ones; what is in the cards and the cables is emulated: frames count, rates do not.
+"""
+
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from pyroute2 import IPRoute
+
+from nfvbed.deploy.nics import card
+from nfvbed.deploy.node.devices import CABLED_NICS
+from nfvbed.deploy.sriov.rebind import read_override
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind, QualityWarning, Readiness
+from nfvbed.spec.choices import resolve
+from nfvbed.spec.vnf import VnfUse
+
+FRAMES = 40
+ATTEMPTS = 60
+SIZES = (64, 1518)
+HOLD = """
+import sys, time
+from nfvbed.deploy.node.identity import this_node
+from nfvbed.onboard.sites import open_site
+from nfvbed.spec.loader import Project
+project = Project()
+site = open_site(project.load_site(this_node().site), project.root)
+site.deploy(project.load_variant(sys.argv[1]), "p2p")
+print("deployed", flush=True)
+time.sleep(600)
+"""
+
+
+def cards():
+    """The cards as the kernel has them: drivers, overrides, network devices."""
+    found = {address: card.read(address).model_dump() for address in CABLED_NICS}
+    for address, told in found.items():
+        told["override"] = read_override(address)
+    return found
+
+
+def send_enough(generator, request):
+    """Send until enough frames went both ways: one that an emulated generator is late with is not sent at all."""
+    results = []
+    while not results or min(sum(r.directions[number].sent for r in results) for number in (0, 1)) < FRAMES:
+        assert len(results) < ATTEMPTS, results
+        results.append(generator.run(request))
+    return results
+
+
+def frames_pass(site, send, name, topology="p2p", use=None):
+    """Deploy, send frames of two sizes both ways, count each at every hop; the cards are the kernel's again then."""
+    variant = send.project.load_variant(name)
+    before = cards()
+    assert {told["driver"] for told in before.values()} == {"igb"}, before
+    support = site.probe(variant)
+    assert support.readiness is not Readiness.UNSUPPORTED, support.reason
+    choice = None if topology == "p2p" else resolve(use or variant.native_vnf, variant, send.project)
+    deployment = site.deploy(variant, topology, vnf=choice)
+    try:
+        assert {told["driver"] for told in cards().values()} == {"vfio-pci"}
+        assert {port.kind for port in deployment.ports} == {PortKind.PCI}
+        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
+        generator = site.open_generator(deployment)
+        try:
+            counted = {size: _count(site, deployment, generator, send.request, size) for size in SIZES}
+            drivers = [port["driver"] for port in generator.hello().raw["ports"]]
+        finally:
+            generator.close()
+        site.verify(deployment)
+        told = {"counted": counted, "generator": drivers, "rig": site.rig(variant.port_kind)["cables"]}
+        told |= {"versions": deployment.versions, "steps": deployment.steps}
+        told |= {"vnf_ports": [port.kind for ports in deployment.vnf_ports for port in ports]}
+    finally:
+        site.destroy(deployment)
+    assert cards() == before, (cards(), before)
+    return told
+
+
+def _count(site, deployment, generator, request, size=64):
+    """Every frame arrives, and every port of the switch has counted it."""
+    request = replace(request, frame_size=size)
+    first = site.hops(deployment)
+    results = send_enough(generator, request)
+    last = site.hops(deployment)
+    sent = [sum(result.directions[number].sent for result in results) for number in (0, 1)]
+    assert [sum(r.directions[number].received for r in results) for number in (0, 1)] == sent, results
+    hops = {
+        new.name: (new.rx_packets - old.rx_packets, new.tx_packets - old.tx_packets)
+        for old, new in zip(first, last, strict=True)
+        if new.rx_packets is not None
+    }
+    through = [name for name in hops if " port " in name]
+    assert through, hops
+    assert all(min(hops[name]) >= min(sent) for name in through), (sent, hops)
+    return {"sent": sent, "hops": hops}
+
+
+def a_port_in_use_is_refused(site, send):
+    """An address on one of the four ports: the variant is unsupported, a deployment refused, and nothing is unbound."""
+    variant = send.project.load_variant("ovs-dpdk-pci")
+    before = cards()
+    name = before[CABLED_NICS[0]]["ports"][0]["name"]
+    with IPRoute() as route:
+        index = route.link_lookup(ifname=name)[0]
+        route.addr("add", index=index, address="192.0.2.1", prefixlen=24)
+        try:
+            support = site.probe(variant)
+            with pytest.raises(UnsupportedError, match="in use by this host"):
+                site.deploy(variant, "p2p")
+        finally:
+            route.addr("del", index=index, address="192.0.2.1", prefixlen=24)
+    assert support.readiness is Readiness.UNSUPPORTED
+    assert "192.0.2.1" in support.reason
+    assert cards() == before
+    return {"reason": support.reason, "fix": support.fix}
+
+
+def a_kill_gives_the_cards_back(site, send):
+    """nfvbed is killed while a switch has the cards, one of them up: the next nfvbed gives all back as they were."""
+    before = cards()
+    name = before[CABLED_NICS[0]]["ports"][0]["name"]
+    with IPRoute() as route:
+        route.link("set", index=route.link_lookup(ifname=name)[0], state="up")
+    site.close()
+    argv = [sys.executable, "-c", HOLD, "ovs-dpdk-pci"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "deployed\n"
+        taken = cards()
+        process.send_signal(signal.SIGKILL)
+    assert {told["driver"] for told in taken.values()} == {"vfio-pci"}, taken
+    reaped = site.begin()
+    assert cards() == before, (cards(), before)
+    with IPRoute() as route:
+        index = route.link_lookup(ifname=name)[0]
+        flags = next(iter(route.get_links(index)))["flags"]
+        assert flags & 1, "the port was up, and is down"
+        route.link("set", index=index, state="down")
+    return {"reaped": len(reaped), "drivers": {address: told["driver"] for address, told in taken.items()}}
+
+
+def reset_and_pass(site, send):
+    """The switch is killed and comes back on the same cards, beneath a generator that lives on."""
+    deployment = site.deploy(send.project.load_variant("ovs-dpdk-pci"), "p2p")
+    try:
+        generator = site.open_generator(deployment)
+        try:
+            first = _count(site, deployment, generator, send.request)
+            report = site.reset(deployment, 0.1)
+            last = _count(site, deployment, generator, send.request)
+        finally:
+            generator.close()
+        site.verify(deployment)
+    finally:
+        site.destroy(deployment)
+    return {"first": first, "last": last, "kind": report.kind, "steps": report.steps}
+
+
+def _through(name, topology="p2p", **use):
+    """Make the proof that frames pass."""
+    chosen = VnfUse(vnf="vloop", **use) if use else None
+    return lambda site, send: frames_pass(site, send, name, topology, chosen)
+
+
+PROOFS = {
+    "ovs-p2p": _through("ovs-dpdk-pci"),
+    "ovs-pvp": _through("ovs-dpdk-pci", "pvp"),
+    "ovs-pvvp": _through("ovs-dpdk-pci", "pvvp"),
+    "ovs-in-use": a_port_in_use_is_refused,
+    "ovs-kill": a_kill_gives_the_cards_back,
+    "ovs-reset": reset_and_pass,
+}
+
+
+def run(name, send, site):
+    """Run one of `PROOFS`."""
+    return PROOFS[name](site, send)

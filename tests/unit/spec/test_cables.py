@@ -1,0 +1,62 @@
+"""Cables in a site's file, and the variants whose ports they are."""
+
+import pytest
+from pydantic import ValidationError
+
+from nfvbed.deploy.node.devices import CABLED_NICS, devices
+from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.choices import resolve
+from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import SiteSpec
+
+FIRST = {"switch": "0000:3b:00.0", "generator": "0000:5e:00.0"}
+SECOND = {"switch": "0000:3b:00.1", "generator": "0000:5e:00.1"}
+
+
+def site(*cables):
+    return SiteSpec.model_validate({"name": "rack", "kind": "lab", "cables": cables})
+
+
+def test_none_or_two():
+    assert site().cables == ()
+    assert [cable.generator for cable in site(FIRST, SECOND).cables] == ["0000:5e:00.0", "0000:5e:00.1"]
+    with pytest.raises(ValidationError, match="a path has 2 cables, one at each end; these are 1"):
+        site(FIRST)
+    with pytest.raises(ValidationError, match="at most 2"):
+        site(FIRST, SECOND, {"switch": "0000:60:00.0", "generator": "0000:61:00.0"})
+
+
+def test_every_end_is_a_port_of_its_own():
+    with pytest.raises(ValidationError, match=r"0000:3b:00\.0 is named twice"):
+        site(FIRST, {"switch": "0000:60:00.0", "generator": "0000:3b:00.0"})
+
+
+@pytest.mark.parametrize("address", ["3b:00.0", "0000:3B:00.0", "eth0", "0000:3b:20.0", "0000:3b:00.8", ""])
+def test_addresses_are_as_lspci_writes_them(address):
+    with pytest.raises(ValidationError, match="should match pattern"):
+        site({"switch": address, "generator": "0000:5e:00.0"}, SECOND)
+
+
+def test_the_guest_nodes_cables_are_its_cards():
+    spec = Project().load_site("guest-node-cables")
+    assert tuple(end for cable in spec.cables for end in (cable.switch, cable.generator)) == CABLED_NICS
+    (_, cards) = devices(spec.guest.devices)
+    ends = [word for word in cards.arguments if word.startswith("hubport")]
+    assert [word.rpartition("=")[2] for word in ends] == ["0", "0", "1", "1"]
+
+
+@pytest.mark.parametrize("name", ["ovs-dpdk-pci"])
+def test_vnfs_have_vhost_user_behind_ports_of_cards(name):
+    project = Project()
+    variant = project.load_variant(name)
+    assert variant.port_kind is PortKind.PCI
+    choice = resolve(variant.native_vnf, variant, project)
+    assert variant.options.vnf_port_kind(choice) is PortKind.VHOST_USER
+    assert variant.options.vnf_port_kind(choice.model_copy(update={"kind": VnfKind.VM})) is PortKind.VHOST_USER
+    assert not variant.lacks("pv4p")
+    assert "no port outside" in variant.lacks("v2v")
+
+
+def test_ports_of_cards_are_of_kind_pci():
+    assert OvsDpdkOptions(dataplane="ovs-dpdk", port_type="pci").port_kinds == (PortKind.PCI,)
