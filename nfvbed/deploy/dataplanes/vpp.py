@@ -9,12 +9,15 @@ from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes import vpp_ports
 from nfvbed.deploy.dataplanes.ovs_probe import try_memory
 from nfvbed.deploy.dataplanes.veth_probe import probe_veth
+from nfvbed.deploy.dataplanes.vpp_ports import VppPorts
 from nfvbed.deploy.lab import napi
 from nfvbed.deploy.lab.hugepages import MORE_PAGES
 from nfvbed.deploy.lab.processes import check_alive
 from nfvbed.deploy.lab.timing import Steps
+from nfvbed.deploy.lab.topology import read_topology
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
+from nfvbed.deploy.nics import take
 from nfvbed.deploy.reset import ResetReport
 from nfvbed.deploy.vpp import binaries, interfaces, reading
 from nfvbed.deploy.vpp.api import VppApi
@@ -22,7 +25,7 @@ from nfvbed.deploy.vpp.busy import BusyMeter
 from nfvbed.deploy.vpp.instance import SWITCH, VppInstance
 from nfvbed.deploy.vpp.interfaces import Graph
 from nfvbed.deploy.vpp.runtime import runtime_of
-from nfvbed.deploy.vpp.startup import STATISTICS_SOCKET, StartupSettings
+from nfvbed.deploy.vpp.startup import CARD_PLUGIN, STATISTICS_SOCKET, CardPort, StartupSettings
 from nfvbed.deploy.vpp.statistics import Entries, Statistics
 from nfvbed.deploy.wiring import require_vnf
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError, UnsupportedError
@@ -35,6 +38,9 @@ BUFFER_BYTES = 2560
 """2 KiB of data, headers, and the share of what fills no page."""
 SPARE_MIB = 16
 """Hugepages beyond the buffers: VPP's other physical memory."""
+CARDS_MIB = 64
+"""Hugepages of the DPDK plug-in beside them: the rings of its cards, and what it looks for itself at its start."""
+_SOCKETS = frozenset({PortKind.VHOST_USER, PortKind.MEMIF})
 _WORKERS_S = 5.0
 
 
@@ -63,13 +69,15 @@ class Vpp(DataPlane):
 
     def probe(self, variant: Variant) -> Support:
         """Look for the program, run it, and look for memory; nothing is started that polls."""
-        options = options_of(variant, VppOptions)
         try:
             if os.geteuid() != 0:
                 raise PrerequisiteError("VPP needs root", fix="run it with sudo")
-            binaries.version(binaries.locate())
+            program = binaries.locate()
+            binaries.version(program)
+            if variant.port_kind is PortKind.PCI:
+                binaries.require_plugin(program, CARD_PLUGIN, "vpp-plugin-dpdk")
             native_binary("nfvgen")
-            is_short = try_memory(variant.hugepages_mib, buffer_mib(options))
+            is_short = try_memory(variant.hugepages_mib, _least_mib(variant))
         except NfvbedError as failure:
             reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
             return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
@@ -93,12 +101,11 @@ class Vpp(DataPlane):
         with steps.timed("deploy.ports"):
             ports = vpp_ports.make(request, options, vnf_kind)
             graph = vpp_ports.graph(request, options, ports)
-        with steps.timed("deploy.hugepages"):
-            needed_mib = buffer_mib(options)
-            workspace.set_aside(max(variant.hugepages_mib, needed_mib), least_mib=needed_mib)
-        arrangement = request.arrangement
-        settings = _settings(request, options)
+        settings = _settings(request, options, ports)
         cores = sorted({settings.main_core, *settings.worker_cores})
+        topology = read_topology()
+        with steps.timed("deploy.hugepages"):
+            _set_aside(workspace, variant, take.memory_nodes(ports.nics, cores, topology))
         with steps.timed("deploy.switch"):
             instance.configure(settings)
             instance.start(ports.netns, cores)
@@ -112,7 +119,7 @@ class Vpp(DataPlane):
             "statistics": str(workspace.directory / STATISTICS_SOCKET),
             "interfaces": interfaces.to_text(numbers),
             "cores": ",".join(str(core) for core in cores),
-            "workers": str(len(arrangement.switch_cores)),
+            "workers": str(len(settings.worker_cores)),
             "graph": graph.model_dump_json(),
             **ports.control,
         }
@@ -129,6 +136,7 @@ class Vpp(DataPlane):
             control=control,
             versions={"vpp": version},
             steps=steps.done,
+            doubts=take.doubts(ports.nics, settings.worker_cores, topology),
         )
         return deployment.model_copy(update={"threads": (*ports.threads, *self._workers(deployment))})
 
@@ -171,13 +179,13 @@ class Vpp(DataPlane):
         Raises:
             UnsupportedError: its ports are sockets, whose other sides do not begin anew with a VPP that has come back.
         """
-        if any(interface.kind not in vpp_ports.KERNEL for interface in self._graph(deployment).interfaces):
+        if any(interface.kind in _SOCKETS for interface in self._graph(deployment).interfaces):
             raise UnsupportedError(
                 "DPDK's ports do not begin anew with a VPP that was restarted",
                 where=f"variant {deployment.variant}",
                 observed="VPP begins a vhost-user ring at its first kick, and virtio-user does not kick the ring that"
                 " it receives by a second time; a memif client connects once",
-                fix="variant vpp-af-packet, whose ports are the kernel's",
+                fix="variant vpp-af-packet, whose ports are the kernel's; or vpp-pci without VNFs",
             )
         workspace, instance = self._workspace(deployment), self._instance(deployment)
         self.release(deployment)
@@ -247,7 +255,21 @@ def buffer_mib(options: VppOptions) -> int:
     return -(-options.buffers * BUFFER_BYTES // (1 << 20)) + SPARE_MIB
 
 
-def _settings(request: DeployRequest, options: VppOptions) -> StartupSettings:
+def _least_mib(variant: Variant) -> int:
+    """Give what it needs with the ports that the variant has outside, in MiB."""
+    cards_mib = CARDS_MIB if variant.port_kind is PortKind.PCI else 0
+    return buffer_mib(options_of(variant, VppOptions)) + cards_mib
+
+
+def _set_aside(workspace: Workspace, variant: Variant, nodes: tuple[int, ...]) -> None:
+    """Make sure of its hugepages, on each of these NUMA nodes; without any, wherever there are some."""
+    least_mib = _least_mib(variant)
+    for node in nodes or (None,):
+        workspace.set_aside(max(variant.hugepages_mib, least_mib), least_mib=least_mib, node=node)
+
+
+def _settings(request: DeployRequest, options: VppOptions, ports: VppPorts) -> StartupSettings:
+    on_cards = [interface for interface in ports.interfaces if interface.kind is PortKind.PCI]
     return StartupSettings(
         directory=request.workspace.directory,
         prefix=f"nfvbed-{request.workspace.id}",
@@ -255,4 +277,5 @@ def _settings(request: DeployRequest, options: VppOptions) -> StartupSettings:
         worker_cores=request.arrangement.switch_cores,
         main_heap_mib=options.main_heap_mib,
         buffers=options.buffers,
+        cards=tuple(CardPort(one.name, one.address, options.rx_queues, one.ring_size) for one in on_cards),
     )

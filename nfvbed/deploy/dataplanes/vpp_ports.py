@@ -1,4 +1,4 @@
-"""The ports of a VPP: sockets, or network devices, with both of their sides named."""
+"""The ports of a VPP: sockets, network cards, or network devices, with both of their sides named."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +11,8 @@ from nfvbed.deploy.dataplanes.bridge_ports import IDLE_LINKS, BridgePlan
 from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.generator import IDLE_PORT
 from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.deploy.nics import take
+from nfvbed.deploy.nics.card import Nic
 from nfvbed.deploy.vpp.interfaces import MEMIF_BUFFER_BYTES, Graph, Interface
 from nfvbed.deploy.wiring import end_name, queues_of, switch_ends, vnf_ports
 from nfvbed.errors import UnsupportedError
@@ -34,6 +36,8 @@ class VppPorts:
     threads: tuple[WorkThread, ...] = ()
     """Of the kernel, that receive for the generator."""
     control: dict[str, str] = field(default_factory=dict)
+    nics: tuple[Nic, ...] = ()
+    """VPP's ports that are on network cards."""
 
 
 def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None) -> VppPorts:
@@ -46,27 +50,35 @@ def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None)
 
 
 def _sockets(request: DeployRequest, options: VppOptions) -> VppPorts:
+    """Name the sockets of VNFs, and of the generator where it is not at the other ends of network cards."""
     plan, outer_kind = request.layout, request.variant.port_kind
     ends = switch_ends(plan)
-    paths = vhost_user_ports.sockets(request.workspace.directory, [end_name(end) for end in ends])
+    cables = request.cables if outer_kind is PortKind.PCI else ()
+    cards = {f"p{number}": cable.switch for number, cable in enumerate(cables)}
+    names = [end_name(end) for end in ends if end_name(end) not in cards]
+    paths = vhost_user_ports.sockets(request.workspace.directory, names)
 
     def interface(end: End) -> Interface:
         kind = outer_kind if end.vnf is None else PortKind.VHOST_USER
         name = end_name(end)
-        return Interface(name=name, kind=kind, address=str(paths[name]), ring_size=options.ring_size)
+        address = cards[name] if name in cards else str(paths[name])
+        return Interface(name=name, kind=kind, address=address, ring_size=options.ring_size)
 
     def generator(index: int, path: Path) -> GeneratorPort:
         if outer_kind is PortKind.MEMIF:
             return memif_port(index, path, options.ring_size)
         return vhost_user_ports.server_port(index, path, options.ring_size)
 
-    outside = [paths[f"p{number}"] for number in plan.outside]
+    netns = request.workspace.network_namespace("switch")
+    nics = take.take(cables, netns, request.workspace.ledger) if outer_kind is PortKind.PCI else {}
+    outside = [paths[f"p{number}"] for number in plan.outside if f"p{number}" in paths]
     return VppPorts(
         interfaces=tuple(interface(end) for end in ends),
-        generator=tuple(generator(index, path) for index, path in enumerate(outside)),
+        generator=take.generator_ports(cables) or tuple(generator(*place) for place in enumerate(outside)),
         vnfs=vnf_ports(plan, _vnf_port(paths, options.ring_size, queues_of(request.vnf))),
-        netns=request.workspace.network_namespace("switch"),
+        netns=netns,
         control={IDLE_PORT: vhost_user_ports.IDLE} if len(plan.outside) == 1 else {},
+        nics=tuple(nics[cable.switch] for cable in cables),
     )
 
 

@@ -9,6 +9,7 @@ from nfvbed.deploy.lab.processes import ManagedProcess
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.native import native_binary
 from nfvbed.errors import InternalError
+from nfvbed.patience import patient
 from nfvbed.records import Deployment, GeneratorPort
 from nfvbed.spec.layout import layout
 from nfvbed.traffic.generator import Generator
@@ -70,6 +71,8 @@ class GeneratorStarter:
             socket_path=self._workspace.directory / f"{name}.sock",
             memory_mib=min(_MEMORY_MIB, self._hugepages_mib),
             file_prefix=f"nfvbed-{self._workspace.id}-{name}",
+            drain_ns=round(patient(NfvgenOptions.drain_ns)),
+            start_timeout_s=patient(NfvgenOptions.start_timeout_s),
             yield_when_idle=engine == "dpdk" and self._shares_core(deployment),
             destination_macs=destination_macs(deployment),
             destination_mac_count=int(deployment.control.get(DESTINATION_MAC_COUNT, "1")),

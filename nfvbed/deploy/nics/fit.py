@@ -144,5 +144,5 @@ def _refuse_shared_group(nic: Nic, given: dict[str, str], machine: Machine) -> N
             "a port of the site's cables is in use by another program over vfio",
             where=where,
             observed=f"/dev/vfio/{nic.iommu_group} cannot be opened",
-            fix="end that program (another DPDK, or a virtual machine)",
+            fix="end that program: another DPDK, a virtual machine, or what nfvbed left standing (nfvbed destroy)",
         )

@@ -18,6 +18,8 @@ INSTALL = (
     f" own in {VPP_VARIABLE}"
 )
 _TIMEOUT_S = 10.0
+_PLUGIN_FOLDERS = ("lib/vpp_plugins", "lib64/vpp_plugins", "lib/*/vpp_plugins")
+"""Beside the folder of the program."""
 _VERSION = re.compile(r"\d+\.\d+[\w.~+-]*")
 
 
@@ -33,6 +35,28 @@ def locate() -> Path:
         observed = f"{VPP_VARIABLE}={named} is no program" if named else "not on PATH"
         raise PrerequisiteError("VPP is not there", where=VPP_VARIABLE, observed=observed, fix=INSTALL)
     return Path(path).resolve()
+
+
+def require_plugin(program: Path, name: str, package: str) -> None:
+    """Make sure that a plug-in is where this VPP looks for them.
+
+    Args:
+        program: found by `locate`.
+        name: of the plug-in's file.
+        package: that it is in.
+
+    Raises:
+        PrerequisiteError: it is not there.
+    """
+    root = program.parent.parent
+    folders = [folder for pattern in _PLUGIN_FOLDERS for folder in sorted(root.glob(pattern))]
+    if not any((folder / name).is_file() for folder in folders):
+        raise PrerequisiteError(
+            f"this VPP has no plug-in {name.removesuffix('.so')}",
+            where=str(program),
+            observed=f"not in {', '.join(map(str, folders)) or f'any vpp_plugins below {root}'}",
+            fix=f"install the package {package} of VPP's own version, or build VPP with that plug-in",
+        )
 
 
 def version(program: Path) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from nfvbed.deploy.vpp.runtime import NodeRuntime, Runtime, between
 
-INPUT_NODES = frozenset({"vhost-user-input", "memif-input", "af-packet-input"})
+INPUT_NODES = frozenset({"vhost-user-input", "memif-input", "af-packet-input", "dpdk-input"})
 FIRST_NODE = "ethernet-input"
 """It is called once for every batch that an input node has found."""
 NO_PACKETS = frozenset({"unix-epoll-input"})

@@ -1,4 +1,4 @@
-"""VPP's interfaces and how they are joined, over its API: vhost-user, memif and kernel ports; cables.
+"""VPP's interfaces and how they are joined, over its API: vhost-user, memif, cards' and kernel ports; cables.
 
 The same list of interfaces in the same order gives the same numbers, so a VPP that was started anew is as the first.
 """
@@ -37,7 +37,8 @@ class Interface(Record):
     """nfvbed's: `p0`, `v1a`."""
     kind: PortKind
     address: str
-    """Of vhost-user: the other side's socket; of memif: the socket that VPP serves; else the network device."""
+    """Of vhost-user: the other side's socket; of memif: the socket that VPP serves; of a network card: its PCI address;
+    else the network device."""
     ring_size: int = 1024
     """Of memif; a vhost-user ring is as long as the virtio side makes it."""
 
@@ -86,6 +87,8 @@ def _create(api: VppApi, interface: Interface, place: int) -> int:
         return _vhost_user(api, interface)
     if interface.kind is PortKind.MEMIF:
         return _memif(api, interface, place)
+    if interface.kind is PortKind.PCI:
+        return _card(api, interface)
     return _kernel_port(api, interface)
 
 
@@ -109,6 +112,19 @@ def _memif(api: VppApi, interface: Interface, place: int) -> int:
         tx_queues=1,
     )
     return int(reply.sw_if_index)
+
+
+def _card(api: VppApi, interface: Interface) -> int:
+    """Find the port of a network card, which VPP has made by itself as its configuration says."""
+    for found in api.call("sw_interface_dump"):
+        if str(found.interface_name) == interface.name:
+            return int(found.sw_if_index)
+    raise DeployError(
+        "VPP has not opened a port of a network card",
+        where=f"{interface.name}, {interface.address}",
+        observed="it has no interface of that name",
+        fix="see VPP's log in the run directory: DPDK may have no driver for this card",
+    )
 
 
 def _kernel_port(api: VppApi, interface: Interface) -> int:

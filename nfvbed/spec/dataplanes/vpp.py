@@ -33,12 +33,14 @@ class VppOptions(DataPlaneOptions):
     buffers: int = Field(16384, ge=2048, le=1_048_576)
     """Packet buffers of a NUMA node, about 2.5 KiB each, in hugepages."""
     rx_queue_size: RingSize = 1024
-    """Descriptors of a vhost-user or memif ring; a power of two."""
+    """Descriptors of a vhost-user, memif or network card's ring; a power of two."""
+    rx_queues: int = Field(1, ge=1, le=64)
+    """Receive queues of a port on a network card (`port_kind: pci`); they are spread over the workers."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
-        """Network devices where its VNFs have them, else sockets."""
-        return (PortKind.VETH,) if self.vnf_ports == "kernel" else (PortKind.VHOST_USER, PortKind.MEMIF)
+        """Network devices where its VNFs have them, else sockets or network cards."""
+        return (PortKind.VETH,) if self.vnf_ports == "kernel" else (PortKind.VHOST_USER, PortKind.MEMIF, PortKind.PCI)
 
     @property
     def switch_cores(self) -> int:

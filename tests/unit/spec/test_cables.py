@@ -46,7 +46,7 @@ def test_the_guest_nodes_cables_are_its_cards():
     assert [word.rpartition("=")[2] for word in ends] == ["0", "0", "1", "1"]
 
 
-@pytest.mark.parametrize("name", ["ovs-dpdk-pci"])
+@pytest.mark.parametrize("name", ["ovs-dpdk-pci", "vpp-pci"])
 def test_vnfs_have_vhost_user_behind_ports_of_cards(name):
     project = Project()
     variant = project.load_variant(name)

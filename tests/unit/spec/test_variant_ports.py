@@ -17,9 +17,10 @@ ALLOWED = [
     ({"dataplane": "lagopus"}, ("vhost-user",)),
     ({"dataplane": "ovs-dpdk"}, ("vhost-user",)),
     ({"dataplane": "ovs-dpdk", "port_type": "memif"}, ("memif",)),
+    ({"dataplane": "ovs-dpdk", "port_type": "pci"}, ("pci",)),
     ({"dataplane": "ovs-overlay"}, ("vhost-user",)),
     ({"dataplane": "sriov"}, ("vf",)),
-    ({"dataplane": "vpp"}, ("vhost-user", "memif")),
+    ({"dataplane": "vpp"}, ("vhost-user", "memif", "pci")),
     ({"dataplane": "vpp", "vnf_ports": "kernel"}, ("veth",)),
     ({"dataplane": "simulated"}, tuple(PortKind)),
 ]

@@ -1,12 +1,13 @@
 """The file that VPP is started with, and where its program is looked for."""
 
+import dataclasses
 import os
 from pathlib import Path
 
 import pytest
 
 from nfvbed.deploy.vpp import binaries
-from nfvbed.deploy.vpp.startup import StartupSettings, render
+from nfvbed.deploy.vpp.startup import CARD_PLUGIN, CardPort, StartupSettings, render
 from nfvbed.errors import PrerequisiteError
 
 SETTINGS = StartupSettings(
@@ -43,6 +44,29 @@ def test_workers_never_sleep_and_nothing_is_outside_the_run_directory():
     paths = [word for word in text.split() if word.startswith("/")]
     assert paths
     assert all(path.startswith("/run/x") for path in paths)
+
+
+def test_network_cards_are_given_to_dpdk_by_name():
+    cards = (CardPort("p0", "0000:3b:00.0", 2, 1024), CardPort("p1", "0000:3b:00.1", 2, 1024))
+    text = render(dataclasses.replace(SETTINGS, cards=cards))
+    lines = [line.strip() for line in text.splitlines()]
+    assert "plugin dpdk_plugin.so { enable }" in lines
+    assert "dev 0000:3b:00.1 { name p1 num-rx-queues 2 num-rx-desc 1024 num-tx-desc 1024 }" in lines
+    assert "uio-driver vfio-pci" in lines
+    assert text.count("{") == text.count("}")
+
+
+def test_a_plugin_is_looked_for_where_vpp_looks(tmp_path):
+    own = tmp_path / "usr/bin/vpp"
+    own.parent.mkdir(parents=True)
+    program(own, "true")
+    with pytest.raises(PrerequisiteError, match="has no plug-in dpdk_plugin") as caught:
+        binaries.require_plugin(own, CARD_PLUGIN, "vpp-plugin-dpdk")
+    assert "vpp-plugin-dpdk" in caught.value.fix
+    folder = tmp_path / "usr/lib/x86_64-linux-gnu/vpp_plugins"
+    folder.mkdir(parents=True)
+    (folder / CARD_PLUGIN).touch()
+    binaries.require_plugin(own, CARD_PLUGIN, "vpp-plugin-dpdk")
 
 
 def test_named_program_comes_first(tmp_path, monkeypatch):
