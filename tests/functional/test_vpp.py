@@ -21,12 +21,14 @@ from nfvbed.deploy.dataplanes.vpp import Vpp
 from nfvbed.deploy.vpp import binaries
 from nfvbed.errors import NfvbedError, PrerequisiteError, SwitchDiedError, UnsupportedError
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.records import CellRole, Readiness, Role
+from nfvbed.records import CellRole, PortKind, Readiness, Role
 from nfvbed.traffic.generator import TrafficRequest
 
 FRAMES = 2000
 REQUEST = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=10_000, frames=FRAMES, learning_frames=1)
-VARIANTS = sorted(path.stem for path in (PROJECT.root / "deploy/variants").glob("vpp*.yml"))
+WITHOUT_CARDS = [name for name in PROJECT.variant_names if PROJECT.load_variant(name).port_kind is not PortKind.PCI]
+VARIANTS = [name for name in WITHOUT_CARDS if name.startswith("vpp")]
+"""Network cards are in guest nodes alone: `node_proofs_cables.py`."""
 
 
 def open_generator(site, deployment):
