@@ -29,6 +29,7 @@ from nfvbed.deploy.vpp.startup import CARD_PLUGIN, STATISTICS_SOCKET, CardPort, 
 from nfvbed.deploy.vpp.statistics import Entries, Statistics
 from nfvbed.deploy.wiring import require_vnf
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError, UnsupportedError
+from nfvbed.patience import patient
 from nfvbed.records import Deployment, Hop, PortKind, Readiness, Support, SwitchCounters, WorkThread
 from nfvbed.spec.dataplanes.vpp import VppOptions
 from nfvbed.spec.variant import Variant, options_of
@@ -41,7 +42,7 @@ SPARE_MIB = 16
 CARDS_MIB = 64
 """Hugepages of the DPDK plug-in beside them: the rings of its cards, and what it looks for itself at its start."""
 _SOCKETS = frozenset({PortKind.VHOST_USER, PortKind.MEMIF})
-_WORKERS_S = 5.0
+_WORKERS_S = patient(5.0)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from typing import Any, Self
 from vpp_papi import VPPApiClient
 
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 
-PATIENCE_S = 10.0
+PATIENCE_S = patient(30.0)
+"""Its DPDK plug-in opens network cards before it listens."""
 _NAME = "nfvbed"
 
 

@@ -15,6 +15,7 @@ from vpp_papi.vpp_stats import VPPStats
 
 from nfvbed.deploy.vpp.runtime import CALLS, CLOCKS, NAMES, VECTORS
 from nfvbed.errors import DeployError, InternalError
+from nfvbed.patience import patient
 
 HEARTBEAT = "/sys/heartbeat"
 RECEIVED, SENT = "/if/rx", "/if/tx"
@@ -27,7 +28,7 @@ DROPS = {
     "tx_error": "/if/tx-error",
 }
 """Simple counters of an interface: frames that did not go on, by nfvbed's names."""
-PATIENCE_S = 5.0
+PATIENCE_S = patient(5.0)
 
 Entries = Mapping[str, Any]
 
