@@ -158,6 +158,7 @@ class Vpp(DataPlane):
 
         The first of two readings ends what was counted before, the second shows what polling costs with nothing to do.
         """
+        self._wait_for_cards(deployment)
         meter = self._connection(deployment).meter
         for _ in range(2):
             entries = self._read(deployment)
@@ -197,6 +198,7 @@ class Vpp(DataPlane):
             instance.start(deployment.control["netns"], [int(c) for c in deployment.control["cores"].split(",")])
         with instance.connect() as api, steps.timed("reset.interfaces"):
             interfaces.configure(api, self._graph(deployment))
+            self._wait_for_cards(deployment)
         return ResetReport(kind=RESET, steps=steps.done)
 
     def release(self, deployment: Deployment) -> None:
@@ -204,6 +206,13 @@ class Vpp(DataPlane):
         connection = self._connections.pop(deployment.id, None)
         if connection is not None:
             connection.close()
+
+    def _wait_for_cards(self, deployment: Deployment) -> None:
+        """Wait for the links of network cards: VPP looks at them every three seconds, and drops frames till then."""
+        numbers = interfaces.from_text(deployment.control["interfaces"])
+        cards = [one.name for one in self._graph(deployment).interfaces if one.kind is PortKind.PCI]
+        if cards:
+            interfaces.wait_for_links(self._connection(deployment).api, {numbers[name]: name for name in cards})
 
     def _connection(self, deployment: Deployment) -> "_Connection":
         if deployment.id not in self._connections:

@@ -164,10 +164,10 @@ def wait_for_links(api: VppApi, wanted: Mapping[int, str]) -> None:
             return
         if time.monotonic() > deadline:
             raise DeployError(
-                "VPP is not joined to ports of VNFs",
+                "VPP's ports have no link",
                 where=str(down),
                 observed=f"without a link after {_LINK_WAIT_S:g} s",
-                fix="see the logs of VPP and of the VNFs",
+                fix="see the logs of VPP and of the VNFs; of network cards, their cables",
             )
         time.sleep(0.05)
 
