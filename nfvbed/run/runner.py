@@ -325,7 +325,8 @@ class _Execution:
 
     def _at_pace_s(self, trials: Sequence[PlannedTrial]) -> float:
         """Estimate how long trials with their deployments take, at the run's pace so far."""
-        done = [trial for trial in self.plan.trials if trial.key in self.ledger.done_keys - self._done_before]
+        finished = self.ledger.done_keys - self._done_before
+        done = [trial for trial in self.plan.trials if trial.key in finished]
         planned_s, done_s = (length_s(self.plan, some, Overheads()) for some in (trials, done))
         return self._pace.left_s(planned_s, done_s)
 

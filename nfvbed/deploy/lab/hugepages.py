@@ -76,10 +76,8 @@ class HugepagePool:
             raise self._too_few(pages, path)
         for _ in range(_TRIES):
             # A program that was promised some may take them in between: then as many are short again.
-            had = self.free
-            if had < wanted:
-                self.enlarge(wanted - had, ledger)
-            if self.free <= had:
+            short = wanted - self.free
+            if short <= 0 or not self.enlarge(short, ledger):
                 break
         if self.free < least:
             raise self._too_few(pages, path)

@@ -44,16 +44,17 @@ def test_pool_is_enlarged_by_what_is_missing_and_too_few_says_so(tree):
 
 def test_pages_that_another_takes_meanwhile_are_added_again(tree, monkeypatch):
     directory, pool, ledger = tree(nr=100, free=20, resv=0)
-    taken = iter((2, 1, 0))
+    taken = iter((2, 1, 1, 0))
     asked = []
 
     def enlarge(pages, _ledger):
         asked.append(pages)
         (directory / "free_hugepages").write_text(str(pool.free + pages - next(taken)))
+        return pages
 
     monkeypatch.setattr(pool, "enlarge", enlarge)
     assert pool.ensure_free(50, ledger) == 50
-    assert asked == [30, 2, 1]
+    assert asked == [30, 2, 1, 1]
 
 
 def test_more_than_the_available_memory_is_not_even_tried(tree):
