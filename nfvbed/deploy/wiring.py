@@ -17,19 +17,14 @@ EMULATED_CARDS = ("e1000", "rtl8139")
 """Network cards that QEMU itself emulates, of one queue."""
 
 
-def switch_ends(plan: Layout) -> tuple[End, ...]:
-    """Give the ends of the cables in the order of the path: outside end 0, the VNFs', outside end 1."""
-    return plan.switch_ends
-
-
 def port_numbers(plan: Layout) -> dict[str, int]:
     """Give the OpenFlow numbers of the ports by name, in the order of the path; 1 and 2 lead outside."""
-    return {end_name(end): end.port + 1 if end.vnf is None else 3 + 2 * end.vnf + end.port for end in switch_ends(plan)}
+    return {end.name: end.port + 1 if end.vnf is None else 3 + 2 * end.vnf + end.port for end in plan.switch_ends}
 
 
 def steering_path(plan: Layout) -> SteeringPath:
     """Give a layout as the path that a steering brings into a bridge."""
-    cables = tuple(SwitchCable(end_name(c.first), end_name(c.second), c.share) for c in plan.cables)
+    cables = tuple(SwitchCable(c.first.name, c.second.name, c.share) for c in plan.cables)
     return SteeringPath(port_numbers(plan), cables)
 
 
@@ -73,11 +68,6 @@ def refuse_many_vnfs(plan: Layout) -> None:
         )
 
 
-def end_name(end: End) -> str:
-    """Name the switch's port at a VNF's end of a cable, or, by its number, at an outside end: `v2a`, `p0`."""
-    return end.name
-
-
 def end_mac(end: End) -> str:
     """Give the address of a VNF's port: locally administered, and the same in every deployment."""
     vnf = 0 if end.vnf is None else end.vnf + 1
@@ -99,7 +89,7 @@ def on_path(plan: Layout, choice: VnfChoice) -> VnfChoice:
 
 
 def require_topology(variant: Variant, topology: str) -> None:
-    """Check that a variant has a topology.
+    """Check that a variant has a topology, and that its options fit it.
 
     Raises:
         UnsupportedError: with the reason.
@@ -111,6 +101,7 @@ def require_topology(variant: Variant, topology: str) -> None:
             where=f"variant {variant.name}, topologies",
             fix=f"choose one of {', '.join(variant.topologies) or 'none'}",
         )
+    variant.options.check_layout(layout(topology))
 
 
 def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> None:
@@ -121,7 +112,6 @@ def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> N
     """
     require_topology(variant, topology)
     plan = layout(topology)
-    variant.options.check_layout(plan)
     if choice is not None and plan.vnfs:
         runs = on_path(plan, choice)
         vnf_port_kind(variant, runs)

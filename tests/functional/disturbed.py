@@ -102,3 +102,19 @@ def death_of(verify: Callable[[], None]) -> SwitchDiedError:
     failure = wait_until(noticed)
     assert failure is not None, "the switch's end was not noticed"
     return failure
+
+
+def send_enough(generator: Generator, request: TrafficRequest, frames: int, most: int = 60) -> list[TrafficResult]:
+    """Send until so many went both ways: a frame that an emulated generator is late with is not sent at all.
+
+    Args:
+        generator: that sends.
+        request: each trial.
+        frames: at least, each way.
+        most: trials.
+    """
+    results: list[TrafficResult] = []
+    while not results or min(sum(r.directions[number].sent for r in results) for number in (0, 1)) < frames:
+        assert len(results) < most, results
+        results.append(generator.run(request))
+    return results

@@ -13,7 +13,7 @@ from functools import partial
 
 import node_proofs_cables as cables
 import node_proofs_sriov as sriov
-from disturbed import retried
+from disturbed import retried, send_enough
 
 from nfvbed.deploy.node.identity import this_node
 from nfvbed.errors import NfvbedError
@@ -42,9 +42,14 @@ def frames_pass(site, variant_name, topology, use=None):
         assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
         assert site.rig(variant.port_kind)["node"]["site"] == this_node().site
         generator = site.open_generator(deployment)
+        request = replace(REQUEST, flows=layout(topology).ways)
         try:
             (before, first), results, (after, last) = retried(
-                lambda: (look(site, deployment), send_enough(generator, layout(topology).ways), look(site, deployment)),
+                lambda: (
+                    look(site, deployment),
+                    send_enough(generator, request, FRAMES, most=ATTEMPTS),
+                    look(site, deployment),
+                ),
                 lambda found: all(map(all_arrived, found[1])),
             )
         finally:
@@ -77,15 +82,6 @@ def look(site, deployment):
 def all_arrived(result):
     """Whether what was sent came; an emulated generator may send nothing in one direction of a trial."""
     return all(direction.received == direction.sent for direction in result.directions)
-
-
-def send_enough(generator, flows=1):
-    """Send until enough was sent both ways: a frame that an emulated generator is late with is not sent at all."""
-    results = []
-    while not results or min(sum(r.directions[number].sent for r in results) for number in (0, 1)) < FRAMES:
-        results.append(generator.run(replace(REQUEST, flows=flows)))
-        assert len(results) < ATTEMPTS, results
-    return results
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from disturbed import send_enough
 from pyroute2 import IPRoute
 
 from nfvbed.deploy.nics import card
@@ -23,7 +24,6 @@ from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
 
 FRAMES = 40
-ATTEMPTS = 60
 SIZES = (64, 1518)
 HOLD = """
 import sys, time
@@ -44,15 +44,6 @@ def cards():
     for address, told in found.items():
         told["override"] = read_override(address)
     return found
-
-
-def send_enough(generator, request):
-    """Send until enough frames went both ways: one that an emulated generator is late with is not sent at all."""
-    results = []
-    while not results or min(sum(r.directions[number].sent for r in results) for number in (0, 1)) < FRAMES:
-        assert len(results) < ATTEMPTS, results
-        results.append(generator.run(request))
-    return results
 
 
 def frames_pass(site, send, name, topology="p2p", use=None):
@@ -93,7 +84,7 @@ def _count(site, deployment, generator, request, size=64):
     request = replace(request, frame_size=size)
     generator.run(request)
     first = site.hops(deployment)
-    results = send_enough(generator, request)
+    results = send_enough(generator, request, FRAMES)
     last = site.hops(deployment)
     sent = [sum(result.directions[number].sent for result in results) for number in (0, 1)]
     hops = {

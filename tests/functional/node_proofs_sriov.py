@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from disturbed import retried
+from disturbed import retried, send_enough
 from pyroute2 import IPRoute
 
 from nfvbed.deploy.sriov.functions import from_control
@@ -28,15 +28,6 @@ FRAMES = 20
 ATTEMPTS = 60
 FLOWING = 2000
 """Frames while the card is reset: ten seconds of them."""
-
-
-def send_enough(generator, request):
-    """Send until enough frames went both ways: one that an emulated generator is late with is not sent at all."""
-    results = []
-    while not results or min(sum(r.directions[number].sent for r in results) for number in (0, 1)) < FRAMES:
-        assert len(results) < ATTEMPTS, results
-        results.append(generator.run(request))
-    return results
 
 
 def with_options(variant, **options):
@@ -73,7 +64,7 @@ def pass_frames(site, variant, topology, send, use=None):
         generator = site.open_generator(deployment)
         try:
             first, results, last = retried(
-                lambda: (site.hops(deployment), send_enough(generator, send.request), site.hops(deployment)),
+                lambda: (site.hops(deployment), send_enough(generator, send.request, FRAMES), site.hops(deployment)),
                 lambda found: all(one.received == one.sent for result in found[1] for one in result.directions),
             )
         finally:
@@ -137,14 +128,14 @@ def reset_under_traffic(site, send):
     try:
         generator = site.open_generator(deployment)
         try:
-            send_enough(generator, send.request)
+            send_enough(generator, send.request, FRAMES)
             with ThreadPoolExecutor(max_workers=1) as other:
                 flowing = other.submit(generator.run, replace(send.request, frames=FLOWING))
                 report = site.reset(deployment, 1.0)
                 broken = flowing.result()
             again = wait_until_all_pass(generator, send.request)
             results = retried(
-                lambda: send_enough(generator, send.request),
+                lambda: send_enough(generator, send.request, FRAMES),
                 lambda results: all(one.received == one.sent for result in results for one in result.directions),
             )
         finally:

@@ -11,7 +11,7 @@ from nfvbed.deploy.dataplanes.veth_ports import GENERATOR_LINKS, MACS
 from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
-from nfvbed.deploy.wiring import end_mac, end_name, refuse_many_vnfs, vnf_ports
+from nfvbed.deploy.wiring import end_mac, refuse_many_vnfs, vnf_ports
 from nfvbed.records import CellRole, Deployment, PortKind, VnfPort, WorkThread
 from nfvbed.spec.layout import End
 
@@ -61,7 +61,7 @@ class BareVeth(SwitchlessVeth):
 
 def _vnf_port(end: End, netns: str, offloads: bool) -> VnfPort:
     return VnfPort(
-        name=end_name(end),
+        name=end.name,
         vnf=0,
         port=end.port,
         kind=PortKind.VETH,

@@ -12,7 +12,7 @@ from nfvbed.deploy.dataplanes import vhost_user_ports
 from nfvbed.deploy.dataplanes.loopback_vhost import LoopbackVhost
 from nfvbed.deploy.dataplanes.switchless import SwitchlessVhostUser
 from nfvbed.deploy.lab.timing import Steps
-from nfvbed.deploy.wiring import end_name, refuse_many_vnfs, vnf_ports
+from nfvbed.deploy.wiring import refuse_many_vnfs, vnf_ports
 from nfvbed.records import CellRole, Deployment, GeneratorPort, PortKind, Support, VnfPort
 from nfvbed.spec.layout import End
 from nfvbed.spec.variant import Variant
@@ -43,7 +43,7 @@ class BareVhost(SwitchlessVhostUser):
             topology=plan.name,
             role=CellRole.VNF,
             ports=self.ports(tuple(sockets.values()), options.ring_size),
-            vnf_ports=vnf_ports(plan, lambda end: self.vnf_port(end, sockets[end_name(end)], options.ring_size)),
+            vnf_ports=vnf_ports(plan, lambda end: self.vnf_port(end, sockets[end.name], options.ring_size)),
             run_directory=str(directory),
             steps=steps.done,
         )

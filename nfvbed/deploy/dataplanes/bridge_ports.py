@@ -18,7 +18,7 @@ from nfvbed.deploy.dataplanes.bridge_shares import share_mac
 from nfvbed.deploy.dataplanes.veth_ports import MACS
 from nfvbed.deploy.lab import links
 from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.wiring import end_mac, end_name, switch_ends, vnf_ports
+from nfvbed.deploy.wiring import end_mac, vnf_ports
 from nfvbed.errors import InternalError
 from nfvbed.records import GeneratorPort, GuestCard, PortKind, VnfPort
 from nfvbed.spec.layout import End, Layout
@@ -55,7 +55,7 @@ class BridgePlan:
     @cached_property
     def ends(self) -> tuple[End, ...]:
         """All ends, in the order of the path."""
-        return switch_ends(self.layout)
+        return self.layout.switch_ends
 
     @property
     def outside(self) -> tuple[End, ...]:
@@ -103,7 +103,7 @@ class BridgePlan:
 
     def port(self, end: End) -> str:
         """Name the bridge's port at an end."""
-        return f"s{end.port}" if end.vnf is None else end_name(end)
+        return f"s{end.port}" if end.vnf is None else end.name
 
     def peer(self, end: End) -> str:
         """Name the other side of a veth pair: the generator's or the VNF's."""

@@ -15,7 +15,7 @@ from nfvbed.deploy.lagopus import process
 from nfvbed.deploy.lagopus.configuration import configuration, vhost_client
 from nfvbed.deploy.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
 from nfvbed.deploy.reset import ResetReport
-from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.deploy.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import DeployError, NfvbedError
 from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, Readiness, Support, SwitchCounters, WorkThread
 from nfvbed.spec.dataplanes.lagopus import LagopusOptions
@@ -73,7 +73,7 @@ class LagopusDpdk(DataPlane):
             vnf_ports=vnf_ports(
                 plan,
                 lambda end: vhost_user_ports.vnf_port(
-                    end, sockets[end_name(end)], options.queue_size, queues_of(request.vnf)
+                    end, sockets[end.name], options.queue_size, queues_of(request.vnf)
                 ),
             ),
             threads=self._polling(lagopus),

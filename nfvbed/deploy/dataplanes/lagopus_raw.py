@@ -13,7 +13,7 @@ from nfvbed.deploy.lagopus import process
 from nfvbed.deploy.lagopus.configuration import configuration, raw_socket
 from nfvbed.deploy.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
 from nfvbed.deploy.reset import ResetReport
-from nfvbed.deploy.wiring import end_name, port_numbers
+from nfvbed.deploy.wiring import port_numbers
 from nfvbed.errors import DeployError, NfvbedError
 from nfvbed.records import NOT_SEPARABLE, Deployment, Readiness, Separable, Support, WorkThread
 from nfvbed.spec.layout import Layout
@@ -47,7 +47,7 @@ class LagopusRaw(VethSwitch):
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
         """Write its configuration and start it; its rules are in when this returns."""
         numbers = port_numbers(request.layout)
-        interfaces = {numbers[end_name(end)]: raw_socket(plan.port(end)) for end in plan.ends}
+        interfaces = {numbers[end.name]: raw_socket(plan.port(end)) for end in plan.ends}
         cables = rules_of(request.layout)
         text = configuration(interfaces, cables)
         configuration_file(request.workspace.directory).write_text(text)
@@ -64,7 +64,7 @@ class LagopusRaw(VethSwitch):
         numbers, plan = port_numbers(plan_of(deployment).layout), plan_of(deployment)
         datastore = self.lagopus(deployment).datastore
         try:
-            return {plan.port(end): datastore.statistics(numbers[end_name(end)]) for end in plan.ends}
+            return {plan.port(end): datastore.statistics(numbers[end.name]) for end in plan.ends}
         except DeployError:
             self.verify(deployment)
             raise
@@ -100,4 +100,4 @@ class LagopusRaw(VethSwitch):
 def rules_of(plan: Layout) -> tuple[tuple[int, int], ...]:
     """Give the cables by the OpenFlow numbers of their ports."""
     numbers = port_numbers(plan)
-    return tuple((numbers[end_name(cable.first)], numbers[end_name(cable.second)]) for cable in plan.cables)
+    return tuple((numbers[cable.first.name], numbers[cable.second.name]) for cable in plan.cables)

@@ -18,7 +18,7 @@ from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.lab.timing import Steps
 from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.deploy.qemu.vhost import VHOST_FIX, vhost_net_reason
-from nfvbed.deploy.wiring import end_name, queues_of, require_vnf
+from nfvbed.deploy.wiring import queues_of, require_vnf
 from nfvbed.errors import DeployError, InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -128,7 +128,7 @@ class Macvtap(DataPlane):
         devices = _devices(deployment)
         path: list[Hop] = []
         for end in plan.ends:
-            path.append(_device_hop(end_name(end), plan.lower(end), devices[plan.device(end)]))
+            path.append(_device_hop(end.name, plan.lower(end), devices[plan.device(end)]))
             # A link between VNFs is inside: what it lost is shown, its counts are those of the devices.
             names = plan.behind(end)
             path += [_inside(name, within[name]) for name in names]

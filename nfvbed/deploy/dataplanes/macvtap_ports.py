@@ -19,7 +19,7 @@ from nfvbed.deploy.dataplanes.veth_ports import MACS
 from nfvbed.deploy.lab import links, macvlans
 from nfvbed.deploy.lab.macvlans import MacvlanDevice
 from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.wiring import end_mac, end_name, switch_ends, vnf_ports
+from nfvbed.deploy.wiring import end_mac, vnf_ports
 from nfvbed.errors import InternalError
 from nfvbed.records import GeneratorPort, PortKind, VnfPort
 from nfvbed.spec.dataplanes.guest_cards import vhost_of
@@ -71,7 +71,7 @@ class MacvtapPlan:
     @property
     def ends(self) -> tuple[End, ...]:
         """The VNFs' ends, in the order of the path."""
-        return tuple(end for end in switch_ends(self.layout) if end.vnf is not None)
+        return tuple(end for end in self.layout.switch_ends if end.vnf is not None)
 
     @property
     def lowers(self) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ class MacvtapPlan:
         """Name a VNF's device."""
         if end.vnf is None:
             raise InternalError("an outside end has no macvtap")
-        return end_name(end) if self.taps else f"eth{end.vnf + 1}{'ab'[end.port]}"
+        return end.name if self.taps else f"eth{end.vnf + 1}{'ab'[end.port]}"
 
     def address(self, end: End) -> str:
         """Give the MAC address of a VNF's device; side by side the one that the generator gives its share."""
@@ -216,7 +216,7 @@ def ports_of_vnfs(plan: MacvtapPlan, spaces: MacvtapSpaces) -> tuple[tuple[VnfPo
 
     def make(end: End) -> VnfPort:
         return VnfPort(
-            name=end_name(end),
+            name=end.name,
             vnf=end.vnf or 0,
             port=end.port,
             kind=PortKind.MACVTAP,

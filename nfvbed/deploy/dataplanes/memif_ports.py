@@ -13,7 +13,7 @@ and nfvgen send on one.
 from pathlib import Path
 
 from nfvbed.deploy.dataplanes.vhost_user_ports import MACS
-from nfvbed.deploy.wiring import end_mac, end_name
+from nfvbed.deploy.wiring import end_mac
 from nfvbed.errors import InternalError
 from nfvbed.records import GeneratorPort, PortKind, VnfPort
 from nfvbed.spec.layout import End
@@ -51,7 +51,7 @@ def vnf_port(end: End, path: Path, size: int, *, listens: bool = False, queues: 
     if end.vnf is None:
         raise InternalError("an outside end is no VNF's port", where=str(path))
     return VnfPort(
-        name=end_name(end),
+        name=end.name,
         vnf=end.vnf,
         port=end.port,
         kind=PortKind.MEMIF,

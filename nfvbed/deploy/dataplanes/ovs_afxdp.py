@@ -20,7 +20,7 @@ from nfvbed.deploy.ovs import reading, tuning
 from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import PortRequest, SwitchState
 from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings, thread_settings
-from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.deploy.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import SwitchDiedError, UnsupportedError
 from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, PortKind, Role, Support, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
@@ -207,7 +207,7 @@ def _ports_of_vnfs(
     if not sockets:
         return bridge_ports.ports_of_vnfs(plan, spaces)
     size, queues = request.variant.options.ring_size, queues_of(request.vnf)
-    return vnf_ports(request.layout, lambda end: vhost_user_ports.vnf_port(end, sockets[end_name(end)], size, queues))
+    return vnf_ports(request.layout, lambda end: vhost_user_ports.vnf_port(end, sockets[end.name], size, queues))
 
 
 def _own_threads(pid: int, core: int, interrupt: bool) -> tuple[WorkThread, ...]:

@@ -18,7 +18,7 @@ from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import PortRequest, SwitchState
 from nfvbed.deploy.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.deploy.reset import ResetReport
-from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.deploy.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, Readiness, Support, VnfPort
 from nfvbed.spec.dataplanes.ovs import OvsOptions
@@ -89,7 +89,7 @@ class OvsDpdk(OvsSwitch):
             instance=instance,
             netns=place.netns,
             ports=_generator_ports(request, sockets),
-            vnf_ports=vnf_ports(plan, lambda end: _vnf_port(end, sockets[end_name(end)], request)),
+            vnf_ports=vnf_ports(plan, lambda end: _vnf_port(end, sockets[end.name], request)),
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             daemon_cores=request.arrangement.control_cores,
             versions={"dpdk": state.dpdk_version},

@@ -18,7 +18,7 @@ from nfvbed.deploy.ovs.binaries import locate
 from nfvbed.deploy.ovs.database import PortRequest
 from nfvbed.deploy.ovs.instance import OvsInstance
 from nfvbed.deploy.reset import ResetReport
-from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf
+from nfvbed.deploy.wiring import port_numbers, queues_of, require_vnf
 from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
 from nfvbed.spec.dataplanes.ovs_kernel import OvsKernelOptions
@@ -39,7 +39,7 @@ class OvsPlan(BridgePlan):
 
     def port(self, end: End) -> str:
         """Name the switch's port at an end."""
-        return end_name(end)
+        return end.name
 
 
 class OvsKernel(OvsSwitch):

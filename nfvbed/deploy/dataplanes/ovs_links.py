@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nfvbed.deploy.dataplanes.bridge_ports import BridgePlan
-from nfvbed.deploy.wiring import end_name
 from nfvbed.records import PortKind
 from nfvbed.spec.layout import End
 
@@ -26,4 +25,4 @@ class OvsLinks(BridgePlan):
 
     def port(self, end: End) -> str:
         """Name the switch's port at an end."""
-        return end_name(end)
+        return end.name

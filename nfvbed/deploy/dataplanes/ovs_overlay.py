@@ -15,7 +15,7 @@ from nfvbed.deploy.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
 from nfvbed.deploy.overlay.placement import host_plans
 from nfvbed.deploy.overlay.watch import HostView
 from nfvbed.deploy.ovs import reading
-from nfvbed.deploy.wiring import end_name, port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.deploy.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import DeployError
 from nfvbed.records import Deployment, Hop, QualityWarning, Support, SwitchCounters, WorkThread
 from nfvbed.spec.dataplanes.ovs_overlay import OvsOverlayOptions
@@ -54,7 +54,7 @@ class OvsOverlay(DataPlane):
             vnf_ports=vnf_ports(
                 plan,
                 lambda end: vhost_user_ports.vnf_port(
-                    end, sockets[end_name(end)], options.rx_queue_size, queues_of(request.vnf)
+                    end, sockets[end.name], options.rx_queue_size, queues_of(request.vnf)
                 ),
             ),
             threads=_threads(workspace, made.hosts),

@@ -7,7 +7,7 @@ when the generator is started anew, which a generator on the client's side would
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from nfvbed.deploy.wiring import end_mac, end_name
+from nfvbed.deploy.wiring import end_mac
 from nfvbed.errors import DeployError, InternalError
 from nfvbed.records import GeneratorPort, PortKind, VnfPort
 from nfvbed.spec.layout import End
@@ -70,7 +70,7 @@ def vnf_port(end: End, path: Path, queue_size: int, queues: int = 1) -> VnfPort:
     if end.vnf is None:
         raise InternalError("an outside end is no VNF's port", where=str(path))
     return VnfPort(
-        name=end_name(end),
+        name=end.name,
         vnf=end.vnf,
         port=end.port,
         kind=PortKind.VHOST_USER,

@@ -14,7 +14,7 @@ from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.deploy.nics import take
 from nfvbed.deploy.nics.card import Nic
 from nfvbed.deploy.vpp.interfaces import MEMIF_BUFFER_BYTES, Graph, Interface
-from nfvbed.deploy.wiring import end_name, queues_of, switch_ends, vnf_ports
+from nfvbed.deploy.wiring import queues_of, vnf_ports
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import GeneratorPort, PortKind, VnfPort, WorkThread
 from nfvbed.spec.dataplanes.vpp import VppOptions
@@ -52,15 +52,15 @@ def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None)
 def _sockets(request: DeployRequest, options: VppOptions) -> VppPorts:
     """Name the sockets of VNFs, and of the generator where it is not at the other ends of network cards."""
     plan, outer_kind = request.layout, request.variant.port_kind
-    ends = switch_ends(plan)
+    ends = plan.switch_ends
     cables = request.cables if outer_kind is PortKind.PCI else ()
     cards = {f"p{number}": cable.switch for number, cable in enumerate(cables)}
-    names = [end_name(end) for end in ends if end_name(end) not in cards]
+    names = [end.name for end in ends if end.name not in cards]
     paths = vhost_user_ports.sockets(request.workspace.directory, names)
 
     def interface(end: End) -> Interface:
         kind = outer_kind if end.vnf is None else PortKind.VHOST_USER
-        name = end_name(end)
+        name = end.name
         address = cards[name] if name in cards else str(paths[name])
         return Interface(name=name, kind=kind, address=address, ring_size=options.ring_size)
 
@@ -83,7 +83,7 @@ def _sockets(request: DeployRequest, options: VppOptions) -> VppPorts:
 
 
 def _vnf_port(paths: dict[str, Path], ring_size: int, queues: int) -> Callable[[End], VnfPort]:
-    return lambda end: vhost_user_ports.vnf_port(end, paths[end_name(end)], ring_size, queues)
+    return lambda end: vhost_user_ports.vnf_port(end, paths[end.name], ring_size, queues)
 
 
 def memif_port(index: int, path: Path, ring_size: int) -> GeneratorPort:
@@ -116,7 +116,7 @@ def _links(request: DeployRequest, vnf_kind: PortKind | None) -> VppPorts:
     return VppPorts(
         interfaces=tuple(
             Interface(
-                name=end_name(end),
+                name=end.name,
                 kind=PortKind.TAP if plan.is_tap(end) else PortKind.VETH,
                 address=plan.port(end),
             )
@@ -145,7 +145,7 @@ def graph(request: DeployRequest, options: VppOptions, ports: VppPorts) -> Graph
         )
     return Graph(
         interfaces=ports.interfaces,
-        cables=tuple((end_name(cable.first), end_name(cable.second)) for cable in request.layout.cables),
+        cables=tuple((cable.first.name, cable.second.name) for cable in request.layout.cables),
         forwarding=options.forwarding,
         rx_mode=options.rx_mode,
         mac_table_size=options.mac_table_size,

@@ -1,5 +1,6 @@
 """What the probes find: one frozen model a topic. Missing is a state with a reason, never an empty string."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from pydantic import Field
@@ -186,3 +187,10 @@ class DoctorReport(Record):
     def ready(self) -> tuple[str, ...]:
         """Variants that can be measured here."""
         return tuple(s.variant for s in self.variants if s.readiness is not Readiness.UNSUPPORTED)
+
+
+def degraded(support: Support, reasons: Iterable[str], fixes: Iterable[str]) -> Support:
+    """Say more of what a variant that can be had lacks, after what was said before."""
+    told = {"reason": (support.reason, *reasons), "fix": (support.fix, *fixes)}
+    joined = {key: "; ".join(filter(None, texts)) for key, texts in told.items()}
+    return support.model_copy(update={"readiness": Readiness.DEGRADED, **joined})

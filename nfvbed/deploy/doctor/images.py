@@ -1,9 +1,8 @@
 """Probe of the images that guests boot from: those that VNFs name, found and checked as before a guest is started."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
-from nfvbed.deploy.doctor.findings import Finding, State
+from nfvbed.deploy.doctor.findings import Finding, State, degraded
 from nfvbed.deploy.qemu.images import find
 from nfvbed.errors import OnboardError, PrerequisiteError
 from nfvbed.records import Readiness, Support, VnfKind
@@ -38,15 +37,11 @@ def probe_images(project: Project) -> Finding:
     if not found:
         return Finding(topic=TOPIC, state=State.ABSENT, summary="no VNF names one", probed=_PROBED)
     if not bad:
-        return Finding(topic=TOPIC, state=State.PRESENT, summary=_listed(found), probed=_PROBED)
+        return Finding(topic=TOPIC, state=State.PRESENT, summary=", ".join(found), probed=_PROBED)
     told = "; ".join(f"{name}: {p.what} ({p.where}: {p.observed})" for name, p in bad.items())
     state = State.ABSENT if len(bad) == len(found) else State.LIMITED
     fix = "; ".join(dict.fromkeys(problem.fix for problem in bad.values()))
     return Finding(topic=TOPIC, state=state, summary=told, probed=_PROBED, fix=fix)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 def with_own_image(support: Support, variant: Variant, project: Project) -> Support:
@@ -64,7 +59,4 @@ def with_own_image(support: Support, variant: Variant, project: Project) -> Supp
     problem = None if spec is None else problem_with(spec, project.root)
     if problem is None:
         return support
-    reasons = [support.reason] if support.reason else []
-    reason = "; ".join([*reasons, f"its own VNF cannot be started: {problem.what} ({problem.where})"])
-    fix = "; ".join(filter(None, (support.fix, problem.fix)))
-    return support.model_copy(update={"readiness": Readiness.DEGRADED, "reason": reason, "fix": fix})
+    return degraded(support, [f"its own VNF cannot be started: {problem.what} ({problem.where})"], [problem.fix])

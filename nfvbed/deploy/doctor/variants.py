@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from nfvbed.deploy.doctor.findings import degraded
 from nfvbed.deploy.sites import open_site
 from nfvbed.errors import NfvbedError
 from nfvbed.records import Readiness, Support
@@ -32,7 +33,5 @@ def with_misfits(support: Support, variant: Variant) -> Support:
     by_reason: dict[str, list[str]] = {}
     for topology, failure in misfits.items():
         by_reason.setdefault(failure.what, []).append(topology)
-    reasons = [support.reason] if support.reason else []
-    reasons += [f"not in {', '.join(topologies)}: {what}" for what, topologies in by_reason.items()]
-    fix = "; ".join(filter(None, (support.fix, *dict.fromkeys(failure.fix for failure in misfits.values()))))
-    return support.model_copy(update={"readiness": Readiness.DEGRADED, "reason": "; ".join(reasons), "fix": fix})
+    reasons = [f"not in {', '.join(topologies)}: {what}" for what, topologies in by_reason.items()]
+    return degraded(support, reasons, dict.fromkeys(failure.fix for failure in misfits.values()))

@@ -355,8 +355,6 @@ def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRo
     if role is CellRole.SUBJECT:
         require_topology(variant, topology)
     plan = layout(topology)
-    if role is CellRole.SUBJECT:
-        variant.options.check_layout(plan)
     return _Wanted(variant, plan, on_path(plan, vnf) if vnf is not None and plan.vnfs else None)
 
 

@@ -6,11 +6,10 @@ Source: Documentation/ABI/testing/sysfs-bus-pci (class, numa_node), sysfs-kernel
 from pathlib import Path
 
 from nfvbed.deploy.sriov import mellanox
-from nfvbed.deploy.sriov.pf import SYSFS, NetPort, device_folder, driver_of, net_ports
+from nfvbed.deploy.sriov.pf import NETWORK_CLASS, SYSFS, NetPort, device_folder, driver_of, net_ports, read_number
 from nfvbed.records import Record
 
-_NETWORK_CLASS, _BRIDGE_CLASS = 0x02, 0x06
-_NO_NUMBER = -1
+_BRIDGE_CLASS = 0x06
 
 
 class Nic(Record):
@@ -37,16 +36,16 @@ def read(address: str, sysfs: Path = SYSFS) -> Nic | None:
     folder = device_folder(address, sysfs)
     if not folder.is_dir():
         return None
-    node = _number(folder / "numa_node")
+    node = read_number(folder / "numa_node")
     group = folder / "iommu_group"
     return Nic(
         address=address,
-        is_network=_number(folder / "class") >> 16 == _NETWORK_CLASS,
-        vendor=_number(folder / "vendor"),
-        device=_number(folder / "device"),
+        is_network=_class(address, sysfs) == NETWORK_CLASS,
+        vendor=read_number(folder / "vendor") or 0,
+        device=read_number(folder / "device") or 0,
         driver=driver_of(address, sysfs),
-        ports=net_ports(address, sysfs) or _virtio_ports(address, sysfs),
-        numa_node=node if node >= 0 else None,
+        ports=net_ports(address, sysfs),
+        numa_node=None if node is None or node < 0 else node,
         iommu_group=int(group.readlink().name) if group.is_symlink() else None,
     )
 
@@ -55,25 +54,16 @@ def network_addresses(sysfs: Path = SYSFS) -> tuple[str, ...]:
     """Give the addresses of all network ports on the machine's PCI bus."""
     bus = sysfs / "bus/pci/devices"
     found = sorted(path.name for path in bus.iterdir()) if bus.is_dir() else []
-    return tuple(name for name in found if _number(bus / name / "class") >> 16 == _NETWORK_CLASS)
+    return tuple(name for name in found if _class(name, sysfs) == NETWORK_CLASS)
 
 
 def neighbours(nic: Nic, sysfs: Path = SYSFS) -> tuple[str, ...]:
     """Give the other devices of its IOMMU group that somebody could drive; bridges stay with the kernel."""
     folder = sysfs / "kernel/iommu_groups" / str(nic.iommu_group) / "devices"
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    classes = {name: _number(device_folder(name, sysfs) / "class") >> 16 for name in names}
+    classes = {name: _class(name, sysfs) for name in names}
     return tuple(name for name, kind in classes.items() if name != nic.address and kind != _BRIDGE_CLASS)
 
 
-def _virtio_ports(address: str, sysfs: Path) -> tuple[NetPort, ...]:
-    """A virtio port's network device is one level below its PCI device."""
-    inner = sorted(device_folder(address, sysfs).glob("virtio*/net"))
-    return tuple(port for folder in inner for port in net_ports(f"{address}/{folder.parent.name}", sysfs))
-
-
-def _number(path: Path) -> int:
-    try:
-        return int(path.read_text(), 0)
-    except (OSError, ValueError):
-        return _NO_NUMBER
+def _class(address: str, sysfs: Path) -> int:
+    return (read_number(device_folder(address, sysfs) / "class") or 0) >> 16

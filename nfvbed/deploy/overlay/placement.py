@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nfvbed.deploy.wiring import end_name, port_numbers
+from nfvbed.deploy.wiring import port_numbers
 from nfvbed.errors import UnsupportedError
 from nfvbed.spec.layout import Cable, End, EndKind, Layout
 
@@ -78,9 +78,9 @@ def _host(index: int, plan: Layout, hosts: int, numbers: dict[str, int]) -> Host
         for own, other in _ways(cable):
             if host_of(own, plan, hosts) != index:
                 continue
-            mine.add(end_name(own))
-            source, crosses = numbers[end_name(own)], host_of(other, plan, hosts) != index
-            legs.append(Leg(source, None if crosses else numbers[end_name(other)], network))
+            mine.add(own.name)
+            source, crosses = numbers[own.name], host_of(other, plan, hosts) != index
+            legs.append(Leg(source, None if crosses else numbers[other.name], network))
             if crosses:
                 arrivals[network] = source
     return HostPlan(index, {name: n for name, n in numbers.items() if name in mine}, tuple(legs), arrivals)

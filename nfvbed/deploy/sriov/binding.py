@@ -51,8 +51,8 @@ def bind(address: str, driver: str | None, ledger: Ledger, sysfs: Path = SYSFS) 
 
 def _netdev(address: str, sysfs: Path) -> tuple[str, bool]:
     """Name the network device of a PCI device that has one, and tell whether it is up."""
-    names = rebind.netdevs(device_folder(address, sysfs))
-    if len(names) != 1:
+    found = rebind.netdevs(device_folder(address, sysfs))
+    if len(found) != 1:
         return "", False
-    flags = int((sysfs / "class/net" / names[0] / "flags").read_text(), 0)
-    return names[0], bool(flags & rebind.UP)
+    flags = int((sysfs / "class/net" / found[0].name / "flags").read_text(), 0)
+    return found[0].name, bool(flags & rebind.UP)

@@ -6,12 +6,13 @@ Source: Documentation/ABI/testing/sysfs-bus-pci (sriov_totalvfs, sriov_numvfs, n
 from collections.abc import Iterable
 from pathlib import Path
 
+from nfvbed.deploy.sriov import rebind
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Record
 from nfvbed.spec.dataplanes.sriov import SriovOptions
 
 SYSFS = Path("/sys")
-_NETWORK_CLASS = 0x02
+NETWORK_CLASS = 0x02
 NO_CARD_FIX = (
     "a network card with SR-IOV, switched on in the machine's firmware and the card's own (Mellanox: mlxconfig -d "
     "<device> set SRIOV_EN=1 NUM_OF_VFS=8, then restart)"
@@ -60,8 +61,7 @@ def driver_of(address: str, sysfs: Path = SYSFS) -> str | None:
 
 def net_ports(address: str, sysfs: Path = SYSFS) -> tuple[NetPort, ...]:
     """Give the network devices of a PCI function that are in this network namespace, by port."""
-    folder = device_folder(address, sysfs) / "net"
-    found = [_net_port(path) for path in folder.iterdir()] if folder.is_dir() else []
+    found = [_net_port(path) for path in rebind.netdevs(device_folder(address, sysfs))]
     return tuple(sorted(found, key=lambda port: (port.dev_port, port.name)))
 
 
@@ -115,31 +115,32 @@ def _asked(options: SriovOptions) -> str:
 
 
 def _is_physical(folder: Path) -> bool:
-    kind, total = _number(folder / "class"), _number(folder / "sriov_totalvfs")
-    return kind is not None and kind >> 16 == _NETWORK_CLASS and bool(total)
+    kind, total = read_number(folder / "class"), read_number(folder / "sriov_totalvfs")
+    return kind is not None and kind >> 16 == NETWORK_CLASS and bool(total)
 
 
 def _read(address: str, sysfs: Path) -> PhysicalFunction:
     folder = device_folder(address, sysfs)
-    node = _number(folder / "numa_node")
+    node = read_number(folder / "numa_node")
     return PhysicalFunction(
         address=address,
-        vendor=_number(folder / "vendor") or 0,
-        device=_number(folder / "device") or 0,
+        vendor=read_number(folder / "vendor") or 0,
+        device=read_number(folder / "device") or 0,
         driver=driver_of(address, sysfs),
         ports=net_ports(address, sysfs),
-        total_vfs=_number(folder / "sriov_totalvfs") or 0,
-        num_vfs=_number(folder / "sriov_numvfs") or 0,
+        total_vfs=read_number(folder / "sriov_totalvfs") or 0,
+        num_vfs=read_number(folder / "sriov_numvfs") or 0,
         numa_node=node if node is not None and node >= 0 else None,
     )
 
 
 def _net_port(path: Path) -> NetPort:
     mac = (path / "address").read_text().strip()
-    return NetPort(name=path.name, mac=mac, dev_port=_number(path / "dev_port") or 0)
+    return NetPort(name=path.name, mac=mac, dev_port=read_number(path / "dev_port") or 0)
 
 
-def _number(path: Path) -> int | None:
+def read_number(path: Path) -> int | None:
+    """Read a number, as sysfs writes it; None: there is none."""
     try:
         return int(path.read_text(), 0)
     except (OSError, ValueError):

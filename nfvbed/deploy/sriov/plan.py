@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nfvbed.deploy.dataplanes.veth_ports import MACS
-from nfvbed.deploy.wiring import end_mac, end_name, switch_ends
+from nfvbed.deploy.wiring import end_mac
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.dataplanes.sriov import SriovOptions, VfSettings
@@ -28,7 +28,7 @@ class FunctionPlan:
     @property
     def name(self) -> str:
         """The port that it is: p0, v1a, v1b, ..., p1."""
-        return end_name(self.end)
+        return self.end.name
 
     @property
     def mac(self) -> str:
@@ -52,7 +52,7 @@ def plan_functions(plan: Layout, options: SriovOptions, choice: VnfChoice | None
     Raises:
         UnsupportedError: the settings do not fit the topology.
     """
-    ends = switch_ends(plan)
+    ends = plan.switch_ends
     cable_of = {end: number for number, cable in enumerate(plan.cables) for end in (cable.first, cable.second)}
     return tuple(
         FunctionPlan(index, end, _use(end, options, choice), _settings(plan, options, end, cable_of[end]))
@@ -73,11 +73,11 @@ def _use(end: End, options: SriovOptions, choice: VnfChoice | None) -> Use:
 
 
 def _settings(plan: Layout, options: SriovOptions, end: End, cable: int) -> VfSettings:
-    asked = options.settings_of(end_name(end))
+    asked = options.settings_of(end.name)
     if asked.mac is not None and end.vnf is None and plan.vnfs:
         raise UnsupportedError(
             "the generator's ports keep their addresses where there are VNFs",
-            where=f"ports.{end_name(end)}.mac",
+            where=f"ports.{end.name}.mac",
             observed="the VNFs at the ends send to the generator's known addresses",
             fix="leave mac out, or topology p2p",
         )

@@ -48,6 +48,6 @@ def unbind(address: str, override: str, sysfs: Path = _SYSFS) -> None:
     (folder / "driver_override").write_text(override + "\n")
 
 
-def netdevs(folder: Path) -> tuple[str, ...]:
-    """Name the network devices of a PCI device, by its folder; those of virtio are one level below it."""
-    return tuple(sorted(path.name for level in ("net/*", "virtio*/net/*") for path in folder.glob(level)))
+def netdevs(folder: Path) -> tuple[Path, ...]:
+    """Give the network devices of a PCI device, by its folder and as folders; those of virtio are one level below."""
+    return tuple(sorted(path for level in ("net/*", "virtio*/net/*") for path in folder.glob(level)))

@@ -35,10 +35,10 @@ def _give_back(entry: DriverEntry, folder: Path) -> None:
     Where another device has the name by now, it keeps the one that the kernel gave.
     """
     deadline = time.monotonic() + _APPEAR_S
-    while not (names := rebind.netdevs(folder)) and time.monotonic() < deadline:
+    while not (found := rebind.netdevs(folder)) and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
     with IPRoute() as route:
-        for name in names[:1]:
+        for name in [path.name for path in found[:1]]:
             index = route.link_lookup(ifname=name)[0]
             if name != entry.netdev and not route.link_lookup(ifname=entry.netdev):
                 route.link("set", index=index, state="down")

@@ -10,12 +10,10 @@ from nfvbed.deploy.lab.generator import both_ports
 from nfvbed.deploy.steering.path import path_rules
 from nfvbed.deploy.wiring import (
     end_mac,
-    end_name,
     port_numbers,
     refuse_many_vnfs,
     require_vnf,
     steering_path,
-    switch_ends,
     vnf_port_kind,
 )
 from nfvbed.errors import DeployError, InternalError, UnsupportedError
@@ -54,9 +52,9 @@ def test_ports_in_the_order_of_the_path(name, ports):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_layout_becomes_rules_and_addresses_that_are_unique(name):
     plan = layout(name)
-    ends = switch_ends(plan)
+    ends = plan.switch_ends
     assert len({end_mac(end) for end in ends if end.vnf is not None}) == len([e for e in ends if e.vnf is not None])
-    assert len({end_name(end) for end in ends}) == len(ends)
+    assert len({end.name for end in ends}) == len(ends)
     rules = path_rules(steering_path(plan))
     assert {rule.in_port for rule in rules} == set(port_numbers(plan).values()), "frames from every port go somewhere"
 
