@@ -52,6 +52,17 @@ class CellRole(StrEnum):
     """The VNF looped back alone, the generator on its ports: its own ceiling."""
 
 
+class Renewed(StrEnum):
+    """What a visit to a cell set up again before its trials."""
+
+    DEPLOYMENT = "deployment"
+    """The data plane, its VNFs and the generator."""
+    VNF = "vnf"
+    """The VNFs and the generator; the data plane was running."""
+    NOTHING = "nothing"
+    """All of it was running."""
+
+
 class PortKind(StrEnum):
     """How the generator or a VNF is attached to the data plane."""
 
@@ -95,7 +106,9 @@ class Preset(StrEnum):
     MRR = "mrr"
     """Maximum load; the rate received is the maximum receive rate."""
     PACED = "paced"
-    """A given load, for loss and latency."""
+    """Half of a cell's own maximum receive rate, for loss and latency."""
+    COMMON = "common"
+    """The load that all variants of a traffic point share, for comparing loss and latency."""
     TRACE = "trace"
     """A given number of frames."""
     SEARCH, CONTINUOUS, LOSS_CURVE, LATENCY, SOAK = "search", "continuous", "loss-curve", "latency", "soak"
@@ -185,6 +198,8 @@ class TrialRecord(Record):
     """Number of the trial in its run, from 1; one that is repeated after a failure gets a new number."""
     round: int
     preset: Preset
+    renewed: Renewed | None = None
+    """What its visit (one cell in one round) set up again; None: stored before format 4."""
     started_at: str
     """UTC, ISO 8601."""
     intended_load_pps: int | None

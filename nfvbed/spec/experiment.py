@@ -37,7 +37,10 @@ class TrialsSpec(SpecModel):
     """The trials of one repetition of a cell."""
 
     warmup_s: float = Field(0.2, ge=0, le=60)
-    mrr_duration_s: float = Field(0.5, ge=0.05, le=3600)
+    mrr_trials: int = Field(3, ge=1, le=100)
+    """Short trials at maximum load of one visit; core distance and stolen time are read between them."""
+    mrr_duration_s: float = Field(0.3, ge=0.05, le=3600)
+    """Of each of them."""
     paced_duration_s: float = Field(1.0, ge=0.05, le=3600)
     paced_fraction: float = Field(0.5, gt=0, le=1)
     """Of the median MRR that this cell has shown so far in the run."""
@@ -46,8 +49,11 @@ class TrialsSpec(SpecModel):
 class RepetitionsSpec(SpecModel):
     """How often, and when to stop waiting for a placement class."""
 
+    looks: tuple[int, ...] = Field((8, 12), min_length=1, max_length=4)
+    """Rounds after which verdicts are looked at, fixed in advance; each has its share of the level. A traffic point
+    that is decided stops."""
     needed: int = Field(5, ge=1, le=1000)
-    """Repetitions that every cell must have in one placement class."""
+    """Rounds of a survey, and repetitions in one placement class of tests beside the MRR."""
     needed_ceilings: int = Field(3, ge=1, le=1000)
     """The same for the ceilings, at most `needed`; a ceiling bounds a result and is not compared with it."""
     needed_slow: int | None = Field(None, ge=1, le=1000)
@@ -98,6 +104,9 @@ class Experiment(SpecModel):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
     title: str
     site: str = "lab"
+    purpose: Literal["compare", "survey"] = "compare"
+    """`compare`: rounds at the looks of `repetitions.looks`, paired verdicts, `blocked` below the first look;
+    `survey`: few rounds, ranges and an order, no verdicts."""
     variants: tuple[str, ...] = Field(min_length=1)
     """Their names, or `all`: every variant that has a file and is no simulation."""
     baseline: str | None = None

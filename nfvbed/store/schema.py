@@ -8,7 +8,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Double,
     ForeignKey,
     ForeignKeyConstraint,
     Integer,
@@ -95,6 +94,7 @@ TRIAL = Table(
     Column("warnings", JSON, nullable=False),
     Column("status", String(20), nullable=False),
     Column("reason", Text, nullable=False),
+    Column("renewed", String(20)),
     ForeignKeyConstraint(["run", "cell"], ["cell.run", "cell.id"]),
 )
 
@@ -127,18 +127,6 @@ HISTOGRAM = Table(
     Column("sequence", Integer, primary_key=True),
     Column("direction", Integer, primary_key=True),
     Column("encoded", Text),
-    ForeignKeyConstraint(["run", "sequence"], ["trial.run", "trial.sequence"]),
-)
-
-SAMPLE = Table(
-    "sample",
-    METADATA,
-    Column("id", ROW_ID, primary_key=True),
-    Column("run", String(36), nullable=False),
-    Column("sequence", Integer, nullable=False),
-    Column("name", String(64), nullable=False),
-    Column("at_ns", BigInteger, nullable=False),
-    Column("value", Double, nullable=False),
     ForeignKeyConstraint(["run", "sequence"], ["trial.run", "trial.sequence"]),
 )
 
