@@ -7,6 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
+from nfvbed.words import CellRole as CellRole
+from nfvbed.words import Renewed as Renewed
+from nfvbed.words import Role as Role
+from nfvbed.words import Status as Status
 
 TRIAL_FORMAT = 1
 NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
@@ -18,49 +22,6 @@ class Record(BaseModel):
     """A frozen value; two records with equal fields are equal."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Status(StrEnum):
-    """How a trial, cell or run ended. Each but `ok` keeps its reason."""
-
-    OK = "ok"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-    UNSUPPORTED = "unsupported"
-    BLOCKED = "blocked"
-    INTERRUPTED = "interrupted"
-    NOT_APPLICABLE = "not-applicable"
-
-
-class Role(StrEnum):
-    """Whose CPU time it is."""
-
-    SWITCH = "switch"
-    VNF = "vnf"
-    GENERATOR = "generator"
-
-
-class CellRole(StrEnum):
-    """What a cell is measured for: a variant under test, or a ceiling that bounds one."""
-
-    SUBJECT = "subject"
-    LOOPBACK = "loopback"
-    """The generator looped back on the port kind: its own ceiling."""
-    REFERENCE = "reference"
-    """testpmd io in the switch's place: the floor of the price of switching."""
-    VNF = "vnf"
-    """The VNF looped back alone, the generator on its ports: its own ceiling."""
-
-
-class Renewed(StrEnum):
-    """What a visit to a cell set up again before its trials."""
-
-    DEPLOYMENT = "deployment"
-    """The data plane, its VNFs and the generator."""
-    VNF = "vnf"
-    """The VNFs and the generator; the data plane was running."""
-    NOTHING = "nothing"
-    """All of it was running."""
 
 
 class PortKind(StrEnum):
@@ -174,11 +135,24 @@ class Cost(Record):
         return self.busy_cycles / self.packets
 
 
+class CorePair(Record):
+    """One-way cache-line time between two cores that share the work, in ns."""
+
+    cores: tuple[int, int]
+    before: float
+    after: float
+
+
 class CoreDistance(Record):
-    """One-way cache-line time between the switch's and the generator's core, in ns."""
+    """One-way cache-line time between the cores that share the work, in ns: the greatest where there are several pairs.
+
+    A pair is one of the switch's cores with the generator's or a VNF's.
+    """
 
     before: float
     after: float
+    pairs: tuple[CorePair, ...] = ()
+    """Each of them, where there are several."""
 
 
 class Engine(Record):

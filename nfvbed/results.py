@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from nfvbed.missing import missing_ratio
 from nfvbed.records import QualityWarning, Record, Status
 
 RESULT_FORMAT = 1
@@ -92,7 +93,10 @@ def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
     if kind is not ResultKind.SEARCH:
         return label_of(labels)
     real = set(labels) - {MIXED, ONLY}
-    return stored if stored in real or not real else max(sorted(real), key=list(labels).count)
+    if not real:
+        # Of what was taken for a class of its own one state may be left, now that all trials are known.
+        return ONLY if ONLY in labels else stored
+    return stored if stored in real else max(sorted(real), key=list(labels).count)
 
 
 def label_of(labels: Sequence[str]) -> str:
@@ -179,9 +183,9 @@ class LoadPoint(Record):
     duration_ns: int
 
     @property
-    def loss_ratio(self) -> float:
-        """Lost and unsent over intended frames, as a search counts; 0 where nothing was intended."""
-        return (self.lost_frames + self.unsent_frames) / self.intended_frames if self.intended_frames else 0.0
+    def missing_ratio(self) -> float:
+        """Missing over intended frames, as searches count; late ones are in none of the counts. 0: nothing intended."""
+        return missing_ratio(self.lost_frames, self.unsent_frames, 0, self.intended_frames) or 0.0
 
 
 class LoadsPayload(Record):
@@ -198,10 +202,13 @@ class LoadsPayload(Record):
         return tuple(point.sequence for point in self.points)
 
     @property
-    def loss_ratio(self) -> float:
+    def missing_ratio(self) -> float:
         """Over all points."""
-        intended = sum(point.intended_frames for point in self.points)
-        return sum(point.lost_frames + point.unsent_frames for point in self.points) / intended if intended else 0.0
+        lost, unsent, intended = (
+            sum(getattr(point, count) for point in self.points)
+            for count in ("lost_frames", "unsent_frames", "intended_frames")
+        )
+        return missing_ratio(lost, unsent, 0, intended) or 0.0
 
 
 class Quantity(Record):

@@ -137,6 +137,10 @@ class Scenario:
     blocked: tuple[tuple[str, Status, str], ...] = ()
     """(cell, status, reason): cells without trials."""
     rigs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    common_load: bool = False
+    """Whether each visit has a trial at a load that all variants of its traffic point share."""
+    warnings: tuple[tuple[str, QualityWarning], ...] = ()
+    """(part of a cell's name, warning): stored with all its trials."""
 
 
 def build(scenario: Scenario | None = None) -> RunData:
@@ -226,7 +230,20 @@ def _repetition(
     if system.role is CellRole.SUBJECT:
         load = int(system.capacity[size][1 if far else 0] / 2)
         trials.append(_trial(system, cell, number, sequence + 1, load, load, distance, rng))
-    return trials
+        if scenario.common_load:
+            shared = int(min(other.capacity[size][1] for other in _partners(scenario, system, size)) / 2)
+            common = _trial(system, cell, number, sequence + 2, shared, shared, distance, rng)
+            trials.append(common.model_copy(update={"preset": Preset.COMMON}))
+    carried = tuple(kind for part, kind in scenario.warnings if part in cell.id)
+    return [trial.model_copy(update={"warnings": (*trial.warnings, *carried)}) for trial in trials]
+
+
+def _partners(scenario: Scenario, system: System, size: int) -> list[System]:
+    return [
+        other
+        for other in scenario.systems
+        if other.role is CellRole.SUBJECT and other.path == system.path and size in other.capacity
+    ]
 
 
 def _distance(far: bool, rng: np.random.Generator) -> float:

@@ -21,11 +21,11 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
         remedy="Give the generator more cores or a faster port kind, or read the row as a lower bound.",
     ),
     QualityWarning.PORT_LIMITED: Advice(
-        meaning="The rate is within 5 % of testpmd forwarding on the same ports: the ports set it.",
+        meaning="The rate is that of testpmd forwarding on the same ports in the same way: the ports set it.",
         remedy="Use another port kind or more queues to see more of the switch; read the row as a lower bound.",
     ),
     QualityWarning.VNF_LIMITED: Advice(
-        meaning="The rate is within 5 % of the VNF looped back alone: the VNF set it.",
+        meaning="The rate is that of the VNF looped back alone: the VNF set it.",
         remedy="Use a lighter VNF (testpmd io) or give it more cores; read the row as a lower bound.",
     ),
     QualityWarning.WIRE_LIMITED: Advice(
@@ -88,7 +88,7 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
         remedy="Measure longer trials and more of them; look at what else runs.",
     ),
     QualityWarning.TOO_FEW_REPETITIONS: Advice(
-        meaning="Fewer trials in this placement class than the experiment asks for: the interval is wide.",
+        meaning="Fewer rounds than a verdict, or the experiment, asks for: the interval is wide, or only a range.",
         remedy="Run again with more rounds or a longer time limit.",
     ),
     QualityWarning.CORES_SHARED: Advice(

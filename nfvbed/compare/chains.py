@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
-from nfvbed.compare.statistics import Interval, ratio_interval
+from nfvbed.compare.limits import share_of
+from nfvbed.compare.statistics import Interval
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import QualityWarning, Record
 from nfvbed.spec.layout import chain_length
@@ -32,7 +33,7 @@ class Link(Record):
     rate_pps: float
     interval: Interval | None
     ratio: float
-    """To the chain of one VNF, medians."""
+    """To the chain of one VNF, paired by round."""
     ratio_interval: Interval | None
     holding: Holding
     reason: str = ""
@@ -102,8 +103,9 @@ def _links(one: CellSummary, rows: Sequence[CellSummary]) -> Iterable[Link]:
     for row in rows:
         if row.mrr is None or one.mrr is None:
             continue
-        ratio = row.mrr.median_pps / one.mrr.median_pps
-        interval = None if row is one else ratio_interval(row.mrr.samples_pps, one.mrr.samples_pps)
+        share = share_of(row, one)
+        ratio = row.mrr.median_pps / one.mrr.median_pps if share is None or row is one else share.ratio
+        interval = None if share is None or row is one else share.interval
         holding, reason = (Holding.HOLDS, "") if row is one else _holding(row, one, interval)
         yield Link(
             length=chain_length(row.topology) or 0,
@@ -122,15 +124,18 @@ def _holding(row: CellSummary, one: CellSummary, interval: Interval | None) -> t
     """Judge by the interval; a rate that the generator bounded is a lower bound and decides one way only."""
     if interval is None:
         return Holding.UNDECIDED, "too few trials for an interval"
+    # A range covers at no level; all ratios on one side are an answer all the same, and say what they are.
+    by_range = "by the range of the ratios: too few trials for an interval" if interval.is_range else ""
     if interval.low >= HALF:
         if _is_bounded_by_the_generator(one):
             return Holding.UNDECIDED, "the generator set the one-VNF rate, which may be higher"
-        return Holding.HOLDS, ""
+        return Holding.HOLDS, by_range
     if interval.high < HALF:
         if _is_bounded_by_the_generator(row):
             return Holding.UNDECIDED, "the generator set this rate, which may be higher"
-        return Holding.DOES_NOT, ""
-    return Holding.UNDECIDED, f"the interval {interval.low:.2f} to {interval.high:.2f} holds a half"
+        return Holding.DOES_NOT, by_range
+    kind = "range" if interval.is_range else "interval"
+    return Holding.UNDECIDED, f"the {kind} {interval.low:.2f} to {interval.high:.2f} holds a half"
 
 
 def _is_bounded_by_the_generator(row: CellSummary) -> bool:

@@ -1,24 +1,37 @@
-"""What bounded a result from above, derived from the ceilings of the same run and placement class.
+"""What bounded a result from above, derived from the ceilings of the same run over the same I/O path.
 
-A ceiling bounds a result that lies at it, within 5 % on either side. A result far above its ceiling shows that
-the ceiling is none: a loop-back has one core serve both ends of the ports, where a switch has a core of its own
-to share the work. Such a ceiling proves nothing; it is named and left aside.
+A ceiling bounds a row where the interval of the row's rate over the ceiling's lies above 0.95; where it only reaches
+there, the row is *possibly limited*, which is shown and bounds nothing. A row that lies above its ceiling with its
+whole interval shows that the ceiling is none: a loop-back has one core serve both ends of the ports, where a switch has
+a core of its own to share the work. Such a ceiling is refuted for the whole run; it is named and left aside.
 
-That a generator was busy while the switch was not full is decided for every trial when it is measured, and stored
-with it. It bounds the median when more than half of the trials carry it.
+The generator looped back has the ports of the row. testpmd in the switch's place is a ceiling only of what passes the
+same ports in the same way (AF_XDP sockets on veth ports say nothing of a bridge inside the kernel), and the VNF alone
+is one of the same VNF.
+
+Whether a limit bears on a verdict depends on both sides (`bounds_of`): what belongs to the system explains its rate and
+does not bound it.
+
+That a generator was busy while the switch was not full is decided for every trial when it is measured, and stored with
+it, and so is a full wire. They bound the median when more than half of the trials carry them.
 """
 
 from collections.abc import Sequence
+from math import exp
 from typing import Final
 
-from nfvbed.compare.statistics import ratio_interval
+from nfvbed.compare.ranks import signed_rank
+from nfvbed.compare.scope import Scope
+from nfvbed.compare.statistics import LEVEL, Interval, median_interval
 from nfvbed.compare.summary import CellSummary, ExceededCeiling, Limit, Price
+from nfvbed.compare.verdict import Bounds
+from nfvbed.compare.visits import pair
 from nfvbed.records import CellRole, Preset, QualityWarning
 from nfvbed.spec.layout import layout
+from nfvbed.spec.vnf import NATIVE
 
 WITHIN: Final = 0.05
-"""A result this near its ceiling, below or above, is the ceiling's, not the switch's."""
-AT_LINE_RATE: Final = 0.99
+"""A result this near below its ceiling is the ceiling's, not the switch's."""
 
 CEILING_NAMES: Final = {
     CellRole.LOOPBACK: "the generator looped back on these ports",
@@ -30,6 +43,11 @@ WHY_EXCEEDED: Final = {
     CellRole.REFERENCE: "exceeded",
     CellRole.VNF: "exceeded: alone it shares its core with the generator as well",
 }
+KINDS: Final = {
+    CellRole.LOOPBACK: QualityWarning.GENERATOR_LIMITED,
+    CellRole.REFERENCE: QualityWarning.PORT_LIMITED,
+    CellRole.VNF: QualityWarning.VNF_LIMITED,
+}
 
 LIMITING: Final = (
     QualityWarning.GENERATOR_LIMITED,
@@ -39,90 +57,174 @@ LIMITING: Final = (
     QualityWarning.EMULATED_ACCELERATOR,
 )
 
+Refuted = dict[tuple[object, ...], CellSummary]
+"""Ceilings that a row lies above, by what they are a ceiling of, with that row."""
 
-def with_limits(row: CellSummary, ceilings: Sequence[CellSummary], link_bits_per_s: float | None = None) -> CellSummary:
-    """Give the row with its limits, its ceilings and its price filled in.
+
+def with_limits(rows: Sequence[CellSummary], ceilings: Sequence[CellSummary]) -> tuple[CellSummary, ...]:
+    """Give the rows with their limits, their ceilings and their price filled in.
 
     Args:
-        row: a subject.
-        ceilings: summaries of the ceilings of all runs; those of another run, class or traffic are passed over.
-        link_bits_per_s: speed of each port, where there is a wire.
+        rows: the subjects of all runs.
+        ceilings: of all runs; those of another run, path or traffic are passed over.
     """
+    refuted: Refuted = {}
+    for row in rows:
+        for role in KINDS:
+            ceiling = _matching(row, ceilings, role)
+            share = share_of(row, ceiling)
+            if ceiling is not None and share is not None and _lies_above(share.interval):
+                refuted.setdefault(_path(ceiling), row)
+    return tuple(_with_limits(row, ceilings, refuted) for row in rows)
+
+
+def bounds_of(candidate: CellSummary, baseline: CellSummary, scope: Scope | None) -> Bounds:
+    """Say which sides of a comparison are bound by their limits.
+
+    The generator and the wire always bind. Ports bind where both sides have the same kind, as then they are no part of
+    what is compared; a VNF where it is not the variant's own. Where whole systems are compared, ports are part of them.
+
+    Args:
+        candidate: the one.
+        baseline: the other.
+        scope: of the comparison.
+    """
+    return Bounds(
+        candidate=any(_binds(limit.kind, candidate, baseline, scope) for limit in candidate.limits),
+        baseline=any(_binds(limit.kind, baseline, candidate, scope) for limit in baseline.limits),
+    )
+
+
+def _binds(kind: QualityWarning, row: CellSummary, other: CellSummary, scope: Scope | None) -> bool:
+    if kind is QualityWarning.PORT_LIMITED:
+        return scope is not Scope.SYSTEM and row.port_kind is other.port_kind
+    if kind is QualityWarning.VNF_LIMITED:
+        return row.vnf != NATIVE
+    return True
+
+
+def share_of(row: CellSummary, ceiling: CellSummary | None) -> Price | None:
+    """Give the row's rate as a fraction of a ceiling's; None where one of them was not measured.
+
+    Rounds that both have are paired; without any, the intervals of both sides are divided.
+    """
+    if row.mrr is None or ceiling is None or ceiling.mrr is None or not ceiling.mrr.median_pps:
+        return None
+    pairs = pair(row.mrr.visits, ceiling.mrr.visits) if row.run == ceiling.run else ()
+    if not pairs:
+        ratio, interval = row.mrr.median_pps / ceiling.mrr.median_pps, _quotient(row.mrr.interval, ceiling.mrr.interval)
+        return Price(ratio=ratio, interval=interval, ceiling_pps=ceiling.mrr.median_pps)
+    logs = [entry.log_ratio for entry in pairs]
+    found = signed_rank(logs, 1 - LEVEL)
+    interval = found.interval or median_interval(logs)
+    if interval is not None:
+        interval = interval.model_copy(update={"low": exp(interval.low), "high": exp(interval.high)})
+    return Price(ratio=exp(found.estimate), interval=interval, ceiling_pps=ceiling.mrr.median_pps)
+
+
+def _quotient(upper: Interval | None, lower: Interval | None) -> Interval | None:
+    if upper is None or lower is None or lower.low <= 0:
+        return None
+    is_range = upper.is_range or lower.is_range
+    level = 0.0 if is_range else min(upper.level, lower.level)
+    return Interval(low=upper.low / lower.high, high=upper.high / lower.low, level=level, is_range=is_range)
+
+
+def _lies_above(interval: Interval | None) -> bool:
+    """Whether a row is above its ceiling with its whole interval; of a range, which covers less, more is asked."""
+    return interval is not None and interval.low > (1 + WITHIN if interval.is_range else 1)
+
+
+def _with_limits(row: CellSummary, ceilings: Sequence[CellSummary], refuted: Refuted) -> CellSummary:
     if row.mrr is None:
         return row
-    loopback = _matching(row, ceilings, CellRole.LOOPBACK)
-    reference = _matching(row, ceilings, CellRole.REFERENCE)
-    alone = _matching(row, ceilings, CellRole.VNF)
-    found = [
-        *_stored(row),
-        *_at_ceiling(row, loopback, QualityWarning.GENERATOR_LIMITED),
-        *_at_ceiling(row, reference, QualityWarning.PORT_LIMITED),
-        *_at_ceiling(row, alone, QualityWarning.VNF_LIMITED),
-        *_wire(row, link_bits_per_s),
-    ]
+    matching = {role: _matching(row, ceilings, role) for role in KINDS}
+    usable = {role: cell for role, cell in matching.items() if cell is not None and _path(cell) not in refuted}
+    found, possible = _stored(row), list[Limit]()
+    for role, ceiling in usable.items():
+        limit, is_certain = _at_ceiling(row, ceiling, KINDS[role])
+        if limit is not None:
+            (found if is_certain else possible).append(limit)
     unique = {limit.kind: limit for limit in reversed(found)}
-    exceeded = tuple(entry for ceiling in (loopback, reference, alone) for entry in _exceeded(row, ceiling))
-    unusable = {entry.role for entry in exceeded}
+    exceeded = tuple(
+        entry
+        for cell in matching.values()
+        if cell is not None and cell.role not in usable
+        for entry in _exceeded(row, cell, refuted[_path(cell)])
+    )
     return row.model_copy(
         update={
             "limits": tuple(unique[kind] for kind in LIMITING if kind in unique),
-            "loopback_pps": _usable(loopback, unusable),
-            "vnf_pps": _usable(alone, unusable),
+            "possible_limits": tuple(limit for limit in possible if limit.kind not in unique),
+            "loopback_pps": _rate_of(usable.get(CellRole.LOOPBACK)),
+            "vnf_pps": _rate_of(usable.get(CellRole.VNF)),
             "exceeded": exceeded,
-            "price": _price(row, reference) if not row.vnf else None,
-            "of_bare_ports": None if QualityWarning.EMULATED_ACCELERATOR in unique else _price(row, loopback),
+            "price": share_of(row, matching[CellRole.REFERENCE]) if not row.vnf else None,
+            "of_bare_ports": None
+            if QualityWarning.EMULATED_ACCELERATOR in unique
+            else share_of(row, matching[CellRole.LOOPBACK]),
             "notes": (*row.notes, *(entry.detail for entry in exceeded)),
         }
     )
 
 
-def _usable(ceiling: CellSummary | None, unusable: set[CellRole]) -> float | None:
-    return ceiling.mrr.median_pps if ceiling and ceiling.mrr and ceiling.role not in unusable else None
+def _rate_of(ceiling: CellSummary | None) -> float | None:
+    return ceiling.mrr.median_pps if ceiling and ceiling.mrr else None
 
 
-def _share_of(row: CellSummary, ceiling: CellSummary | None) -> float | None:
-    """Give the row's rate as a fraction of a ceiling's; None where one of them was not measured."""
-    if row.mrr is None or ceiling is None or ceiling.mrr is None or not ceiling.mrr.median_pps:
-        return None
-    return row.mrr.median_pps / ceiling.mrr.median_pps
-
-
-def _exceeded(row: CellSummary, ceiling: CellSummary | None) -> list[ExceededCeiling]:
-    share = _share_of(row, ceiling)
-    if share is None or share <= 1 + WITHIN or ceiling is None or ceiling.mrr is None:
+def _exceeded(row: CellSummary, ceiling: CellSummary, by: CellSummary) -> list[ExceededCeiling]:
+    """Name a refuted ceiling where the row is above it, or would be bound by it."""
+    share = share_of(row, ceiling)
+    if share is None or (share.interval.high if share.interval else share.ratio) <= 1 - WITHIN:
         return []
-    detail = f"at {share:.0%} of {CEILING_NAMES[ceiling.role]}, which bounds nothing ({WHY_EXCEEDED[ceiling.role]})"
+    name, own = CEILING_NAMES[ceiling.role], _lies_above(share.interval)
+    why = WHY_EXCEEDED[ceiling.role] if own else f"{by.cell} is above it"
     return [
         ExceededCeiling(
-            cell=ceiling.cell, role=ceiling.role, ratio=share, ceiling_pps=ceiling.mrr.median_pps, detail=detail
+            cell=ceiling.cell,
+            role=ceiling.role,
+            ratio=share.ratio,
+            ceiling_pps=share.ceiling_pps,
+            by="" if own else by.cell,
+            detail=f"at {share.ratio:.0%} of {name}, which bounds nothing ({why})",
         )
     ]
 
 
-def _at_ceiling(row: CellSummary, ceiling: CellSummary | None, kind: QualityWarning) -> list[Limit]:
-    """Give the limit where the row is at the ceiling: neither below it nor clearly above it."""
-    share = _share_of(row, ceiling)
-    if share is None or not 1 - WITHIN <= share <= 1 + WITHIN or ceiling is None or ceiling.mrr is None:
-        return []
-    detail = f"at {share:.0%} of {CEILING_NAMES[ceiling.role]}"
-    return [Limit(kind=kind, detail=detail, ceiling_pps=ceiling.mrr.median_pps)]
+def _at_ceiling(row: CellSummary, ceiling: CellSummary, kind: QualityWarning) -> tuple[Limit | None, bool]:
+    """Give the limit where the row is at the ceiling, and whether that is certain."""
+    share = share_of(row, ceiling)
+    if share is None:
+        return None, False
+    low, high = (share.interval.low, share.interval.high) if share.interval else (0.0, share.ratio)
+    if high <= 1 - WITHIN:
+        return None, False
+    detail = f"at {share.ratio:.0%} of {CEILING_NAMES[ceiling.role]}"
+    limit = Limit(kind=kind, detail=detail, ceiling_pps=share.ceiling_pps, interval=share.interval)
+    return limit, low > 1 - WITHIN
 
 
 def _matching(row: CellSummary, ceilings: Sequence[CellSummary], role: CellRole) -> CellSummary | None:
-    """Find the measured ceiling of the same run, class, ports and traffic; the same topology is preferred.
+    """Find the measured ceiling of the same run, path and traffic; the same topology is preferred.
 
-    That of a VNF is one of the same VNF. A path that begins or ends at a VNF has no ceiling.
+    A path that begins or ends at a VNF has no ceiling.
     """
-    if layout(row.topology).one_way:
+    if layout(row.topology).one_way or (role is CellRole.REFERENCE and not row.io_path):
         return None
 
     def key(cell: CellSummary) -> tuple[object, ...]:
-        vnf = cell.vnf_resolved if role is CellRole.VNF else ""
-        return cell.run, cell.placement_class, cell.ports, vnf, cell.frame_size, cell.flows, cell.bidirectional
+        return *_path(cell, role), cell.placement_class, cell.frame_size, cell.flows, cell.bidirectional
 
     fitting = [cell for cell in ceilings if cell.role is role and cell.mrr is not None and key(cell) == key(row)]
     fitting.sort(key=lambda cell: (cell.topology != row.topology, cell.cell))
     return fitting[0] if fitting else None
+
+
+def _path(cell: CellSummary, role: CellRole | None = None) -> tuple[object, ...]:
+    """Give what a ceiling is one of: the ports of a run, and their I/O path, or the VNF on them."""
+    role = role or cell.role
+    io_path = cell.io_path if role is CellRole.REFERENCE else ""
+    return cell.run, role, cell.ports, io_path, cell.vnf_resolved if role is CellRole.VNF else ""
 
 
 def _stored(row: CellSummary) -> list[Limit]:
@@ -132,21 +234,3 @@ def _stored(row: CellSummary) -> list[Limit]:
         for warning in row.warnings
         if warning.kind in LIMITING and warning.preset is Preset.MRR and 2 * warning.trials > warning.of
     ]
-
-
-def _wire(row: CellSummary, link_bits_per_s: float | None) -> list[Limit]:
-    if row.mrr is None or not link_bits_per_s:
-        return []
-    line_rate = link_bits_per_s * (2 if row.bidirectional else 1)
-    if row.mrr.layer1_bits_per_s < AT_LINE_RATE * line_rate:
-        return []
-    detail = f"at {row.mrr.layer1_bits_per_s / line_rate:.0%} of line rate"
-    return [Limit(kind=QualityWarning.WIRE_LIMITED, detail=detail)]
-
-
-def _price(row: CellSummary, measured: CellSummary | None) -> Price | None:
-    if row.mrr is None or measured is None or measured.mrr is None or not measured.mrr.median_pps:
-        return None
-    ceiling = measured.mrr
-    interval = ratio_interval(row.mrr.samples_pps, ceiling.samples_pps)
-    return Price(ratio=row.mrr.median_pps / ceiling.median_pps, interval=interval, ceiling_pps=ceiling.median_pps)

@@ -235,7 +235,7 @@ def _placement_changed(what: Done) -> str:
 def _too_few(what: Done) -> str:
     if what.run_status in (Status.BLOCKED, Status.INTERRUPTED, Status.FAILED, None):
         return f"Go on with run {what.row.run}: nfvbed run --resume; allow more rounds or time where it ended for that."
-    return "Run again with as many repetitions (--repetitions), or ask for fewer (--needed)."
+    return "Run again with more rounds (--max-rounds, --time-limit); a survey needs fewer, and makes no verdicts."
 
 
 def _unstable(what: Done) -> str:

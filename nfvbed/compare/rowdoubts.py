@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from nfvbed.compare.rates import RateSummary
 from nfvbed.compare.statistics import interquartile_range, median
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import Preset, QualityWarning, Record, TrialRecord
@@ -13,7 +14,7 @@ DERIVED = (QualityWarning.PLACEMENT_CHANGED, QualityWarning.UNSTABLE, QualityWar
 
 
 class WarningCount(Record):
-    """A doubt about a row; trials at maximum load and paced ones are counted apart."""
+    """A doubt about a row; trials at maximum load, at its own half load and at the common load are counted apart."""
 
     kind: QualityWarning
     preset: Preset = Preset.MRR
@@ -24,23 +25,24 @@ class WarningCount(Record):
 
 
 def row_warnings(
-    maximum: Sequence[TrialRecord], paced: Sequence[TrialRecord], changed: tuple[int, int], rules: Rules
+    used: Sequence[TrialRecord], rate: RateSummary | None, changed: tuple[int, int], rules: Rules
 ) -> tuple[WarningCount, ...]:
     """Give the doubts about a row, in the order of the enum.
 
     Args:
-        maximum: its trials at maximum load, of one placement class.
-        paced: its trials at a given load.
-        changed: trials at maximum load of its cell within which the class changed, and all of them.
-        rules: how many trials there should be, and how far they may scatter.
+        used: its trials.
+        rate: what those at maximum load say together.
+        changed: trials at maximum load of its cell that were not used as the class changed within them, and all.
+        rules: how many visits there should be, and how far they may scatter.
     """
-    derived = {entry.kind: entry for entry in _derived(maximum, changed, rules)}
+    derived = {entry.kind: entry for entry in _derived(rate, changed, rules)}
     found = []
     for kind in QualityWarning:
         if kind in DERIVED:
             found += [derived[kind]] if kind in derived else []
             continue
-        for preset, trials in ((Preset.MRR, maximum), (Preset.PACED, paced)):
+        for preset in (Preset.MRR, Preset.PACED, Preset.COMMON):
+            trials = [trial for trial in used if trial.preset is preset]
             count = sum(kind in trial.warnings for trial in trials)
             if count:
                 found.append(WarningCount(kind=kind, preset=preset, trials=count, of=len(trials)))
@@ -54,16 +56,29 @@ def spread(samples: Sequence[float]) -> float | None:
     return interquartile_range(samples) / median(samples)
 
 
-def _derived(maximum: Sequence[TrialRecord], changed: tuple[int, int], rules: Rules) -> list[WarningCount]:
-    count = len(maximum)
+def _derived(rate: RateSummary | None, changed: tuple[int, int], rules: Rules) -> list[WarningCount]:
     found = []
     if changed[0]:
         kind, text = QualityWarning.PLACEMENT_CHANGED, f"{changed[0]}/{changed[1]}, not used"
         found.append(WarningCount(kind=kind, trials=changed[0], of=changed[1], detail=text))
-    scatter = spread([trial.forwarded_rate_pps for trial in maximum])
+    if rate is None:
+        return found
+    samples = _of_one_class(rate)
+    scatter = spread(samples)
     if scatter is not None and scatter > rules.max_spread:
         text = f"quartiles {scatter:.1%} apart, bound {rules.max_spread:.1%}"
-        found.append(WarningCount(kind=QualityWarning.UNSTABLE, trials=count, of=count, detail=text))
-    if 0 < count < rules.needed:
-        found.append(WarningCount(kind=QualityWarning.TOO_FEW_REPETITIONS, trials=count, of=rules.needed))
+        found.append(WarningCount(kind=QualityWarning.UNSTABLE, trials=len(samples), of=rate.rounds, detail=text))
+    wanted = rules.looks[0] if rules.purpose == "compare" else rules.needed
+    if rate.rounds < wanted:
+        found.append(WarningCount(kind=QualityWarning.TOO_FEW_REPETITIONS, trials=rate.rounds, of=wanted))
     return found
+
+
+def _of_one_class(rate: RateSummary) -> list[float]:
+    """Give the rates of visits in the class that most of them saw: that classes differ is no lack of stability."""
+    by_class: dict[str, list[float]] = {}
+    for visit in rate.visits:
+        for name, seen in visit.by_class.items():
+            by_class.setdefault(name, []).append(seen.rate_pps)
+    most = max(by_class.values(), key=len, default=[])
+    return most if len(most) >= LEAST_SAMPLES else list(rate.samples_pps)

@@ -5,6 +5,7 @@ from typing import Any
 
 from nfvbed.records import CellRecord, RunRecord, Support, TrialRecord
 from nfvbed.results import ResultRecord
+from nfvbed.spec.dataplanes.options import IO_PATHS
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,13 @@ class RunData:
     ports: dict[str, str] = field(default_factory=dict)
     """The ports of cells, by the hash of their configuration, where they are set otherwise than most of their kind."""
 
+    io_paths: dict[str, str] = field(default_factory=dict)
+    """The I/O path of cells, by the hash of their configuration, where the kind of their ports leaves it open."""
+
     def ports_of(self, cell: CellRecord) -> str:
         """Give the ports of a cell: their kind, and what few have set (`veth-no-offloads`)."""
         return self.ports.get(cell.config_hash, cell.port_kind.value)
+
+    def io_path_of(self, cell: CellRecord) -> str:
+        """Give the way by which frames pass the ports outside; empty where it is not known (older runs on veth)."""
+        return self.io_paths.get(cell.config_hash) or IO_PATHS.get(cell.port_kind, "")

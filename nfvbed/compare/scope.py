@@ -13,7 +13,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import Record, Status
 from nfvbed.spec.vnf import NATIVE
 
-OF_THE_PORTS: Final = ("port_kind", "generator", "engine", "link_bits_per_s", "vnf.port_kind", "vnf.ports")
+OF_THE_PORTS: Final = ("port_kind", "generator", "engine", "vnf.port_kind", "vnf.ports")
 """Keys of a rig's description that follow from the kind of ports that a switch has."""
 
 
@@ -84,8 +84,6 @@ def _obstacle(candidate: CellSummary, baseline: CellSummary) -> str:
             return f"{name} is {side.status.value}: {side.reason}" if side.reason else f"{name} is {side.status.value}"
         if side.emulated:
             return f"{name} ran in an emulated guest: its rates mean nothing"
-    if candidate.placement_class != baseline.placement_class:
-        return f"placement classes differ: {candidate.placement_class} and {baseline.placement_class}"
     return ""
 
 

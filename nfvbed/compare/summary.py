@@ -1,87 +1,27 @@
-"""A cell in one placement class: what its trials of that class say, and why it says nothing if it does not."""
+"""A row: what the trials of one cell say over all placement states, and why it says nothing if it does not."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from statistics import median as exact_median
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
+from nfvbed.compare.cost import CpuUse, Share, busy_cores, cycles_per_packet
+from nfvbed.compare.labelling import OF_A_VISIT
+from nfvbed.compare.paced import PacedSummary, Traffic, at_common_load, summarise_paced, traffic_of
 from nfvbed.compare.placement import MIXED, ONLY
+from nfvbed.compare.rates import RateSummary, summarise_rate
 from nfvbed.compare.rowdoubts import WarningCount, row_warnings
 from nfvbed.compare.rundata import RunData
-from nfvbed.compare.statistics import Interval, interquartile_range, median, median_interval
+from nfvbed.compare.statistics import Interval
 from nfvbed.compare.verdict import Rules
-from nfvbed.records import (
-    NOT_SEPARABLE,
-    CellRecord,
-    CellRole,
-    PortKind,
-    Preset,
-    QualityWarning,
-    Record,
-    Role,
-    Status,
-    TrialRecord,
-)
+from nfvbed.compare.visits import ALL_STATES, LabelledTrial
+from nfvbed.records import CellRecord, CellRole, PortKind, Preset, QualityWarning, Record, Role, Status
 from nfvbed.spec.layout import EndKind, layout
-from nfvbed.units import FrameSize, layer1_bits_per_s, layer2_bits_per_s
-
-Point = tuple[str, str, FrameSize, int, bool]
-"""Topology, label of the VNFs, frame size, flows, both directions or one."""
-
-Share = float | Literal["not-separable"] | None
-"""A fraction of cores; None where nothing was recorded."""
-
-CLOCK_RATE: Final = re.compile(r" at \d+ Hz")
-"""Measured anew for every trial, so that it would make every trial's source another one."""
+from nfvbed.units import FrameSize
 
 LOAD_SPREAD: Final = 1.25
 """Paced loads of one row that differ by more are named."""
 
-
 NOT_TESTED: Final = "the MRR is none of this run's tests"
-
-
-class RateSummary(Record):
-    """The maximum receive rate: trials at maximum load, both directions together."""
-
-    trials: int
-    median_pps: float
-    interval: Interval | None
-    iqr_pps: float
-    samples_pps: tuple[int, ...]
-    layer1_bits_per_s: float
-    layer2_bits_per_s: float
-    offered_pps: float
-    loss_ratio: float | None
-    refused_ratio: float | None
-    """Frames not taken by the port at the first try, of all tries: how full the switch was."""
-    generator_busy: float | None
-    """Part of the trial in which the generator's loop had work."""
-
-
-class PacedSummary(Record):
-    """Trials at a given load: loss and latency."""
-
-    trials: int
-    load_pps: float
-    load_fraction: tuple[float, float] | None
-    """Lowest and highest load, as fractions of this class's median maximum receive rate."""
-    loss_ratio: float | None
-    lost: int
-    sent: int
-    unsent: int
-    latency: LatencySummary | None
-    """Both directions together."""
-    latency_directions: tuple[LatencySummary | None, ...]
-
-
-class CpuUse(Record):
-    """Cores kept busy at maximum load, by role; a poller's is 1 by nature."""
-
-    switch: Share = None
-    vnf: Share = None
-    generator: Share = None
 
 
 class Census(Record):
@@ -99,21 +39,29 @@ class Limit(Record):
     kind: QualityWarning
     detail: str
     ceiling_pps: float | None = None
+    interval: Interval | None = None
+    """Of the row's rate over the ceiling's; None where the limit was stored with the trials."""
 
 
 class ExceededCeiling(Record):
-    """A ceiling that a row is above: it bounds nothing, and is not used."""
+    """A ceiling that a row of the run is above: it bounds nothing in the whole run, and is not used."""
 
     cell: str
     """The ceiling's cell."""
     role: CellRole
     ratio: float
+    """This row's rate over the ceiling's."""
     ceiling_pps: float
+    by: str = ""
+    """The cell that lies above it; empty: this one."""
     detail: str
 
 
 class Price(Record):
-    """A row's rate as a fraction of a ceiling's, medians: of testpmd io in the switch's place, or of the bare ports."""
+    """A row's rate as a fraction of a ceiling's: of testpmd io in the switch's place, or of the bare ports.
+
+    Paired by round where both have rounds in common.
+    """
 
     ratio: float
     interval: Interval | None
@@ -121,7 +69,7 @@ class Price(Record):
 
 
 class CellSummary(Record):
-    """One row: a cell in one placement class."""
+    """One row: a cell over all placement states, or in the one that was asked for."""
 
     run: str
     cell: str
@@ -138,15 +86,21 @@ class CellSummary(Record):
     port_kind: PortKind
     ports: str
     """As its ceilings must have them too: their kind, and what few have set (`veth-no-offloads`)."""
+    io_path: str = ""
+    """The way by which frames pass the ports outside: vhost, memif, af_xdp, netdev, ...; empty: not known."""
     host_hash: str
     config_hash: str
     rig_hash: str
     simulated: bool
     placement_class: str
+    """`all`: every trial counts; else the class that was asked for."""
     status: Status
     reason: str
     mrr: RateSummary | None
     paced: PacedSummary | None
+    """At half of its own maximum receive rate."""
+    common: PacedSummary | None = None
+    """At the load that all variants of its traffic point share: what is compared."""
     cpu: CpuUse
     cycles_per_packet: Share
     cycles_source: str
@@ -154,10 +108,13 @@ class CellSummary(Record):
     census: Census
     warnings: tuple[WarningCount, ...] = ()
     limits: tuple[Limit, ...] = ()
+    """What bounds it. Whether that bears on a verdict depends on both sides: `limits.bounds_of`."""
+    possible_limits: tuple[Limit, ...] = ()
+    """Ceilings that it may be at: shown, they bound nothing."""
     loopback_pps: float | None = None
-    """The generator's own ceiling on such ports, same run and class; None also where it is exceeded."""
+    """The generator's own ceiling on such ports, same run; None also where it is exceeded."""
     vnf_pps: float | None = None
-    """The VNF looped back alone, same run and class; None also where it is exceeded or was not measured."""
+    """The VNF looped back alone, same run; None also where it is exceeded or was not measured."""
     exceeded: tuple[ExceededCeiling, ...] = ()
     price: Price | None = None
     of_bare_ports: Price | None = None
@@ -175,7 +132,12 @@ class CellSummary(Record):
         return any(limit.kind is QualityWarning.EMULATED_ACCELERATOR for limit in self.limits)
 
     @property
-    def point(self) -> Point:
+    def given_load(self) -> PacedSummary | None:
+        """The trials at a given load that compare best with those of others: at the common load, else at its own."""
+        return self.common or self.paced
+
+    @property
+    def point(self) -> Traffic:
         """What rows must share to be compared: path, VNFs and traffic."""
         return self.topology, self.vnf, self.frame_size, self.flows, self.bidirectional
 
@@ -195,17 +157,22 @@ _OF_THE_CELL: Final = (
 )
 
 
-class LabelledTrial(Record):
-    """A trial and the placement class it was given."""
+@dataclass(frozen=True)
+class View:
+    """How rows are made from trials."""
 
-    trial: TrialRecord
-    label: str
+    rules: Rules
+    classes: tuple[str, ...] = (ONLY,)
+    """Of the host, nearest first."""
+    placement_class: str = ALL_STATES
+    common_loads: Mapping[Traffic, int] = field(default_factory=dict)
+    """Frames/s, by traffic point of the run."""
+    alone: frozenset[Traffic] = frozenset()
+    """Traffic points of the run with one variant: without a comparison they need the rounds of a survey."""
 
 
-def summarise(
-    data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], placement_class: str, rules: Rules
-) -> CellSummary:
-    """Summarise one cell in one class; trials of other classes are counted, never used.
+def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], view: View) -> CellSummary:
+    """Summarise one cell; with a class asked for, trials of others are counted and not used.
 
     A ceiling's trial without a core distance counts in every class: a loop-back has no switch to be far from.
 
@@ -213,49 +180,60 @@ def summarise(
         data: the run that it was measured in.
         cell: the cell.
         trials: all of the cell's.
-        placement_class: that is shown.
-        rules: how many trials there should be, and how far they may scatter.
+        view: what is shown of them.
     """
-    usable = {placement_class} if cell.role is CellRole.SUBJECT else {placement_class, ONLY}
-    used = [entry.trial for entry in trials if entry.trial.status is Status.OK and entry.label in usable]
-    maximum = [trial for trial in used if trial.preset is Preset.MRR]
+    usable = [entry for entry in trials if entry.trial.status is Status.OK and _is_shown(entry.label, cell, view)]
+    used = [entry.trial for entry in usable]
+    at_maximum = [entry for entry in usable if entry.trial.preset is Preset.MRR]
+    maximum = [entry.trial for entry in at_maximum]
     paced = [trial for trial in used if trial.preset is Preset.PACED]
     census = take_census(trials)
-    status, reason = _status(cell, census, len(maximum), placement_class)
-    if status is Status.SKIPPED and any(entry.trial.preset not in (Preset.MRR, Preset.PACED) for entry in trials):
+    status, reason = _status(cell, census, len(maximum), view.placement_class)
+    if status is Status.SKIPPED and any(entry.trial.preset not in OF_A_VISIT for entry in trials):
         reason = NOT_TESTED
-    mrr = _rate(cell, maximum) if maximum else None
-    pace = _paced(paced, mrr) if paced else None
-    cycles, source = _cycles(maximum)
+    mrr = summarise_rate(at_maximum, cell.frame_size, view.classes) if maximum else None
+    pace = summarise_paced(paced, mrr)
+    cycles, source = cycles_per_packet(maximum)
+    unused = 0 if view.placement_class == ALL_STATES else census.mixed
     return CellSummary(
         **{name: getattr(cell, name) for name in _OF_THE_CELL},
         run=data.run.id,
         cell=cell.id,
         ports=data.ports_of(cell),
+        io_path=data.io_path_of(cell),
         host_hash=data.run.host_hash,
-        placement_class=placement_class,
+        placement_class=view.placement_class,
         status=status,
         reason=reason,
         mrr=mrr,
         paced=pace,
-        cpu=CpuUse(**{role.value: _busy_cores(maximum, role) for role in Role}),
+        common=summarise_paced(at_common_load(used, view.common_loads.get(traffic_of(cell))), mrr),
+        cpu=CpuUse(**{role.value: busy_cores(maximum, role) for role in Role}),
         cycles_per_packet=cycles,
         cycles_source=source,
         engine=", ".join(sorted({f"{trial.engine.name} {trial.engine.version}" for trial in used})),
         census=census,
-        warnings=row_warnings(maximum, paced, (census.mixed, _maximum(census)), _rules_of(cell, rules)),
+        warnings=row_warnings(used, mrr, (unused, _maximum(census)), _rules_of(cell, view)),
         notes=_notes(cell, pace),
         simulated=cell.simulated or any(entry.trial.simulated for entry in trials),
     )
+
+
+def _is_shown(label: str, cell: CellRecord, view: View) -> bool:
+    if view.placement_class == ALL_STATES or label == view.placement_class:
+        return True
+    return cell.role is not CellRole.SUBJECT and label == ONLY
 
 
 def _maximum(census: Census) -> int:
     return census.mixed + sum(census.by_class.values())
 
 
-def _rules_of(cell: CellRecord, rules: Rules) -> Rules:
+def _rules_of(cell: CellRecord, view: View) -> Rules:
     """Give the rules of a row: a ceiling is measured as often as its experiment says, which is not known here."""
-    return rules if cell.role is CellRole.SUBJECT else rules.model_copy(update={"needed": 1})
+    if cell.role is not CellRole.SUBJECT:
+        return view.rules.model_copy(update={"needed": 1, "purpose": "survey"})
+    return view.rules.model_copy(update={"purpose": "survey"}) if traffic_of(cell) in view.alone else view.rules
 
 
 def take_census(trials: Sequence[LabelledTrial]) -> Census:
@@ -282,84 +260,6 @@ def _status(cell: CellRecord, census: Census, count: int, placement_class: str) 
     return Status.SKIPPED, "no trial was stored"
 
 
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _total(trials: Iterable[TrialRecord], count: str) -> int:
-    return sum(getattr(direction, count) for trial in trials for direction in trial.directions)
-
-
-def _rate(cell: CellRecord, trials: Sequence[TrialRecord]) -> RateSummary:
-    samples = tuple(trial.forwarded_rate_pps for trial in trials)
-    rate = median(samples)
-    sent, refused = _total(trials, "sent"), _total(trials, "refused")
-    busy = [trial.generator_busy_ns / trial.duration_ns for trial in trials if trial.generator_busy_ns]
-    return RateSummary(
-        trials=len(trials),
-        median_pps=rate,
-        interval=median_interval(samples),
-        iqr_pps=interquartile_range(samples),
-        samples_pps=samples,
-        layer1_bits_per_s=layer1_bits_per_s(rate, cell.frame_size),
-        layer2_bits_per_s=layer2_bits_per_s(rate, cell.frame_size),
-        offered_pps=median([trial.offered_load_pps for trial in trials]),
-        loss_ratio=_ratio(_total(trials, "lost"), sent),
-        refused_ratio=_ratio(refused, sent + refused),
-        generator_busy=exact_median(busy) if busy else None,
-    )
-
-
-def _paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> PacedSummary:
-    loads = [trial.intended_load_pps or trial.offered_load_pps for trial in trials]
-    known = mrr is not None and mrr.median_pps > 0
-    fraction = (min(loads) / mrr.median_pps, max(loads) / mrr.median_pps) if known and mrr else None
-    sent, lost = _total(trials, "sent"), _total(trials, "lost")
-    histograms = [trial.latency_hdr for trial in trials]
-    return PacedSummary(
-        trials=len(trials),
-        load_pps=median(loads),
-        load_fraction=fraction,
-        loss_ratio=_ratio(lost, sent),
-        lost=lost,
-        sent=sent,
-        unsent=_total(trials, "unsent"),
-        latency=merge_latency(text for trial in histograms for text in trial if text),
-        latency_directions=by_direction(histograms),
-    )
-
-
-def _median_or_word(values: Sequence[Share]) -> Share:
-    """Give the median of the numbers, `not-separable` when any value is, None when there is none."""
-    if any(value == NOT_SEPARABLE for value in values):
-        return NOT_SEPARABLE
-    numbers = [value for value in values if isinstance(value, float)]
-    return float(exact_median(numbers)) if numbers else None
-
-
-def _busy_cores(trials: Sequence[TrialRecord], role: Role) -> Share:
-    def of_trial(trial: TrialRecord) -> Share:
-        parts = [entry.busy_ns for entry in trial.cpu if entry.role is role]
-        if any(part == NOT_SEPARABLE for part in parts):
-            return NOT_SEPARABLE
-        return sum(part for part in parts if isinstance(part, int)) / trial.duration_ns if parts else None
-
-    return _median_or_word(_each(trials, of_trial))
-
-
-def _each(trials: Sequence[TrialRecord], measure: Callable[[TrialRecord], Share]) -> list[Share]:
-    return [measure(trial) for trial in trials]
-
-
-def _cycles(trials: Sequence[TrialRecord]) -> tuple[Share, str]:
-    costs = [trial.cost for trial in trials if trial.cost is not None]
-    values: list[Share] = [
-        NOT_SEPARABLE if cost.busy_cycles == NOT_SEPARABLE else cost.cycles_per_packet for cost in costs
-    ]
-    sources = {CLOCK_RATE.sub("", cost.source) for cost in costs}
-    return _median_or_word(values), ", ".join(sorted(sources))
-
-
 def _notes(cell: CellRecord, paced: PacedSummary | None) -> tuple[str, ...]:
     found = []
     plan = layout(cell.topology)
@@ -370,5 +270,5 @@ def _notes(cell: CellRecord, paced: PacedSummary | None) -> tuple[str, ...]:
     if paced is not None and paced.load_fraction is not None:
         low, high = paced.load_fraction
         if high > LOAD_SPREAD * low or high > 1:
-            found.append(f"paced trials ran at {low:.0%} to {high:.0%} of this class's maximum, not at one load")
+            found.append(f"paced trials ran at {low:.0%} to {high:.0%} of its maximum, not at one load")
     return tuple(found)

@@ -26,8 +26,8 @@ class MeasuredLoad(Record):
     """One load of a test, with the latency of its trial."""
 
     point: LoadPoint
-    loss_ratio: float
-    """Lost and unsent over intended frames."""
+    missing_ratio: float
+    """Lost and refused over intended frames; frames that the generator was too late for count on neither side."""
     latency: LatencySummary | None
     """Both directions together; None where no frame was stamped, or none came back."""
     latency_directions: tuple[LatencySummary | None, ...]
@@ -153,7 +153,7 @@ def _measured(point: LoadPoint, trial: TrialRecord | None) -> MeasuredLoad:
     encoded = trial.latency_hdr if trial else ()
     return MeasuredLoad(
         point=point,
-        loss_ratio=point.loss_ratio,
+        missing_ratio=point.missing_ratio,
         latency=merge_latency(text for text in encoded if text),
         latency_directions=by_direction([encoded]),
         warnings=trial.warnings if trial else (),

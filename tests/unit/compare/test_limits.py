@@ -7,9 +7,12 @@ import pytest
 from sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
 
 from nfvbed.compare.comparison import compare
+from nfvbed.compare.limits import bounds_of
 from nfvbed.compare.rundata import RunData
-from nfvbed.compare.summary import CellSummary
-from nfvbed.records import CellRole, Preset, QualityWarning, TrialRecord
+from nfvbed.compare.scope import Scope
+from nfvbed.compare.summary import CellSummary, Limit
+from nfvbed.compare.verdict import Bounds
+from nfvbed.records import CellRole, PortKind, Preset, QualityWarning, TrialRecord
 from nfvbed.results import ResultKind, ResultRecord
 
 CELL = "ovs-dpdk/p2p/64"
@@ -19,9 +22,9 @@ def row_of(data: RunData, cell: str = CELL) -> CellSummary:
     return next(row for row in compare([data]).rows if row.cell == cell)
 
 
-def with_ceiling(role: CellRole, share: float) -> RunData:
+def with_ceiling(role: CellRole, share: float, noise: float = 0.0) -> RunData:
     """Give a run in which the result is this share of the ceiling of this role, and no other ceiling is there."""
-    exact = dataclasses.replace(OVS, noise=0.0, capacity={64: (10e6, 10e6)})
+    exact = dataclasses.replace(OVS, noise=noise, capacity={64: (10e6, 10e6)})
     ceiling = next(c for c in CEILINGS if c.role is role and c.port_kind is OVS.port_kind)
     rate = 10e6 / share
     ceiling = dataclasses.replace(ceiling, noise=0.0, capacity={64: (rate, rate)})
@@ -33,7 +36,7 @@ def marked(data: RunData, kind: QualityWarning, chosen: Callable[[TrialRecord], 
     return dataclasses.replace(data, trials=tuple(trials))
 
 
-@pytest.mark.parametrize("share", [0.96, 1.0, 1.04])
+@pytest.mark.parametrize("share", [0.96, 0.999])
 @pytest.mark.parametrize(
     ("role", "kind"),
     [(CellRole.LOOPBACK, QualityWarning.GENERATOR_LIMITED), (CellRole.REFERENCE, QualityWarning.PORT_LIMITED)],
@@ -46,32 +49,89 @@ def test_a_result_at_its_ceiling_is_a_lower_bound(role: CellRole, kind: QualityW
 
 
 @pytest.mark.parametrize("role", [CellRole.LOOPBACK, CellRole.REFERENCE])
+def test_a_result_that_may_be_at_its_ceiling_is_possibly_limited_and_not_bound(role: CellRole):
+    data = with_ceiling(role, 0.96, noise=0.03)
+    row = row_of(data)
+    assert row.limits == () and not row.limited
+    (limit,) = row.possible_limits
+    assert limit.interval is not None and limit.interval.low < 0.95 < limit.interval.high
+
+
+@pytest.mark.parametrize("role", [CellRole.LOOPBACK, CellRole.REFERENCE])
 def test_a_result_below_its_ceiling_is_not_bound(role: CellRole):
     row = row_of(with_ceiling(role, 0.94))
     assert (row.limits, row.exceeded, row.notes) == ((), (), ())
 
 
+@pytest.mark.parametrize("share", [1.04, 1.45])
 @pytest.mark.parametrize("role", [CellRole.LOOPBACK, CellRole.REFERENCE])
-def test_an_exceeded_ceiling_bounds_nothing_and_is_named(role: CellRole):
-    row = row_of(with_ceiling(role, 1.45))
+def test_an_exceeded_ceiling_bounds_nothing_and_is_named(role: CellRole, share: float):
+    row = row_of(with_ceiling(role, share))
     assert row.limits == ()
     assert [(entry.role, entry.cell) for entry in row.exceeded] == [(role, f"{_name(role)}/p2p/64")]
-    assert row.exceeded[0].ratio == pytest.approx(1.45, rel=0.001)
+    assert row.exceeded[0].ratio == pytest.approx(share, rel=0.001)
     assert row.loopback_pps is None
-    assert "145%" in row.notes[0] and "exceeded" in row.notes[0]
+    assert f"{share:.0%}" in row.notes[0] and "exceeded" in row.notes[0]
     assert ("one core serves both ends" in row.notes[0]) == (role is CellRole.LOOPBACK)
+
+
+def test_a_ceiling_that_one_row_exceeds_bounds_no_row_of_the_run():
+    at_it = dataclasses.replace(OVS, name="other", noise=0.0, capacity={64: (10e6, 10e6)})
+    above = dataclasses.replace(OVS, noise=0.0, capacity={1518: (6e6, 6e6)})
+    loopback = next(c for c in CEILINGS if c.role is CellRole.LOOPBACK and c.port_kind is OVS.port_kind)
+    loopback = dataclasses.replace(loopback, noise=0.0, capacity={64: (10.1e6, 10.1e6), 1518: (4e6, 4e6)})
+    data = build(Scenario(systems=(BRIDGE, at_it, above, loopback)))
+    row = row_of(data, "other/p2p/64")
+    assert row.limits == () and row.loopback_pps is None
+    assert [entry.by for entry in row.exceeded] == ["ovs-dpdk/p2p/1518"]
+    assert "ovs-dpdk/p2p/1518 is above it" in row.notes[0]
+    without = build(Scenario(systems=(BRIDGE, at_it, loopback)))
+    assert [limit.kind for limit in row_of(without, "other/p2p/64").limits] == [QualityWarning.GENERATOR_LIMITED]
+
+
+def test_a_reference_bounds_what_passes_the_same_ports_in_the_same_way():
+    """testpmd opens veth ports with AF_XDP sockets: that says nothing of a bridge inside the kernel."""
+    bridge = dataclasses.replace(BRIDGE, noise=0.0, capacity={64: (1e6, 1e6)})
+    reference = dataclasses.replace(
+        bridge, name="reference:veth", role=CellRole.REFERENCE, capacity={64: (1.01e6, 1.01e6)}
+    )
+    data = build(Scenario(systems=(bridge, reference)))
+    hashes = {cell.id: cell.config_hash for cell in data.cells}
+    own, other = hashes["linux-bridge/p2p/64"], hashes["reference:veth/p2p/64"]
+    cell = "linux-bridge/p2p/64"
+    unknown = row_of(data, cell)
+    assert (unknown.io_path, unknown.limits, unknown.price) == ("", (), None), "a run of an older nfvbed"
+    apart = row_of(dataclasses.replace(data, io_paths={own: "netdev", other: "af_xdp"}), cell)
+    assert (apart.io_path, apart.limits, apart.price) == ("netdev", (), None)
+    same = row_of(dataclasses.replace(data, io_paths={own: "af_xdp", other: "af_xdp"}), cell)
+    assert [limit.kind for limit in same.limits] == [QualityWarning.PORT_LIMITED] and same.price is not None
+    assert row_of(with_ceiling(CellRole.REFERENCE, 0.99)).io_path == "vhost", "the kind of port tells"
+
+
+def test_what_bounds_a_row_depends_on_what_it_is_compared_with():
+    row = row_of(with_ceiling(CellRole.REFERENCE, 0.99))
+    assert bounds_of(row, row, Scope.CONTROLLED) == Bounds(candidate=True, baseline=True)
+    assert bounds_of(row, row, Scope.SYSTEM) == Bounds()
+    other = row.model_copy(update={"port_kind": PortKind.VETH, "limits": ()})
+    assert bounds_of(row, other, Scope.CONTROLLED) == Bounds(), "the ports are part of what is compared"
+    vnf = row.model_copy(update={"vnf": "native", "limits": (Limit(kind=QualityWarning.VNF_LIMITED, detail=""),)})
+    assert bounds_of(vnf, other, Scope.SYSTEM) == Bounds()
+    same_vnf = vnf.model_copy(update={"vnf": "process-io"})
+    assert bounds_of(same_vnf, other, Scope.CONTROLLED) == Bounds(candidate=True)
+    for kind in (QualityWarning.GENERATOR_LIMITED, QualityWarning.WIRE_LIMITED):
+        bound = row.model_copy(update={"limits": (Limit(kind=kind, detail=""),)})
+        assert bounds_of(other, bound, Scope.SYSTEM) == Bounds(baseline=True)
 
 
 def _name(role: CellRole) -> str:
     return f"{role.value}:vhost-user"
 
 
-def test_warnings_of_most_trials_at_maximum_load_make_a_bound():
+@pytest.mark.parametrize("kind", [QualityWarning.GENERATOR_LIMITED, QualityWarning.WIRE_LIMITED])
+def test_warnings_of_most_trials_at_maximum_load_make_a_bound(kind: QualityWarning):
     data = build(Scenario(systems=(OVS,), far_rounds=(), changing=(), rounds=6))
-    most = row_of(marked(data, QualityWarning.GENERATOR_LIMITED, lambda t: t.preset is Preset.MRR and t.round < 4))
-    assert [(limit.kind, limit.detail) for limit in most.limits] == [
-        (QualityWarning.GENERATOR_LIMITED, "stored with 4 of 6 trials")
-    ]
+    most = row_of(marked(data, kind, lambda t: t.preset is Preset.MRR and t.round < 4))
+    assert [(limit.kind, limit.detail) for limit in most.limits] == [(kind, "stored with 4 of 6 trials")]
 
 
 @pytest.mark.parametrize("rounds", [1, 3])

@@ -19,19 +19,21 @@ def test_nothing_measured_is_one_class():
 
 
 def test_two_modes_of_the_host_it_was_found_on():
-    near = [CoreDistance(before=25, after=31), CoreDistance(before=44, after=39)]
-    far = [CoreDistance(before=141, after=174)]
+    near = [CoreDistance(before=25, after=31), CoreDistance(before=44, after=39), CoreDistance(before=30, after=28)]
+    far = [CoreDistance(before=141, after=174)] * 3
     change = [CoreDistance(before=33, after=150)]
-    assert classify([*near, *far, *change, None]) == [NEAR, NEAR, FAR, MIXED, ONLY]
+    found = analyse([*near, *far, *change, None])
+    assert found.labels == (*[NEAR] * 3, *[FAR] * 3, MIXED, ONLY)
+    assert found.ends[-2:] == ((NEAR, FAR), None)
 
 
 @pytest.mark.parametrize("scale", [0.2, 1.0, 20.0])
 def test_the_rule_knows_no_fixed_threshold(scale: float):
-    found = analyse(
-        [CoreDistance(before=30 * scale, after=32 * scale), CoreDistance(before=150 * scale, after=155 * scale)]
-    )
-    assert found.labels == (NEAR, FAR)
-    assert found.boundary_ns is not None and 32 * scale < found.boundary_ns < 150 * scale
+    near, far = CoreDistance(before=30 * scale, after=32 * scale), CoreDistance(before=150 * scale, after=155 * scale)
+    found = analyse([near, far] * 3)
+    assert found.labels == (NEAR, FAR) * 3
+    (boundary_ns,) = found.boundaries_ns
+    assert 32 * scale < boundary_ns < 150 * scale
 
 
 @pytest.mark.parametrize("near_share", [0.05, 0.5, 0.95])
@@ -40,7 +42,7 @@ def test_simulated_hosts_with_two_states_are_split_without_error(near_share: flo
     rng = np.random.default_rng(7)
     for _ in range(50):
         is_near = rng.random(trials) < near_share
-        is_near[:2] = [True, False]
+        is_near[:6] = [True, False] * 3
         low, high = rng.uniform(25, 45, (trials, 2)), rng.uniform(140, 175, (trials, 2))
         labels = classify(pairs(np.where(is_near[:, None], low, high)))
         assert labels == [NEAR if state else FAR for state in is_near]
@@ -51,15 +53,13 @@ def test_simulated_hosts_with_two_states_are_split_without_error(near_share: flo
 def test_a_noisy_single_mode_is_not_split(spread: float, trials: int):
     rng = np.random.default_rng(11)
     hosts = 300
-    split = sum(
-        analyse(pairs(60 * np.exp(rng.normal(0, spread, (trials, 2))))).boundary_ns is not None for _ in range(hosts)
-    )
+    split = sum(len(analyse(pairs(60 * np.exp(rng.normal(0, spread, (trials, 2))))).classes) > 1 for _ in range(hosts))
     assert split <= (0.03 if spread >= 0.3 else 0.005) * hosts
 
 
 def test_a_uniform_single_mode_is_not_split():
     rng = np.random.default_rng(13)
-    assert all(analyse(pairs(rng.uniform(25, 45, (12, 2)))).boundary_ns is None for _ in range(300))
+    assert all(analyse(pairs(rng.uniform(25, 45, (12, 2)))).boundaries_ns == () for _ in range(300))
 
 
 def test_an_interrupted_ping_pong_makes_no_class():
@@ -84,3 +84,55 @@ def test_strays_do_not_hide_two_classes():
 def test_a_state_seen_at_the_end_of_one_trial_only_marks_that_trial():
     values = [CoreDistance(before=30, after=33)] * 6 + [CoreDistance(before=31, after=160)]
     assert classify(values) == [ONLY] * 6 + [MIXED]
+
+
+@pytest.mark.parametrize("trials", [6, 12, 40])
+def test_states_that_scatter_from_trial_to_trial_are_one_class(trials: int):
+    rng = np.random.default_rng(23)
+    hosts = 1_000
+    values = (rng.normal(0, 0.25, (trials, 1)) + rng.normal(0, 0.03, (trials, 2)) for _ in range(hosts))
+    assert sum(len(analyse(pairs(60 * np.exp(value))).classes) > 1 for value in values) <= 0.01 * hosts
+
+
+@pytest.mark.parametrize("centers", [(25, 60, 140), (8, 25, 150), (25, 90, 200), (25, 60, 140, 320)])
+@pytest.mark.parametrize("trials", [15, 40, 120])
+def test_three_hidden_states_and_more_are_told_apart(centers: tuple[float, ...], trials: int):
+    rng = np.random.default_rng(29)
+    names = (NEAR, FAR, "far-2", "far-3")[: len(centers)]
+    right = 0
+    for _ in range(50):
+        state = rng.integers(0, len(centers), trials)
+        state[: 3 * len(centers)] = np.repeat(range(len(centers)), 3)
+        found = analyse(pairs(np.array(centers)[state][:, None] * np.exp(rng.normal(0, 0.08, (trials, 2)))))
+        right += found.classes == names and found.labels == tuple(names[place] for place in state)
+    assert right >= 48
+    assert len(found.boundaries_ns) == len(centers) - 1
+    assert found.medians_ns == pytest.approx(centers, rel=0.1)
+
+
+def test_a_change_between_three_states_is_mixed_and_keeps_its_ends():
+    states = [CoreDistance(before=center, after=center * 1.1) for center in (25, 60, 140) for _ in range(3)]
+    found = analyse([*states, CoreDistance(before=61, after=26), CoreDistance(before=24, after=150)])
+    assert found.labels[-2:] == (MIXED, MIXED)
+    assert found.ends[-2:] == ((FAR, NEAR), (NEAR, "far-2"))
+
+
+def test_a_state_seen_in_two_trials_is_no_class_and_its_trials_are_in_none():
+    near, far = CoreDistance(before=30, after=31), CoreDistance(before=150, after=160)
+    found = analyse([near] * 5 + [far] * 2)
+    assert (found.classes, found.labels) == ((ONLY,), (*[ONLY] * 5, MIXED, MIXED))
+    assert found.medians_ns == (pytest.approx(30.5, rel=0.02),)
+
+
+def test_a_class_comes_from_two_rounds():
+    near, far = CoreDistance(before=30, after=31), CoreDistance(before=150, after=160)
+    distances = [near] * 5 + [far] * 3
+    assert analyse(distances, [1, 1, 2, 2, 3, 2, 2, 2]).classes == (ONLY,)
+    assert analyse(distances, [1, 1, 2, 2, 3, 2, 2, 3]).classes == (NEAR, FAR)
+    assert analyse(distances, [None] * 8).classes == (NEAR, FAR)
+
+
+def test_before_any_state_was_seen_often_the_first_of_those_seen_most_is_the_class():
+    near, far = CoreDistance(before=30, after=31), CoreDistance(before=150, after=160)
+    assert classify([far, near]) == [ONLY, MIXED]
+    assert classify([near, far, far]) == [MIXED, ONLY, ONLY]

@@ -4,9 +4,9 @@ import dataclasses
 
 from sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
 
-from nfvbed.compare.comparison import compare
+from nfvbed.compare.comparison import Options, compare
 from nfvbed.compare.ranking import leaders
-from nfvbed.compare.verdict import Verdict
+from nfvbed.compare.verdict import Rules, Verdict
 
 
 def found(*systems: object, **more: object):
@@ -23,9 +23,30 @@ def test_the_faster_system_leads_clearly():
 
 def test_a_leader_within_the_noise_is_not_clear():
     twin = dataclasses.replace(OVS, name="ovs-dpdk-twin")
-    answers = found(BRIDGE, OVS, twin)
+    answers = found(BRIDGE, OVS, twin, rounds=12)
     assert not any(a.clear for a in answers)
     assert all(a.judgement is not None and a.judgement.verdict is Verdict.SAME for a in answers)
+
+
+def test_a_survey_names_those_whose_ranges_overlap_the_first():
+    near = dataclasses.replace(OVS, name="near-it", noise=0.1)
+    comparison = compare(
+        [
+            build(
+                Scenario(
+                    systems=(BRIDGE, dataclasses.replace(near, name="ovs-dpdk"), near),
+                    rounds=5,
+                    far_rounds=(),
+                    changing=(),
+                )
+            )
+        ],
+        Options(rules=Rules(purpose="survey")),
+    )
+    for point in leaders(comparison.rows, comparison.rules):
+        assert point.surveyed and not point.clear
+        assert {row.variant for row in (point.row, *point.close)} == {"ovs-dpdk", "near-it"}
+        assert [row.variant for row in point.order][-1] == "linux-bridge"
 
 
 def test_alone_there_is_no_leader():

@@ -39,12 +39,18 @@ def test_the_spread_is_the_interquartile_range_over_the_median():
 
 def test_a_class_that_changed_within_a_trial_is_counted_and_not_used():
     scenario = Scenario(rounds=9, far_rounds=(2, 5), changing=((7, CELL), (8, CELL)))
-    found = compare([build(scenario)])
+    found = compare([build(scenario)], Options(placement_class="near"))
     assert kinds(found)[QualityWarning.PLACEMENT_CHANGED] == "2/9, not used"
     assert QualityWarning.PLACEMENT_CHANGED not in kinds(found, "linux-bridge/p2p/64")
+    assert QualityWarning.PLACEMENT_CHANGED not in kinds(compare([build(scenario)])), "over all states they are used"
+
+
+def test_classes_that_differ_are_no_lack_of_stability():
+    found = compare([build(Scenario(rounds=9, far_rounds=(1, 3, 5, 7), changing=()))])
+    assert QualityWarning.UNSTABLE not in kinds(found)
 
 
 def test_too_few_repetitions_say_how_many_were_asked_for():
     row = next(row for row in compare([build(scattered(0.01, rounds=3))]).rows if row.cell == CELL)
     (warning,) = (entry for entry in row.warnings if entry.kind is QualityWarning.TOO_FEW_REPETITIONS)
-    assert (warning.trials, warning.of) == (3, 5)
+    assert (warning.trials, warning.of) == (3, 8)

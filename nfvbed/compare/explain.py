@@ -1,0 +1,203 @@
+"""One row taken apart: each of its trials with what became of it, then visits, pairs and the verdict that they make."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from nfvbed.compare.choice import AUTO
+from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.differences import Difference
+from nfvbed.compare.hosts import HostPlacement, HostState, stolen_ns
+from nfvbed.compare.labelling import OF_A_VISIT
+from nfvbed.compare.paced import NEAR_COMMON, common_loads, traffic_of
+from nfvbed.compare.placement import MIXED, ONLY
+from nfvbed.compare.rundata import RunData
+from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.verdict import Pair, Rules
+from nfvbed.compare.visits import ALL_STATES
+from nfvbed.errors import UsageError
+from nfvbed.records import Preset, QualityWarning, Record, Role, Status, TrialRecord
+
+
+class Use(StrEnum):
+    """What became of a trial."""
+
+    MATCHED = "matched"
+    """In the row's rate, and in its round's pair, which is matched in the trial's class."""
+    ALL_STATES = "all-states"
+    """In the row's rate, whatever state the host was in."""
+    GIVEN_LOAD = "given-load"
+    """At the row's own half load, or at the load that all share."""
+    TEST = "test"
+    """Of a test beside the maximum receive rate."""
+    UNUSED = "unused"
+
+
+class ExplainedTrial(Record):
+    """One trial of the row."""
+
+    sequence: int
+    round: int
+    preset: Preset
+    started_at: str
+    duration_ns: int
+    intended_load_pps: int | None
+    forwarded_rate_pps: int
+    placement: str
+    """Its class; `mixed`: it changed."""
+    before_ns: float | None
+    """Core distance."""
+    after_ns: float | None
+    stolen_ns: dict[Role, int]
+    """By role, of the thread that lost most; a role of which nothing is known is left out."""
+    stolen_ratio: float | None
+    """Part of the trial in which the thread that lost most was kept from its core."""
+    warnings: tuple[QualityWarning, ...]
+    status: Status
+    use: Use
+    why: str
+    """In words."""
+
+
+class Explanation(Record):
+    """All that a row's rate and verdicts rest on."""
+
+    row: CellSummary
+    """With its visits (`mrr.visits`), limits and ceilings."""
+    placement: HostPlacement
+    host: HostState
+    trials: tuple[ExplainedTrial, ...]
+    """In the order in which they were measured."""
+    difference: Difference | None
+    """To what it is judged against, with the pairs; None for the baseline itself."""
+    baseline_of: tuple[Difference, ...] = ()
+    """Of the rows that are judged against this one."""
+    common_load_pps: int | None = None
+    """The load that the variants of its traffic point shared in the end."""
+    rules: Rules
+    """Those of the verdicts."""
+    notes: tuple[str, ...] = ()
+
+
+def explain(data: Sequence[RunData], cell: str, options: Options | None = None) -> Explanation:
+    """Take a row apart.
+
+    Args:
+        data: the runs to compare; the cell is that of the first run that has it.
+        cell: by its id, or the end of one that only one cell has; a ceiling too.
+        options: as for a comparison.
+
+    Raises:
+        UsageError: no cell, or several, of that name.
+        NotComparableError: the class asked for was not found.
+    """
+    options = options or Options()
+    comparison = compare(data, options)
+    row = _find([*comparison.rows, *comparison.ceilings], cell)
+    entry = next(run for run in data if run.run.id == row.run)
+    labels = {(point.run, point.sequence): point.label for point in comparison.distances}
+    found = comparison.difference(row)
+    others = tuple(d for d in comparison.differences if (d.baseline_run, d.baseline_cell) == (row.run, row.cell))
+    judged = found or next(iter(others), None)
+    pairs = {pair.round: pair for pair in judged.pairs} if judged else {}
+    record = next(known for known in entry.cells if known.id == row.cell)
+    load = common_loads(entry.cells, entry.trials).get(traffic_of(record))
+    wanted = ALL_STATES if options.placement_class == AUTO else options.placement_class
+    trials = []
+    for trial in entry.trials:
+        if trial.cell != row.cell:
+            continue
+        label = labels.get((row.run, trial.sequence), ONLY)
+        trials.append(_explained(trial, label, *_use(trial, label, pairs.get(trial.round), load, wanted)))
+    return Explanation(
+        row=row,
+        placement=next(host for host in comparison.placement if host.host_hash == row.host_hash),
+        host=next(host for host in comparison.hosts if host.host_hash == row.host_hash),
+        trials=tuple(trials),
+        difference=found,
+        baseline_of=others,
+        common_load_pps=load,
+        rules=comparison.rules,
+        notes=_notes(comparison, row),
+    )
+
+
+def _find(rows: Sequence[CellSummary], cell: str) -> CellSummary:
+    fitting = [row for row in rows if row.cell == cell] or [row for row in rows if row.cell.endswith(cell)]
+    names = list(dict.fromkeys(row.cell for row in fitting))
+    if len(names) == 1:
+        return fitting[0]
+    known = names or list(dict.fromkeys(row.cell for row in rows))
+    raise UsageError(
+        f"{'several cells end' if names else 'no cell is named'} {cell!r}",
+        observed=", ".join(known) or "the run has none",
+        fix="name one of them in full",
+    )
+
+
+def _explained(trial: TrialRecord, label: str, use: Use, why: str) -> ExplainedTrial:
+    distance, stolen = trial.core_distance_ns, stolen_ns(trial)
+    by_role: dict[Role, int] = {}
+    for entry in trial.cpu:
+        if entry.stolen_ns is not None:
+            by_role[entry.role] = max(entry.stolen_ns, by_role.get(entry.role, 0))
+    return ExplainedTrial(
+        sequence=trial.sequence,
+        round=trial.round,
+        preset=trial.preset,
+        started_at=trial.started_at,
+        duration_ns=trial.duration_ns,
+        intended_load_pps=trial.intended_load_pps,
+        forwarded_rate_pps=trial.forwarded_rate_pps,
+        placement=label,
+        before_ns=distance.before if distance else None,
+        after_ns=distance.after if distance else None,
+        stolen_ns=by_role,
+        stolen_ratio=stolen / trial.duration_ns if stolen is not None and trial.duration_ns else None,
+        warnings=trial.warnings,
+        status=trial.status,
+        use=use,
+        why=why,
+    )
+
+
+def _use(trial: TrialRecord, label: str, pair: Pair | None, load_pps: int | None, wanted: str) -> tuple[Use, str]:
+    """Say what became of a trial.
+
+    Args:
+        trial: of the row.
+        label: its class.
+        pair: of its round; None: its round makes none.
+        load_pps: the load that all variants shared in the end.
+        wanted: the class that was asked for, or `all`.
+    """
+    if trial.status is not Status.OK:
+        return Use.UNUSED, f"{trial.status.value}: {trial.reason}" if trial.reason else trial.status.value
+    if trial.preset not in OF_A_VISIT:
+        return Use.TEST, f"of the test {trial.preset.value}"
+    if wanted not in (ALL_STATES, label):
+        return Use.UNUSED, f"in class {label}, and {wanted} was asked for"
+    if trial.preset is not Preset.MRR:
+        return _at_a_load(trial, load_pps)
+    if pair is None:
+        return Use.ALL_STATES, "in the rate; its round makes no pair"
+    if pair.placement and pair.placement == label:
+        return Use.MATCHED, f"in the rate, and in its round's pair in class {label}"
+    if not pair.placement:
+        how = "levelled by what each class does" if pair.levelled else "compared over all states"
+        return Use.ALL_STATES, f"in the rate; its round is {how}, as the sides share no class"
+    changed = "the class changed, and " if label == MIXED else ""
+    return Use.ALL_STATES, f"in the rate; {changed}its round's pair is matched in class {pair.placement}"
+
+
+def _at_a_load(trial: TrialRecord, load_pps: int | None) -> tuple[Use, str]:
+    if trial.preset is Preset.PACED:
+        return Use.GIVEN_LOAD, "latency and missing frames at its own half load"
+    own = trial.intended_load_pps or 0
+    if load_pps and abs(own / load_pps - 1) <= NEAR_COMMON:
+        return Use.GIVEN_LOAD, "latency and missing frames at the load that all share"
+    return Use.UNUSED, f"its load is more than {NEAR_COMMON:.0%} from the one that all share in the end"
+
+
+def _notes(comparison: Comparison, row: CellSummary) -> tuple[str, ...]:
+    """Give the notes on the row, and those on its run."""
+    return (*row.notes, *(note for note in comparison.notes if row.run in note))
