@@ -13,6 +13,8 @@ KEYS = {
     "variant": "variants",
     "frame_size": "frame_sizes",
     "topology": "topologies",
+    "purpose": "purpose",
+    "look": "repetitions.looks",
     "repetitions": "repetitions.needed",
     "max_rounds": "repetitions.max_rounds",
     "time_limit": "repetitions.time_limit_s",
@@ -30,8 +32,22 @@ def override_options(function: Function) -> Function:
         click.option("--variant", multiple=True, metavar="NAME", help="Only this variant; repeatable."),
         click.option("--frame-size", multiple=True, metavar="BYTES|imix", help="Only this frame size; repeatable."),
         click.option("--topology", multiple=True, metavar="NAME", help="Only this topology; repeatable."),
-        click.option("--repetitions", type=int, help="Repetitions that every cell needs in one placement class."),
-        click.option("--max-rounds", type=int, help="Rounds after which to stop waiting for a placement class."),
+        click.option(
+            "--purpose",
+            type=click.Choice(["compare", "survey"]),
+            help="compare: rounds until verdicts are decided; survey: a few rounds, and no verdicts.",
+        ),
+        click.option(
+            "--look",
+            multiple=True,
+            type=int,
+            metavar="ROUNDS",
+            help="Rounds after which verdicts are looked at; repeatable.",
+        ),
+        click.option(
+            "--repetitions", type=int, help="Rounds of a survey, and repetitions of a test in one placement class."
+        ),
+        click.option("--max-rounds", type=int, help="Rounds after which to stop, whatever is missing."),
         click.option("--time-limit", type=float, metavar="S", help="No new round starts after so many seconds."),
         click.option(
             "--budget", type=float, metavar="S", help="End within so many seconds; what does not fit is blocked."

@@ -38,7 +38,8 @@ def show_plan(study: Study, as_json: bool) -> None:
     # No round begins after the limit, and the last one is not cut off; a budget cuts it.
     repetitions = study.experiment.repetitions
     limit_s = repetitions.time_limit_s + length_s(plan, plan.round(1), overheads)
-    most_s = max(least_s, min(length_s(plan, plan.trials, overheads), limit_s))
+    every = [trial for trial in plan.trials if trial.round <= plan.rounds[1]]
+    most_s = max(least_s, min(length_s(plan, every, overheads), limit_s))
     budget_s = None if study.simulated else repetitions.budget_s
     if budget_s is not None:
         least_s, most_s = min(least_s, budget_s), min(most_s, budget_s)
@@ -47,11 +48,11 @@ def show_plan(study: Study, as_json: bool) -> None:
         return
     table = Table()
     table.add_column("cell", no_wrap=True)
-    for heading in ("role", "port kind", "repetitions", "tests of one"):
+    for heading in ("rounds", "a visit"):
         table.add_column(heading)
     for cell in plan.cells:
-        units = ", ".join(_named(unit) for unit in plan.units(cell.id))
-        table.add_row(cell.id, cell.role.value, cell.port_kind.value, str(plan.needed(cell.id)), units)
+        units = ", ".join(_named(plan, unit) for unit in plan.units(cell.id))
+        table.add_row(cell.id, _rounds(plan, cell.id), units)
     console = Console()
     console.print(table)
     for search in _searches(study):
@@ -67,17 +68,27 @@ def show_plan(study: Study, as_json: bool) -> None:
         console.print(f"budget {span(budget_s)}; {needs}, which {fits}", highlight=False, soft_wrap=True)
     virtual = " of virtual time" if study.simulated else ""
     console.print(
-        f"about {span(least_s)}{virtual}, until every cell has its repetitions in one placement class; at most "
-        f"{span(most_s)}: {repetitions.max_rounds} rounds, none begun after {span(repetitions.time_limit_s)}",
+        f"about {span(least_s)}{virtual} for {plan.rounds[0]} rounds; at most {span(most_s)}: {plan.rounds[1]} rounds, "
+        f"none begun after {span(repetitions.time_limit_s)}",
         highlight=False,
         soft_wrap=True,
     )
 
 
-def _named(unit: Unit) -> str:
+def _named(plan: Plan, unit: Unit) -> str:
     """Name a unit: the MRR's trials by themselves, any other test by its label."""
     label, preset = unit
-    return preset.value if label in (MRR, preset.value) else f"{label} ({preset.value})"
+    number = plan.trials_of(preset) if label == MRR else 1
+    times = f"{number} x " if number > 1 else ""
+    return f"{times}{preset.value}" if label in (MRR, preset.value) else f"{label} ({preset.value})"
+
+
+def _rounds(plan: Plan, cell: str) -> str:
+    """Say in how many rounds a cell is visited: where it is compared, until that is decided."""
+    if not plan.is_compared(cell):
+        return str(plan.needed(cell))
+    looks = plan.looks(plan.cell_by_id[cell].point)
+    return " or ".join(str(look) for look in looks)
 
 
 def _searches(study: Study) -> list[str]:
@@ -105,6 +116,7 @@ def _document(plan: Plan, study: Study, length: tuple[float, float]) -> dict[str
             {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value, "test": trial.test}
             for trial in plan.round(1)
         ],
-        "trials_at_most": len(plan.trials),
+        "rounds": {"at_least": plan.rounds[0], "at_most": plan.rounds[1]},
+        "trials_at_most": sum(plan.trials_of(t.preset) for t in plan.trials if t.round <= plan.rounds[1]),
         "estimate_s": {"at_least": round(length[0], 1), "at_most": round(length[1], 1)},
     }

@@ -11,25 +11,21 @@ from rich.progress_bar import ProgressBar
 from rich.table import Column
 from rich.text import Text
 
-from nfvbed.plan.cells import MRR_THEN_PACED, DeploymentKey
+from nfvbed.plan.cells import OF_A_VISIT, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
-from nfvbed.plan.standing import Standing
-from nfvbed.records import CellRole, QualityWarning, RunRecord, Status, TrialRecord
+from nfvbed.records import CellRole, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
-from nfvbed.run.observer import Observer, TimeLeft
+from nfvbed.run.observer import Observer, RoundEnd, TimeLeft
 
-QUIET_S = 2.0
-"""Trials that end sooner after the last line than this get no line of their own."""
-SILENCE_S = 10.0
+SILENCE_S = 60.0
 """After so long without a line, one says that it still works."""
 TICK_S = 1.0
 BAR_WIDTH = 20
 """Leaves room for what runs and both times on 80 columns."""
-QUIET_WARNINGS = {QualityWarning.SIMULATED}
 
 
 class PlainProgress(Observer):
-    """Lines for logs: at most one every two seconds for trials, at least one every ten seconds."""
+    """Lines for logs: one a round, and one a minute in which there was none."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -58,39 +54,33 @@ class PlainProgress(Observer):
         self._say(f"{cell} is left out: {reason.splitlines()[0]}")
 
     def deployment_started(self, key: DeploymentKey, round_number: int) -> None:
-        """Tell what is set up."""
+        """Remember what is set up, in case it takes long."""
         self._does(f"round {round_number}: deploying {named(key)}")
 
     def trial_started(self, trial: PlannedTrial, duration_s: float) -> None:
         """Remember what runs, in case it takes long."""
         about = "" if trial.is_trial else "about "
-        self._does(f"round {trial.round}: {trial.cell} {named_unit(trial)}, {about}{duration_s:.3g} s", quiet=True)
-
-    def trial_ended(self, record: TrialRecord) -> None:
-        """Tell the rate, but not of every short trial."""
-        if time.monotonic() - self._last >= QUIET_S:
-            self._say(outcome(record))
+        self._does(f"round {trial.round}: {trial.cell} {named_unit(trial)}, {about}{duration_s:.3g} s")
 
     def test_ended(self, result: ResultRecord) -> None:
-        """Tell what came of a test."""
-        self._say(result_line(result))
+        """Tell of a test that has no result."""
+        if result.status is not Status.OK:
+            self._say(result_line(result))
 
     def deployment_ended(self, key: DeploymentKey) -> None:
         """Remember that it goes on."""
-        self._does(f"{named(key)} was taken down", quiet=True)
+        self._does(f"{named(key)} was taken down")
 
-    def round_ended(self, round_number: int, standing: Standing, left_s: float) -> None:
-        """Tell what is missing and how long it takes."""
-        self._say(f"round {round_number} is complete; {remaining(standing, left_s)}")
+    def round_ended(self, end: RoundEnd) -> None:
+        """Tell how many rounds there are, what is decided, and how long the rest takes."""
+        self._say(round_line(end))
 
     def run_ended(self, run: RunRecord) -> None:
         """Tell how it ended."""
         self._say(f"run {run.id} ended: {run.status.value if run.status else 'unknown'}")
 
-    def _does(self, what: str, quiet: bool = False) -> None:
+    def _does(self, what: str) -> None:
         self._doing, self._since = what, time.monotonic()
-        if not quiet and time.monotonic() - self._last >= QUIET_S:
-            self._say(what)
 
     def _say(self, line: str) -> None:
         self._last = time.monotonic()
@@ -214,7 +204,7 @@ class BarProgress(Observer):
 
     def trial_ended(self, record: TrialRecord) -> None:
         """Estimate anew; the trials of a longer test count together, when it ends."""
-        if record.preset in MRR_THEN_PACED:
+        if record.preset in OF_A_VISIT:
             self._timer.expect(self._estimate())
 
     def test_ended(self, result: ResultRecord) -> None:
@@ -222,10 +212,10 @@ class BarProgress(Observer):
         self._timer.expect(self._estimate())
         self._say(result_line(result))
 
-    def round_ended(self, round_number: int, standing: Standing, left_s: float) -> None:
-        """Tell what is missing, and how long it takes."""
-        self._timer.expect(left_s)
-        self._say(f"round {round_number} is complete; {remaining(standing, left_s)}")
+    def round_ended(self, end: RoundEnd) -> None:
+        """Tell how many rounds there are, what is decided, and how long the rest takes."""
+        self._timer.expect(end.left_s)
+        self._say(round_line(end))
 
     def run_ended(self, run: RunRecord) -> None:
         """Tell how it ended."""
@@ -269,25 +259,19 @@ def result_line(result: ResultRecord) -> str:
     return line + (" (simulated)" if result.simulated else "")
 
 
-def outcome(record: TrialRecord) -> str:
-    """Say in one line what a trial gave."""
-    line = f"round {record.round}: {record.cell} {record.preset.value} {record.forwarded_rate_pps / 1e6:.3f} Mpps"
-    if record.loss_ratio:
-        line += f", loss {record.loss_ratio:.2%}"
-    warnings = [warning.value for warning in record.warnings if warning not in QUIET_WARNINGS]
-    line += f" [{', '.join(warnings)}]" if warnings else ""
-    return line + (" (simulated)" if record.simulated else "")
-
-
-def remaining(standing: Standing, left_s: float) -> str:
-    """Say what is missing."""
-    if standing.enough:
-        return f"every cell has enough in class {standing.placement}"
-    cells = len(standing.missing)
-    rounds = max(standing.missing.values())
-    need = "1 cell needs" if cells == 1 else f"{cells} cells need"
-    about = f", about {span(left_s)} left" if left_s > 0 else ""
-    return f"{need} up to {rounds} more in class {standing.placement}{about}"
+def round_line(end: RoundEnd) -> str:
+    """Say in one line where a run stands after a round."""
+    least, most = end.of
+    parts = [f"round {end.number} of {f'{least} to {most}' if least < most else most}"]
+    if end.points:
+        parts.append(f"{end.decided} of {end.points} points decided")
+    lacking = [lack for lack in end.standing.missing.values() if lack.of_a_test]
+    if lacking:
+        cells = "1 cell lacks" if len(lacking) == 1 else f"{len(lacking)} cells lack"
+        parts.append(f"{cells} repetitions ({max(lacking, key=lambda lack: lack.needed - lack.have).text})")
+    if end.left_s > 0 and not end.ends:
+        parts.append(f"about {span(end.left_s)} left")
+    return ", ".join(parts)
 
 
 def span(seconds: float) -> str:

@@ -20,7 +20,7 @@ from nfvbed.deploy.node.identity import is_elsewhere
 from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.deploy.site import Site
 from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
-from nfvbed.records import RunRecord, Status
+from nfvbed.records import CellRecord, RunRecord, Status
 from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
@@ -146,7 +146,7 @@ def _runner(project: Project, store: Store, observer: Observer) -> Runner:
 
         site = open_real(study.site, project.root)
         # Before the run is written: a host that is busy must not leave an empty run behind.
-        site.begin()
+        site.begin(keeps_hugepages=True)
         return site
 
     return Runner(store, open_site, observer=observer)
@@ -211,20 +211,29 @@ def _show(store: Store, run: RunRecord, as_json: bool) -> None:
         document["results"] = [result.model_dump(mode="json") for result in results]
         click.echo(json.dumps({**document, "cells": [cell.model_dump(mode="json") for cell in cells]}, indent=2))
         return
-    table = Table()
-    table.add_column("cell", no_wrap=True)
-    for heading in ("trials", "status", "reason"):
-        table.add_column(heading)
-    for cell in cells:
-        count = sum(trial.cell == cell.id and trial.status is Status.OK for trial in trials)
-        table.add_row(cell.id, str(count), cell.status.value, cell.reason.splitlines()[0] if cell.reason else "")
-    console = Console()
-    console.print(table)
+    console = Console(highlight=False)
+    for line in _told(cells):
+        console.print(line, markup=False, soft_wrap=True)
     if results:
         console.print(_tests_table(results))
     if any(cell.simulated for cell in cells):
         console.print("simulated: none of this was measured")
-    console.print(f"next: nfvbed compare {run.id}; nfvbed report {run.id}", highlight=False, soft_wrap=True)
+    ok = sum(trial.status is Status.OK for trial in trials)
+    console.print(
+        f"run {run.id}: {ok} trials of {len(cells)} cells; next: nfvbed compare; nfvbed report", soft_wrap=True
+    )
+
+
+def _told(cells: Sequence[CellRecord]) -> list[str]:
+    """Give what did not end ok, cells of one reason together; the rest is what `compare` shows."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        if cell.status is not Status.OK:
+            reason = cell.reason.splitlines()[0] if cell.reason else ""
+            by_reason.setdefault((cell.status.value, reason), []).append(cell.id)
+    return [
+        f"{status}: {', '.join(names)}{': ' if reason else ''}{reason}" for (status, reason), names in by_reason.items()
+    ]
 
 
 def _tests_table(results: Sequence[ResultRecord]) -> Table:

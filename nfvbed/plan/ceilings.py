@@ -1,5 +1,6 @@
 """The ceilings of a plan: generator, ports and VNFs on their own, each measured once for all cells that it bounds."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from nfvbed.errors import InternalError
@@ -26,14 +27,24 @@ LOOPED_KINDS = (VnfKind.PROCESS, VnfKind.CONTAINER)
 def planned_ceilings(
     experiment: Experiment, variants: Sequence[Variant], subjects: Sequence[CellPlan], choices: Choices
 ) -> list[CellPlan]:
-    """Plan the ceilings: of all ports that are set alike, for the first variant that has such, and of VNFs on each."""
+    """Plan the ceilings that could change a verdict, each for the first variant that has such ports.
+
+    The generator bounds every rate, so it is looped back on all ports that are set alike. The ports with testpmd in the
+    switch's place bound a comparison only where both sides have ports of one kind, and only data planes that pass them
+    as testpmd does; else they belong to what is compared, as a variant's own VNF does. A survey, and a single variant,
+    are shown with the bare ports all the same.
+    """
     first = {variant.ports: variant for variant in reversed(variants)}
     used = _used_sizes(cell for cell in subjects if not layout(cell.topology).one_way)
+    bounding = _ports_that_bound(variants)
+    if experiment.purpose != "compare" or len(variants) == 1:
+        bounding = frozenset(first)
     bare = [
         _ceiling(experiment, role, first[ports], (PORT_TO_PORT, ""), size)
         for ports in dict.fromkeys(variant.ports for variant in variants)
         for role in OF_THE_PORTS
         for size in used.get(ports, ())
+        if role is CellRole.LOOPBACK or ports in bounding
     ]
     by_name = {variant.name: variant for variant in variants}
     vnfs = {
@@ -51,10 +62,22 @@ def planned_ceilings(
     return bare + alone
 
 
+def _ports_that_bound(variants: Sequence[Variant]) -> frozenset[str]:
+    """Give the ports whose reference can bound a comparison."""
+    kinds = Counter(variant.port_kind for variant in variants)
+    return frozenset(
+        variant.ports
+        for variant in variants
+        if kinds[variant.port_kind] > 1 and variant.io_path() == variant.io_path(CellRole.REFERENCE)
+    )
+
+
 def is_bounded_by_its_vnf(cell: CellPlan, choices: Choices) -> bool:
-    """Whether the VNF of a cell passes frames on and can be measured alone."""
+    """Whether the VNF of a cell passes frames on, can be measured alone, and is not the variant's own."""
     choice = choices.get((cell.variant, cell.vnf))
-    return choice is not None and not layout(cell.topology).one_way and choice.kind in LOOPED_KINDS
+    return (
+        choice is not None and not choice.native and not layout(cell.topology).one_way and choice.kind in LOOPED_KINDS
+    )
 
 
 def choice_of(choices: Choices, key: DeploymentKey) -> VnfChoice | None:

@@ -7,8 +7,13 @@ from nfvbed.records import CellRole, PortKind, Preset, Record
 from nfvbed.spec.layout import EndKind, layout
 from nfvbed.units import FrameSize
 
+Point = tuple[str, str, FrameSize, int, bool]
+"""A traffic point: topology, label of the VNFs, frame size, flows, both directions or one."""
+
 MRR_ONLY = (Preset.MRR,)
 MRR_THEN_PACED = (Preset.MRR, Preset.PACED)
+OF_A_VISIT = (*MRR_THEN_PACED, Preset.COMMON)
+"""Trials of the MRR test, in their order in a visit; each other preset is of a test with a result of its own."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +50,18 @@ class CellPlan(Record):
         return DeploymentKey(self.variant, self.role, self.topology, self.vnf)
 
     @property
+    def point(self) -> Point:
+        """What cells must share to be compared."""
+        return self.topology, self.vnf, self.frame_size, self.flows, self.bidirectional
+
+    @property
     def recorded(self) -> dict[str, Any]:
         """What its row in a run has of it; how its ports are set is in the description of its configuration."""
         return self.model_dump(exclude={"ports"})
 
     @property
     def presets(self) -> tuple[Preset, ...]:
-        """The trials of one repetition of its MRR.
+        """The kinds of trials of a visit to it; where variants are compared there is one at their common load, too.
 
         A ceiling is only asked for its maximum; a VNF that is the source of the path sends at its own pace.
         """

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial
 from nfvbed.records import Preset
 from nfvbed.spec.testkinds.search import SearchTest
@@ -13,11 +14,11 @@ from nfvbed.spec.tests import expected_s
 class Overheads:
     """What is spent beside the traffic, in s; a run scales its estimates by the pace that it sees."""
 
-    deployment_s: float = 4.0
+    deployment_s: float = 2.5
     """Setting a data plane and the generator up and down again."""
     boot_s: float = 30.0
     """Starting the guests of a deployment; they boot side by side."""
-    trial_s: float = 0.25
+    trial_s: float = 0.15
     """Draining, core distance and counters around one trial."""
 
 
@@ -32,24 +33,35 @@ def traffic_s(plan: Plan, trials: Iterable[PlannedTrial]) -> float:
 def length_s(plan: Plan, trials: Iterable[PlannedTrial], overheads: Overheads) -> float:
     """Estimate how long trials take with their deployments, in s."""
     listed = list(trials)
-    deployments = [key for key, _ in plan.by_deployment(listed)]
-    boots = sum(plan.boots(key) for key in deployments)
-    setting_up = len(deployments) * overheads.deployment_s + boots * overheads.boot_s
-    number = sum(_expected(plan, trial)[1] for trial in listed)
-    return traffic_s(plan, listed) + setting_up + number * overheads.trial_s
+    setting_up = sum(deployment_s(plan, key, overheads) for key, _ in plan.by_deployment(listed))
+    return setting_up + sum(unit_s(plan, trial, overheads) for trial in listed)
+
+
+def deployment_s(plan: Plan, key: DeploymentKey, overheads: Overheads) -> float:
+    """Estimate how long it takes to set a deployment up and to take it down, in s."""
+    return overheads.deployment_s + (overheads.boot_s if plan.boots(key) else 0.0)
+
+
+def unit_s(plan: Plan, unit: PlannedTrial, overheads: Overheads) -> float:
+    """Estimate how long a unit takes on its deployment, in s."""
+    seconds, trials = _expected(plan, unit)
+    return seconds + trials * overheads.trial_s
 
 
 def _expected(plan: Plan, unit: PlannedTrial) -> tuple[float, int]:
     """Give the seconds of traffic of a unit, and its trials."""
     spec = plan.experiment.trials
-    durations = {Preset.MRR: spec.warmup_s + spec.mrr_duration_s, Preset.PACED: spec.paced_duration_s}
-    if unit.preset in durations:
-        return durations[unit.preset], 1
+    if unit.preset is Preset.MRR:
+        return spec.warmup_s + spec.mrr_trials * spec.mrr_duration_s, spec.mrr_trials
+    if unit.is_trial:
+        return spec.paced_duration_s, 1
     test = plan.experiment.labelled_tests[unit.test]
     return expected_s(test, plan.experiment.search_of(test) if isinstance(test, SearchTest) else None)
 
 
 def shortest(plan: Plan) -> tuple[PlannedTrial, ...]:
-    """Give the trials of a run that needs no round more than asked: every ceiling only as often as needed."""
-    rounds = range(1, plan.experiment.repetitions.needed + 1)
-    return tuple(trial for number in rounds for trial in plan.round(number) if trial.round <= plan.needed(trial.cell))
+    """Give the trials of a run that needs no round more than asked: every ceiling and test only as often as needed."""
+    rounds = range(1, plan.rounds[0] + 1)
+    return tuple(
+        trial for number in rounds for trial in plan.round(number) if number <= plan.expected(trial.cell, trial.test)
+    )

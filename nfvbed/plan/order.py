@@ -1,7 +1,9 @@
 """The order within a round: what was first or next to something in one round is not so in the next."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TypeVar
+
+from nfvbed.plan.cells import CellPlan, DeploymentKey
 
 Item = TypeVar("Item")
 
@@ -21,3 +23,59 @@ def rotated(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
     turn, shift = divmod(round_number - 1, len(items))
     ordered = list(items) if turn % 2 == 0 else list(reversed(items))
     return tuple(ordered[shift:] + ordered[:shift])
+
+
+def partners(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
+    """Order what is compared at one path: two go AB in one round and BA in the next; more rotate.
+
+    Args:
+        items: in their declared order.
+        round_number: from 1.
+    """
+    if len(items) == 2:
+        return tuple(items) if round_number % 2 else (items[1], items[0])
+    return rotated(items, round_number)
+
+
+def ordered_round(
+    ceilings: Sequence[CellPlan], subjects: Sequence[CellPlan], round_number: int, late: Container[DeploymentKey]
+) -> list[CellPlan]:
+    """Order the cells of one round: path by path, and at each the deployments of all variants next to each other.
+
+    Partners then meet the same state of the host as often as can be. Ceilings stand before the subjects of their path.
+    Frame sizes on one deployment rotate too, alike for all variants.
+
+    Args:
+        ceilings: in their declared order.
+        subjects: in theirs.
+        round_number: from 1.
+        late: deployments that come last.
+    """
+    paths = rotated(list(dict.fromkeys(_path(cell) for cell in subjects)), round_number)
+    found = _grouped([cell for cell in ceilings if _path(cell) not in paths], rotated, round_number)
+    for path in paths:
+        found += _grouped([cell for cell in ceilings if _path(cell) == path], rotated, round_number)
+        found += _grouped([cell for cell in subjects if _path(cell) == path], partners, round_number)
+    return sorted(found, key=lambda cell: cell.deployment in late)
+
+
+def at_one_path(cells: Sequence[CellPlan], some: Container[DeploymentKey]) -> frozenset[DeploymentKey]:
+    """Add to some deployments those of the other variants at the same paths: partners stay together."""
+    paths = {_path(cell) for cell in cells if cell.deployment in some}
+    return frozenset(cell.deployment for cell in cells if _path(cell) in paths)
+
+
+def _path(cell: CellPlan) -> tuple[str, str]:
+    return cell.topology, cell.vnf
+
+
+def _grouped(
+    cells: Sequence[CellPlan],
+    order: Callable[[Sequence[DeploymentKey], int], Sequence[DeploymentKey]],
+    round_number: int,
+) -> list[CellPlan]:
+    """Order deployments, and the cells on each."""
+    groups = order(list(dict.fromkeys(cell.deployment for cell in cells)), round_number)
+    return [
+        cell for group in groups for cell in rotated([cell for cell in cells if cell.deployment == group], round_number)
+    ]

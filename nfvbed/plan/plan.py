@@ -1,13 +1,14 @@
 """Expands an experiment into the ordered list of trials of all its rounds."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
 from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings
-from nfvbed.plan.cells import MRR_THEN_PACED, CellPlan, DeploymentKey, cell_id
-from nfvbed.plan.order import rotated
+from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey, Point, cell_id
+from nfvbed.plan.order import at_one_path, ordered_round
+from nfvbed.plan.points import compared_points, looks_at
 from nfvbed.records import CellRole, Preset, VnfKind
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
@@ -22,12 +23,13 @@ from nfvbed.units import FrameSize
 TrialKey = tuple[int, str, str, Preset]
 """(round, cell, label of the test, preset): what identifies a unit of a plan, also after a crash."""
 Unit = tuple[str, Preset]
-"""Label of a test, and the preset of its trials; the MRR's two trials are a unit each."""
+"""Label of a test, and the preset of its trials. Those of the MRR are a unit for each preset: of its maximum that is
+all `mrr_trials` of a visit."""
 
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One unit at its place: a trial of the MRR test, or another test with all its trials."""
+    """One unit at its place: trials of the MRR test of one preset, or another test with all its trials."""
 
     sequence: int
     """Place in the plan, from 1."""
@@ -44,8 +46,8 @@ class PlannedTrial:
 
     @property
     def is_trial(self) -> bool:
-        """Whether it is a single trial; any other unit ends with a result of its own."""
-        return self.preset in MRR_THEN_PACED
+        """Whether it is of the MRR test: plain trials; any other unit ends with a result of its own."""
+        return self.preset in OF_A_VISIT
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,11 @@ class Plan:
         return {cell.id: cell for cell in self.cells}
 
     @cached_property
+    def trial_by_key(self) -> dict[TrialKey, PlannedTrial]:
+        """The units by what identifies them."""
+        return {trial.key: trial for trial in self.trials}
+
+    @cached_property
     def _rounds(self) -> dict[int, tuple[PlannedTrial, ...]]:
         return {number: tuple(trials) for number, trials in groupby(self.trials, key=lambda trial: trial.round)}
 
@@ -90,17 +97,65 @@ class Plan:
         """Give one round's trials, from 1."""
         return self._rounds.get(number, ())
 
+    @cached_property
+    def compared(self) -> Mapping[Point, tuple[str, ...]]:
+        """The traffic points at which variants are compared, each with its cells in the experiment's order."""
+        return compared_points(self.experiment, self.cells)
+
+    @cached_property
+    def rounds(self) -> tuple[int, int]:
+        """The fewest rounds in which all that is asked for can be had, and the most."""
+        repetitions = self.experiment.repetitions
+        units = [(cell.id, label) for cell in self.cells for label, _ in self.units(cell.id)]
+        least = max((self.expected(cell, label) for cell, label in units), default=0)
+        only_mrr = all(label == MRR for _, label in units)
+        most = repetitions.looks[-1] if self.compared else least
+        return least, max(least, min(most, repetitions.max_rounds) if only_mrr else repetitions.max_rounds)
+
     def units(self, cell: str) -> tuple[Unit, ...]:
         """Give what one repetition of a cell is made of."""
-        return units_of(self.experiment, self.cell_by_id[cell])
+        planned = self.cell_by_id[cell]
+        return units_of(self.experiment, planned, compared=self.is_compared(cell))
 
-    def needed(self, cell: str) -> int:
-        """Give the repetitions that a cell must have in one placement class."""
+    def trials_of(self, preset: Preset) -> int:
+        """Give the trials that a unit of the MRR test has."""
+        return self.experiment.trials.mrr_trials if preset is Preset.MRR else 1
+
+    def is_compared(self, cell: str) -> bool:
+        """Whether a cell is compared with others at its traffic point."""
+        return cell in self.compared.get(self.cell_by_id[cell].point, ())
+
+    def needed(self, cell: str, test: str = MRR) -> int:
+        """Give the repetitions that a cell must have.
+
+        Args:
+            cell: its id.
+            test: label of a test. Of the MRR where variants are compared: the rounds of the first look; of any other:
+                repetitions in one placement class.
+        """
         repetitions = self.experiment.repetitions
-        if self.cell_by_id[cell].role is CellRole.SUBJECT:
-            fewer = repetitions.needed_slow if self.is_slow(self.cell_by_id[cell].deployment) else None
-            return repetitions.needed if fewer is None else min(repetitions.needed, fewer)
-        return min(repetitions.needed, repetitions.needed_ceilings)
+        planned = self.cell_by_id[cell]
+        if planned.role is not CellRole.SUBJECT:
+            return min(self._most_rounds_needed, repetitions.needed_ceilings)
+        if test == MRR and self.is_compared(cell):
+            return repetitions.looks[0]
+        fewer = repetitions.needed_slow if self.is_slow(planned.deployment) else None
+        return repetitions.needed if fewer is None else min(repetitions.needed, fewer)
+
+    def looks(self, point: Point) -> tuple[int, ...]:
+        """Give the rounds after which a traffic point is looked at."""
+        return looks_at(self.experiment, len(self.compared[point]))
+
+    def expected(self, cell: str, test: str = MRR) -> int:
+        """Give the rounds that a cell has at least: more than it needs where one look comes after all of them."""
+        if test == MRR and self.is_compared(cell):
+            return self.looks(self.cell_by_id[cell].point)[0]
+        return self.needed(cell, test)
+
+    @property
+    def _most_rounds_needed(self) -> int:
+        repetitions = self.experiment.repetitions
+        return max(repetitions.needed, repetitions.looks[0]) if self.compared else repetitions.needed
 
     def by_deployment(self, trials: Iterable[PlannedTrial]) -> list[tuple[DeploymentKey, tuple[PlannedTrial, ...]]]:
         """Group trials that follow each other on the same deployment of one round, in order."""
@@ -134,8 +189,9 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
     present = [cell for cell, reason in reasons if not reason and not left_out[cell.id]]
     skipped = tuple((cell, left_out[cell.id]) for cell, reason in reasons if not reason and left_out[cell.id])
     ceilings = planned_ceilings(experiment, variants, present, choices) if experiment.ceilings else []
-    late = {c.deployment for c in present if c.variant in slow or _is_guest(choices.get((c.variant, c.vnf)))}
-    trials = _ordered(experiment, ceilings, present, late if experiment.repetitions.budget_s is not None else ())
+    late = frozenset(c.deployment for c in present if c.variant in slow or _is_guest(choices.get((c.variant, c.vnf))))
+    late = late if experiment.repetitions.budget_s is not None else frozenset()
+    trials = _ordered(experiment, ceilings, present, late)
     return Plan(experiment, (*ceilings, *present), absent, trials, choices, skipped, slow)
 
 
@@ -143,8 +199,8 @@ def _is_guest(choice: VnfChoice | None) -> bool:
     return choice is not None and choice.kind is VnfKind.VM
 
 
-def units_of(experiment: Experiment, cell: CellPlan) -> tuple[Unit, ...]:
-    """Give what one repetition of a cell is made of, in order.
+def units_of(experiment: Experiment, cell: CellPlan, *, compared: bool) -> tuple[Unit, ...]:
+    """Give what one repetition of a cell is made of, in order; where it is compared, with a trial at the common load.
 
     A ceiling has its MRR alone; the generator looped back also latency at a fixed load, which is its own floor.
     """
@@ -154,7 +210,9 @@ def units_of(experiment: Experiment, cell: CellPlan) -> tuple[Unit, ...]:
         return (*((MRR, preset) for preset in cell.presets), *own)
     found: list[Unit] = []
     for label, test in experiment.labelled_tests.items():
-        presets = cell.presets if isinstance(test, MrrTest) else (Preset(test.kind),)
+        presets: tuple[Preset, ...] = (Preset(test.kind),)
+        if isinstance(test, MrrTest):
+            presets = OF_A_VISIT if compared and cell.takes_loads else cell.presets
         found += [(label, preset) for preset in presets]
     return tuple(found)
 
@@ -170,29 +228,25 @@ def pending(trials: Iterable[PlannedTrial], done: Iterable[TrialKey]) -> tuple[P
 
 
 def _ordered(
-    experiment: Experiment, ceilings: list[CellPlan], subjects: list[CellPlan], late: Container[DeploymentKey]
+    experiment: Experiment, ceilings: list[CellPlan], subjects: list[CellPlan], late: frozenset[DeploymentKey]
 ) -> tuple[PlannedTrial, ...]:
-    """Order the trials of all rounds; `late` deployments come last in each, so that a budget does not end with them."""
+    """Order the trials of all rounds; `late` deployments come last in each, so that a budget does not end with them.
+
+    Where variants are compared all of a path come last together, so that partners stay next to each other.
+    """
+    points = compared_points(experiment, subjects)
+    late = at_one_path(subjects, late) if points else late
+    compared = {cell for cells in points.values() for cell in cells}
     trials: list[PlannedTrial] = []
     for number in range(1, experiment.repetitions.max_rounds + 1):
-        ordered = [*_grouped(ceilings, number), *_grouped(subjects, number)]
-        ordered.sort(key=lambda cell: cell.deployment in late)
-        for cell in ordered:
+        for cell in ordered_round(ceilings, subjects, number, late):
             trials += [
                 PlannedTrial(len(trials) + offset, number, cell.id, preset, label)
-                for offset, (label, preset) in enumerate(units_of(experiment, cell), start=1)
+                for offset, (label, preset) in enumerate(
+                    units_of(experiment, cell, compared=cell.id in compared), start=1
+                )
             ]
     return tuple(trials)
-
-
-def _grouped(cells: Sequence[CellPlan], round_number: int) -> list[CellPlan]:
-    """Order the deployments of a round, and the cells within each."""
-    groups = list(dict.fromkeys(cell.deployment for cell in cells))
-    return [
-        cell
-        for group in rotated(groups, round_number)
-        for cell in rotated([cell for cell in cells if cell.deployment == group], round_number)
-    ]
 
 
 def _subject(

@@ -26,6 +26,7 @@ from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
 from nfvbed.run.testing import DeploymentLost, Tester
 from nfvbed.run.tools import Tools
+from nfvbed.spec.dataplanes.options import IO_PATHS
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.held import HeldGenerator
@@ -140,14 +141,14 @@ class Bench:
             self._set_aside(cell, variant, reason)
             return
         config = self._ledger.put_blob("variant", described(variant, cell, setup.deployment.versions))
-        rig = self._ledger.put_blob("rig", self._site.rig(cell.port_kind))
+        rig = self._ledger.put_blob("rig", self._site.rig(cell.port_kind, setup.deployment))
         self._ledger.register(cell, config, rig)
         warm_up = requests.warm_up(self._plan.experiment, cell)
         for index, trial in enumerate(trials):
             with self._failure_told(trial, setup):
                 if index == 0 and warm_up is not None:
                     setup.measures.warm_up(warm_up)
-                if trial.is_trial:
+                for _ in range(self._ledger.trials_left(trial) if trial.is_trial else 0):
                     self._measure(trial, cell, setup)
             if not trial.is_trial:
                 self._tester.test(trial, cell, setup)
@@ -155,7 +156,7 @@ class Bench:
     def _measure(self, trial: PlannedTrial, cell: CellPlan, setup: Setup) -> None:
         request = self._request(cell, trial)
         self._observer.trial_started(trial, request.duration_ns / NS_PER_S)
-        record = setup.measures.measure(self._ledger.task(trial, request))
+        record = setup.measures.measure(self._ledger.task(trial, request, setup.site.renews))
         self._ledger.add_trial(record)
         self._observer.trial_ended(record)
 
@@ -172,6 +173,10 @@ class Bench:
     def _request(self, cell: CellPlan, trial: PlannedTrial) -> TrafficRequest:
         if trial.preset is Preset.MRR:
             return requests.maximum(self._plan.experiment, cell)
+        if trial.preset is Preset.COMMON:
+            aside = self._ledger.set_aside
+            partners = [other for other in self._plan.compared.get(cell.point, ()) if other not in aside]
+            return requests.common(self._plan.experiment, cell, partners, self._ledger.trials)
         return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify)
 
     def _set_aside(self, cell: CellPlan, variant: Variant, reason: str) -> None:
@@ -188,9 +193,13 @@ class Bench:
 def described(variant: Variant, cell: CellPlan, versions: dict[str, str]) -> dict[str, object]:
     """Give what the configuration hash stands for: the variant as resolved, with the versions under test.
 
-    Its ports are named where few have them set so: comparisons match ceilings by that (`RunData.ports`).
+    Its ports are named where few have them set so, and its I/O path where the kind of its ports leaves it open:
+    comparisons match ceilings by that (`RunData.ports`, `RunData.io_paths`).
     """
     told: dict[str, object] = {"role": cell.role.value, "variant": variant, "versions": versions}
     if variant.ports != variant.port_kind.value:
         told["ports"] = variant.ports
+    io_path = variant.io_path(cell.role)
+    if io_path != IO_PATHS.get(variant.port_kind):
+        told["io_path"] = io_path
     return told

@@ -1,16 +1,27 @@
 """Writes what a run does into the store, and knows what was done before."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from uuid6 import uuid7
 
 from nfvbed.errors import NfvbedError, NotComparableError
 from nfvbed.measure.task import TrialTask
-from nfvbed.plan.cells import MRR_THEN_PACED, CellPlan, DeploymentKey
+from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial, TrialKey
 from nfvbed.plan.standing import DoneTest, DoneTrial
-from nfvbed.records import CellRecord, Deployment, Engine, FactRecord, Preset, RunRecord, Status, TrialRecord
+from nfvbed.records import (
+    CellRecord,
+    Deployment,
+    Engine,
+    FactRecord,
+    Preset,
+    Renewed,
+    RunRecord,
+    Status,
+    TrialRecord,
+)
 from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
@@ -18,9 +29,9 @@ from nfvbed.store.clock import utc_now
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.units import NS_PER_S
 
-PLAN_FORMAT = 2
-ONBOARD = "onboard."
-"""What the steps of VNFs are named by, as `deploy.` those of data planes."""
+PLAN_FORMAT = 3
+DEPLOY, ONBOARD = "deploy.", "onboard."
+"""What the steps of data planes and of VNFs are named by, once."""
 NO_RIG = ""
 """A cell that was never deployed has no rig."""
 
@@ -65,29 +76,36 @@ class RunLedger:
     Args:
         store: open for writing; the run is in it.
         run: the run.
-        simulated: whether nothing in it is measured.
+        study: what is asked.
     """
 
-    def __init__(self, store: Store, run: RunRecord, simulated: bool) -> None:
+    def __init__(self, store: Store, run: RunRecord, study: Study) -> None:
         self.run = run
         self._store = store
-        self.simulated = simulated
+        self.simulated = study.simulated
+        self._mrr_trials = study.experiment.trials.mrr_trials
         self._cells = {cell.id: cell for cell in store.cells(run.id)}
-        self._trials = store.trials(run.id)
+        self._ok: list[TrialRecord] = []
+        self._done: list[DoneTrial] = []
+        self._counts: Counter[TrialKey] = Counter()
+        self._finished: list[TrialKey] = []
+        self._next_sequence = 1
+        for trial in store.trials(run.id):
+            self._note(trial)
         self._results = store.results(run.id)
+        self._finished += [test.key for test in self.done_tests]
         self._given_up: dict[str, NfvbedError] = {}
         self._failed_tests: dict[tuple[int, str, str], NfvbedError] = {}
 
     @property
     def trials(self) -> tuple[TrialRecord, ...]:
         """All trials that ended well, in order."""
-        return tuple(trial for trial in self._trials if trial.status is Status.OK)
+        return tuple(self._ok)
 
     @property
     def done(self) -> tuple[DoneTrial, ...]:
         """Those of the MRR, as planning needs them."""
-        mrr = (trial for trial in self.trials if trial.preset in MRR_THEN_PACED)
-        return tuple(DoneTrial(t.round, t.cell, t.preset, t.core_distance_ns) for t in mrr)
+        return tuple(self._done)
 
     @property
     def results(self) -> tuple[ResultRecord, ...]:
@@ -119,7 +137,16 @@ class RunLedger:
     @property
     def done_keys(self) -> frozenset[TrialKey]:
         """What need not be repeated."""
-        return frozenset((*(trial.key for trial in self.done), *(test.key for test in self.done_tests)))
+        return frozenset(self._finished)
+
+    def finished_since(self, number: int) -> Sequence[TrialKey]:
+        """Give the same in the order in which it ended, without the first ones."""
+        return self._finished[number:]
+
+    def trials_left(self, unit: PlannedTrial) -> int:
+        """Give how many trials of the MRR test a unit still lacks: a visit may have been cut short."""
+        of_one = self._mrr_trials if unit.preset is Preset.MRR else 1
+        return max(of_one - self._counts[unit.key], 0)
 
     @property
     def set_aside(self) -> frozenset[str]:
@@ -139,10 +166,16 @@ class RunLedger:
     @property
     def next_sequence(self) -> int:
         """The number of the next trial; a repetition of one that failed gets a number of its own."""
-        return max((trial.sequence for trial in self._trials), default=0) + 1
+        return self._next_sequence
 
-    def task(self, trial: PlannedTrial, request: TrafficRequest) -> TrialTask:
-        """Give what a measurement needs to know of the next trial."""
+    def task(self, trial: PlannedTrial, request: TrafficRequest, renewed: Renewed | None = None) -> TrialTask:
+        """Give what a measurement needs to know of the next trial.
+
+        Args:
+            trial: its unit.
+            request: its traffic.
+            renewed: what its visit set up again.
+        """
         return TrialTask(
             run=self.run.id,
             cell=trial.cell,
@@ -150,6 +183,7 @@ class RunLedger:
             round=trial.round,
             preset=trial.preset,
             request=request,
+            renewed=renewed,
         )
 
     def put_blob(self, kind: str, value: Any) -> str:
@@ -196,7 +230,7 @@ class RunLedger:
     def add_trial(self, record: TrialRecord) -> None:
         """Write a trial that ended."""
         self._store.add_trial(record)
-        self._trials.append(record)
+        self._note(record)
 
     def add_result(self, record: ResultRecord, error: NfvbedError | None = None) -> None:
         """Write what came of a test.
@@ -207,6 +241,7 @@ class RunLedger:
         """
         self._store.add_result(record)
         self._results.append(record)
+        self._finished.append((record.round, record.cell, record.test, Preset(record.kind.value)))
         if error is not None:
             self._failed_tests[record.key] = error
 
@@ -243,7 +278,7 @@ class RunLedger:
         of_vnfs = {step for handle in deployment.vnfs for step in handle.steps}
         for step, duration_ns in deployment.steps:
             if (step, duration_ns) not in of_vnfs:
-                name = step if step.startswith(ONBOARD) else f"deploy.{step}"
+                name = step if step.startswith((DEPLOY, ONBOARD)) else DEPLOY + step
                 self._write_fact(round_number, name, duration_ns, detail)
         for handle in deployment.vnfs:
             about = detail | {"name": handle.name, "accelerator": handle.accelerator.value}
@@ -280,6 +315,20 @@ class RunLedger:
         self._store.finish_run(self.run.id, status, reason, cells)
         self.run = self._store.run(self.run.id)
         return self.run
+
+    def _note(self, trial: TrialRecord) -> None:
+        """Count a trial, so that nothing has to be counted again at each one of a long run."""
+        self._next_sequence = max(self._next_sequence, trial.sequence + 1)
+        if trial.status is not Status.OK:
+            return
+        self._ok.append(trial)
+        if trial.preset not in OF_A_VISIT:
+            return
+        done = DoneTrial(trial.round, trial.cell, trial.preset, trial.core_distance_ns)
+        self._done.append(done)
+        self._counts[done.key] += 1
+        if self._counts[done.key] == (self._mrr_trials if trial.preset is Preset.MRR else 1):
+            self._finished.append(done.key)
 
     def _record(self, cell: CellPlan, config_hash: str, rig_hash: str) -> CellRecord:
         return CellRecord(

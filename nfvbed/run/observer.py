@@ -1,6 +1,7 @@
 """What a run tells while it runs; the command line shows it, tests collect it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
@@ -10,6 +11,24 @@ from nfvbed.results import ResultRecord
 
 TimeLeft = Callable[[], float]
 """Estimates how long the rest of a run takes, in s; 0 where its time is virtual. Call it between trials."""
+
+
+@dataclass(frozen=True)
+class RoundEnd:
+    """Where a run stands after a round."""
+
+    number: int
+    of: tuple[int, int]
+    """Rounds that the run has at least and at most."""
+    standing: Standing
+    points: int
+    """Traffic points at which variants are compared."""
+    decided: int
+    """Those of them that are decided."""
+    ends: bool
+    """Nothing is measured any more."""
+    left_s: float
+    """About so long takes the rest, as far as it is known; 0 where time is virtual."""
 
 
 class Observer:
@@ -36,8 +55,8 @@ class Observer:
     def deployment_ended(self, key: DeploymentKey) -> None:
         """A data plane was taken down."""
 
-    def round_ended(self, round_number: int, standing: Standing, left_s: float) -> None:
-        """A round is complete; what is missing will take about so long."""
+    def round_ended(self, end: RoundEnd) -> None:
+        """A round is complete."""
 
     def run_ended(self, run: RunRecord) -> None:
         """The run's end is in the store."""

@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 from nfvbed.errors import DeployError
 from nfvbed.measure.pacing import paced_rate_pps
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.standing import Classify
-from nfvbed.records import TrialRecord
+from nfvbed.records import Preset, TrialRecord
 from nfvbed.run.references import Known
 from nfvbed.spec.experiment import Experiment
 from nfvbed.traffic.generator import GeneratorInfo, TrafficRequest
 from nfvbed.units import NS_PER_S, frame_mix
+
+RECENT = 200
+"""Trials, the newest, that show the host's placement classes well enough to choose a load by."""
 
 
 def warm_up(experiment: Experiment, cell: CellPlan) -> TrafficRequest | None:
@@ -39,16 +43,37 @@ def paced(experiment: Experiment, cell: CellPlan, trials: Sequence[TrialRecord],
     Raises:
         DeployError: nothing came through at maximum load.
     """
-    rates, _ = Known(trials, (), classify, None).mrr(cell.id)
-    if not any(rates):
-        raise DeployError(
-            f"no frame came through {cell.id}",
-            where=f"variant {cell.variant}, topology {cell.topology}",
-            observed="0 frames/s at maximum load",
-            fix=f"nfvbed trace {cell.variant} shows the hop that loses them",
-        )
-    rate = paced_rate_pps(rates, experiment.trials.paced_fraction, 2 if cell.bidirectional else 1)
-    return replace(_request(experiment, cell, experiment.trials.paced_duration_s), rate_pps=rate)
+    # All that a long run has would be sorted into classes again for each visit, between two trials.
+    looked_at = [t for t in trials[:-RECENT] if (t.cell, t.preset) == (cell.id, Preset.MRR)] + list(trials[-RECENT:])
+    rates, _ = Known(looked_at, (), classify, None).mrr(cell.id)
+    _require_frames(cell, rates)
+    return _at_part_of(experiment, cell, rates)
+
+
+def common(
+    experiment: Experiment, cell: CellPlan, partners: Sequence[str], trials: Sequence[TrialRecord]
+) -> TrafficRequest:
+    """Give the traffic of a trial at the load that all variants of a traffic point share.
+
+    That is a fraction of the lowest median MRR that they have shown so far; before the first visit to a partner it is
+    the cell's own.
+
+    Args:
+        experiment: as declared.
+        cell: the cell.
+        partners: all cells of its traffic point that are measured.
+        trials: all trials of the run that ended well.
+
+    Raises:
+        DeployError: nothing came through at maximum load.
+    """
+    rates: dict[str, list[int]] = {}
+    for trial in trials:
+        if trial.preset is Preset.MRR and trial.cell in (cell.id, *partners):
+            rates.setdefault(trial.cell, []).append(trial.forwarded_rate_pps)
+    _require_frames(cell, rates.get(cell.id, ()))
+    lowest = min((of_one for of_one in rates.values() if any(of_one)), key=median)
+    return _at_part_of(experiment, cell, lowest)
 
 
 def plain(experiment: Experiment, cell: CellPlan) -> TrafficRequest:
@@ -67,6 +92,21 @@ def misfit(cell: CellPlan, info: GeneratorInfo) -> str:
     if cell.flows > info.max_flows:
         return f"{cell.flows} flows; {engine} has at most {info.max_flows}"
     return ""
+
+
+def _require_frames(cell: CellPlan, rates: Sequence[int]) -> None:
+    if not any(rates):
+        raise DeployError(
+            f"no frame came through {cell.id}",
+            where=f"variant {cell.variant}, topology {cell.topology}",
+            observed="0 frames/s at maximum load",
+            fix=f"nfvbed trace {cell.variant} shows the hop that loses them",
+        )
+
+
+def _at_part_of(experiment: Experiment, cell: CellPlan, rates: Sequence[int]) -> TrafficRequest:
+    rate = paced_rate_pps(rates, experiment.trials.paced_fraction, 2 if cell.bidirectional else 1)
+    return replace(_request(experiment, cell, experiment.trials.paced_duration_s), rate_pps=rate)
 
 
 def _request(experiment: Experiment, cell: CellPlan, duration_s: float) -> TrafficRequest:

@@ -14,14 +14,25 @@ from nfvbed.spec.vnf import VnfChoice
 
 
 def stored_study(plan: Mapping[str, Any]) -> tuple[Study, tuple[str, ...]]:
-    """Rebuild what a run was begun with; the files may have changed since."""
-    experiment = Experiment.model_validate(plan["experiment"])
+    """Rebuild what a run was begun with; the files may have changed since, and so may what a key means."""
+    experiment = Experiment.model_validate(_as_meant(plan["experiment"]))
     variants = tuple(Variant.model_validate(variant) for variant in plan["variants"])
     choices = {
         (entry["variant"], entry["choice"]["label"]): VnfChoice.model_validate(entry["choice"])
         for entry in plan.get("choices", ())
     }
     return Study(experiment, variants, SiteSpec.model_validate(plan["site"]), choices), tuple(plan["runnable"])
+
+
+def _as_meant(experiment: Mapping[str, Any]) -> dict[str, Any]:
+    """Say of an experiment from before plans of format 3 what it meant: one trial at maximum load in each repetition.
+
+    It was enough to have the repetitions that were asked for; there were no looks and no common load.
+    """
+    if "purpose" in experiment:
+        return dict(experiment)
+    trials = {"mrr_trials": 1, **experiment.get("trials", {})}
+    return {**experiment, "purpose": "survey", "trials": {"mrr_duration_s": 0.5, **trials}}
 
 
 def never_reached(run: RunRecord, plan: Mapping[str, Any], cells: Sequence[CellRecord]) -> tuple[CellRecord, ...]:

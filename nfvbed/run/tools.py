@@ -11,6 +11,7 @@ from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.plan.standing import Classify
 from nfvbed.records import Deployment, TrialRecord
+from nfvbed.run.looks import Decide, decided
 from nfvbed.traffic.generator import Generator, TrafficRequest
 
 
@@ -29,9 +30,10 @@ MeasureWith = Callable[[Site, Deployment, Generator], Measures]
 
 @dataclass(frozen=True)
 class Tools:
-    """The measurement, the placement rule and the clock."""
+    """The measurement, the placement rule, the rule of looks and the clock."""
 
     measure_with: MeasureWith = Measurement
     classify: Classify = classify
+    decide: Decide = decided
     clock: Callable[[], float] = time.monotonic
     """Seconds; for the time limit, the facts and the estimate."""

@@ -55,21 +55,30 @@ class RepetitionsSpec(SpecModel):
     needed: int = Field(5, ge=1, le=1000)
     """Rounds of a survey, and repetitions in one placement class of tests beside the MRR."""
     needed_ceilings: int = Field(3, ge=1, le=1000)
-    """The same for the ceilings, at most `needed`; a ceiling bounds a result and is not compared with it."""
+    """Rounds in which ceilings are measured, the first ones; a ceiling bounds a result and is not compared with it."""
     needed_slow: int | None = Field(None, ge=1, le=1000)
-    """The same for cells whose deployment takes long (virtual machines to boot, 100,000 rules to write), at most
-    `needed`; none: as all others."""
+    """As `needed`, for cells whose deployment takes long (virtual machines to boot, 100,000 rules to write), at most
+    `needed`; none: as all others. Comparisons need the rounds of the first look all the same."""
     only_lacking: bool = False
-    """Later rounds repeat only cells that still lack repetitions; else all, so that each round is a comparison."""
+    """Later rounds of a survey repeat only cells that still lack repetitions; else all, so that each round visits all
+    variants."""
     max_spread: float = Field(0.05, gt=0, le=10)
     """Interquartile range of a cell's rates in one placement class, as a part of their median, that counts as stable;
     a result that scatters more carries the warning `unstable`."""
     max_rounds: int = Field(12, ge=1, le=10_000)
+    """Of tests beside the MRR, which wait for a placement class, and of all else."""
     time_limit_s: float = Field(360, gt=0)
     """No new round starts after it; what is missing then is `blocked`."""
     budget_s: float | None = Field(None, gt=0)
     """Seconds for the whole run: what is not expected to end within it is not begun, and is `blocked` (budget). What
-    takes long to deploy comes last in each round."""
+    takes long to deploy comes last in each round. The rounds up to the first look of a comparison are not held to it,
+    as there is no verdict with fewer: `time_limit_s` bounds them."""
+
+    @model_validator(mode="after")
+    def looks_ascend(self) -> "RepetitionsSpec":
+        if min(self.looks) < 1 or list(self.looks) != sorted(set(self.looks)):
+            raise ValueError(f"looks {list(self.looks)} must be numbers of rounds that rise")
+        return self
 
     @model_validator(mode="after")
     def rounds_reach_what_is_needed(self) -> "RepetitionsSpec":
@@ -106,7 +115,8 @@ class Experiment(SpecModel):
     site: str = "lab"
     purpose: Literal["compare", "survey"] = "compare"
     """`compare`: rounds at the looks of `repetitions.looks`, paired verdicts, `blocked` below the first look;
-    `survey`: few rounds, ranges and an order, no verdicts."""
+    `survey`: few rounds, ranges and an order, no verdicts. A variant that is alone at a traffic point is measured as in
+    a survey."""
     variants: tuple[str, ...] = Field(min_length=1)
     """Their names, or `all`: every variant that has a file and is no simulation."""
     baseline: str | None = None
@@ -195,6 +205,16 @@ class Experiment(SpecModel):
     def baseline_is_a_variant(self) -> "Experiment":
         if self.baseline not in (None, BEST, *self.variants):
             raise ValueError(f"baseline {self.baseline!r} is none of the variants {list(self.variants)}")
+        return self
+
+    @model_validator(mode="after")
+    def rounds_reach_the_first_look(self) -> "Experiment":
+        first, most = self.repetitions.looks[0], self.repetitions.max_rounds
+        if self.purpose == "compare" and len(self.variants) > 1 and self.has_mrr and most < first:
+            raise ValueError(
+                f"repetitions.max_rounds ({most}) must be at least the first of repetitions.looks ({first}), as fewer "
+                "rounds decide nothing; or choose purpose: survey"
+            )
         return self
 
     @model_validator(mode="after")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Self, TypeVar
 from pydantic import Field, model_validator
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.records import PortKind
+from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.dataplanes.found import declared_options, name_of
-from nfvbed.spec.dataplanes.options import DataPlaneOptions
+from nfvbed.spec.dataplanes.options import REFERENCE_IO_PATHS, DataPlaneOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layout, offers
 from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.vnf import NATIVE, VnfUse
@@ -43,6 +43,15 @@ class Variant(SpecModel):
     def ports(self) -> str:
         """What keeps ceilings apart: the kind of the generator's ports, and settings few have (`veth-no-offloads`)."""
         return "-".join((self.port_kind.value, *self.options.port_settings(self.port_kind)))
+
+    def io_path(self, role: CellRole = CellRole.SUBJECT) -> str:
+        """By which way frames pass the ports outside: of the data plane, or of what stands in its place.
+
+        The generator looped back on these ports (and a VNF with it) passes them as it does for the data plane.
+        """
+        if role is CellRole.REFERENCE:
+            return REFERENCE_IO_PATHS.get(self.port_kind, "")
+        return self.options.io_path(self.port_kind)
 
     def lacks(self, topology: str) -> str:
         """Say why it has not this topology; empty where it has."""

@@ -100,7 +100,9 @@ class TestBench:
 
     def task(self) -> TrialTask:
         """Give the next trial's task: the experiment's traffic at maximum load, stamped and counted."""
-        return self.context.ledger.task(self.unit, requests.plain(self.plan.experiment, self.cell))
+        return self.context.ledger.task(
+            self.unit, requests.plain(self.plan.experiment, self.cell), self.setup.site.renews
+        )
 
     def bare_task(self) -> TrialTask:
         """Give one without stamps, which cost the generator time, and without counters."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from statistics import median_low
 
 from nfvbed.compare.latency import LatencySummary, merge_latency
-from nfvbed.measure.searching import trial_of
+from nfvbed.missing import missing_of
 from nfvbed.records import TrialRecord
 from nfvbed.results import MeasuredRow, Quantity
 from nfvbed.run.kinds.bench import OneClass, TestBench
@@ -34,7 +34,7 @@ class _Seen:
 
     trial: TrialRecord
     rate_pps: int
-    loss_percent: float
+    missing_percent: float
     latency: LatencySummary | None
 
 
@@ -90,10 +90,10 @@ class RowMeter:
 
     def _quantities(self, shown: _Seen, alike: list[_Seen]) -> tuple[Quantity, ...]:
         rates = [seen.rate_pps for seen in alike]
-        losses = [seen.loss_percent for seen in alike]
+        losses = [seen.missing_percent for seen in alike]
         quantities = [
             Quantity(name="rate", value=shown.rate_pps, unit="frames/s", low=min(rates), high=max(rates)),
-            Quantity(name="loss", value=shown.loss_percent, unit="%", low=min(losses), high=max(losses)),
+            Quantity(name="missing frames", value=shown.missing_percent, unit="%", low=min(losses), high=max(losses)),
             Quantity(
                 name=OF_THE_FIRST,
                 value=100 * shown.rate_pps / self._first_pps if self._first_pps else None,
@@ -110,9 +110,9 @@ class RowMeter:
 
 
 def _seen(trial: TrialRecord) -> _Seen:
-    """Read a trial as searches do: what a port refused at a given load is lost, what the generator left out is not."""
+    """Read a trial as searches do: what a port refused at a given load is missing, what came too late is not."""
     latency = merge_latency(text for text in trial.latency_hdr if text)
-    return _Seen(trial, trial.forwarded_rate_pps, 100 * trial_of(trial).loss_ratio, latency)
+    return _Seen(trial, trial.forwarded_rate_pps, 100 * (missing_of([trial]) or 0.0), latency)
 
 
 def counted(number: int, what: str) -> str:

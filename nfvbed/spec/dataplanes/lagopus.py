@@ -6,7 +6,7 @@ from pydantic import Field
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import CoreUse, DataPlaneOptions, refuse_existing, veth_for_processes
+from nfvbed.spec.dataplanes.options import AF_PACKET, CoreUse, DataPlaneOptions, refuse_existing, veth_for_processes
 from nfvbed.spec.rings import POWER_OF_TWO
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
@@ -17,6 +17,10 @@ class LagopusRawOptions(DataPlaneOptions):
     dataplane: Literal["lagopus-raw"]
     core_use: CoreUse = "threaded-napi"
     """Which core receives frames for its sockets: as for the bridge."""
+
+    def io_path(self, kind: PortKind) -> str:
+        """Packet sockets."""
+        return AF_PACKET
 
     @property
     def veth_core_use(self) -> CoreUse:

@@ -15,6 +15,21 @@ CoreUse = Literal["threaded-napi", "rps", "inline"]
 
 USUAL_RING = 1024
 
+NETDEV = "netdev"
+"""The kernel's own way between network devices: buffers of its stack, handed on in softirq."""
+AF_XDP, AF_PACKET = "af_xdp", "af_packet"
+"""Sockets that give a program of user space the frames of a network device."""
+IO_PATHS: dict[PortKind, str] = {
+    PortKind.VHOST_USER: "vhost",
+    PortKind.MEMIF: "memif",
+    PortKind.VF: "vf",
+    PortKind.PCI: "pci",
+    PortKind.SIMULATED: "simulated",
+}
+"""Kinds of ports that there is one way to pass."""
+REFERENCE_IO_PATHS = IO_PATHS | {PortKind.VETH: AF_XDP}
+"""How testpmd passes them in the switch's place (`deploy/dataplanes/testpmd_veth.py`)."""
+
 PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v[1-8][ab])$")]
 """A data plane's port: p0 and p1 outside, v1a and v1b at the first VNF."""
 
@@ -72,6 +87,13 @@ class DataPlaneOptions(SpecModel):
         if kind in (PortKind.VHOST_USER, PortKind.MEMIF) and self.ring_size != USUAL_RING:
             return (f"ring-{self.ring_size}",)
         return ()
+
+    def io_path(self, kind: PortKind) -> str:
+        """Name the way by which its frames pass ports of a kind: a ceiling bounds only what has the same way.
+
+        Of veth ports, which several have, each says its own: with a system call or without, in the kernel or outside.
+        """
+        return IO_PATHS.get(kind, NETDEV)
 
     @property
     def slow_to_deploy(self) -> bool:

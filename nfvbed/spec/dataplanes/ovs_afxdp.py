@@ -6,7 +6,7 @@ from pydantic import model_validator
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import refuse_existing
+from nfvbed.spec.dataplanes.options import AF_XDP, refuse_existing
 from nfvbed.spec.dataplanes.ovs_userspace import OvsUserspaceOptions, refuse_unless_vhost_user
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
@@ -29,6 +29,10 @@ class OvsAfxdpOptions(OvsUserspaceOptions):
     vnf_ports: Literal["kernel", "vhost-user"] = "kernel"
     """`kernel`: a process gets a veth, a virtual machine a tap, and the switch an AF_XDP socket on each; `vhost-user`:
     sockets, for which DPDK is initialised."""
+
+    def io_path(self, kind: PortKind) -> str:
+        """AF_XDP sockets."""
+        return AF_XDP if kind is PortKind.VETH else super().io_path(kind)
 
     @property
     def veth_offloads(self) -> bool:

@@ -18,6 +18,10 @@ class ValeOptions(DataPlaneOptions):
     prefix: str = Field("nfv", pattern=r"^[0-9a-zA-Z_]{1,6}$")
     """Of the switches' names: `vale<prefix>0`, `vale<prefix>1`, ..."""
 
+    def io_path(self, kind: PortKind) -> str:
+        """netmap's adapter of a network device."""
+        return "netmap"
+
     @property
     def veth_core_use(self) -> CoreUse:
         """As its own."""

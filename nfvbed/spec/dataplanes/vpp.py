@@ -6,7 +6,7 @@ from pydantic import Field
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.dataplanes.options import DataPlaneOptions, refuse_existing
+from nfvbed.spec.dataplanes.options import AF_PACKET, DataPlaneOptions, refuse_existing
 from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
@@ -41,6 +41,10 @@ class VppOptions(DataPlaneOptions):
     def port_kinds(self) -> tuple[PortKind, ...]:
         """Network devices where its VNFs have them, else sockets or network cards."""
         return (PortKind.VETH,) if self.vnf_ports == "kernel" else (PortKind.VHOST_USER, PortKind.MEMIF, PortKind.PCI)
+
+    def io_path(self, kind: PortKind) -> str:
+        """Packet sockets on network devices."""
+        return AF_PACKET if kind is PortKind.VETH else super().io_path(kind)
 
     @property
     def switch_cores(self) -> int:

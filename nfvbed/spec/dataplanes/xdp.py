@@ -18,6 +18,10 @@ class XdpOptions(DataPlaneOptions):
     core_use: CoreUse = "threaded-napi"
     """Which core runs the programs: a NAPI thread or (generic) RPS on the switch's core, or the sender's softirq."""
 
+    def io_path(self, kind: PortKind) -> str:
+        """Frames never leave the driver, or the kernel's buffers of them."""
+        return "xdp-redirect" if self.mode == "native" else "xdp-generic"
+
     @property
     def veth_core_use(self) -> CoreUse:
         """As its own."""

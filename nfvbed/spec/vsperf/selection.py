@@ -90,7 +90,9 @@ def select(
     """
     case = _case(settings, test)
     title = f"VSPERF {test}: {case.description or 'no description'}"
-    draft = Draft(test, experiment={"name": name_of(test), "title": title})
+    # VSPERF has one trial of the given length, and compares nothing.
+    one_trial = {"purpose": "survey", "trials": {"mrr_trials": 1}}
+    draft = Draft(test, experiment={"name": name_of(test), "title": title, **one_trial})
     topology = _topology(draft, case)
     own = settings.for_test(case, layout(topology).vnfs if topology else 0)
     kind = map_kind(draft, own.require("TRAFFIC"))

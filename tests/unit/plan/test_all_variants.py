@@ -64,16 +64,28 @@ def test_longer_chains_of_guests_are_skipped_and_shorter_ones_repeated_less(tmp_
 
 
 def test_a_data_plane_that_takes_long_is_repeated_less(tmp_path: Path) -> None:
-    text = f"variants: [ovs-overlay-vxlan, ovs-dpdk]\nceilings: false\n{MATRIX}"
+    text = f"purpose: survey\nvariants: [ovs-overlay-vxlan, ovs-dpdk]\nceilings: false\n{MATRIX}"
     plan = plan_of(tmp_path, f"{text}\nrepetitions: {{needed: 4, needed_slow: 1}}")
     assert {(cell.variant, plan.needed(cell.id)) for cell in plan.cells} == {("ovs-overlay-vxlan", 1), ("ovs-dpdk", 4)}
 
 
 def test_with_a_budget_what_takes_long_comes_last(tmp_path: Path) -> None:
-    text = "variants: [ovs-overlay-vxlan, ovs-dpdk]\nceilings: false\nframe_sizes: [64]"
+    text = "purpose: survey\nvariants: [ovs-overlay-vxlan, ovs-dpdk]\nceilings: false\nframe_sizes: [64]"
     for budget, first in (("", "ovs-overlay-vxlan/p2p/64"), (", budget_s: 60", "ovs-dpdk/p2p/64")):
         plan = plan_of(tmp_path, f"{text}\nrepetitions: {{needed: 2{budget}}}")
         assert plan.round(1)[0].cell == first
+
+
+def test_with_a_budget_partners_stay_next_to_each_other_and_their_path_comes_last(tmp_path: Path) -> None:
+    text = "variants: [ovs-overlay-vxlan, ovs-dpdk]\nceilings: false\nframe_sizes: [64]\ntopologies: [p2p, pvp]"
+    plan = plan_of(tmp_path, f"{text}\nvnfs: [{{forwarding: io}}]\nrepetitions: {{budget_s: 60}}")
+    order = [key for key, _ in plan.by_deployment(plan.round(1))]
+    assert [(key.variant, key.topology) for key in order] == [
+        ("ovs-overlay-vxlan", "p2p"),
+        ("ovs-dpdk", "p2p"),
+        ("ovs-overlay-vxlan", "pvp"),
+        ("ovs-dpdk", "pvp"),
+    ]
 
 
 def test_ports_have_ceilings_also_where_no_variant_joins_port_to_port(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import contextlib
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -78,10 +79,13 @@ def variant(name: str = "sim-a", **options: object) -> Variant:
 
 
 def study(variants: Sequence[Variant] | None = None, **experiment: object) -> Study:
+    """A survey with one trial a visit, unless the test is about something else."""
     chosen = tuple(variants) if variants is not None else (variant(),)
-    values: dict[str, object] = {"name": "study", "title": "s", "variants": tuple(v.name for v in chosen)}
+    values: dict[str, Any] = {"name": "study", "title": "s", "variants": tuple(v.name for v in chosen)}
     values |= {"frame_sizes": (64,), "ceilings": False, "repetitions": {"needed": 2, "max_rounds": 3}}
-    spec = Experiment.model_validate({**values, **experiment})
+    values |= {"purpose": "survey", **experiment}
+    values["trials"] = {"mrr_trials": 1, **values.get("trials", {})}
+    spec = Experiment.model_validate(values)
     return Study(spec, chosen, SiteSpec(name="lab", kind="lab"))
 
 

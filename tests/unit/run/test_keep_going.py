@@ -58,10 +58,11 @@ def test_a_variant_that_fails_is_given_up_and_the_others_go_on(
 
 
 def test_later_rounds_measure_only_what_lacks(store: Store) -> None:
-    """The first trial of sim-a is mixed; sim-b has all it needs after two rounds."""
+    """The first point of sim-a's curve is in another class; sim-b has all it needs after two rounds."""
     tools = Tools(classify=lambda found: ["mixed" if index == 0 else "only" for index in range(len(found))])
     repetitions = {"needed": 2, "max_rounds": 5, "only_lacking": True}
-    run = runner(store, tools=tools).start(study(TWO, repetitions=repetitions))
+    tests = ({"kind": "latency", "fixed_load_pps": 1000, "fractions": (), "duration_s": 0.1},)
+    run = runner(store, tools=tools).start(study(TWO, repetitions=repetitions, tests=tests))
     rounds = {cell.id: {t.round for t in store.trials(run.id, cell.id)} for cell in store.cells(run.id)}
     assert run.status is Status.OK
     assert rounds == {"sim-a/p2p/64": {1, 2, 3}, "sim-b/p2p/64": {1, 2}}
@@ -79,7 +80,7 @@ def test_what_does_not_fit_into_the_budget_is_blocked_and_never_missing(store: S
     cells = store.cells(run.id)
     assert run.status is Status.BLOCKED
     assert [cell.id for cell in cells] == ["sim-a/p2p/64"]
-    assert cells[0].reason == "budget: 1 of 2 repetitions in class only; more would not have ended within 30 s"
+    assert cells[0].reason == "budget: 1 of 2 rounds; more would not have ended within 30 s"
     unreached = never_reached(run, store.get_blob(run.plan_hash), cells)
     assert [(cell.id, cell.status) for cell in unreached] == [("sim-b/p2p/64", Status.BLOCKED)]
     assert unreached[0].reason.startswith("the run ended blocked before it: budget")

@@ -104,12 +104,13 @@ def test_a_paced_trial_is_paced_by_the_cells_own_median(store: Store) -> None:
 def test_a_paced_trial_looks_at_its_own_placement_only(store: Store) -> None:
     """Half of what the other state could would be more than this one can."""
     options = {"state_change_per_s": 0.1, "capacity_pps": 5e6, "far_capacity_pps": 1e6, "noise": 0.0}
-    spec = study([variant(**options)], repetitions={"needed": 8, "max_rounds": 40})
+    spec = study([variant(**options)], repetitions={"needed": 30, "max_rounds": 40})
     trials = store.trials(runner(store, tools=Tools()).start(spec).id)
     labels = classify([trial.core_distance_ns for trial in trials])
-    loads = {(label, t.intended_load_pps) for t, label in zip(trials, labels, strict=True) if t.round > 10}
-    assert {load for label, load in loads if label == "near"} <= {None, 2_500_000}
-    assert {load for label, load in loads if label == "far"} == {None, 500_000}
+    visits = [((labels[at], labels[at + 1]), trials[at + 1]) for at in range(0, len(trials), 2)]
+    loads = {(seen, paced.intended_load_pps) for seen, paced in visits if paced.round > 10}
+    assert {load for seen, load in loads if seen == ("near", "near")} == {2_500_000}
+    assert {load for seen, load in loads if seen == ("far", "far")} == {500_000}
 
 
 @pytest.mark.parametrize(
@@ -264,19 +265,28 @@ def changing(distances: Sequence[CoreDistance | None]) -> list[str]:
     return [f"class-{index // 2}" for index in range(len(distances))]
 
 
-def test_a_class_that_never_fills_is_blocked(store: Store) -> None:
-    run = runner(store, tools=Tools(classify=changing)).start(study())
-    cell = store.cells(run.id)[0]
-    assert (run.status, cell.status) == (Status.BLOCKED, Status.BLOCKED)
-    assert run.reason == cell.reason == "placement: 1 of 2 repetitions in class class-0 after 3 rounds"
+CURVE = ({"kind": "latency", "fixed_load_pps": 1000, "fractions": (0.5,), "of": "mrr", "duration_s": 0.1},)
+"""One result of two trials."""
 
 
-def test_mixed_trials_block_by_placement(store: Store) -> None:
-    run = runner(store, tools=Tools(classify=lambda d: ["mixed"] * len(d))).start(study())
+def test_a_class_that_never_fills_blocks_a_test(store: Store) -> None:
+    tests = ({"kind": "mrr"}, *CURVE)
+    run = runner(store, tools=Tools(classify=changing)).start(study(tests=tests))
     cell = store.cells(run.id)[0]
     assert (run.status, cell.status) == (Status.BLOCKED, Status.BLOCKED)
-    assert cell.reason == "placement: 0 of 2 repetitions in class only after 3 rounds"
-    assert len(store.trials(run.id)) == 6, "no round is left out"
+    assert run.reason == cell.reason
+    assert cell.reason.startswith("placement: ")
+    assert "of 2 repetitions of latency in class class-" in cell.reason
+
+
+def test_mixed_trials_block_a_test_and_not_the_mrr(store: Store) -> None:
+    mixed = Tools(classify=lambda d: ["mixed"] * len(d))
+    assert runner(store, tools=mixed).start(study()).status is Status.OK
+    run = runner(store, tools=mixed).start(study(tests=({"kind": "mrr"}, *CURVE)))
+    cell = store.cells(run.id)[0]
+    assert (run.status, cell.status) == (Status.BLOCKED, Status.BLOCKED)
+    assert cell.reason == "placement: 0 of 2 repetitions of latency in class only after 3 rounds"
+    assert len(store.results(run.id)) == 3, "no round is left out"
     assert runner(store).resume(run).status is Status.OK, "another rule may find what it needs"
 
 
@@ -301,18 +311,18 @@ def test_no_frame_at_all_is_told(store: Store) -> None:
     assert len(store.trials(only_run(store).id)) == 1
 
 
-def test_when_only_ceilings_lack_something_only_they_are_measured(store: Store) -> None:
-    """The ceilings' first repetition is mixed, the variant's are not."""
+def test_ceilings_are_measured_in_the_first_rounds_whatever_their_class(store: Store) -> None:
+    """The ceilings' first trials are mixed."""
 
     def classify_ceilings_late(distances: Sequence[CoreDistance | None]) -> list[str]:
         return ["mixed" if index in (0, 1) else "near" for index in range(len(distances))]
 
-    spec = study(ceilings=True, repetitions={"needed": 2, "max_rounds": 5})
+    spec = study(ceilings=True, repetitions={"needed": 3, "needed_ceilings": 2, "max_rounds": 5})
     run = runner(store, tools=Tools(classify=classify_ceilings_late)).start(spec)
     rounds = {cell.id: [t.round for t in store.trials(run.id, cell.id)] for cell in store.cells(run.id)}
     assert run.status is Status.OK
     assert rounds == {
-        "loopback:simulated/p2p/64": [1, 2, 3],
-        "reference:simulated/p2p/64": [1, 2, 3],
-        "sim-a/p2p/64": [1, 1, 2, 2],
+        "loopback:simulated/p2p/64": [1, 2],
+        "reference:simulated/p2p/64": [1, 2],
+        "sim-a/p2p/64": [1, 1, 2, 2, 3, 3],
     }

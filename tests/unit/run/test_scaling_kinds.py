@@ -57,8 +57,8 @@ def test_a_given_load_shows_loss_and_latency_by_flows(store: Store) -> None:
     found = result(store, test, flow_cache=1_000, flow_miss_cost=1.0)
     few, many = rows(found)
     assert TablePayload.model_validate(found.payload).reference.of == "mrr"
-    assert value(few, "loss") == 0
-    assert value(many, "loss") == pytest.approx(100 * (1 - (5e6 / 1.99) / 4e6), rel=0.01)
+    assert value(few, "missing frames") == 0
+    assert value(many, "missing frames") == pytest.approx(100 * (1 - (5e6 / 1.99) / 4e6), rel=0.01)
     assert {"latency P50", "latency P99"} <= names(many)
 
 

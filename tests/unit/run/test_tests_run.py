@@ -79,9 +79,9 @@ def test_loads_are_parts_of_what_was_found(store: Store) -> None:
     found = SearchResult.model_validate(of(store, "search")[0].payload)
     (point,) = points(of(store, "continuous")[0])
     assert point.intended_load_pps == pytest.approx(found.of("NDR").lower_bound.load_pps / 2, abs=2)
-    assert point.loss_ratio == 0
+    assert point.missing_ratio == 0
     curve = points(of(store, "loss-curve")[0])
-    assert [round(entry.loss_ratio, 3) for entry in curve] == [pytest.approx(1 / 3, abs=0.001), 0, 0]
+    assert [round(entry.missing_ratio, 3) for entry in curve] == [pytest.approx(1 / 3, abs=0.001), 0, 0]
     latency = LoadsPayload.model_validate(of(store, "latency")[0].payload)
     assert [entry.fraction for entry in latency.points] == [0.01, 0.1, 0.5, 0.9, None]
     assert latency.points[-1].intended_load_pps == 100_000
@@ -106,28 +106,34 @@ def test_repetitions_are_counted_for_every_test(store: Store) -> None:
 
 
 def test_only_tests_that_lack_something_are_repeated(store: Store) -> None:
-    """Where the class flips, a soak counts in every class, so it has enough before the MRR has."""
-    options = {"state_change_per_s": 0.02, "far_capacity_pps": 1e6, "noise": 0.0}
-    tests = ({"kind": "mrr"}, {"kind": "soak", "load_pps": 1000, "duration_s": 40, "interval_s": 1})
-    spec = study([variant(**options)], tests=tests, repetitions={"needed": 2, "max_rounds": 60})
+    """Where the class flips, a soak counts in every class, as the MRR does, so they have enough before a latency."""
+    options = {"state_change_per_s": 0.04, "far_capacity_pps": 1e6, "noise": 0.0}
+    soak = {"kind": "soak", "load_pps": 1000, "duration_s": 40, "interval_s": 1}
+    latency = {"kind": "latency", "of": "mrr", "fractions": (0.5,), "fixed_load_pps": None, "duration_s": 20}
+    spec = study(
+        [variant(**options)], tests=({"kind": "mrr"}, soak, latency), repetitions={"needed": 2, "max_rounds": 60}
+    )
     run = runner(store, tools=Tools(classify=classify)).start(spec)
-    results = store.results(run.id)
     assert run.status is Status.OK
-    assert "mixed" in [r.placement_class for r in results]
+    soaks, latencies = of(store, "soak"), of(store, "latency")
+    assert "mixed" in [r.placement_class for r in soaks]
     rounds = {trial.round for trial in store.trials(run.id) if trial.preset is Preset.MRR}
-    assert len(rounds) > len(results) == 2
+    assert len(latencies) > len(rounds) == len(soaks) == 2
 
 
 def test_a_search_stays_in_the_class_that_the_run_is_in(store: Store) -> None:
     options = {"state_change_per_s": 0.02, "far_capacity_pps": 1e6, "capacity_pps": 5e6, "noise": 0.0}
-    spec = study([variant(**options)], tests=({"kind": "mrr"}, SEARCH), ceilings=True, repetitions={"max_rounds": 40})
+    repetitions = {"needed": 12, "max_rounds": 40}
+    spec = study([variant(**options)], tests=({"kind": "mrr"}, SEARCH), ceilings=True, repetitions=repetitions)
     run = runner(store, tools=Tools(classify=classify)).start(spec)
     truth = {"near": 5e6, "far": 1e6}
     found = [(r.placement_class, SearchResult.model_validate(r.payload)) for r in store.results(run.id)]
-    regular = [(label, result) for label, result in found if result.regular and label in truth]
+    regular = [(label, result.of("NDR").conditional_throughput_pps) for label, result in found if result.regular]
     assert regular
-    for label, result in regular:
-        assert result.of("NDR").conditional_throughput_pps == pytest.approx(truth[label], rel=0.011)
+    # A search that ended before the host showed a second state is of the `only` one; never of both.
+    for label, throughput in regular:
+        near = min(truth.values(), key=lambda capacity: abs(capacity - throughput))
+        assert throughput == pytest.approx(truth.get(label, near), rel=0.011)
 
 
 def test_a_point_of_another_class_is_measured_again(store: Store) -> None:
@@ -235,7 +241,7 @@ def test_a_resumed_run_repeats_a_test_without_a_result_and_no_other(tmp_path: Pa
 
 
 def test_kinds_and_presets_have_the_same_words() -> None:
-    assert {kind.value for kind in ResultKind} == {p.value for p in Preset} - {"mrr", "paced", "trace"}
+    assert {kind.value for kind in ResultKind} == {p.value for p in Preset} - {"mrr", "paced", "common", "trace"}
 
 
 def test_the_generators_own_latency_is_measured_at_the_fixed_load(tmp_path: Path):

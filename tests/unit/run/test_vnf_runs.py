@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from run_bench import WatchedSite, classify_all_alike, keys, runner
@@ -35,6 +36,7 @@ def _study(tmp_path: Path) -> Study:
     path.write_text(
         "name: trial\ntitle: A trial\nvariants: [simulated]\nframe_sizes: [64]\ntopologies: [p2p, pvp]\n"
         "vnfs: [{forwarding: native}, {forwarding: macswap}]\nrepetitions: {needed: 2, max_rounds: 3}\n"
+        "trials: {mrr_trials: 1}\n"
     )
     return PROJECT.load_study(path)
 
@@ -67,7 +69,6 @@ def test_every_deployment_is_asked_for_its_vnf(store: Store, study: Study) -> No
     assert set(site.asked) == {
         (CellRole.LOOPBACK, "p2p", ""),
         (CellRole.REFERENCE, "p2p", ""),
-        (CellRole.VNF, "pvp", "process-io"),
         (CellRole.VNF, "pvp", "process-macswap"),
         (CellRole.SUBJECT, "p2p", ""),
         (CellRole.SUBJECT, "pvp", "native"),
@@ -92,6 +93,20 @@ def test_the_steps_of_vnfs_are_facts(store: Store, study: Study) -> None:
     assert {fact.detail["accelerator"] for fact in facts} == {"none"}
 
 
+def test_every_step_is_stored_with_one_prefix(store: Store, study: Study) -> None:
+    class Timed(Onboarding):
+        def deploy(self, *arguments: Any, **named: Any) -> Deployment:
+            done = super().deploy(*arguments, **named)
+            # As adapters name their steps, as a site without a prefix would, and as VNFs' steps come.
+            steps = (("deploy.switch", 1), ("links", 2), ("onboard.probe", 3))
+            return done.model_copy(update={"steps": steps})
+
+    run = runner(store, Timed).start(study)
+    steps = {fact.step for fact in store.facts(run.id)}
+    assert steps >= {"deploy.switch", "deploy.links", "onboard.probe", "onboard.start"}
+    assert not [step for step in steps if step.count("deploy.") + step.count("onboard.") > 1]
+
+
 def dying(*at: int, cell: str = "") -> Tools:
     """Measure until the VNF dies: in the trials of these numbers, or always in one cell."""
 
@@ -106,9 +121,9 @@ def dying(*at: int, cell: str = "") -> Tools:
 
 def test_a_cell_whose_vnf_died_is_given_up_and_the_others_go_on(store: Store, study: Study) -> None:
     whole = runner(store, Onboarding).start(study)
-    # Ceilings have four trials in the first round, p2p two; then the first trial of pvp+native.
+    # The ceilings of the ports have two trials in the first round, p2p two; then the first trial of pvp+native.
     site = Onboarding()
-    run_it = runner(store, lambda _: site, tools=dying(7))
+    run_it = runner(store, lambda _: site, tools=dying(5))
     run = run_it.start(study)
     cells = {cell.id: cell for cell in store.cells(run.id)}
     (failed,) = [trial for trial in store.trials(run.id) if trial.status is Status.FAILED]
@@ -128,8 +143,8 @@ def test_a_cell_whose_vnf_died_is_given_up_and_the_others_go_on(store: Store, st
 def test_a_resumed_run_has_the_vnfs_that_it_began_with_and_tries_again_what_was_given_up(
     store: Store, study: Study
 ) -> None:
-    run = runner(store, Onboarding, tools=dying(7)).start(study)
-    site = Onboarding(7)
+    run = runner(store, Onboarding, tools=dying(5)).start(study)
+    site = Onboarding(5)
     again = runner(store, lambda _: site)
     resumed = again.resume(run)
     assert (resumed.status, again.failure) == (Status.OK, None)

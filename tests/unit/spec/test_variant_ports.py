@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from nfvbed.records import PortKind
+from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.variant import Variant
 
 ALLOWED = [
@@ -35,3 +35,32 @@ def test_other_ports_are_refused(options: dict[str, str], allowed: tuple[str, ..
         else:
             with pytest.raises(ValidationError, match=f"has ports of kind {' or '.join(allowed)}"):
                 Variant.model_validate({**values, "port_kind": kind})
+
+
+PATHS = [
+    ({"dataplane": "linux-bridge"}, "veth", "netdev"),
+    ({"dataplane": "ovs-kernel"}, "veth", "netdev"),
+    ({"dataplane": "macvtap"}, "veth", "netdev"),
+    ({"dataplane": "ovs-afxdp"}, "veth", "af_xdp"),
+    ({"dataplane": "xdp"}, "veth", "xdp-redirect"),
+    ({"dataplane": "xdp", "mode": "generic"}, "veth", "xdp-generic"),
+    ({"dataplane": "vale"}, "veth", "netmap"),
+    ({"dataplane": "lagopus-raw"}, "veth", "af_packet"),
+    ({"dataplane": "lagopus"}, "vhost-user", "vhost"),
+    ({"dataplane": "ovs-dpdk"}, "vhost-user", "vhost"),
+    ({"dataplane": "ovs-dpdk", "port_type": "memif"}, "memif", "memif"),
+    ({"dataplane": "ovs-overlay"}, "vhost-user", "vhost"),
+    ({"dataplane": "sriov"}, "vf", "vf"),
+    ({"dataplane": "vpp"}, "pci", "pci"),
+    ({"dataplane": "vpp", "vnf_ports": "kernel"}, "veth", "af_packet"),
+    ({"dataplane": "simulated"}, "simulated", "simulated"),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "path"), PATHS)
+def test_each_data_plane_says_how_frames_pass_its_ports(options: dict[str, str], kind: str, path: str) -> None:
+    values = {"name": "v", "title": "v", "topologies": ("p2p",), "options": options, "port_kind": kind}
+    variant = Variant.model_validate(values)
+    assert variant.io_path() == path
+    reference = "af_xdp" if kind == "veth" else path
+    assert variant.io_path(CellRole.REFERENCE) == reference, "as testpmd passes them in the switch's place"

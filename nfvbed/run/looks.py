@@ -1,0 +1,59 @@
+"""Looks at a run between its rounds: which traffic points are decided, so that their time goes to others."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from nfvbed.compare.labelling import label_run
+from nfvbed.compare.verdict import Rules, Verdict, judge
+from nfvbed.compare.visits import LabelledTrial, Visit, pair, visits_of
+from nfvbed.plan.cells import CellPlan, Point
+from nfvbed.records import TrialRecord
+from nfvbed.spec.experiment import BEST, Experiment
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is known at a look."""
+
+    experiment: Experiment
+    points: Mapping[Point, Sequence[CellPlan]]
+    """Traffic points that are not decided yet, each with the cells that are compared there."""
+    trials: Sequence[TrialRecord]
+    """All that ended well before, in order."""
+
+
+Decide = Callable[[Look], Collection[Point]]
+"""Gives the traffic points at which every comparison is decided; the rule itself belongs to `compare`."""
+
+
+def decided(look: Look) -> frozenset[Point]:
+    """Give the traffic points at which every verdict is final: no further round would change it.
+
+    Limits are left aside, as more rounds lift none.
+    """
+    classes, labelled = label_run(look.trials)
+    by_cell: dict[str, list[LabelledTrial]] = {}
+    for entry in labelled:
+        by_cell.setdefault(entry.trial.cell, []).append(entry)
+    visits = {cell: visits_of(trials, classes) for cell, trials in by_cell.items()}
+    return frozenset(point for point, cells in look.points.items() if _is_decided(look.experiment, cells, visits))
+
+
+def _is_decided(experiment: Experiment, cells: Sequence[CellPlan], visits: Mapping[str, Sequence[Visit]]) -> bool:
+    baseline = _baseline(experiment, cells, visits)
+    repetitions = experiment.repetitions
+    rules = Rules(looks=repetitions.looks, needed=repetitions.needed, max_spread=repetitions.max_spread)
+    others = [cell for cell in cells if cell != baseline]
+    judged = [
+        judge(pair(visits.get(cell.id, ()), visits.get(baseline.id, ())), rules, comparisons=len(others))
+        for cell in others
+    ]
+    return all(judgement.verdict is not Verdict.UNDECIDED for judgement in judged)
+
+
+def _baseline(experiment: Experiment, cells: Sequence[CellPlan], visits: Mapping[str, Sequence[Visit]]) -> CellPlan:
+    """Give the cell that the others are judged against, as the comparison will choose it."""
+    if experiment.baseline == BEST:
+        return max(cells, key=lambda cell: median([visit.rate_pps for visit in visits.get(cell.id, ())] or [0.0]))
+    return next((cell for cell in cells if cell.variant == experiment.baseline), cells[0])

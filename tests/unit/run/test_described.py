@@ -1,0 +1,53 @@
+"""What a configuration's hash stands for names the I/O path where the kind of port leaves it open."""
+
+import pytest
+
+from nfvbed.compare.rundata import RunData
+from nfvbed.plan.cells import CellPlan
+from nfvbed.records import CellRecord, CellRole, PortKind, RunRecord
+from nfvbed.run.bench import described
+from nfvbed.spec.variant import Variant
+
+
+def told(options: dict[str, str], kind: str, role: CellRole) -> dict[str, object]:
+    values = {"name": "v", "title": "v", "topologies": ("p2p",), "options": options, "port_kind": kind}
+    variant = Variant.model_validate(values)
+    cell = CellPlan(
+        id="v/p2p/64",
+        variant="v",
+        role=role,
+        topology="p2p",
+        frame_size=64,
+        flows=1,
+        bidirectional=True,
+        port_kind=PortKind(kind),
+        ports=variant.ports,
+    )
+    return described(variant, cell, {})
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "role", "path"),
+    [
+        ({"dataplane": "linux-bridge"}, "veth", CellRole.SUBJECT, "netdev"),
+        ({"dataplane": "linux-bridge"}, "veth", CellRole.REFERENCE, "af_xdp"),
+        ({"dataplane": "ovs-afxdp"}, "veth", CellRole.SUBJECT, "af_xdp"),
+        ({"dataplane": "ovs-dpdk"}, "vhost-user", CellRole.SUBJECT, None),
+        ({"dataplane": "ovs-dpdk"}, "vhost-user", CellRole.REFERENCE, None),
+    ],
+)
+def test_the_path_is_stored_where_the_ports_do_not_tell_it(
+    options: dict[str, str], kind: str, role: CellRole, path: str | None
+) -> None:
+    assert told(options, kind, role).get("io_path") == path
+
+
+def test_a_run_gives_the_path_that_was_stored_or_that_the_ports_tell() -> None:
+    run = RunRecord(id="r", experiment="e", site="lab", host_hash="h", plan_hash="p", started_at="")
+    values = {"run": "r", "variant": "v", "topology": "p2p", "frame_size": 64, "flows": 1, "rig_hash": "r"}
+    cells = [
+        CellRecord(id=name, config_hash=name, port_kind=kind, **values)
+        for name, kind in (("new", PortKind.VETH), ("old", PortKind.VETH), ("dpdk", PortKind.VHOST_USER))
+    ]
+    data = RunData(run, tuple(cells), (), io_paths={"new": "netdev"})
+    assert [data.io_path_of(cell) for cell in cells] == ["netdev", "", "vhost"]
