@@ -47,13 +47,15 @@ static struct ticks_rate told_rate(void)
 }
 #endif
 
-struct ticks_rate ticks_rate(void)
+struct ticks_rate ticks_rate(uint64_t known_hz)
 {
 	struct ticks_rate rate = told_rate();
 	uint64_t ns, ticks, elapsed_ns;
 
 	if (rate.hz)
 		return rate;
+	if (known_hz)
+		return (struct ticks_rate){known_hz, "given"};
 	ns = raw_ns();
 	ticks = ticks_now();
 	do

@@ -32,9 +32,10 @@ static inline uint64_t ticks_now(void)
 
 struct ticks_rate {
 	uint64_t hz;
-	const char *source; /* "cpuid-0x15", "cpuid-0x40000010", "register" or "calibrated" */
+	const char *source; /* "cpuid-0x15", "cpuid-0x40000010", "register", "given" or "calibrated" */
 };
 
-struct ticks_rate ticks_rate(void);
+/* `known_hz`: what an earlier call found; it is taken where the processor does not tell its rate. 0: not known. */
+struct ticks_rate ticks_rate(uint64_t known_hz);
 
 #endif

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.lab.workspace import Workspace
@@ -14,6 +14,24 @@ from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.pci import CableSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+
+
+class Peers(Protocol):
+    """Whoever is on the other sides of the ports: VNFs and generator.
+
+    A data plane whose ports are sockets that those listen on starts them before itself: they come up side by side, and
+    it finds somebody at each of its ports at once, where it would try again only a second later.
+    """
+
+    def start(self, foreseen: Deployment) -> None:
+        """Start them on the ports that there will be; called from the main thread, once or not at all."""
+
+    def wait(self) -> None:
+        """Wait until all of them run, so that all listen.
+
+        Raises:
+            OnboardError, VnfDiedError, GeneratorError: one does not come up.
+        """
 
 
 @dataclass(frozen=True)
@@ -30,6 +48,8 @@ class DeployRequest:
     """The site's, for variants that are steered by it."""
     cables: tuple[CableSpec, ...] = ()
     """The site's, for variants whose ports are on network cards."""
+    peers: Peers | None = None
+    """Started by the data plane where that is of use; where it does not, by others after it."""
 
 
 class DataPlane(ABC):

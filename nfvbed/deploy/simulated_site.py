@@ -52,17 +52,18 @@ class SimulatedSite(Site):
         self._states: dict[tuple[float, int], HiddenState] = {}
         self._systems: dict[str, tuple[SimulatedSystem, HiddenState]] = {}
         self._count = 0
-        self._vnf: dict[str, str] | None = None
+        self._vnfs: dict[str, dict[str, str]] = {}
 
     def facts(self) -> dict[str, Any]:
         """Describe the simulated host; it is the same everywhere."""
         return {"simulated": True, "cpu": "none", "version": __version__}
 
-    def rig(self, port_kind: PortKind) -> dict[str, Any]:
-        """Describe what surrounds the variant: a generator that sends nothing, and the VNFs set up last."""
+    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
+        """Describe what surrounds the variant: a generator that sends nothing, and the VNFs of the deployment."""
         engine = {"name": "simulated", "version": __version__}
         rig = {"simulated": True, "site": self.name, "port_kind": port_kind.value, "engine": engine}
-        return rig | {"vnf": self._vnf} if self._vnf else rig
+        vnf = self._vnfs.get(deployment.id)
+        return rig | {"vnf": vnf} if vnf else rig
 
     def probe(self, variant: Variant) -> Support:
         """Accept simulated variants only."""
@@ -102,7 +103,8 @@ class SimulatedSite(Site):
         identity = f"simulated-{self._offset}-{self._count}"
         seed = f"{options.seed} {variant.name} {role.value} {identity}"
         system = SimulatedSystem(options, role, state, seed, SimulatedPath.of(topology))
-        self._vnf = {"name": vnf.vnf.name, "kind": vnf.kind.value, "forwarding": vnf.forwarding} if vnf else None
+        if vnf is not None:
+            self._vnfs[identity] = {"name": vnf.vnf.name, "kind": vnf.kind.value, "forwarding": vnf.forwarding}
         self._systems[identity] = (system, state)
         port = GeneratorPort(engine="simulated", spec="simulated", kind=PortKind.SIMULATED)
         return Deployment(
@@ -142,9 +144,9 @@ class SimulatedSite(Site):
         """Give none: no thread of this machine does the work."""
         return ()
 
-    def core_distance_ns(self, deployment: Deployment) -> float | None:
-        """Give the distance that the hidden state shows."""
-        return self._standing(deployment)[1].core_distance_ns()
+    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
+        """Give the distance that the hidden state shows, of the two cores that a simulated host has."""
+        return {(0, 1): self._standing(deployment)[1].core_distance_ns()}
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Put the known outage into the next trial."""
@@ -162,6 +164,7 @@ class SimulatedSite(Site):
     def destroy(self, deployment: Deployment) -> None:
         """Forget it; idempotent."""
         self._systems.pop(deployment.id, None)
+        self._vnfs.pop(deployment.id, None)
 
     def _state(self, options: SimulatedOptions) -> HiddenState:
         # Variants of one host share its state: those that name the same changes and seed are on one host.

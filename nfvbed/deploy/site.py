@@ -16,6 +16,7 @@ from nfvbed.records import (
     Hop,
     PortKind,
     QualityWarning,
+    Renewed,
     Support,
     SwitchCounters,
     WorkThread,
@@ -29,16 +30,22 @@ class Site(ABC):
     """A place that can run variants. All verbs but `deploy`, `open_generator` and `destroy` change nothing."""
 
     name: str
+    renews: Renewed = Renewed.DEPLOYMENT
+    """What is set up again for each visit to a cell: what lasts from one visit to the next can make them alike."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Give the host's description; its hash is the host hash."""
 
     @abstractmethod
-    def rig(self, port_kind: PortKind) -> dict[str, Any]:
-        """Give what surrounds the variant: site, core arrangement, generator engine and version.
+    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
+        """Give what surrounds a variant: site, core arrangement, generator engine and version, VNFs.
 
         Its hash is the rig hash.
+
+        Args:
+            port_kind: of the cell's ports.
+            deployment: stands; the arrangement is its own, with all cores of its switch and its VNFs.
         """
 
     @abstractmethod
@@ -133,8 +140,16 @@ class Site(ABC):
         """Give the threads that do the packet work now (kernel threads included)."""
 
     @abstractmethod
+    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
+        """Measure the one-way cache-line time between each switch core and each other core that shares the work.
+
+        Returns:
+            ns by pair of cores; nothing where cores have no distance.
+        """
+
     def core_distance_ns(self, deployment: Deployment) -> float | None:
-        """Measure the one-way cache-line time between the switch's and the generator's core; None on one core."""
+        """Measure the greatest of these; None where there is none."""
+        return max(self.core_distances_ns(deployment).values(), default=None)
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Wait, then break the switch off and bring it back as it was; called while frames flow.

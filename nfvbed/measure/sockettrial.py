@@ -100,7 +100,7 @@ class _Window:
 
     def open(self, threads: Sequence[WorkThread]) -> None:
         """Read what is to be subtracted."""
-        self._near = self._site.core_distance_ns(self._deployment)
+        self._near = self._site.core_distances_ns(self._deployment)
         self._counted = self._site.counters(self._deployment)
         self._frames = _frames(self._ends)
         self._cpu = read_sample((t.pid, t.tid) for t in threads)
@@ -116,7 +116,7 @@ class _Window:
         sent, received = _frames(self._ends)
         self.frames = (sent - self._frames[0], received - self._frames[1])
         self.counters = difference(self._counted, self._site.counters(self._deployment))
-        self.distance = distance(self._near, self._site.core_distance_ns(self._deployment))
+        self.distance = distance(self._near, self._site.core_distances_ns(self._deployment))
         # The whole window: a tool connects and takes leave as well, and threads work for that too.
         length_ns = cpu.at_ns - self._cpu.at_ns
         times = account(threads, self._cpu, cpu, length_ns).times

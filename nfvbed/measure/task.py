@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from nfvbed.records import Preset
+from nfvbed.records import Preset, Renewed
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 
 
@@ -21,6 +21,8 @@ class TrialTask:
     round: int
     preset: Preset
     request: TrafficRequest
+    renewed: Renewed | None = None
+    """What its visit set up again; None: not told."""
     counters: bool = True
     """Read the switch's counters around the trial; a search does without, as its trials are many and short."""
     meanwhile: Callable[[], None] | None = None

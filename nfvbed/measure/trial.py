@@ -1,7 +1,7 @@
 """One trial: everything that is read around the traffic, and the record that comes of it."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +18,7 @@ from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
     CoreDistance,
+    CorePair,
     Cost,
     CpuTime,
     Deployment,
@@ -32,7 +33,7 @@ from nfvbed.units import NS_PER_S
 
 LINK_TIMEOUT_S = patient(10.0)
 """A switch that is the client of a vhost-user socket tries again once a second."""
-
+_LOOK_S = 0.01
 
 SWITCHLESS = (CellRole.LOOPBACK, CellRole.VNF)
 """Ceilings in which no switch stands."""
@@ -74,7 +75,7 @@ class Measurement:
         """
         site, deployment = self._site, self._deployment
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        distance_before = site.core_distance_ns(deployment)
+        distance_before = site.core_distances_ns(deployment)
         threads = self._threads()
         counters_before = site.counters(deployment) if task.counters else None
         self._watch.begin(threads)
@@ -84,7 +85,7 @@ class Measurement:
         of_cores = self._watch.end()
         site.verify(deployment)
         counters_after = site.counters(deployment) if task.counters else None
-        distance_after = site.core_distance_ns(deployment)
+        distance_after = site.core_distances_ns(deployment)
         cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
         received = sum(d.received for d in result.directions)
         told = without_hidden_work(cpu.times, threads, received)
@@ -97,6 +98,7 @@ class Measurement:
             sequence=task.sequence,
             round=task.round,
             preset=task.preset,
+            renewed=task.renewed,
             started_at=started_at,
             intended_load_pps=intended_load_pps(task.request),
             offered_load_pps=rate_pps(sum(d.sent for d in result.directions), result.duration_ns),
@@ -215,7 +217,7 @@ def look_for_links(generator: Generator, patience_s: float) -> GeneratorInfo:
     """Ask a generator until both of its ports have a link, or the time is over; give its last answer."""
     deadline = time.monotonic() + patience_s
     while not all((info := generator.hello()).link_up) and time.monotonic() <= deadline:
-        time.sleep(0.05)
+        time.sleep(_LOOK_S)
     return info
 
 
@@ -293,8 +295,19 @@ def _described(counters: SwitchCounters | None, result: TrafficResult) -> dict[s
     return described
 
 
-def distance(before: float | None, after: float | None) -> CoreDistance | None:
-    """Give both readings, in ns; None where one is missing: the host then has one placement class."""
-    if before is None or after is None:
+def distance(before: Mapping[tuple[int, int], float], after: Mapping[tuple[int, int], float]) -> CoreDistance | None:
+    """Give the greatest of both readings, and each pair where there are several.
+
+    Args:
+        before: ns by pair of cores.
+        after: the same.
+
+    Returns:
+        None where one reading has nothing: the host then has one placement class.
+    """
+    if not before or not after:
         return None
-    return CoreDistance(before=before, after=after)
+    pairs = [CorePair(cores=pair, before=before[pair], after=after[pair]) for pair in before if pair in after]
+    return CoreDistance(
+        before=max(before.values()), after=max(after.values()), pairs=tuple(pairs) if len(pairs) > 1 else ()
+    )

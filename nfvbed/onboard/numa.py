@@ -1,7 +1,8 @@
-"""Where a guest's vCPUs, memory and emulator threads go, and whether switch, guest and NIC are on one NUMA node.
+"""Where a guest's vCPUs, memory and emulator threads go.
 
 Pure: host topology in, placement or a refusal out. The meaning of the policies is Nova's (`hw:cpu_policy`,
-`hw:cpu_thread_policy`, `hw:numa_*`, `hw:emulator_threads_policy`).
+`hw:cpu_thread_policy`, `hw:numa_*`, `hw:emulator_threads_policy`). What came to lie on different NUMA nodes is read of
+threads, pages and NICs themselves, with every trial (`deploy/lab/memorynodes.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +23,6 @@ class Host:
     arrangement: Arrangement
     free_hugepages_mib: Mapping[int, int] | None = None
     """By node; None: not known, and not checked."""
-    nic_nodes: tuple[int, ...] = ()
-    """Nodes of the NICs under test; none where ports are virtual."""
     taken: frozenset[int] = frozenset()
     """Cores that other VNFs have to themselves."""
 
@@ -44,7 +43,6 @@ class GuestPlacement(Record):
     """For every vCPU: the cores it may run on; one where it is pinned."""
     emulator_cores: tuple[int, ...]
     nodes: tuple[GuestNode, ...]
-    warnings: tuple[str, ...] = ()
 
 
 def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> GuestPlacement:
@@ -66,7 +64,7 @@ def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> Gu
         emulator: tuple[int, ...] = tuple(sorted({*host.arrangement.control_cores, *(c for one in cores for c in one)}))
     else:
         cores, emulator = _dedicated(flavor, nodes, host)
-    return GuestPlacement(vcpu_cores=cores, emulator_cores=emulator, nodes=nodes, warnings=_apart(cores, nodes, host))
+    return GuestPlacement(vcpu_cores=cores, emulator_cores=emulator, nodes=nodes)
 
 
 def _nodes(flavor: Flavor, host: Host) -> tuple[GuestNode, ...]:
@@ -195,30 +193,6 @@ def _too_few(flavor: Flavor, node: GuestNode, cores: Sequence[int], host: Host) 
         observed=f"cores that are left: {list(cores) or 'none'} of {list(host.topology.allowed)}",
         fix="choose a flavor with cpu_policy: shared, or a host with more cores",
     )
-
-
-def _apart(cores: Sequence[Sequence[int]], nodes: Sequence[GuestNode], host: Host) -> tuple[str, ...]:
-    """Say which of switch, guest and NIC are on different nodes."""
-    if len(host.topology.nodes) < 2:
-        return ()
-    switch = {_node(host, core) for core in host.arrangement.switch_cores}
-    guest = {_node(host, core) for allowed in cores for core in allowed}
-    memory = {node.host_node for node in nodes if node.host_node is not None}
-    nics = set(host.nic_nodes)
-    found = []
-    for what, left, right in (
-        ("PMD and vCPUs", switch, guest),
-        ("PMD and guest memory", switch, memory),
-        ("PMD and NIC", switch, nics),
-        ("NIC and vCPUs", nics, guest),
-    ):
-        if left and right and left != right:
-            found.append(f"{what} are on different NUMA nodes ({_named(left)}; {_named(right)})")
-    return tuple(found)
-
-
-def _named(nodes: set[int]) -> str:
-    return ", ".join(f"node {node}" for node in sorted(nodes))
 
 
 def _node(host: Host, core: int) -> int:

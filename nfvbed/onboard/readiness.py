@@ -11,7 +11,7 @@ from nfvbed.units import NS_PER_S
 
 PROBE_RATE_PPS = 1_000
 PROBE_FRAME_BYTES = 128
-_PAUSE_S = 0.05
+_PAUSE_S = 0.01
 
 Hops = Callable[[], tuple[Hop, ...]]
 Check = Callable[[], None]

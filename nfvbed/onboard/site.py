@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from nfvbed.errors import InternalError, OnboardError, PrerequisiteError, Unsupp
 from nfvbed.onboard import path, standing
 from nfvbed.onboard.ends import EndTraffic, VnfEnds
 from nfvbed.onboard.incomplete import leave_checksums_out
+from nfvbed.onboard.peers import OnboardedPeers, is_quick
 from nfvbed.onboard.placement import placements
 from nfvbed.onboard.process.routes import RouteTable
 from nfvbed.onboard.readiness import wait_until_forwarding
@@ -58,8 +59,6 @@ class _Live:
     handles: tuple[VnfHandle, ...]
     stays: bool = False
     """They stood before, or are meant to stay: `destroy` leaves them."""
-    opened: list[Generator] = field(default_factory=list)
-    """A generator that probed and waits to be used."""
 
 
 class OnboardingSite(Site):
@@ -70,21 +69,24 @@ class OnboardingSite(Site):
 
     def __init__(self, lab: LabSite, root: Path) -> None:
         self.name = lab.name
+        self.renews = lab.renews
         self._lab = lab
         self._root = root
         self._live: dict[str, _Live] = {}
-        self._last: _Live | None = None
+        self._opened: dict[str, list[Generator]] = {}
+        """Generators that came up with their deployment, or probed, and wait to be used."""
 
     def facts(self) -> dict[str, Any]:
         """The host's description."""
         return self._lab.facts()
 
-    def rig(self, port_kind: PortKind) -> dict[str, Any]:
-        """What surrounds the variant, with the VNFs of the deployment that was set up last."""
-        rig = self._lab.rig(port_kind)
-        if self._last is None:
+    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
+        """What surrounds the variant, with the VNFs of the deployment."""
+        rig = self._lab.rig(port_kind, deployment)
+        live = self._live.get(deployment.id)
+        if live is None:
             return rig
-        choice, first = self._last.choice, self._last.handles[0]
+        choice, first = live.choice, live.handles[0]
         digest = hashlib.sha256(choice.model_dump_json(exclude={"label"}).encode()).hexdigest()
         vnf = {
             "name": choice.vnf.name,
@@ -92,8 +94,8 @@ class OnboardingSite(Site):
             "forwarding": choice.forwarding,
             "digest": digest,
             "versions": first.versions,
-            "cores": [list(handle.cores) for handle in self._last.handles],
-            "shares_core": [handle.shares_core for handle in self._last.handles],
+            "cores": [list(handle.cores) for handle in live.handles],
+            "shares_core": [handle.shares_core for handle in live.handles],
         }
         accelerator = None if first.accelerator is Accelerator.NONE else first.accelerator.value
         return rig | {"vnf": vnf, "flavor": choice.flavor.name, "accelerator": accelerator}
@@ -106,14 +108,15 @@ class OnboardingSite(Site):
         """Probe a variant that is about to be deployed; an error where this host cannot run it."""
         return self._lab.require(variant)
 
-    def begin(self) -> list[Reaped]:
+    def begin(self, *, keeps_hugepages: bool = False) -> list[Reaped]:
         """Take the host for this nfvbed and remove what dead ones left; idempotent."""
-        return self._lab.begin()
+        return self._lab.begin(keeps_hugepages=keeps_hugepages)
 
     def close(self) -> None:
         """Destroy what does not stay, and let go of the host; idempotent."""
-        for live in self._live.values():
-            _close_all(live.opened)
+        for generators in self._opened.values():
+            _close_all(generators)
+        self._opened.clear()
         self._live.clear()
         self._lab.close()
 
@@ -129,17 +132,28 @@ class OnboardingSite(Site):
         Raises:
             UnsupportedError, PrerequisiteError, DeployError, OnboardError, VnfDiedError: nothing is left behind then.
         """
-        self._last = None
         plan = layout(topology)
         if vnf is None or not plan.vnfs or role not in WITH_VNFS:
-            return self._lab.deploy(variant, topology, role)
-        self.require_vnf(topology, vnf)
-        deployment = self._lab.deploy(variant, topology, role, vnf=vnf)
+            vnf = None
+        else:
+            self.require_vnf(topology, vnf)
+        peers = OnboardedPeers(plan, vnf, self._root)
+        try:
+            beside = peers.at if role is CellRole.SUBJECT and is_quick(plan, vnf) else None
+            deployment = self._lab.deploy(variant, topology, role, vnf=vnf, peers=beside)
+        except BaseException:
+            peers.give_up()
+            raise
+        if vnf is None:
+            self._keep(deployment, peers)
+            return deployment
         try:
             stood = standing.find(deployment) if deployment.run_directory else None
             if stood is not None:
                 return self._take_over(deployment, plan, vnf, stood)
-            return self._onboard(deployment, plan, vnf)
+            if not beside:
+                peers.inside(self._host(deployment))
+            return self._onboard(deployment, plan, vnf, peers)
         except BaseException:
             self._forget(deployment)
             self._lab.destroy(deployment)
@@ -162,7 +176,9 @@ class OnboardingSite(Site):
             return self._take_over(attached, plan, vnf, found), True
         try:
             # Into the workspace that stays, not into the one that this nfvbed uses beside it.
-            done = self._onboard(attached, plan, vnf, Workspace.attach(Path(deployment.run_directory)))
+            workspace = Workspace.attach(Path(deployment.run_directory))
+            peers = OnboardedPeers(plan, vnf, self._root).inside((workspace, self._host(attached)[1]))
+            done = self._onboard(attached, plan, vnf, peers)
             live = self._live[done.id]
             standing.save(deployment, standing.StandingVnfs(choice=vnf, handles=live.handles))
         except BaseException:
@@ -217,65 +233,59 @@ class OnboardingSite(Site):
         self, deployment: Deployment, plan: Layout, choice: VnfChoice, stood: standing.StandingVnfs
     ) -> Deployment:
         standing.require_same(deployment, stood, choice)
-        places = placements(deployment, plan, choice, self._host(deployment))
+        places = placements(deployment, plan, choice, (*self._host(deployment), self._root))
         drivers = tuple(driver(choice.kind, place.does) for place in places)
         live = _Live(plan, choice, places, drivers, stood.handles, stays=True)
         return self._remember(deployment, live)
 
-    def _onboard(
-        self, deployment: Deployment, plan: Layout, choice: VnfChoice, workspace: Workspace | None = None
-    ) -> Deployment:
-        began = time.monotonic_ns()
-        host = self._host(deployment)
-        places = placements(deployment, plan, choice, host if workspace is None else (workspace, *host[1:]))
-        drivers = tuple(driver(choice.kind, place.does) for place in places)
-        live = _Live(plan, choice, places, drivers, ())
-        # All of them start at once and are then waited for: guests boot side by side.
-        live.handles = tuple(run.start(place) for run, place in zip(drivers, places, strict=True))
-        live.handles = tuple(
-            run.ready(place, handle) for run, place, handle in zip(drivers, places, live.handles, strict=True)
-        )
+    def _onboard(self, deployment: Deployment, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> Deployment:
+        if peers.began_ns is None:
+            peers.start(deployment)
+        live = _Live(plan, choice, peers.placements, peers.drivers, peers.handles)
+        self._keep(deployment, peers)
+        self._remember(deployment, live)
+        peers.wait()
+        live.handles = peers.handles
         done = self._remember(deployment, live)
+        began = peers.began_ns or peers.ready_ns
         steps = [step for handle in live.handles for step in handle.steps]
-        steps.append(("onboard.ready", time.monotonic_ns() - began))
+        steps.append(("onboard.ready", peers.ready_ns - began))
         if plan.one_way:
             self._lab.wait_for_vnfs(deployment)
         elif choice.vnf.readiness.probe_frames:
             steps += self._probe_path(done, live, began)
         return done.model_copy(update={"steps": (*done.steps, *steps)})
 
+    def _keep(self, deployment: Deployment, peers: OnboardedPeers) -> None:
+        if peers.generator is not None:
+            self._opened[deployment.id] = [peers.generator]
+
     def _probe_path(self, deployment: Deployment, live: _Live, began: int) -> list[tuple[str, int]]:
         """Send frames through, and keep the generator that did for whoever opens one next."""
-        generator = self._lab.open_generator(deployment)
-        try:
-            report = wait_until_forwarding(
-                generator,
-                live.choice.vnf.readiness.probe_frames,
-                live.choice.vnf.readiness.within_s,
-                (lambda: self.hops(deployment), lambda: self.verify(deployment)),
-                deployment,
-            )
-        except BaseException:
-            generator.close()
-            raise
-        live.opened.append(generator)
+        if not self._opened.get(deployment.id):
+            self._opened[deployment.id] = [self._lab.open_generator(deployment)]
+        report = wait_until_forwarding(
+            self._opened[deployment.id][0],
+            live.choice.vnf.readiness.probe_frames,
+            live.choice.vnf.readiness.within_s,
+            (lambda: self.hops(deployment), lambda: self.verify(deployment)),
+            deployment,
+        )
         return [("onboard.probe", report.waited_ns), ("onboard.first-frame", time.monotonic_ns() - began)]
 
-    def _host(self, deployment: Deployment) -> tuple[Workspace, Arrangement, Path]:
-        return self._lab.workspace(deployment), self._lab.arrangement(deployment), self._root
+    def _host(self, deployment: Deployment) -> tuple[Workspace, Arrangement]:
+        return self._lab.workspace(deployment), self._lab.arrangement(deployment)
 
     def _remember(self, deployment: Deployment, live: _Live) -> Deployment:
-        self._live[deployment.id] = self._last = live
+        self._live[deployment.id] = live
         return deployment.model_copy(update={"vnfs": live.handles})
 
     def open_generator(self, deployment: Deployment) -> Generator:
-        """Open the generator; the one that has probed the path is used on."""
+        """Open the generator; one that came up with the deployment, or has probed the path, is used on."""
+        if self._opened.get(deployment.id):
+            return self._opened[deployment.id].pop()
         live = self._live.get(deployment.id)
-        if live is None:
-            return self._lab.open_generator(deployment)
-        if live.opened:
-            return live.opened.pop()
-        if not live.plan.one_way:
+        if live is None or not live.plan.one_way:
             return self._lab.open_generator(deployment)
         generator = self._lab.open_generator(deployment) if live.plan.outside else None
         return EndTraffic(self._ends(deployment, live), generator, live.placements[0].cores[0])
@@ -302,9 +312,7 @@ class OnboardingSite(Site):
 
     def close_generators(self, deployment: Deployment) -> None:
         """Close a generator that waits to be used: its ports are wanted for something else."""
-        live = self._live.get(deployment.id)
-        if live is not None:
-            _close_all(live.opened)
+        _close_all(self._opened.get(deployment.id, []))
 
     def workspace(self, deployment: Deployment) -> Workspace:
         """Where processes beside the deployment are started; they end with it."""
@@ -342,9 +350,9 @@ class OnboardingSite(Site):
             return (*found, QualityWarning.OFFLOADS_ON)
         return found
 
-    def core_distance_ns(self, deployment: Deployment) -> float | None:
-        """Between the switch's and the generator's core."""
-        return self._lab.core_distance_ns(deployment)
+    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
+        """Between each of the switch's cores and the generator's and the VNFs'."""
+        return self._lab.core_distances_ns(deployment)
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Of the switch; the VNFs live on."""
@@ -364,14 +372,12 @@ class OnboardingSite(Site):
             self._lab.destroy(deployment)
 
     def _forget(self, deployment: Deployment) -> None:
+        _close_all(self._opened.pop(deployment.id, []))
         live = self._live.pop(deployment.id, None)
-        if live is None:
-            return
-        _close_all(live.opened)
-        if live.stays:
+        if live is None or live.stays:
             return
         for run, handle in zip(live.drivers, live.handles, strict=False):
-            run.stop(handle)
+            run.end(handle)
 
     def _vnfs(self, deployment: Deployment) -> Iterator[tuple[VnfDriver, VnfHandle]]:
         live = self._live.get(deployment.id)

@@ -105,3 +105,7 @@ class VnfDriver(ABC):
     @abstractmethod
     def stop(self, handle: VnfHandle) -> None:
         """End it, in order; idempotent."""
+
+    def end(self, handle: VnfHandle) -> None:
+        """End it with the whole deployment: its ports go too, and nothing is started on them again; idempotent."""
+        self.stop(handle)

@@ -133,3 +133,11 @@ class Generator(ABC):
     @abstractmethod
     def close(self) -> None:
         """End the generator and free its ports."""
+
+    def wait_until_ready(self) -> None:
+        """Wait until it can be asked, where it was launched and not waited for.
+
+        Raises:
+            GeneratorError: it did not come up; nothing of it is left running.
+        """
+        self.hello()

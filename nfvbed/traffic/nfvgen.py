@@ -1,7 +1,7 @@
 """The client of nfvgen, nfvbed's own generator: starts it, asks for trials, and turns its counts into results.
 
 The data cores must not be disturbed: during a trial the client sleeps in one `select` that wakes when the
-generator closes the connection, and asks for the counts only when the trial is due to have ended.
+generator closes the connection, and asks for the counts only when all frames are due to have been sent.
 """
 
 import time
@@ -29,7 +29,11 @@ from nfvbed.traffic.nfvgen_protocol import (
 from nfvbed.traffic.nfvgen_words import refusal, result_of, start_message
 from nfvbed.units import NS_PER_S, frame_mix
 
-POLL_INTERVAL_S = 0.02
+POLL_INTERVAL_S = 0.005
+NOTHING_LATE_NS = 8_000_000
+"""After the last frame was sent a trial that misses none may have ended, long before the drain's time is over."""
+END_INTERVAL_S = 0.004
+"""Between looks whether a trial that is due has ended: what it prepared before its first frame comes on top."""
 ANSWER_TIMEOUT_S = patient(5.0)
 LOG_LINES = 15
 MAX_WORDS = 300
@@ -116,17 +120,34 @@ class NfvgenOptions:
 class NfvgenClient(Generator):
     """nfvgen on two ports. The process starts with the constructor and ends with `close`.
 
+    Args:
+        options: how it is started.
+        spawn: starts it.
+        wait: until it is ready; else `wait_until_ready` is to be called before anything is asked of it.
+
     Raises:
         GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.
     """
 
-    def __init__(self, options: NfvgenOptions, spawn: Spawn) -> None:
+    def __init__(self, options: NfvgenOptions, spawn: Spawn, *, wait: bool = True) -> None:
         self.ports = options.ports
         self._options = options
         self._channel: NfvgenChannel | None = None
         self._closed = False
         _check_socket_path(options.socket_path)
         self._process = spawn(options.argv())
+        self._deadline = time.monotonic() + options.start_timeout_s
+        if wait:
+            self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        """Wait until it has opened its ports and answers; idempotent.
+
+        Raises:
+            GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.
+        """
+        if self._channel is not None:
+            return
         try:
             self._channel = self._connect()
             self._hello = self._ask_hello()
@@ -185,7 +206,6 @@ class NfvgenClient(Generator):
         self._process.stop()
 
     def _connect(self) -> NfvgenChannel:
-        deadline = time.monotonic() + self._options.start_timeout_s
         while True:
             if not self._process.alive():
                 raise self._ended("nfvgen ended before it was ready")
@@ -197,7 +217,7 @@ class NfvgenClient(Generator):
                 raise GeneratorError(
                     "cannot connect to nfvgen", where=str(self._options.socket_path), observed=str(error)
                 ) from error
-            if time.monotonic() > deadline:
+            if time.monotonic() > self._deadline:
                 raise GeneratorError(
                     f"nfvgen was not ready within {self._options.start_timeout_s:g} s",
                     where=str(self._options.socket_path),
@@ -275,7 +295,7 @@ class NfvgenClient(Generator):
                     observed=f"still running after {stats.elapsed_ns / NS_PER_S:.3g} s",
                     fix="see whether its core is shared with another polling thread",
                 )
-            self._sleep(POLL_INTERVAL_S)
+            self._sleep(END_INTERVAL_S)
 
     def _sleep(self, seconds: float) -> None:
         if self._channel is not None and self._channel.wait_closed(seconds):
@@ -318,7 +338,7 @@ def _expected_s(request: TrafficRequest, drain_ns: int) -> float:
         sending_ns = min(sending_ns, request.frames * NS_PER_S // request.rate_pps)
     elif request.frames is not None:
         sending_ns = 0
-    return (sending_ns + drain_ns) / NS_PER_S
+    return (sending_ns + min(drain_ns, NOTHING_LATE_NS)) / NS_PER_S
 
 
 def _cut(line: str) -> str:

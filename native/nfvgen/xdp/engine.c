@@ -14,6 +14,7 @@
 
 #define ETHERNET_BYTES 14
 #define STOPPED_DRAIN_NS 50000000ull
+#define QUIET_STEPS 3
 #define NS_PER_S 1000000000ull
 /* From here a trial with a timeline begins so much later: its call takes about 20 ms to set up. */
 #define APPOINTMENT_NS 100000000ull
@@ -91,7 +92,7 @@ static int fill_info(struct engine_info *info, struct failure *why)
 	}
 	info->min_frame_size_bytes = NFVGEN_MIN_FRAME_SIZE;
 	info->max_frame_size_bytes = (uint16_t)(longest + NFVGEN_FCS_BYTES);
-	info->tsc_hz = ticks_rate().hz;
+	info->tsc_hz = ticks_rate(0).hz;
 	info->thread_id = gettid();
 	info->clock = "monotonic";
 	return 0;
@@ -176,13 +177,31 @@ static void xdp_snapshot(struct trial_counts *counts)
 	xdp_sink_read(trial, counts, false);
 }
 
-/* A trial that is stopped waits too, but not for long: what is still under way would be counted as lost. */
-static void drain(uint64_t ns, const atomic_bool *stop)
+static bool all_received(const struct trial *trial, struct trial_counts *counts)
 {
-	const uint64_t step = 1000000;
+	read_sender(trial, counts, true);
+	xdp_sink_read(trial, counts, false);
+	for (unsigned i = 0; i < trial->directions; i++)
+		if (counts->direction[i].received < counts->direction[i].sent)
+			return false;
+	return true;
+}
 
-	for (uint64_t waited = 0; waited < ns && (!atomic_load(stop) || waited < STOPPED_DRAIN_NS); waited += step)
+/*
+ * Waits for late frames; a moment after the last one is enough when none is missing. A trial that is stopped waits too,
+ * but not for long: what is still under way would be counted as lost.
+ */
+static void drain(const struct trial *trial, struct trial_counts *counts, const atomic_bool *stop)
+{
+	const uint64_t step = 1000000, ns = trial->drain_ns;
+	unsigned quiet = 0;
+
+	for (uint64_t waited = 0; waited < ns && (!atomic_load(stop) || waited < STOPPED_DRAIN_NS); waited += step) {
 		nanosleep(&(struct timespec){.tv_nsec = (long)(ns - waited < step ? ns - waited : step)}, NULL);
+		quiet = all_received(trial, counts) ? quiet + 1 : 0;
+		if (quiet == QUIET_STEPS)
+			break;
+	}
 }
 
 /* When a trial with a timeline is to begin: the programs on both ends have to know it before. */
@@ -234,7 +253,7 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 	err = xdp_run_sender(trial, xdp.ports, stop, xdp.options.core, why);
 	xdp_sender_times(&counts->duration_ns, &counts->busy_ns);
 	if (!err)
-		drain(trial->drain_ns, stop);
+		drain(trial, counts, stop);
 	xdp.trial = NULL;
 	read_sender(trial, counts, true);
 	xdp_sink_read(trial, counts, true);

@@ -83,13 +83,18 @@ class OvsDpdk(OvsSwitch):
         names = [name for name in port_numbers(plan) if not _is_on_card(name, options)]
         sockets = vhost_user_ports.sockets(workspace.directory, names)
         instance = OvsInstance(workspace, locate(), request.arrangement.control_cores)
+        ports = _generator_ports(request, sockets)
+        ports_of_vnfs = vnf_ports(plan, lambda end: _vnf_port(end, sockets[end.name], request))
         place = _make_place(request, len(sockets), steps)
+        if request.peers is not None and _is_client(request):
+            with steps.timed("deploy.peers.start"):
+                request.peers.start(_foreseen(request, ports, ports_of_vnfs))
         state = _start(request, instance, place, sockets, steps)
         return StartedSwitch(
             instance=instance,
             netns=place.netns,
-            ports=_generator_ports(request, sockets),
-            vnf_ports=vnf_ports(plan, lambda end: _vnf_port(end, sockets[end.name], request)),
+            ports=ports,
+            vnf_ports=ports_of_vnfs,
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             daemon_cores=request.arrangement.control_cores,
             versions={"dpdk": state.dpdk_version},
@@ -148,6 +153,29 @@ def _make_place(request: DeployRequest, sockets: int, steps: Steps) -> _Place:
     return _Place(netns, dpdk, take.doubts(nics, cores, topology))
 
 
+def _is_client(request: DeployRequest) -> bool:
+    """Whether all ports are vhost-user, whose sockets the other sides listen on."""
+    if ovs_options(request.variant).port_type != "vhost-user":
+        return False
+    vnfs = require_vnf(request.layout, request.vnf, request.variant)
+    return vnfs in (None, PortKind.VHOST_USER)
+
+
+def _foreseen(
+    request: DeployRequest, ports: tuple[GeneratorPort, ...], ports_of_vnfs: tuple[tuple[VnfPort, ...], ...]
+) -> Deployment:
+    """Say what the others need to know of the deployment to start before the switch."""
+    return Deployment(
+        id=request.workspace.id,
+        variant=request.variant.name,
+        site="lab",
+        topology=request.layout.name,
+        ports=ports,
+        vnf_ports=ports_of_vnfs,
+        run_directory=str(request.workspace.directory),
+    )
+
+
 def _start(
     request: DeployRequest, instance: OvsInstance, place: _Place, sockets: Mapping[str, Path], steps: Steps
 ) -> SwitchState:
@@ -165,6 +193,9 @@ def _start(
             database.initialise(other_config)
             instance.start_switch(place.netns)
             state = database.wait_for_switch()
+        if request.peers is not None and _is_client(request):
+            with steps.timed("deploy.peers.wait"):
+                request.peers.wait()
         with steps.timed("deploy.bridge"):
             database.add_bridge(BRIDGE, ports, tuning.bridge_settings(options))
     return state

@@ -70,13 +70,13 @@ def read(netns: str, names: tuple[str, ...]) -> dict[str, LinkCounters]:
         SwitchDiedError: a link or the whole namespace is gone.
     """
     try:
-        found = inside(netns, lambda: {name: links.counters(name) for name in names})
+        found = inside(netns, links.all_counters)
     except OSError as failure:
         raise _gone(netns, str(failure)) from failure
-    missing = [name for name, value in found.items() if value is None]
+    missing = [name for name in names if name not in found]
     if missing:
         raise _gone(netns, f"links {missing} are gone")
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: found[name] for name in names}
 
 
 def _gone(netns: str, observed: str) -> SwitchDiedError:

@@ -41,25 +41,35 @@ class GeneratorStarter:
     """
 
     def __init__(self, workspace: Workspace, arrangement: Arrangement, hugepages_mib: int, root: Path) -> None:
-        self._workspace = workspace
-        self._arrangement = arrangement
+        self.workspace = workspace
+        self.arrangement = arrangement
         self._hugepages_mib = hugepages_mib
         self._root = root
         self._started = 0
         self._has_hugepages = False
 
     def start(self, deployment: Deployment) -> Generator:
-        """Start one.
+        """Start one and wait until it is ready.
 
         Raises:
             GeneratorError: it did not come up.
+            PrerequisiteError: it is not built, or there is too little hugepage memory.
+        """
+        generator = self.launch(deployment)
+        generator.wait_until_ready()
+        return generator
+
+    def launch(self, deployment: Deployment) -> Generator:
+        """Start one; its `wait_until_ready` is to be called before anything is asked of it.
+
+        Raises:
             PrerequisiteError: it is not built, or there is too little hugepage memory.
         """
         ports = both_ports(deployment)
         engine = _engine(deployment, ports)
         binary = native_binary("nfvgen", self._root)
         if engine == "dpdk" and not self._has_hugepages:
-            self._workspace.hugepages(self._hugepages_mib, least_mib=min(_MEMORY_MIB, self._hugepages_mib))
+            self.workspace.hugepages(self._hugepages_mib, least_mib=min(_MEMORY_MIB, self._hugepages_mib))
             self._has_hugepages = True
         self._started += 1
         name = f"nfvgen-{self._started}"
@@ -67,10 +77,10 @@ class GeneratorStarter:
             binary=binary,
             engine=engine,
             ports=ports,
-            core=self._arrangement.generator_core,
-            socket_path=self._workspace.directory / f"{name}.sock",
+            core=self.arrangement.generator_core,
+            socket_path=self.workspace.directory / f"{name}.sock",
             memory_mib=min(_MEMORY_MIB, self._hugepages_mib),
-            file_prefix=f"nfvbed-{self._workspace.id}-{name}",
+            file_prefix=f"nfvbed-{self.workspace.id}-{name}",
             drain_ns=round(patient(NfvgenOptions.drain_ns)),
             start_timeout_s=patient(NfvgenOptions.start_timeout_s),
             yield_when_idle=engine == "dpdk" and self._shares_core(deployment),
@@ -78,17 +88,17 @@ class GeneratorStarter:
             destination_mac_count=int(deployment.control.get(DESTINATION_MAC_COUNT, "1")),
         )
         # Its helper threads (DPDK's control threads) go where nfvbed itself is, not onto the switch's core.
-        cores = sorted({self._arrangement.generator_core, *self._arrangement.control_cores})
+        cores = sorted({self.arrangement.generator_core, *self.arrangement.control_cores})
         netns = ports[0].netns
 
         def spawn(argv: Sequence[str]) -> ManagedProcess:
-            return self._workspace.spawn(name, argv, cores=cores, netns=netns)
+            return self.workspace.spawn(name, argv, cores=cores, netns=netns)
 
-        return NfvgenClient(options, spawn)
+        return NfvgenClient(options, spawn, wait=False)
 
     def _shares_core(self, deployment: Deployment) -> bool:
         """Whether a VNF polls on the generator's core: then both must yield."""
-        return bool(deployment.vnf_ports) and self._arrangement.generator_core in self._arrangement.vnf_cores
+        return bool(deployment.vnf_ports) and self.arrangement.generator_core in self.arrangement.vnf_cores
 
 
 def destination_macs(deployment: Deployment) -> tuple[str, str] | None:

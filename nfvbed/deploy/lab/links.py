@@ -12,6 +12,7 @@ from pyroute2.ethtool.ioctl import IoctlEthtool
 from pyroute2.netlink.rtnl import ndmsg
 from pyroute2.netlink.rtnl.ifinfmsg import ifinfbase
 
+from nfvbed.deploy.lab.linkdump import read_links
 from nfvbed.records import Record
 
 PORT_MTU = 3400
@@ -21,6 +22,8 @@ _TUN = "/dev/net/tun"
 _TUNSETIFF, _TUNSETPERSIST = 0x400454CA, 0x400454CB
 _IFF_TAP, _IFF_MULTI_QUEUE, _IFF_NO_PI, _IFF_VNET_HDR = 0x0002, 0x0100, 0x1000, 0x4000
 
+_FEW = 31
+"""Above the indices of a generator's or a VNF's links, far below those that the XDP switch takes."""
 _QUIET = {"learning": 0, "unicast_flood": 0, "mcast_flood": 0, "bcast_flood": 0}
 
 GRO = "rx-gro"
@@ -81,9 +84,18 @@ def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None
         handle = os.open(peer_netns, os.O_RDONLY | os.O_CLOEXEC)
         try:
             other["net_ns_fd"] = handle
-            route.link("add", ifname=name, kind="veth", address=macs[0], peer=other, **ends)
+            route.link("add", index=_far_index(), ifname=name, kind="veth", address=macs[0], peer=other, **ends)
         finally:
             os.close(handle)
+
+
+def _far_index() -> int:
+    """Give an index that the other end of a pair, in a namespace of few links, does not have too.
+
+    The kernel takes a device whose other end has its own number for one without another end, and tells only once a
+    second that such a device has got a carrier; until then a bridge does not forward to it, and it sends nothing.
+    """
+    return max(_FEW, *(link.index for link in read_links().values())) + 1
 
 
 def add_tap(name: str, queues: int = 1) -> None:
@@ -219,17 +231,19 @@ def other_end(pair: tuple[int, int]) -> str | None:
 
 def counters(name: str) -> LinkCounters | None:
     """Read a link's counters; None when there is no such link."""
-    with IPRoute() as route:
-        found = route.link_lookup(ifname=name)
-        if not found:
-            return None
-        link = next(iter(route.get_links(found[0])))
-        stats = link.get_attr("IFLA_STATS64")
-        return LinkCounters(
+    return all_counters().get(name)
+
+
+def all_counters() -> dict[str, LinkCounters]:
+    """Read the counters of all links of this namespace, by name."""
+    return {
+        name: LinkCounters(
             # Not the operational state: the kernel brings that up to date up to a second later.
-            up=link["state"] == "up" and bool(link.get_attr("IFLA_CARRIER")),
-            **{key: int(stats[key]) for key in LinkCounters.model_fields if key != "up"},
+            up=link.is_up and link.has_carrier,
+            **{key: getattr(link, key) for key in LinkCounters.model_fields if key != "up"},
         )
+        for name, link in read_links().items()
+    }
 
 
 def _pair(link: Any) -> tuple[int, int] | None:

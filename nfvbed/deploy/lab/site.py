@@ -1,23 +1,25 @@
 """The lab: this machine as a site. One deployment at a time, and nothing left behind."""
 
 import atexit
+import functools
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.deploy.dataplane import DataPlane, DeployRequest
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest, Peers
 from nfvbed.deploy.dataplanes.registry import data_plane
 from nfvbed.deploy.lab import coredistance
 from nfvbed.deploy.lab.arrangement import Arrangement, resolve
 from nfvbed.deploy.lab.facts import host_facts
 from nfvbed.deploy.lab.generator import GeneratorStarter
 from nfvbed.deploy.lab.hostlock import HostLock
+from nfvbed.deploy.lab.kept import KeptPages
 from nfvbed.deploy.lab.memorynodes import what_lies_apart
 from nfvbed.deploy.lab.reap import Reaped, close_own, reap
 from nfvbed.deploy.lab.standing import Standing, find_standing
@@ -46,6 +48,9 @@ from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
+
+PeersAt = Callable[[GeneratorStarter], Peers]
+"""Gives what will be at the other side of a deployment's ports, in the starter's workspace."""
 
 
 @dataclass(frozen=True)
@@ -92,20 +97,20 @@ class LabSite(Site):
         self._topology = read_topology()
         self._lock = HostLock()
         self._live: dict[str, _Live] = {}
+        self._kept: KeptPages | None = None
 
     def facts(self) -> dict[str, Any]:
         """The host's description."""
         return host_facts(self._topology)
 
-    def rig(self, port_kind: PortKind) -> dict[str, Any]:
-        """Site, arrangement and generator."""
+    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
+        """Site, the deployment's arrangement, and generator."""
         engine = "xdp" if port_kind.is_kernel else "dpdk"
-        arrangement = resolve(self._topology, self._spec.arrangement, near=self._near(port_kind))
         on_cards = {"cables": take.described(self._spec.cables)} if port_kind is PortKind.PCI else {}
         return on_cards | {
             "site": self.name,
             "port_kind": port_kind.value,
-            "arrangement": arrangement.model_dump(mode="json"),
+            "arrangement": self.arrangement(deployment).model_dump(mode="json"),
             "generator": {"engine": f"nfvgen-{engine}", "version": self._generator_version()},
             "vnf": None,
             "flavor": None,
@@ -113,8 +118,7 @@ class LabSite(Site):
         }
 
     def _generator_version(self) -> str:
-        argv = [str(native_binary("nfvgen", self._root)), "--version"]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
+        return _version_of(native_binary("nfvgen", self._root))
 
     def probe(self, variant: Variant) -> Support:
         """Whether this host can run the variant."""
@@ -146,8 +150,11 @@ class LabSite(Site):
         """Give the NUMA node that the switch belongs to: that of its network cards, where it has some."""
         return take.near_node(self._spec.cables) if port_kind is PortKind.PCI else None
 
-    def begin(self) -> list[Reaped]:
+    def begin(self, *, keeps_hugepages: bool = False) -> list[Reaped]:
         """Take the host for this nfvbed and remove what dead ones left; idempotent.
+
+        Args:
+            keeps_hugepages: until `close`, and not until each deployment's end.
 
         Returns:
             What was removed (it is in the log as well).
@@ -156,6 +163,7 @@ class LabSite(Site):
             PrerequisiteError: not root.
             BusyError: another nfvbed is at work.
         """
+        self._kept = KeptPages() if keeps_hugepages else self._kept
         if self._lock.held:
             return []
         if os.geteuid() != 0:
@@ -173,8 +181,11 @@ class LabSite(Site):
         topology: str,
         role: CellRole = CellRole.SUBJECT,
         vnf: VnfChoice | None = None,
+        peers: PeersAt | None = None,
     ) -> Deployment:
         """Set up a variant or a ceiling; a standing deployment of the very same variant is taken as it is.
+
+        With `peers`, its data plane may start what is at the other side of its ports.
 
         Raises:
             BusyError: another nfvbed is at work, or another deployment stands.
@@ -186,7 +197,7 @@ class LabSite(Site):
             if role is not CellRole.SUBJECT or not standing.is_same(variant, topology, wanted.vnf_kind):
                 raise standing.in_the_way(f"{variant.name} ({role})")
             return self._attach(standing)
-        return self._set_up(wanted, role, persistent=False).deployment
+        return self._set_up(wanted, role, peers=peers).deployment
 
     def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
         """Set up a variant that outlives nfvbed.
@@ -210,7 +221,9 @@ class LabSite(Site):
         self._live.pop(live.deployment.id)
         return live.deployment, False
 
-    def _set_up(self, wanted: _Wanted, role: CellRole, *, persistent: bool) -> _Live:
+    def _set_up(
+        self, wanted: _Wanted, role: CellRole, *, persistent: bool = False, peers: PeersAt | None = None
+    ) -> _Live:
         if self._live:
             raise InternalError(
                 "a second deployment was asked for while one stands",
@@ -223,16 +236,18 @@ class LabSite(Site):
         arrangement = resolve(self._topology, self._spec.arrangement, cores, plan.vnfs, near)
         os.sched_setaffinity(0, arrangement.control_cores)
         workspace = Workspace.create(persistent=persistent)
+        starter = self._starter(workspace, arrangement)
         try:
+            beside = None if peers is None else peers(starter)
             request = DeployRequest(
-                variant, plan, workspace, arrangement, wanted.vnf, self._spec.onos, self._spec.cables
+                variant, plan, workspace, arrangement, wanted.vnf, self._spec.onos, self._spec.cables, beside
             )
             deployment = _deploy(plane, request)
         except BaseException:
             # Ctrl-C as well: close() itself cannot be interrupted.
             workspace.close()
             raise
-        return self._remember(deployment, plane, workspace, arrangement)
+        return self._remember(deployment, plane, starter)
 
     def _attach(self, standing: Standing) -> Deployment:
         deployment = standing.deployment
@@ -240,18 +255,19 @@ class LabSite(Site):
             plane = data_plane(standing.variant)
             plane.verify(deployment)
             os.sched_setaffinity(0, standing.arrangement.control_cores)
-            self._remember(deployment, plane, Workspace.create(), standing.arrangement)
+            self._remember(deployment, plane, self._starter(Workspace.create(), standing.arrangement))
         return deployment
 
-    def _remember(
-        self, deployment: Deployment, plane: DataPlane, workspace: Workspace, arrangement: Arrangement
-    ) -> _Live:
-        starter = GeneratorStarter(workspace, arrangement, self._spec.generator_hugepages_mib // 2, self._root)
+    def _starter(self, workspace: Workspace, arrangement: Arrangement) -> GeneratorStarter:
+        return GeneratorStarter(workspace, arrangement, self._spec.generator_hugepages_mib // 2, self._root)
+
+    def _remember(self, deployment: Deployment, plane: DataPlane, starter: GeneratorStarter) -> _Live:
+        workspace = starter.workspace
         if workspace.short_of_hugepages:
             # Written down with a deployment that stays: a later nfvbed has another workspace.
             doubts = dict.fromkeys((*deployment.doubts, QualityWarning.HUGEPAGES_SHORT))
             deployment = deployment.model_copy(update={"doubts": tuple(doubts)})
-        live = _Live(deployment, plane, workspace, arrangement, starter)
+        live = _Live(deployment, plane, workspace, starter.arrangement, starter)
         self._live[deployment.id] = live
         return live
 
@@ -265,6 +281,10 @@ class LabSite(Site):
                 fix="deploy it",
             )
         return live
+
+    def starter(self, deployment: Deployment) -> GeneratorStarter:
+        """What starts generators there."""
+        return self._find(deployment).starter
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Start nfvgen on the deployment's ports, on the generator's core."""
@@ -307,11 +327,10 @@ class LabSite(Site):
             found[QualityWarning.WRONG_NUMA_NODE] = None
         return tuple(found)
 
-    def core_distance_ns(self, deployment: Deployment) -> float | None:
-        """The one-way cache-line time between the first of the switch's cores and the generator's."""
-        arrangement = self._find(deployment).arrangement
-        cores = (arrangement.switch_cores[0], arrangement.generator_core)
-        return coredistance.measure(cores, self._root).one_way_ns
+    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
+        """The one-way cache-line time between each of the switch's cores and the generator's and the VNFs'."""
+        pairs = coredistance.pairs_of(self.arrangement(deployment), deployment.vnfs)
+        return {pair: coredistance.measure(pair, self._root).one_way_ns for pair in pairs}
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """As its data plane does it."""
@@ -330,6 +349,8 @@ class LabSite(Site):
             if live and live.workspace.id == deployment.id:
                 live.plane.release(deployment)
         finally:
+            if live and self._kept:
+                self._kept.take_over(live.workspace)
             problems = live.workspace.close() if live else []
         if problems:
             raise DeployError(
@@ -348,6 +369,13 @@ class LabSite(Site):
                 os.sched_setaffinity(0, AFFINITY_AT_START)
                 self._lock.release()
         atexit.unregister(self.close)
+
+
+@functools.cache
+def _version_of(program: Path) -> str:
+    """Ask a program for its version, once: every visit to a cell writes it down."""
+    argv = [str(program), "--version"]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
 
 
 def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRole = CellRole.SUBJECT) -> _Wanted:

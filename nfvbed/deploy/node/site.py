@@ -23,14 +23,14 @@ class GuestNodeSite(LabSite):
         super().__init__(spec, root)
         self._node = node
 
-    def rig(self, port_kind: PortKind) -> dict[str, Any]:
+    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
         """The lab's, and the node: it is equal to no rig of a real machine."""
         node = {"site": self._node.site, "accelerator": self._node.accelerator.value, "qemu": self._node.qemu}
-        return super().rig(port_kind) | {"node": node}
+        return super().rig(port_kind, deployment) | {"node": node}
 
-    def core_distance_ns(self, deployment: Deployment) -> float | None:
+    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
         """None where cores are emulated: they have no cache lines, and their distance is the host's scheduler's."""
-        return None if self._node.accelerator is Accelerator.TCG else super().core_distance_ns(deployment)
+        return {} if self._node.accelerator is Accelerator.TCG else super().core_distances_ns(deployment)
 
     def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         """The lab's, and that instructions are emulated, where they are."""

@@ -186,6 +186,14 @@ class TestpmdVnf(VnfDriver):
     def stop(self, handle: VnfHandle) -> None:
         """End it; its memory is given back."""
         self._processes.of(handle).stop()
+        self._tidy(handle)
+
+    def end(self, handle: VnfHandle) -> None:
+        """Break it off: in order, it takes a third of a second to close ports that go with the deployment."""
+        self._processes.of(handle).kill()
+        self._tidy(handle)
+
+    def _tidy(self, handle: VnfHandle) -> None:
         for file in Path(handle.control["hugepages"]).glob("*map_*"):
             file.unlink(missing_ok=True)
         _remove_dead_sockets(handle.ports)

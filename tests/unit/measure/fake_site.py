@@ -94,7 +94,7 @@ class FakeSite(Site):
     def facts(self) -> dict[str, Any]:
         return {}
 
-    def rig(self, port_kind: PortKind) -> dict[str, Any]:
+    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
         return {}
 
     def probe(self, variant: Variant) -> Support:
@@ -125,8 +125,9 @@ class FakeSite(Site):
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         return self.threads
 
-    def core_distance_ns(self, deployment: Deployment) -> float | None:
-        return self.distances.pop(0)
+    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
+        distance = self.distances.pop(0)
+        return {} if distance is None else {(0, 1): distance}
 
     def destroy(self, deployment: Deployment) -> None:
         pass

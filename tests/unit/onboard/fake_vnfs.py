@@ -15,6 +15,7 @@ from nfvbed.records import (
     Hop,
     PortKind,
     Readiness,
+    Renewed,
     Role,
     Support,
     VnfHandle,
@@ -110,6 +111,19 @@ class FakeGenerator(Generator):
         self.log.append(("close",))
 
 
+class FakeStarter:
+    """Starts generators in a lab's place."""
+
+    def __init__(self, lab):
+        self._lab = lab
+        self.workspace = lab.workspace(None)
+        self.arrangement = lab.arrangement(None)
+
+    def launch(self, deployment):
+        assert all(handle.name for handle in deployment.vnfs)
+        return self._lab.open_generator(deployment)
+
+
 @dataclass
 class FakeLab:
     """A lab whose data planes are records only."""
@@ -117,9 +131,12 @@ class FakeLab:
     log: list = field(default_factory=list)
     directory: str = ""
     returns: bool = True
+    is_client: bool = False
+    """Its data plane connects to its peers, and so starts them first."""
     name: str = "lab"
+    renews: Renewed = Renewed.DEPLOYMENT
 
-    def deploy(self, variant, topology, role=CellRole.SUBJECT, vnf=None):
+    def deploy(self, variant, topology, role=CellRole.SUBJECT, vnf=None, peers=None):
         self.log.append(("deploy", topology, role, vnf and vnf.label))
         plan = layout(topology)
         ports = tuple(
@@ -129,7 +146,7 @@ class FakeLab:
             )
             for n in range(plan.vnfs if vnf else 0)
         )
-        return Deployment(
+        deployment = Deployment(
             id="1",
             variant="linux-bridge",
             site="lab",
@@ -138,8 +155,15 @@ class FakeLab:
             vnf_ports=ports,
             run_directory=self.directory,
         )
+        beside = peers(FakeStarter(self)) if peers is not None else None
+        if beside is not None and self.is_client:
+            beside.start(deployment)
+            self.log.append(("switch",))
+            beside.wait()
+            self.log.append(("ports",))
+        return deployment
 
-    def rig(self, port_kind):
+    def rig(self, port_kind, deployment):
         return {"site": "lab", "vnf": None, "flavor": None, "accelerator": None}
 
     def workspace(self, deployment):

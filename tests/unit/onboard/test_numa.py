@@ -1,4 +1,4 @@
-"""Guests on recorded topologies: one, two and four nodes, threads on and off, the NIC on the far node."""
+"""Guests on synthesised topologies: one, two and four nodes, threads on and off, the NIC on the far node."""
 
 import pytest
 
@@ -89,7 +89,6 @@ def test_guest_stands_on_the_switchs_node(nodes):
     found = place_guest(flavor(vcpus=2, cpu_policy="dedicated"), host(nodes, 4, switch=(4,), generator=5), (1,))
     assert found.nodes[0].host_node == 1
     assert set(pinned(found)) <= {6, 7}
-    assert found.warnings == ()
 
 
 def two_nodes():
@@ -102,12 +101,11 @@ def two_nodes():
     )
 
 
-def test_guest_nodes_lie_on_host_nodes_and_a_split_guest_is_warned_of():
+def test_guest_nodes_lie_on_host_nodes():
     found = place_guest(two_nodes(), host(2, 6), (1,))
     assert [node.host_node for node in found.nodes] == [0, 1]
     assert {core // 6 for core in pinned(found)[:2]} == {0}
     assert {core // 6 for core in pinned(found)[2:]} == {1}
-    assert any("PMD and vCPUs" in warning for warning in found.warnings)
 
 
 def test_one_node_cannot_hold_a_guest_of_two():
@@ -126,11 +124,6 @@ def test_hugepages_are_counted_by_node():
         place_guest(two_nodes(), host(2, 6, free_hugepages_mib={0: 4096, 1: 512}), (1,))
     assert failure.value.observed.startswith("512 MiB")
     place_guest(two_nodes(), host(2, 6, free_hugepages_mib={0: 1024, 1: 1024}), (1,))
-
-
-def test_nic_on_the_far_node_is_warned_of():
-    found = place_guest(flavor(vcpus=2, cpu_policy="dedicated"), host(2, 6, nic_nodes=(1,)), (1,))
-    assert [warning.split(" are")[0] for warning in found.warnings] == ["PMD and NIC", "NIC and vCPUs"]
 
 
 def test_cores_of_other_guests_are_left_alone():

@@ -4,8 +4,8 @@ import pytest
 from fake_vnfs import ROOT, FakeDriver, FakeLab
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
+from nfvbed.onboard import peers, standing
 from nfvbed.onboard import site as onboarding
-from nfvbed.onboard import standing
 from nfvbed.onboard.site import OnboardingSite
 from nfvbed.records import CellRole, PortKind, Role, VnfKind
 from nfvbed.spec.flavor import Flavor
@@ -42,6 +42,7 @@ def bench(lab, monkeypatch):
         return drivers.setdefault(does, FakeDriver(lab.log))
 
     monkeypatch.setattr(onboarding, "driver", driver)
+    monkeypatch.setattr(peers, "driver", driver)
     site = OnboardingSite(lab, ROOT)
     site.drivers = drivers
     return site
@@ -51,10 +52,68 @@ def deploy(site, topology="pvp", **keys):
     return site.deploy(None, topology, vnf=choice(**keys))
 
 
+def kinds(lab):
+    """Give what was done, without whom it was done to."""
+    return [entry[0] for entry in lab.log]
+
+
+def test_peers_of_a_switch_that_connects_start_before_it_and_run_before_it_has_ports(bench, lab):
+    lab.is_client = True
+    deployment = deploy(bench, "pvvp")
+    begun = ["deploy", "start", "start", "generator", "switch", "ready", "ready", "ports", "run"]
+    assert kinds(lab) == begun
+    bench.open_generator(deployment)
+    assert kinds(lab) == begun
+    assert {"onboard.ready", "onboard.first-frame", "vnf1.start"} <= dict(deployment.steps).keys()
+
+
+def test_generator_that_came_up_with_a_switch_is_used(bench, lab):
+    lab.is_client = True
+    deployment = bench.deploy(None, "p2p")
+    generator = bench.open_generator(deployment)
+    assert kinds(lab) == ["deploy", "generator", "switch", "ports"]
+    generator.close()
+    bench.open_generator(deployment)
+    assert kinds(lab) == ["deploy", "generator", "switch", "ports", "close", "generator"]
+
+
+def test_generator_that_nobody_used_ends_with_the_deployment(bench, lab):
+    lab.is_client = True
+    bench.destroy(bench.deploy(None, "p2p"))
+    assert kinds(lab)[-2:] == ["close", "destroy"]
+
+
+def test_ceilings_start_their_generator_when_it_is_opened(bench, lab):
+    lab.is_client = True
+    bench.deploy(None, "pvp", CellRole.LOOPBACK, vnf=choice())
+    assert kinds(lab) == ["deploy"]
+
+
+def test_generator_starts_beside_vnfs_on_ports_that_stand(bench, lab):
+    deploy(bench)
+    assert kinds(lab) == ["deploy", "start", "generator", "ready", "run"]
+
+
+@pytest.mark.parametrize("topology", ["p2v", "v2p", "v2v"])
+def test_vnfs_that_send_are_not_started_before_the_switch(bench, lab, topology):
+    lab.is_client = True
+    deploy(bench, topology)
+    assert kinds(lab)[:2] == ["deploy", "start"]
+    assert "switch" not in kinds(lab)
+
+
+def test_generator_of_a_deployment_that_failed_is_let_go(bench, lab):
+    lab.is_client = True
+    bench.drivers["io"] = FakeDriver(lab.log, fails_at="ready")
+    with pytest.raises(OnboardError):
+        deploy(bench)
+    assert kinds(lab)[-1] == "close"
+
+
 def test_topology_without_vnfs_is_the_labs(bench, lab):
     deployment = bench.deploy(None, "p2p", vnf=choice())
     assert deployment.vnfs == ()
-    assert bench.rig(PortKind.VETH)["vnf"] is None
+    assert bench.rig(PortKind.VETH, deployment)["vnf"] is None
     assert lab.log == [("deploy", "p2p", CellRole.SUBJECT, None)]
 
 
@@ -142,10 +201,8 @@ def test_hops_and_threads_are_those_of_the_whole_path(bench):
 
 
 def test_rig_tells_vnfs_apart(bench):
-    deploy(bench)
-    first = bench.rig(PortKind.VETH)
-    bench.destroy(bench.deploy(None, "pvp", vnf=choice(offloads=False)))
-    second = bench.rig(PortKind.VETH)
+    first = bench.rig(PortKind.VETH, deploy(bench))
+    second = bench.rig(PortKind.VETH, bench.deploy(None, "pvp", vnf=choice(offloads=False)))
     assert first["vnf"]["digest"] != second["vnf"]["digest"]
     assert first["flavor"] == "default"
 

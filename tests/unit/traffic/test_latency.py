@@ -34,3 +34,13 @@ def test_nothing_counted_is_none_and_not_an_empty_histogram() -> None:
 def test_a_value_beyond_the_last_bucket_is_refused() -> None:
     with pytest.raises(ValueError, match="outside"):
         encode_latency([(80_000_000_000, 1)])
+
+
+def test_a_bucket_that_is_named_twice_is_added_up() -> None:
+    encoded = encode_latency([(7, 1), (7, 2), (5, 3), (9, 1)])
+    assert encoded is not None
+    histogram = HdrHistogram.decode(encoded)
+    assert [histogram.get_count_at_value(value) for value in (5, 7, 9)] == [3, 3, 1]
+    twice = encode_latency([(7, 1), (7, 2)])
+    assert twice is not None
+    assert HdrHistogram.decode(twice).get_total_count() == 3

@@ -11,6 +11,7 @@ from hdrh.histogram import HdrHistogram
 
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
 from nfvbed.records import GeneratorPort, PortKind
+from nfvbed.traffic import nfvgen
 from nfvbed.traffic.generator import Addressing, Stretch, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 from nfvbed.traffic.timeline import Bin, Gap, Timeline
@@ -279,3 +280,17 @@ def test_the_command_line_of_both_engines(tmp_path: Path) -> None:
     xdp = options(tmp_path / "s", engine="xdp", sink_core=0).argv()
     assert xdp[-2:] == ["--sink-core", "0"]
     assert "--memory-mib" not in xdp
+
+
+@pytest.mark.parametrize(
+    ("keys", "seconds"),
+    [
+        ({"duration_ns": 300_000_000}, 0.308),
+        ({"duration_ns": 300_000_000, "rate_pps": 1000, "frames": 100}, 0.108),
+        ({"duration_ns": 300_000_000, "frames": 100}, 0.008),
+    ],
+)
+def test_the_end_is_looked_for_when_all_is_sent_and_not_after_the_longest_drain(keys, seconds):
+    request = TrafficRequest(frame_size=64, **keys)
+    assert nfvgen._expected_s(request, 50_000_000) == pytest.approx(seconds)
+    assert nfvgen._expected_s(request, 1_000_000) == pytest.approx(seconds - 0.007)

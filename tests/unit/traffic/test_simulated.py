@@ -127,7 +127,7 @@ def test_everything_says_that_it_is_simulated() -> None:
     assert deployment.simulated
     assert generator.hello().engine.name == "simulated"
     assert site.facts()["simulated"]
-    assert site.rig(PortKind.SIMULATED)["simulated"]
+    assert site.rig(PortKind.SIMULATED, deployment)["simulated"]
     generator.close()
     with pytest.raises(GeneratorError):
         generator.run(TrafficRequest(1, 64))

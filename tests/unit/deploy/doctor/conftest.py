@@ -1,4 +1,7 @@
-"""Recorded trees of /proc and /sys, written file by file: what the probes read on hosts that are not this one."""
+"""Trees of /proc and /sys, file by file: what the probes read on hosts that are not this one.
+
+Each says whether it was recorded on such a host or synthesised after the documentation.
+"""
 
 from pathlib import Path
 
@@ -10,8 +13,8 @@ from nfvbed.deploy.doctor.host import Host
 TREES = Path(__file__).parent / "trees"
 
 
-@pytest.fixture(name="recorded")
-def _recorded(tmp_path):
+@pytest.fixture(name="tree_of")
+def _tree_of(tmp_path):
     """Build a tree: each file of `trees/` maps paths to texts, or to `{link: target}`."""
 
     def build(name):

@@ -1,4 +1,4 @@
-"""Resolution of arrangements on recorded topologies."""
+"""Resolution of arrangements on synthesised topologies."""
 
 import pytest
 

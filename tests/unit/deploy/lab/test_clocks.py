@@ -1,4 +1,4 @@
-"""Clocks and throttling in recorded trees: a server that tells both, and a virtual machine that tells neither."""
+"""Clocks and throttling in synthesised trees: a server that tells both, and a virtual machine that tells neither."""
 
 from pathlib import Path
 

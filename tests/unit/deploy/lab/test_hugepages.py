@@ -1,4 +1,4 @@
-"""The pool of hugepages in a recorded tree."""
+"""The pool of hugepages in a synthesised tree."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_enough_free_pages_change_nothing(tree):
 
 def test_pool_is_enlarged_by_what_is_missing_and_too_few_says_so(tree):
     directory, pool, ledger = tree(nr=100, free=20, resv=0)
-    # The recorded tree has no more free pages for the number written, as where another takes each that is added.
+    # The synthesised tree has no more free pages for the number written, as where another takes each that is added.
     with pytest.raises(PrerequisiteError, match="wanted 100 MiB, got 40 MiB") as caught:
         pool.ensure_free(50, ledger)
     assert (directory / "nr_hugepages").read_text() == "250", "five times 30 were asked for"

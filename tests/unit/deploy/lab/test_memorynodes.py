@@ -1,4 +1,4 @@
-"""Cores, hugepages and NICs on the nodes of a recorded server with two sockets."""
+"""Cores, hugepages and NICs on the nodes of a synthesised server with two sockets."""
 
 from pathlib import Path
 

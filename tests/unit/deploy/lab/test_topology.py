@@ -1,4 +1,4 @@
-"""Reading CPUs from a recorded /sys."""
+"""Reading CPUs from a synthesised /sys."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def write(path, text):
     path.write_text(text)
 
 
-def test_recorded_machine(tmp_path, monkeypatch):
+def test_synthesised_machine(tmp_path, monkeypatch):
     cpus = tmp_path / "devices/system/cpu"
     write(cpus / "online", "0-3\n")
     write(cpus / "isolated", "3,9\n")

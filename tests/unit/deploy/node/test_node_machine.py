@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.deploy.lab.arrangement import Arrangement
 from nfvbed.deploy.node import files, identity, machine
 from nfvbed.deploy.node.devices import DEVICES, NodeDevice, devices
 from nfvbed.deploy.node.files import NodeFiles
@@ -115,10 +116,12 @@ def test_a_guest_node_is_no_site_of_this_machine():
 
 def test_the_rig_of_a_guest_node_names_it(monkeypatch):
     project = Project()
+    arrangement = Arrangement(switch_cores=(0,), generator_core=1, control_cores=(1,))
     monkeypatch.setattr(GuestNodeSite, "_generator_version", lambda self: "1")
+    monkeypatch.setattr(GuestNodeSite, "arrangement", lambda self, deployment: arrangement)
     node = identity.NodeIdentity("guest-node", Accelerator.TCG, "10.0.2")
     site = GuestNodeSite(project.load_site("guest-node"), project.root, node)
-    assert site.rig(PortKind.VETH)["node"] == {"site": "guest-node", "accelerator": "tcg", "qemu": "10.0.2"}
+    assert site.rig(PortKind.VETH, None)["node"] == {"site": "guest-node", "accelerator": "tcg", "qemu": "10.0.2"}
 
 
 def test_emulated_cores_have_no_distance():

@@ -101,7 +101,7 @@ def test_doctor_does_not_boot_unless_asked(tmp_path, qemu, monkeypatch):
     assert tried == []
     assert probe_accelerator(Host(), tmp_path, boot=True).state is State.LIMITED
     assert probe_accelerator(Host(), tmp_path, boot=False).state is State.LIMITED, "remembered"
-    assert probe_accelerator(Host(tmp_path), tmp_path, boot=True).state is State.UNKNOWN, "a recorded host"
+    assert probe_accelerator(Host(tmp_path), tmp_path, boot=True).state is State.UNKNOWN, "the tree of another host"
 
 
 @pytest.mark.parametrize(

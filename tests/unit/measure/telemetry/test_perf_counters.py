@@ -1,5 +1,6 @@
 """Counters of threads: what is there is counted on this machine, what is not says why."""
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -45,10 +46,36 @@ def test_an_event_that_no_machine_has_is_refused_with_a_reason_and_a_fix():
 
 def test_a_machine_without_a_pmu_says_so_and_one_with_it_counts():
     support = perf.probe()
-    has_pmu = any(Path("/sys/bus/event_source/devices").glob("cpu*"))
-    assert bool(support.refused) or len(support.events) == len(perf.HARDWARE_EVENTS)
-    if not has_pmu and not support.events:
+    refused = [name for names in support.refused for name in names.split(", ")]
+    able = [event.name for event in support.events]
+    assert sorted(able + refused) == sorted(event.name for event in perf.HARDWARE_EVENTS), "each is in one of them"
+    if not any(Path("/sys/bus/event_source/devices").glob("cpu*")):
+        assert able == [], "nothing counts them here"
         assert "no PMU" in support.reason or "permitted" in support.reason
+    elif perf.INSTRUCTIONS in support.events:
+        with perf.PerfCounters([os.getpid()], [perf.INSTRUCTIONS]) as counters:
+            counters.start()
+            sum(range(100_000))
+            counters.stop()
+            assert (counters.read()[os.getpid(), "instructions"] or 0) > 100_000
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "fix"),
+    [(errno.ENOENT, "no PMU counts it", "with a PMU"), (errno.EACCES, "Permission denied", "perf_event_paranoid")],
+)
+def test_events_that_the_kernel_refuses_are_not_taken_for_able(monkeypatch, number, words, fix):
+    def only_instructions(event: perf.PerfEvent, tid: int) -> int:
+        if event is perf.INSTRUCTIONS:
+            return os.open("/dev/null", os.O_RDONLY)
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(perf, "_open", only_instructions)
+    support = perf.probe()
+    assert support.events == (perf.INSTRUCTIONS,)
+    assert list(support.refused) == ["cycles, dTLB misses, iTLB misses, LLC misses"], "told once"
+    assert words in support.reason
+    assert fix in support.fix
 
 
 def test_a_thread_that_is_gone_is_named(counted: perf.PerfCounters):

@@ -6,6 +6,7 @@ import pytest
 
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.onboard.process import sharing, testpmd
+from nfvbed.records import PortKind, VnfHandle, VnfKind, VnfPort
 
 DESCRIPTORS = 512
 HEADER = struct.Struct("=IIII48x")
@@ -62,3 +63,31 @@ def test_report_of_nobody(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(OnboardError, match="does not give the core away"):
         sharing.read_report(path)
+
+
+class _Process:
+    """A process that notes how it is ended."""
+
+    def __init__(self):
+        self.ends = []
+
+    def stop(self):
+        self.ends.append("stop")
+
+    def kill(self):
+        self.ends.append("kill")
+
+
+@pytest.mark.parametrize(("way", "ends"), [("stop", ["stop"]), ("end", ["kill"])])
+def test_it_is_broken_off_only_with_its_deployment_and_gives_its_memory_back(tmp_path, monkeypatch, way, ends):
+    (tmp_path / "sgmap_0").touch()
+    (tmp_path / "v1a.sock").touch()
+    ports = (VnfPort(name="v1a", vnf=0, port=0, kind=PortKind.VHOST_USER, address=str(tmp_path / "v1a.sock"), mac=""),)
+    handle = VnfHandle(
+        name="vnf1", kind=VnfKind.PROCESS, forwarding="io", ports=ports, control={"hugepages": str(tmp_path)}
+    )
+    driver, process = testpmd.TestpmdVnf(), _Process()
+    monkeypatch.setattr(driver._processes, "of", lambda handle: process)
+    getattr(driver, way)(handle)
+    assert process.ends == ends
+    assert list(tmp_path.iterdir()) == []

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from vm_placement import choice
@@ -158,11 +159,36 @@ def test_threads_are_put_where_they_belong():
         assert os.sched_getaffinity(child.pid) == {other}
         (thread, _) = pinning.work_threads(child.pid, (child.pid,))
         assert (thread.core, thread.role) == (other, "vnf")
-        pinning.pin(child.pid, (), GuestPlacement(vcpu_cores=(), emulator_cores=(allowed[0],), nodes=()), realtime=True)
+        pinning.pin(
+            child.pid, (), GuestPlacement(vcpu_cores=(), emulator_cores=(allowed[0],), nodes=()), realtime=False
+        )
         assert os.sched_getaffinity(child.pid) == {allowed[0]}
     finally:
         child.kill()
         child.wait()
+
+
+@pytest.fixture(name="three_threads")
+def _three_threads():
+    """A process with two threads beside its main one; gives their ids, the main one's first."""
+    code = "import threading, time\nfor _ in range(2): threading.Thread(target=time.sleep, args=(60,)).start()\nprint()"
+    with subprocess.Popen([sys.executable, "-uc", code], stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        yield sorted(int(task.name) for task in Path(f"/proc/{child.pid}/task").iterdir())
+        child.kill()
+
+
+@pytest.mark.parametrize("realtime", [True, False])
+def test_every_vcpu_but_the_first_is_real_time_where_the_flavor_says_so(three_threads, monkeypatch, realtime):
+    main, first, second = three_threads
+    scheduled = []
+    # Only root may: what would be asked of the kernel is looked at.
+    monkeypatch.setattr(os, "sched_setscheduler", lambda tid, policy, param: scheduled.append((tid, policy, param)))
+    core = min(os.sched_getaffinity(0))
+    guest = GuestPlacement(vcpu_cores=((core,), (core,)), emulator_cores=(core,), nodes=())
+    pinning.pin(main, (first, second), guest, realtime=realtime)
+    assert scheduled == ([(second, os.SCHED_FIFO, os.sched_param(1))] if realtime else [])
+    assert [os.sched_getaffinity(tid) for tid in three_threads] == [{core}] * 3
 
 
 def test_thread_that_has_ended_is_left_out():

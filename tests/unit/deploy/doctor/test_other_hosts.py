@@ -1,4 +1,4 @@
-"""The probes on recorded trees."""
+"""The probes on trees of other hosts: a virtual machine that was recorded, a server that was synthesised."""
 
 import pytest
 
@@ -9,13 +9,13 @@ from nfvbed.deploy.doctor.host import Host, format_cpu_list, parse_cpu_list
 
 
 @pytest.fixture(name="server")
-def _server(recorded):
-    return recorded("two_socket_server")
+def _server(tree_of):
+    return tree_of("two_socket_server")
 
 
 @pytest.fixture(name="vm")
-def _vm(recorded):
-    return recorded("two_core_vm")
+def _vm(tree_of):
+    return tree_of("two_core_vm")
 
 
 def test_server_processors(server):
