@@ -1,37 +1,47 @@
-"""`nfvbed compare`: the variants of one or several runs, in a table."""
+"""`nfvbed compare`: the variants of one or several runs, on one screen or in full."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
-from nfvbed.cli.results import comparison_options, load_runs, make_options
+from nfvbed.cli.results import LoadedRuns, comparison_options, load_runs, make_options, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
-from nfvbed.compare.comparison import compare, require_comparable
+from nfvbed.compare.comparison import Comparison, compare, require_comparable
 from nfvbed.errors import UsageError
 from nfvbed.report.export import to_csv, to_json
+from nfvbed.report.page_head import machine
+from nfvbed.report.screen import WIDTH, About, screen
 from nfvbed.report.terminal import render
+from nfvbed.spec.loader import Project
 
 FILE_WIDTH = 140
-"""Columns when the output is no terminal: nothing is folded that a reader of a log would miss."""
+"""Columns of the details when the output is no terminal: nothing is folded that a reader of a log would miss."""
 
 
 @click.command(name="compare")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @comparison_options
+@click.option("--details", is_flag=True, help="Print all columns, limits, warnings with advice, and tests.")
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row and ceiling, unrounded.")
 @root_option
 @store_option
 def command(
-    runs: tuple[str, ...], as_json: bool, as_csv: bool, root: Path | None, store: str | None, **chosen: Any
+    runs: tuple[str, ...],
+    details: bool,
+    as_json: bool,
+    as_csv: bool,
+    root: Path | None,
+    store: str | None,
+    **chosen: Any,
 ) -> None:
     """Compare the variants of RUN (an id, the beginning of one, or `latest`, the default), or of several runs.
 
-    Rates are compared within one placement class, with a test on single trials; limited results count as lower
-    bounds. Exit code 40 when nothing can be compared.
+    Rates are compared round by round, by an exact test on their ratios; limited results count as lower bounds. One
+    screen: each row with its rate and verdict, warnings once, and the answer; all else is behind --details and on the
+    page of `nfvbed report`. Exit code 40 when nothing can be compared.
     """
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other", fix="choose one")
@@ -41,8 +51,29 @@ def command(
         click.echo(to_json(comparison), nl=False)
     elif as_csv:
         click.echo(to_csv(comparison), nl=False)
-    else:
-        console = Console(highlight=False)
-        width = console.width if console.is_terminal else shutil.get_terminal_size((FILE_WIDTH, 24)).columns
+    elif details:
+        width = text_width(FILE_WIDTH)
         Console(highlight=False, width=width).print(render(comparison, width))
+    else:
+        _print_screen(comparison, about(loaded, Project(root).root), min(WIDTH, text_width(WIDTH)))
     require_comparable(comparison)
+
+
+def _print_screen(comparison: Comparison, around: About, width: int) -> None:
+    console = Console(highlight=False, width=width)
+    for line in screen(comparison, around, width):
+        # A path or a name that is wider than the terminal stays in one piece.
+        console.print(line, soft_wrap=True)
+
+
+def about(loaded: LoadedRuns, root: Path) -> About:
+    """Say what was compared, on which machines, and where its page is, if it is written."""
+    run = loaded.data[0].run
+    page = root / "results" / "reports" / run.id / "index.html"
+    near = page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page
+    hosts = {entry.run.host_hash: entry.host for entry in loaded.data}
+    return About(
+        title=loaded.title or run.experiment,
+        machines=tuple(dict.fromkeys(text for host in hosts.values() if host and (text := machine(host)))),
+        page=str(near) if page.is_file() else "",
+    )

@@ -64,5 +64,5 @@ def _vsperf_csv(run: str, root: Path | None, store: str | None) -> str:
             observed=f"run {loaded.data[0].run.id} has no rows of nfvbed",
             fix="take the file that VSPERF wrote, below results/vsperf, or from `nfvbed export` as JSON (facts)",
         )
-    chosen = {"baseline": None, "placement_class": "auto", "needed": None, "resolution": Rules().resolution}
+    chosen = {"baseline": None, "placement_class": "auto", "needed": None, "margin": Rules().margin}
     return to_vsperf_csv(compare(loaded.data, make_options(loaded, chosen)), loaded.data)

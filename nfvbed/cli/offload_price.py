@@ -48,7 +48,8 @@ def measure_price(lab: OnboardingSite, wanted: Variant, topology: str, choice: V
         click.echo(json.dumps(price.model_dump(mode="json") | found, indent=2))
         return
     _print(price, f"TCP through {choice.label} on {wanted.name} ({topology})")
-    bounds = f"; 95 % {interval.low:.2f} - {interval.high:.2f}" if interval else ""
+    kind = "range" if interval is None or interval.is_range else f"{interval.level:.0%} interval"
+    bounds = f"; {kind} {interval.low:.2f} - {interval.high:.2f}" if interval else ""
     click.echo(
         f"without offloads: {price.ratio:.2f} of the rate with them"
         f" (medians of {len(price.on_bits_per_s)} runs of {price.duration_s:g} s{bounds})"

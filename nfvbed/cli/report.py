@@ -23,12 +23,19 @@ from nfvbed.spec.loader import Project
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write to; files of the same names are replaced. Default: results/reports/RUN in the root.",
 )
+@click.option("--quiet", is_flag=True, help="Print nothing: `nfvbed compare` then names the page.")
 @comparison_options
 @json_option
 @root_option
 @store_option
 def command(
-    runs: tuple[str, ...], output: Path | None, as_json: bool, root: Path | None, store: str | None, **chosen: Any
+    runs: tuple[str, ...],
+    output: Path | None,
+    quiet: bool,
+    as_json: bool,
+    root: Path | None,
+    store: str | None,
+    **chosen: Any,
 ) -> None:
     """Write the page, CSV, JSON and figures of RUN (an id, the beginning of one, or `latest`, the default).
 
@@ -41,6 +48,8 @@ def command(
     said = answer(comparison)
     if as_json:
         click.echo(json.dumps({"answer": said.headline, "files": [str(path) for path in written]}, indent=2))
+        return
+    if quiet:
         return
     if comparison.simulated:
         click.echo(SIMULATED_MARK)

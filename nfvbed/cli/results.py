@@ -1,11 +1,13 @@
 """What `compare` and `report` share: their options, and reading runs from the store."""
 
-from collections.abc import Callable, Iterable, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
+from rich.console import Console
 
 from nfvbed.cli.settings import open_store
 from nfvbed.compare.agreement import supports_of
@@ -13,7 +15,7 @@ from nfvbed.compare.comparison import Options
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.errors import StoreError
-from nfvbed.records import CellRecord, FactRecord, RunRecord
+from nfvbed.records import FactRecord, RunRecord
 from nfvbed.run.stored import never_reached
 from nfvbed.spec.experiment import BEST
 from nfvbed.spec.loader import Project
@@ -37,12 +39,16 @@ class LoadedRuns:
     needed: int | None
     max_spread: float | None = None
     """What the first run's experiment calls stable."""
+    looks: tuple[int, ...] | None = None
+    """Rounds after which the first run's experiment looks at verdicts; None: not stored (older runs)."""
+    purpose: Literal["compare", "survey"] = "compare"
+    """Of the first run's experiment."""
     title: str = ""
     """Of the runs' experiments; empty where their plans are not stored."""
 
 
 def comparison_options(function: Function) -> Function:
-    """Add what chooses and judges: `--baseline`, `--class`, `--needed`, `--resolution`."""
+    """Add what chooses and judges: `--baseline`, `--class`, `--needed`, `--margin`."""
     for option in reversed(
         (
             click.option(
@@ -54,22 +60,24 @@ def comparison_options(function: Function) -> Function:
             click.option(
                 "--class",
                 "placement_class",
-                metavar="near|far|auto",
+                metavar="NAME|auto",
                 default="auto",
                 show_default=True,
-                help="Placement class to compare in; auto: the one in which all cells have enough trials.",
+                help="Use trials of this placement class alone; auto: all of them for the MRR, and for other tests the "
+                "class in which all cells have enough.",
             ),
             click.option(
                 "--needed",
                 type=click.IntRange(min=1),
-                help="Trials in one class that a row should have. Default: the experiment's, or 5.",
+                help="Rounds of a survey, and results in one class of other tests, that there should be. Default: the "
+                "experiment's, or 5.",
             ),
             click.option(
-                "--resolution",
-                type=click.FloatRange(min=0, max=1, max_open=True),
-                default=Rules().resolution,
+                "--margin",
+                type=click.FloatRange(min=0, min_open=True, max=1, max_open=True),
+                default=Rules().margin,
                 show_default=True,
-                help="Relative differences below it are called the same.",
+                help="Rates are the same where they are shown to differ by less than this part.",
             ),
         )
     ):
@@ -79,12 +87,25 @@ def comparison_options(function: Function) -> Function:
 
 def make_options(loaded: LoadedRuns, chosen: dict[str, Any]) -> Options:
     """Join what the user chose with what the experiment says."""
-    needed = chosen["needed"] or loaded.needed or Rules().needed
+    standard = Rules()
+    needed = chosen["needed"] or loaded.needed or standard.needed
     return Options(
         baseline=chosen["baseline"] or loaded.baseline,
         placement_class=chosen["placement_class"],
-        rules=Rules(needed=needed, resolution=chosen["resolution"], max_spread=loaded.max_spread or Rules().max_spread),
+        rules=Rules(
+            needed=needed,
+            margin=chosen["margin"],
+            max_spread=loaded.max_spread or standard.max_spread,
+            looks=loaded.looks or standard.looks,
+            purpose=loaded.purpose,
+        ),
     )
+
+
+def text_width(otherwise: int) -> int:
+    """Give the terminal's columns; without a terminal those of COLUMNS, or so many."""
+    console = Console()
+    return console.width if console.is_terminal else shutil.get_terminal_size((otherwise, 24)).columns
 
 
 def load_runs(root: Path | None, store: str | None, names: Sequence[str]) -> LoadedRuns:
@@ -113,6 +134,8 @@ def load_runs(root: Path | None, store: str | None, names: Sequence[str]) -> Loa
         baseline=baseline if baseline in (BEST, *measured) else None,
         needed=repetitions.get("needed"),
         max_spread=repetitions.get("max_spread"),
+        looks=tuple(repetitions["looks"]) if "looks" in repetitions else None,
+        purpose=experiment.get("purpose", "compare"),
         title=title,
     )
 
@@ -124,12 +147,13 @@ def _read(store: "Store", run: RunRecord) -> RunData:
     known = {digest: rig for digest, rig in rigs.items() if rig}
     host, results = _described(store, run.host_hash), tuple(store.results(run.id))
     supports = supports_of(_described(store, run.doctor_hash))
-    return RunData(run, cells, tuple(store.trials(run.id)), known, host, results, supports, _ports(store, cells))
+    configurations = {digest: _described(store, digest) for digest in {cell.config_hash for cell in cells}}
+    ports, paths = (_told(configurations, key) for key in ("ports", "io_path"))
+    return RunData(run, cells, tuple(store.trials(run.id)), known, host, results, supports, ports, paths)
 
 
-def _ports(store: "Store", cells: Iterable[CellRecord]) -> dict[str, str]:
-    described = {cell.config_hash: _described(store, cell.config_hash) for cell in cells}
-    return {digest: value["ports"] for digest, value in described.items() if "ports" in value}
+def _told(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[str, str]:
+    return {digest: value[key] for digest, value in configurations.items() if key in value}
 
 
 def _described(store: "Store", digest: str) -> dict[str, Any]:

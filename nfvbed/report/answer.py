@@ -11,7 +11,14 @@ from nfvbed.compare.verdict import Bound, Verdict
 from nfvbed.records import Record
 from nfvbed.report import wording
 
+TESTS_ALONE: Final = "Tests without a maximum receive rate: their results stand as they are, and are not ranked."
 EMULATED: Final = "No rate can be given: the guests were emulated; only their frame counts hold."
+
+
+MOST_NAMED: Final = 2
+"""So many whose ranges overlap the first's, or traffic points without an answer, are named in the headline."""
+DECIDE_S: Final = 3600
+"""Enough time for the rounds of a comparison at one traffic point."""
 
 
 class Answer(Record):
@@ -21,6 +28,8 @@ class Answer(Record):
     points: tuple[Leader, ...]
     sentences: tuple[str, ...]
     """One for each point, in the same order."""
+    decide: tuple[str, ...] = ()
+    """Of a survey: for each point the command that would decide what its ranges leave open; empty where nothing is."""
 
 
 def answer(comparison: Comparison) -> Answer:
@@ -28,10 +37,62 @@ def answer(comparison: Comparison) -> Answer:
     points = leaders(comparison.rows, comparison.rules, comparison.rigs)
     measured = len({row.variant for row in comparison.rows if row.mrr is not None})
     emulated = any(row.emulated for row in comparison.rows)
-    headline = _headline(points, measured) if points or not emulated else EMULATED
+    survey = comparison.purpose == "survey"
+    headline = _order(points) if survey and points and measured > 1 else _headline(points, measured)
+    if emulated and not points:
+        headline = EMULATED
+    if not points and comparison.tests:
+        headline = TESTS_ALONE
     if measured == 1 and comparison.chains:
         headline = _chains(comparison.chains)
-    return Answer(headline=headline, points=points, sentences=tuple(sentence(point) for point in points))
+    return Answer(
+        headline=headline,
+        points=points,
+        sentences=tuple(sentence(point) for point in points),
+        decide=tuple(command_for(comparison, point) for point in points) if survey else (),
+    )
+
+
+def command_for(comparison: Comparison, point: Leader) -> str:
+    """Give the command that compares the first of a point with those whose ranges overlap its own; empty: none do."""
+    names = dict(zip(comparison.runs, comparison.experiments, strict=False))
+    experiment = names.get(point.row.run, "")
+    variants = [point.row.variant, *dict.fromkeys(row.variant for row in point.close)]
+    if not experiment or len(variants) < 2:
+        return ""
+    named = " ".join(f"--variant {variant}" for variant in variants)
+    where = f"--topology {point.topology} --frame-size {point.frame_size}"
+    rounds = comparison.rules.looks[-1]
+    return (
+        f"nfvbed run {experiment} {named} {where} --set purpose=compare --set chains=null "
+        f"--max-rounds {rounds} --time-limit {DECIDE_S} --budget {DECIDE_S}"
+    )
+
+
+def _order(points: Sequence[Leader]) -> str:
+    """Answer a survey: at each point the highest rate, with those whose ranges overlap its own."""
+    by_path: dict[str, list[Leader]] = {}
+    for point in points:
+        by_path.setdefault(wording.path(point.topology, point.vnf), []).append(point)
+    named = {_with_close(point) for point in points}
+    if len(named) == 1 and len(points) > 1:
+        return f"Highest rates, at every traffic point measured: {named.pop()}."
+    parts = [f"{path} {_first_of(found)}" for path, found in by_path.items()]
+    return f"Highest rates: {'; '.join(parts)}."
+
+
+def _first_of(points: Sequence[Leader]) -> str:
+    """Name the first of a path's points, by frame size where it is not the same at all of them."""
+    named = [(wording.frame_size(point.frame_size), _with_close(point)) for point in points]
+    if len({text for _, text in named}) == 1:
+        return named[0][1]
+    return ", ".join(f"{size} {text}" for size, text in named)
+
+
+def _with_close(point: Leader) -> str:
+    close = list(dict.fromkeys(row.variant for row in point.close))
+    named = ", ".join(close[:MOST_NAMED]) + (f" and {len(close) - MOST_NAMED} more" if len(close) > MOST_NAMED else "")
+    return f"{point.row.variant} (ranges overlap: {named})" if close else point.row.variant
 
 
 def _headline(points: Sequence[Leader], measured: int) -> str:
@@ -71,12 +132,12 @@ def _chains(chains: Sequence[Chain]) -> str:
 
 def _rest(points: Sequence[Leader], clear: Sequence[Leader]) -> str:
     """Say what is left beside the points with a clear leader."""
-    open_points = len(points) - len(clear)
-    return (
-        f"{open_points} of {len(points)} traffic points have no clear answer"
-        if open_points
-        else "it depends on the traffic"
-    )
+    left = [point for point in points if point not in clear]
+    if not left:
+        return "it depends on the traffic"
+    if len(left) > MOST_NAMED:
+        return f"{len(left)} of {len(points)} traffic points have no clear answer"
+    return f"not decided: {'; '.join(wording.row_point(point.row) for point in left)}"
 
 
 def _span(points: Sequence[Leader]) -> str:
@@ -120,6 +181,9 @@ def sentence(point: Leader) -> str:
     head = f"{where}: {point.row.variant} forwards {rate}"
     if point.runner_up is None or point.judgement is None:
         return f"{head}; there is nothing to compare it with."
+    if point.surveyed:
+        names = ", ".join(dict.fromkeys(row.variant for row in point.close))
+        return f"{head}; {f'ranges overlap with {names}' if names else 'no range overlaps its own'}."
     return f"{head}, {_against(point)}."
 
 
@@ -129,11 +193,13 @@ def _against(point: Leader) -> str:
         return ""
     if judged.verdict is Verdict.SAME:
         return f"the same as {other.variant} ({judged.reason})"
+    if judged.verdict is Verdict.DEPENDS_ON_PLACEMENT:
+        return f"but against {other.variant} it depends on the placement of cores ({judged.reason})"
     if judged.verdict is not Verdict.HIGHER or judged.ratio is None:
         return f"not decided against {other.variant} ({judged.reason})"
     least = "at least " if judged.bound is Bound.AT_LEAST else ""
     interval = judged.interval
-    sure = f"; {interval.level:.0%} interval {interval.low:.2f}–{interval.high:.2f}" if interval else ""
+    sure = f"; {wording.level(interval)} {interval.low:.2f}–{interval.high:.2f}" if interval else ""
     ground = {Scope.CONTROLLED: "only the variant differs", Scope.SYSTEM: "whole systems compared", None: ""}.get(
         point.scope, ""
     )

@@ -5,17 +5,21 @@ import io
 import json
 
 from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.paced import PacedSummary
 from nfvbed.compare.summary import CellSummary
 
 COLUMNS = (
     "run", "cell", "role", "variant", "topology", "vnf", "vnf_resolved", "frame_size_bytes", "flows",
-    "bidirectional", "port_kind", "simulated", "placement_class", "status", "reason", "trials",
+    "bidirectional", "port_kind", "io_path", "simulated", "placement_class", "status", "reason", "rounds", "trials",
     "mrr_pps", "mrr_low_pps", "mrr_high_pps",
     "mrr_iqr_pps", "layer1_bits_per_s", "layer2_bits_per_s", "mrr_loss_ratio", "paced_trials", "paced_load_pps",
-    "paced_loss_ratio", "latency_p50_ns", "latency_p99_ns", "cpu_switch", "cpu_vnf", "cpu_generator",
+    "paced_missing_ratio", "latency_p50_ns", "latency_p99_ns", "common_trials", "common_load_pps",
+    "common_missing_ratio", "common_latency_p50_ns", "common_latency_p99_ns", "cpu_switch", "cpu_vnf", "cpu_generator",
     "cycles_per_packet", "cycles_source", "loopback_pps", "vnf_alone_pps", "price_ratio",
-    "bare_ports_pps", "of_bare_ports", "of_bare_ports_low", "of_bare_ports_high", "limits", "warnings",
-    "baseline_cell", "baseline_run", "verdict", "bound", "ratio", "ratio_low", "ratio_high", "p_value", "detectable",
+    "bare_ports_pps", "of_bare_ports", "of_bare_ports_low", "of_bare_ports_high", "limits", "possible_limits",
+    "warnings",
+    "baseline_cell", "baseline_run", "verdict", "bound", "ratio", "ratio_low", "ratio_high", "ratio_level", "p_value",
+    "adjusted_p", "pairs", "look", "matched", "unpaired", "within_margin", "ratio_by_class",
     "scope", "scope_reason", "engine", "host_hash", "rig_hash", "config_hash",
 )  # fmt: skip
 
@@ -57,6 +61,7 @@ def _row(row: CellSummary) -> dict[str, Value]:
         "flows": row.flows,
         "bidirectional": int(row.bidirectional),
         "port_kind": row.port_kind.value,
+        "io_path": row.io_path,
         "simulated": int(row.simulated),
         "placement_class": row.placement_class,
         "status": row.status.value,
@@ -71,6 +76,7 @@ def _row(row: CellSummary) -> dict[str, Value]:
         "price_ratio": row.price.ratio if row.price else None,
         **_of_bare_ports(row),
         "limits": " ".join(limit.kind.value for limit in row.limits),
+        "possible_limits": " ".join(limit.kind.value for limit in row.possible_limits),
         "warnings": " ".join(warning.kind.value for warning in row.warnings),
         "engine": row.engine,
         "host_hash": row.host_hash,
@@ -91,9 +97,10 @@ def _of_bare_ports(row: CellSummary) -> dict[str, Value]:
 
 def _rate(row: CellSummary) -> dict[str, Value]:
     if row.mrr is None:
-        return {"trials": 0}
+        return {"rounds": 0, "trials": 0}
     rate = row.mrr
     return {
+        "rounds": rate.rounds,
         "trials": rate.trials,
         "mrr_pps": rate.median_pps,
         "mrr_low_pps": rate.interval.low if rate.interval else None,
@@ -106,15 +113,22 @@ def _rate(row: CellSummary) -> dict[str, Value]:
 
 
 def _paced(row: CellSummary) -> dict[str, Value]:
-    if row.paced is None:
-        return {"paced_trials": 0}
-    latency = row.paced.latency
+    """Give the columns of trials at the row's own half load, and of those at the load that all share."""
+    own, shared = _at_load(row.paced, "paced_"), _at_load(row.common, "common_")
+    renamed = {f"paced_latency_{name}": f"latency_{name}" for name in ("p50_ns", "p99_ns")}
+    return {renamed.get(name, name): value for name, value in own.items()} | shared
+
+
+def _at_load(found: PacedSummary | None, prefix: str) -> dict[str, Value]:
+    if found is None:
+        return {f"{prefix}trials": 0}
+    latency = found.latency
     return {
-        "paced_trials": row.paced.trials,
-        "paced_load_pps": row.paced.load_pps,
-        "paced_loss_ratio": row.paced.loss_ratio,
-        "latency_p50_ns": latency.p50_ns if latency else None,
-        "latency_p99_ns": latency.p99_ns if latency else None,
+        f"{prefix}trials": found.trials,
+        f"{prefix}load_pps": found.load_pps,
+        f"{prefix}missing_ratio": found.missing_ratio,
+        f"{prefix}latency_p50_ns": latency.p50_ns if latency else None,
+        f"{prefix}latency_p99_ns": latency.p99_ns if latency else None,
     }
 
 
@@ -131,8 +145,15 @@ def _difference(comparison: Comparison, row: CellSummary) -> dict[str, Value]:
         "ratio": judged.ratio,
         "ratio_low": judged.interval.low if judged.interval else None,
         "ratio_high": judged.interval.high if judged.interval else None,
+        "ratio_level": judged.interval.level if judged.interval else None,
         "p_value": judged.p_value,
-        "detectable": judged.detectable,
+        "adjusted_p": judged.adjusted_p,
+        "pairs": judged.pairs,
+        "look": judged.look,
+        "matched": judged.matched,
+        "unpaired": int(judged.unpaired),
+        "within_margin": int(judged.within_margin),
+        "ratio_by_class": " ".join(f"{entry.name}:{entry.ratio:.6g}:{entry.pairs}" for entry in judged.by_class),
         "scope": found.scope.scope.value,
         "scope_reason": found.scope.reason,
     }

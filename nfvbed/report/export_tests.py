@@ -14,7 +14,7 @@ from nfvbed.search.result import SearchResult
 COLUMNS = (
     "run", "cell", "round", "test", "kind", "placement_class", "shown", "simulated", "status", "reason", "warnings",
     "preset", "goal", "loss_ratio_allowed", "regular", "irregularity", "conditional_throughput_pps", "lower_bound_pps",
-    "upper_bound_pps", "sequence", "fraction", "of", "intended_load_pps", "forwarded_rate_pps", "loss_ratio",
+    "upper_bound_pps", "sequence", "fraction", "of", "intended_load_pps", "forwarded_rate_pps", "missing_ratio",
     *(
         f"latency_{of}{name}_ns" for of in ("", "0_to_1_", "1_to_0_")
         for name in ("min", "p50", "p90", "p99", "p99_9", "max", "delay_variation_p99")
@@ -116,7 +116,7 @@ def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
             "reference_regular": _regular(base),
             "intended_load_pps": load.point.intended_load_pps,
             "forwarded_rate_pps": load.point.forwarded_rate_pps,
-            "loss_ratio": load.loss_ratio,
+            "missing_ratio": load.missing_ratio,
             "interval_from_s": load.from_s,
             **_latency("", load.latency),
             **{name: value for of, found in of_directions for name, value in _latency(of, found).items()},

@@ -20,18 +20,6 @@ ADVICE: Final[dict[Irregularity, Advice]] = {
         remedy="Stop other work on the host, isolate the switch's core, or search on a host whose hypervisor leaves"
         " the machine its cores.",
     ),
-    Irregularity.PORT_LIMITED: Advice(
-        meaning="The ceiling of the ports was reached: the data plane can do at least this much.",
-        remedy="Use another port kind or more queues.",
-    ),
-    Irregularity.VNF_LIMITED: Advice(
-        meaning="The ceiling of the VNF was reached: the data plane can do at least this much.",
-        remedy="Use a lighter VNF or give it more cores.",
-    ),
-    Irregularity.WIRE_LIMITED: Advice(
-        meaning="The link is full.",
-        remedy="Use a smaller frame size or a faster link.",
-    ),
     Irregularity.MAX_LOAD: Advice(
         meaning="The goal is reached at the largest load that was asked for: a lower bound.",
         remedy="Raise max_load_pps, or leave it out so that the generator's ceiling counts.",

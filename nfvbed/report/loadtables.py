@@ -26,7 +26,7 @@ def listed(test: MeasuredTest) -> tuple[MeasuredLoad, ...]:
 
 def worst_interval(test: MeasuredTest) -> MeasuredLoad:
     """Give the interval of a soak that lost most; of equal ones the first."""
-    return max(test.loads, key=lambda load: load.loss_ratio)
+    return max(test.loads, key=lambda load: load.missing_ratio)
 
 
 def soak_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
@@ -35,10 +35,10 @@ def soak_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
     for test in tests:
         if test.result.kind is not ResultKind.SOAK or test.result.status is not Status.OK or not test.loads:
             continue
-        lossy = sum(load.loss_ratio > 0 for load in test.loads)
+        lossy = sum(load.missing_ratio > 0 for load in test.loads)
         named = f"{test.variant}, {wording.row_point(test)}, {test.result.test}"
         shown = "the first is listed" if not lossy else f"the worst is listed, from {start(worst_interval(test))} s"
-        found.append(f"{named}: loss in {lossy} of {len(test.loads)} intervals; {shown}.")
+        found.append(f"{named}: frames missing in {lossy} of {len(test.loads)} intervals; {shown}.")
     return tuple(found)
 
 

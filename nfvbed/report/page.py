@@ -19,10 +19,12 @@ from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.figures.theme import Spec
 from nfvbed.report.page_environment import environment
 from nfvbed.report.page_head import answer_section, page_header, title
+from nfvbed.report.page_states import below_the_table
 from nfvbed.report.page_survey import survey_doubts, survey_table
 from nfvbed.report.page_table import ceiling_table, comparison_table, joined
 from nfvbed.report.page_tests import tests_section
 from nfvbed.report.page_text import how_to_read, limits_of_this, method
+from nfvbed.report.page_verdicts import verdict_section
 from nfvbed.report.stylesheet import SCRIPT, STYLE
 
 POLICY = (
@@ -41,7 +43,8 @@ PAGE = Markup(
 
 SECTIONS = (
     ("table", "Table"),
-    ("tests", "Throughput, loss and latency by load"),
+    ("verdicts", "What the verdicts rest on"),
+    ("tests", "Throughput, missing frames and latency by load"),
     ("figures", "Figures"),
     ("reading", "How to read this"),
     ("doubts", "Limits and doubts"),
@@ -81,7 +84,13 @@ def embedded_json(value: object) -> str:
 def _body(context: ReportContext, said: Answer, drawn: dict[str, Spec]) -> Markup:
     comparison = context.comparison
     contents = {
-        "table": survey_table(comparison) if comparison.many else comparison_table(comparison),
+        "table": joined(
+            (
+                survey_table(comparison) if comparison.many else comparison_table(comparison),
+                below_the_table(comparison),
+            )
+        ),
+        "verdicts": verdict_section(comparison),
         "tests": tests_section(comparison),
         "figures": joined(_figure(name, spec) for name, spec in drawn.items())
         or Markup("<p>Nothing was measured that could be drawn.</p>"),
@@ -91,7 +100,7 @@ def _body(context: ReportContext, said: Answer, drawn: dict[str, Spec]) -> Marku
         "method": method(comparison),
         "scope": limits_of_this(comparison),
     }
-    shown = [(key, title) for key, title in SECTIONS if key != "tests" or comparison.tests]
+    shown = [(key, title) for key, title in SECTIONS if key not in ("tests", "verdicts") or contents[key]]
     sections = joined(
         Markup('<section aria-labelledby="{0}"><h2 id="{0}">{1}</h2>{2}</section>\n').format(key, title, contents[key])
         for key, title in shown

@@ -12,7 +12,8 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import RunRecord
 from nfvbed.report import wording
 from nfvbed.report.answer import Answer, sentence
-from nfvbed.report.captions import method_line, placement_lines
+from nfvbed.report.captions import host_lines, method_line, placement_lines
+from nfvbed.report.columns import unbroken
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.theme import PALETTE, row_labels, run_label
 from nfvbed.report.page_table import joined
@@ -74,9 +75,18 @@ def answer_section(comparison: Comparison, said: Answer) -> Markup:
     named = f" Limits and doubts: {', '.join(kind.value for kind in doubts)}." if doubts else " No doubts were raised."
     told = () if comparison.many else comparison.chains
     chains = joined(Markup("<p>{}</p>").format(wording.chain(chain)) for chain in told)
-    return Markup('<p class="headline">{}</p>\n<ul class="cards">{}</ul>\n{}<p class="confidence">{} {}{}</p>').format(
-        said.headline, cards, chains, " ".join(placement_lines(comparison)), method_line(comparison), named
+    hosts = joined(
+        Markup('<p class="meta host">{}.</p>').format(f"{line[0].upper()}{line[1:]}") for line in host_lines(comparison)
     )
+    decide = joined(
+        Markup("<p>Decide {} with: <code>{}</code></p>").format(wording.row_point(point.row), command)
+        for point, command in zip(said.points, said.decide, strict=False)
+        if command
+    )
+    placed, how = " ".join(placement_lines(comparison)), method_line(comparison)
+    return Markup(
+        '<p class="headline">{}</p>\n{}<ul class="cards">{}</ul>\n{}{}<p class="confidence">{} {}{}</p>'
+    ).format(unbroken(said.headline), hosts, cards, decide, chains, placed, how, named)
 
 
 def _card(comparison: Comparison, point: Leader) -> Markup:
@@ -85,6 +95,8 @@ def _card(comparison: Comparison, point: Leader) -> Markup:
     rows = comparison.ranked([row for row in comparison.rows if row.point == best.point])
     mark = Markup('<p class="doubt"><strong>SIMULATED</strong></p>') if best.simulated else ""
     who = f"{best.variant} ahead" if point.clear else best.variant if point.alone else "no clear leader"
+    if point.surveyed:
+        who = f"{best.variant} highest"
     return Markup(
         '<li class="card">{}<div class="where">{}: <strong>{}</strong></div>'
         '<table class="rates"><caption class="unseen">Rates in million frames/s, {}</caption><tbody>{}</tbody></table>'

@@ -15,12 +15,12 @@ from nfvbed.report.terminal_survey import holds_up_to, open_verdicts
 HEADINGS: Final = (
     ("Variant", False),
     ("Rate, Mpps", True),
-    ("95 % interval", True),
-    ("Trials", True),
+    ("Interval or range", True),
+    ("Rounds", True),
     ("Of bare ports", True),
     ("Limited by", False),
     ("Verdict", False),
-    ("Loss, paced", True),
+    ("Missing frames", True),
     ("Latency µs, P50, P99", True),
     ("Cycles/ packet", True),
 )
@@ -62,18 +62,19 @@ def _row(comparison: Comparison, row: CellSummary) -> Markup:
         return Markup("")
     found = comparison.difference(row)
     verdict = found.judgement.verdict.value if found else ""
-    latency = row.paced.latency if row.paced else None
+    given = row.given_load
+    latency = given.latency if given else None
     name = Markup(" <small>VNF {}</small>").format(wording.own_vnf(row)) if wording.own_vnf(row) else ""
     numbers = (
         wording.bound(row) + wording.mpps(row.mrr.median_pps),
         wording.mpps_interval(row.mrr.interval),
-        str(row.mrr.trials),
+        str(row.mrr.rounds),
         f"{wording.of_bare_ports(row)} ({wording.of_bare_ports_interval(row)})"
         if row.of_bare_ports
         else wording.NOTHING,
     )
     rest = (
-        wording.loss(row.paced.loss_ratio) if row.paced else wording.NOTHING,
+        wording.loss(given.missing_ratio) if given else wording.NOTHING,
         f"{wording.microseconds(latency.p50_ns)}, {wording.microseconds(latency.p99_ns)}"
         if latency
         else wording.NOTHING,

@@ -16,11 +16,11 @@ from nfvbed.report.page_notes import TableNotes
 HEADINGS = (
     ("Variant", False),
     ("Rate, Mpps", True),
-    ("Trials", True),
+    ("Rounds, trials", True),
     ("Against the baseline", False),
     ("Of bare ports", True),
     ("Mbit/s L1, L2", True),
-    ("Loss at paced load", True),
+    ("Missing frames", True),
     ("Latency µs, P50, P99", True),
     ("CPU cores: switch · VNF · gen.", True),
     ("Cycles/ packet", True),
@@ -72,7 +72,9 @@ def _row(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Markup:
 
 
 def _number(text: str, below: str = "", note: Markup | None = None) -> Markup:
-    small = Markup("<small>{}</small>").format(below) if below else ""
+    # A text breaks between its words; a figure and an interval stay whole.
+    kind = Markup(' class="words"') if any(character.isalpha() for character in below) else ""
+    small = Markup("<small{}>{}</small>").format(kind, below) if below else ""
     return Markup('<td class="n">{}{}{}</td>').format(text, note or "", small)
 
 
@@ -80,22 +82,23 @@ def _rate(row: CellSummary) -> Markup:
     if row.mrr is None:
         return Markup('<td colspan="2"><span class="doubt">{}</span></td>').format(wording.status(row))
     rate = _number(wording.bound(row) + wording.mpps(row.mrr.median_pps), wording.mpps_interval(row.mrr.interval))
-    return joined((rate, _number(str(row.mrr.trials))))
+    return joined((rate, _number(str(row.mrr.rounds), str(row.mrr.trials))))
 
 
 def _details(row: CellSummary, notes: TableNotes) -> Markup:
     if row.mrr is None:
         return joined(_number(wording.NOTHING) for _ in range(6))
     rate = row.mrr
-    latency = row.paced.latency if row.paced else None
+    given = row.given_load
+    latency = given.latency if given else None
     source = notes.mark(f"Cycles per packet from: {row.cycles_source}.") if row.cycles_per_packet is not None else None
     return joined(
         (
             _number(wording.of_bare_ports(row), f"{wording.of_bare_ports_interval(row)} {wording.limited_by(row)}"),
             _number(wording.bit_rate(rate.layer1_bits_per_s), wording.bit_rate(rate.layer2_bits_per_s)),
             _number(
-                wording.loss(row.paced.loss_ratio) if row.paced else wording.NOTHING,
-                f"at {wording.mpps(row.paced.load_pps)} Mpps" if row.paced else "",
+                wording.loss(given.missing_ratio) if given else wording.NOTHING,
+                f"at {wording.mpps(given.load_pps)} Mpps{'' if row.common else ' (own half)'}" if given else "",
             ),
             _number(wording.microseconds(latency.p50_ns), wording.microseconds(latency.p99_ns))
             if latency
@@ -113,9 +116,12 @@ def _verdict(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Mar
     judged = found.judgement
     under = [wording.scope(found)]
     if judged.interval and judged.ratio:
-        under.insert(0, f"×{judged.interval.low:.3g} to ×{judged.interval.high:.3g}")
+        kind = wording.level(judged.interval).removesuffix(" interval")
+        under.insert(0, f"×{wording.ratio_interval(judged)} ({kind})")
+    if judged.unpaired:
+        under.append("unpaired")
     reason = f"{judged.reason[0].upper()}{judged.reason[1:]}." if judged.reason else ""
-    return Markup('<td class="verdict"><span class="{}">{}</span>{}<small>{}</small></td>').format(
+    return Markup('<td class="verdict"><span class="{}">{}</span>{}<small class="words">{}</small></td>').format(
         judged.verdict.value, wording.verdict(found), notes.mark(reason), ", ".join(text for text in under if text)
     )
 
@@ -131,6 +137,12 @@ def _doubts(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Mark
     parts = [
         Markup('<span class="doubt">{}</span>{}').format(limit.kind.value, notes.mark(_said(limit.kind, limit.detail)))
         for limit in row.limits
+    ]
+    parts += [
+        Markup('<span class="count">perhaps {}</span>{}').format(
+            limit.kind.value, notes.mark(_said(limit.kind, limit.detail))
+        )
+        for limit in row.possible_limits
     ]
     parts += [
         Markup('<span class="doubt">{}</span> <span class="count">{}</span>').format(kind.value, counts)
@@ -151,7 +163,7 @@ def _said(kind: QualityWarning, detail: str) -> str:
 
 
 def ceiling_table(comparison: Comparison) -> Markup:
-    """Write the ceilings of the same placement class, and by which rows they are exceeded."""
+    """Write the ceilings, and by which rows they are exceeded."""
     names = {
         CellRole.LOOPBACK: "generator looped back",
         CellRole.REFERENCE: "testpmd io in the switch's place",
@@ -190,9 +202,13 @@ def _standing(comparison: Comparison, ceiling: CellSummary) -> str:
         f"{row.variant}{' ' + wording.path(row.topology, row.vnf) if row.vnf else ''} ({entry.ratio:.0%})"
         for row in comparison.rows
         for entry in row.exceeded
-        if (row.run, entry.cell) == (ceiling.run, ceiling.cell)
+        if (row.run, entry.cell) == (ceiling.run, ceiling.cell) and not entry.by
     ]
-    return f"{WHY_EXCEEDED[ceiling.role]}; by {', '.join(above)}" if above else "holds"
+    if above:
+        return f"{WHY_EXCEEDED[ceiling.role]}; by {', '.join(above)}"
+    refuted = {(row.run, entry.cell): entry.by for row in comparison.rows for entry in row.exceeded}
+    by = refuted.get((ceiling.run, ceiling.cell))
+    return f"bounds nothing: {by} is above the like of it" if by else "holds"
 
 
 def table_of(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:

@@ -18,7 +18,7 @@ THROUGHPUT_HEADINGS = (
     "Doubts", "Goal attributes",
 )  # fmt: skip
 LOAD_HEADINGS = (
-    "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Loss", *wording.LATENCY_HEADINGS,
+    "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Missing frames", *wording.LATENCY_HEADINGS,
     "Doubts",
 )  # fmt: skip
 NAMING = 4
@@ -190,7 +190,7 @@ def _rows(test: MeasuredTest, *, timed: bool) -> list[Markup]:
 
 def _load(test: MeasuredTest, load: MeasuredLoad, *, timed: bool) -> Markup:
     of = loadtables.part(test, load) or wording.NOTHING
-    shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.loss_ratio))
+    shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio))
     said = Markup('<td class="limits">{}</td>').format(throughput.doubts(test.doubts_at(load)))
     numbers = (*((loadtables.start(load),) if timed else ()), *shown, *wording.latency_columns(load.latency))
     return joined((*(Markup('<td class="n">{}</td>').format(text) for text in numbers), said))

@@ -10,7 +10,7 @@ STYLE: Final = """
 *{box-sizing:border-box}
 html{scroll-behavior:smooth}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,"DejaVu Sans",sans-serif}
-main,header.top,footer{max-width:80rem;margin:0 auto;padding:0 1.25rem}
+main,header.top,footer{max-width:86rem;margin:0 auto;padding:0 1.25rem}
 header.top{padding-top:1.5rem}
 h1,.headline,.machine{overflow-wrap:anywhere}
 h1{font-size:1.3rem;font-weight:650;margin:0;line-height:1.3}
@@ -19,7 +19,7 @@ h2{font-size:1.35rem;margin:2.6rem 0 .6rem;line-height:1.25}
 h3{font-size:1.05rem;margin:1.4rem 0 .3rem}
 a{color:var(--accent)}
 .skip{position:absolute;left:-100rem}.skip:focus{left:1rem;top:.5rem;background:var(--card);padding:.4rem}
-.meta{color:var(--soft);font-size:.9rem;margin:.2rem 0 0}
+.meta{color:var(--soft);font-size:.9rem;margin:.2rem 0 0}.meta.host{margin:0 0 .9rem}
 .headline{font-size:1.65rem;line-height:1.25;font-weight:650;margin:.9rem 0 .9rem;max-width:60rem;letter-spacing:-.01em}
 .simulated{background:var(--sim);color:#fff;font-weight:700;padding:.7rem 1rem;border-radius:.4rem;margin:1rem 0;
 letter-spacing:.03em;text-align:center;font-size:1.15rem}
@@ -38,6 +38,7 @@ letter-spacing:.03em;text-align:center;font-size:1.15rem}
 .confidence{color:var(--soft);font-size:.92rem;margin:1rem 0 0;max-width:60rem}
 nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;padding:0;margin:1.3rem 0 0;list-style:none;font-size:.92rem}
 .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:.5rem;background:var(--card)}
+.scroll+.scroll{margin-top:1rem}.notes+.scroll{margin-top:1rem}
 table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.6rem .8rem;color:var(--soft);font-size:.86rem;caption-side:top}
 th,td{padding:.4rem .4rem;text-align:left;vertical-align:top;border-top:1px solid var(--line)}
@@ -46,10 +47,11 @@ td.n,th.n{text-align:right;white-space:nowrap}
 tbody th{font-weight:600;white-space:nowrap}
 td.whole{white-space:nowrap}
 td small,th small{display:block;min-width:4.5rem;color:var(--soft);font-weight:400;font-size:.82rem}
-td.verdict{white-space:nowrap}
+td.verdict>span{white-space:nowrap}
+td small.words{white-space:normal;min-width:6.5rem}
 #comparison{font-size:.85rem}
 .survey tr.row th,.survey tr.row td{padding:.15rem .5rem}.survey th small{display:inline}
-td.limits{min-width:16em;width:100%}
+td.limits{min-width:14em;width:100%}
 .count{color:var(--soft);white-space:nowrap}.limits .doubt{white-space:nowrap}
 sup{line-height:0;font-size:.75em;margin-left:.1em}sup a{text-decoration:none}
 .notes{list-style:none;margin:.6rem 0 0;padding:0;color:var(--soft);font-size:.86rem}

@@ -16,6 +16,7 @@ from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
 from nfvbed.report.terminal_survey import survey, survey_remarks
 from nfvbed.report.terminal_tests import parts_of_tests
+from nfvbed.report.whole_words import with_whole_words
 
 WIDE: Final = 110
 """From here on loss, cycles and doubts fit; below it the doubts stand under the table."""
@@ -35,6 +36,7 @@ COLORS: Final = {
     Verdict.LOWER: "red",
     Verdict.SAME: "",
     Verdict.UNDECIDED: "yellow",
+    Verdict.DEPENDS_ON_PLACEMENT: "yellow",
     Verdict.NOT_COMPARABLE: "magenta",
 }
 
@@ -63,12 +65,12 @@ def render(comparison: Comparison, width: int) -> RenderableType:
     parts += [] if comparison.many else [Text(wording.chain(chain)) for chain in comparison.chains]
     parts += [Text(f"Note: {note}.", style="dim") for note in comparison.notes]
     if comparison.many:
-        return Group(*parts, *survey_remarks(comparison))
+        return Group(*with_whole_words([*parts, *survey_remarks(comparison)], width))
     if width < WIDE:
         limited = ((row, wording.limits(row)) for row in comparison.rows)
         parts += [Text(f"{row.cell}: {text}", style="yellow") for row, text in limited if text]
     parts += _remarks(comparison)
-    return Group(*parts)
+    return Group(*with_whole_words(parts, width))
 
 
 def _table(comparison: Comparison, width: int) -> Table:
@@ -120,11 +122,15 @@ def _columns(comparison: Comparison) -> list[Column]:
         ("variant", 0, _variant),
         *(run if len(comparison.runs) > 1 else []),
         (TRAFFIC, 0, _traffic),
-        ("MRR Mpps\n95 % interval", 0, _rate),
-        ("n", 0, lambda _, row: Text(str(row.mrr.trials) if row.mrr else "0")),
+        ("MRR Mpps\ninterval", 0, _rate),
+        ("rounds", 0, lambda _, row: Text(str(row.mrr.rounds) if row.mrr else "0")),
         ("of bare\nports", FULL, _bare),
         ("Mbit/s\nL1, L2", FULL, _bits),
-        ("loss\npaced", WIDE, lambda _, row: Text(wording.loss(row.paced.loss_ratio) if row.paced else "-")),
+        (
+            "missing\nframes",
+            WIDE,
+            lambda _, row: Text(wording.loss(row.given_load.missing_ratio if row.given_load else None)),
+        ),
         ("µs P50\nP99", 0, _latency),
         ("CPU cores\nsw vnf gen", FULL, _cpu),
         ("cycles/\npacket", WIDE, lambda _, row: Text(wording.cycles(row.cycles_per_packet))),
@@ -160,9 +166,9 @@ def _bits(_: Comparison, row: CellSummary) -> Text:
 
 
 def _latency(_: Comparison, row: CellSummary) -> Text:
-    if row.paced is None or row.paced.latency is None:
+    found = row.given_load.latency if row.given_load else None
+    if found is None:
         return Text("-")
-    found = row.paced.latency
     return Text(f"{wording.microseconds(found.p50_ns)}\n{wording.microseconds(found.p99_ns)}")
 
 

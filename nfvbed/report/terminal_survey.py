@@ -65,10 +65,10 @@ def _ranking(comparison: Comparison, rows: list[CellSummary], width: int) -> Tab
     )
     wide = width >= WIDE
     table.add_column("variant", overflow="fold")
-    headings = ["Mpps", "95 %", "n", "of bare ports", "limited by"]
+    headings = ["Mpps", "95 % or range", "rounds", "of bare ports", "limited by"]
     headings += ["µs P50, P99", "cycles"] if wide else []
     for heading in (*headings, "against the best" if comparison.baseline == "best" else "verdict"):
-        table.add_column(heading, justify="right" if heading in ("Mpps", "n", "cycles") else "left", no_wrap=True)
+        table.add_column(heading, justify="right" if heading in ("Mpps", "rounds", "cycles") else "left", no_wrap=True)
     for row in comparison.ranked(rows):
         if row.mrr is not None:
             table.add_row(*_cells(comparison, row, wide=wide))
@@ -81,12 +81,12 @@ def _cells(comparison: Comparison, row: CellSummary, *, wide: bool) -> Iterable[
     yield Text(row.variant, style="bold")
     yield Text(wording.bound(row) + wording.mpps(row.mrr.median_pps), style="" if row.emulated else "bold")
     yield Text(wording.mpps_interval(row.mrr.interval), style="dim")
-    yield Text(str(row.mrr.trials))
+    yield Text(str(row.mrr.rounds))
     interval = wording.of_bare_ports_interval(row)
     yield Text.assemble(wording.of_bare_ports(row), (f" {interval}" if row.of_bare_ports else "", "dim"))
     yield Text(wording.limited_by(row))
     if wide:
-        found = row.paced.latency if row.paced else None
+        found = row.given_load.latency if row.given_load else None
         yield Text(f"{wording.microseconds(found.p50_ns)}, {wording.microseconds(found.p99_ns)}" if found else "-")
         yield Text(wording.cycles(row.cycles_per_packet))
     yield Text(wording.verdict(comparison.difference(row), wording.own_verdict(comparison.baseline, row)))

@@ -99,7 +99,7 @@ def _loads(tests: list[MeasuredTest]) -> Table:
             continue
         for load in loadtables.listed(test):
             of = loadtables.part(test, load)
-            shown = [wording.mpps(load.point.intended_load_pps), of, wording.loss(load.loss_ratio)]
+            shown = [wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio)]
             doubts = test.doubts_at(load)
             said = Text(throughput.doubts(doubts), style="yellow" if doubts else "")
             table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)

@@ -15,6 +15,7 @@ from nfvbed.compare.placement import ONLY
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.visits import ALL_STATES
 from nfvbed.records import CellRole, Preset, Status, TrialRecord
 from nfvbed.report.export import Value, guarded
 from nfvbed.report.vsperf_fields import OWN, TYPE_OF, own, rates, span_of_trial, times, words
@@ -25,7 +26,7 @@ from nfvbed.spec.vsperf.testids import TEST_IDS, VARIANT_OF, TestKind
 from nfvbed.units import mean_frame_size_bytes
 
 MEAN_SIZE: Final = "imix_avg_framesize"
-PRESETS: Final = (Preset.MRR, Preset.PACED)
+PRESETS: Final = (Preset.MRR, Preset.PACED, Preset.COMMON)
 _VSWITCH: Final = {variant: name for name, variant in VARIANT_OF.items()}
 
 
@@ -57,18 +58,17 @@ def _lines(
         for trial in entry.trials
         if trial.cell == row.cell
         and trial.status is Status.OK
-        and labels.get((row.run, trial.sequence), ONLY) == row.placement_class
+        and row.placement_class in (ALL_STATES, labels.get((row.run, trial.sequence), ONLY))
     ]
     by_preset = {preset: [trial for trial in used if trial.preset is preset] for preset in PRESETS}
-    speed = comparison.rigs.get(row.rig_hash, {}).get("link_bits_per_s")
     conditions = _conditions(row)
     for preset, trials in by_preset.items():
         if trials:
             named = _named(row, TestKind.MAXIMUM_LOAD, entry)
             told = times(map(span_of_trial, trials)) | _own(row, preset, trials)
-            yield rates(row, trials, speed) | conditions | named | told
+            yield rates(row, trials) | conditions | named | told
     tests = [test for test in comparison.tests if (test.run, test.cell) == (row.run, row.cell)]
-    lines = list(lines_of_tests(row, [test for test in tests if test.shown], entry, speed))
+    lines = list(lines_of_tests(row, [test for test in tests if test.shown], entry))
     yield from (conditions | _named(row, kind, entry) | fields for kind, fields in lines)
     if not any(by_preset.values()) and not lines:
         asked = {KIND_OF_RESULT[test.result.kind] for test in tests if test.result.kind in KIND_OF_RESULT}
@@ -76,7 +76,7 @@ def _lines(
             asked.add(TestKind.MAXIMUM_LOAD)
         # Of several tests none is named, as the line is none of them.
         named = _named(row, asked.pop(), entry) if len(asked) == 1 else {"id": entry.run.experiment}
-        yield conditions | named | _nothing(row, tests)
+        yield conditions | named | _nothing(row, tests, comparison)
 
 
 def _at_maximum_load(entry: RunData) -> bool:
@@ -85,14 +85,15 @@ def _at_maximum_load(entry: RunData) -> bool:
     return any(trial.preset is Preset.MRR and trial.cell in subjects for trial in entry.trials)
 
 
-def _nothing(row: CellSummary, tests: Sequence[MeasuredTest]) -> dict[str, Value]:
+def _nothing(row: CellSummary, tests: Sequence[MeasuredTest], comparison: Comparison) -> dict[str, Value]:
     """Say why a row has no numbers."""
     if row.reason != NOT_TESTED:
         return _own(row, None, ())
     hidden = Counter(test.placement_class for test in tests if not test.shown)
     if hidden:
         elsewhere = ", ".join(f"{count} {label}" for label, count in hidden.items())
-        reason = f"placement: no test in class {row.placement_class} ({elsewhere})"
+        wanted = next(host.choice.name for host in comparison.placement if host.host_hash == row.host_hash)
+        reason = f"placement: no test in class {wanted} ({elsewhere})"
         return _own(row, None, (), status=Status.BLOCKED.value, reason=reason)
     names = ", ".join(dict.fromkeys(test.result.test for test in tests))
     return _own(row, None, (), reason=f"VSPERF has no columns for: {names}" if names else "no test of it has ended")

@@ -12,7 +12,7 @@ from nfvbed.records import DirectionCounts, QualityWarning, TrialRecord
 from nfvbed.report.export import Value
 from nfvbed.spec.vsperf.columns import OWN_PREFIX
 from nfvbed.spec.vsperf.testids import KIND_OF, TestKind
-from nfvbed.units import NS_PER_S, layer1_bits_per_s, layer2_bits_per_s
+from nfvbed.units import NS_PER_S, layer2_bits_per_s
 
 OWN: Final = tuple(
     OWN_PREFIX + name
@@ -29,15 +29,11 @@ Span = tuple[datetime, datetime]
 """From when to when, UTC."""
 
 
-def rates(row: CellSummary, trials: Sequence[TrialRecord], link_bits_per_s: object) -> dict[str, Value]:
+def rates(row: CellSummary, trials: Sequence[TrialRecord]) -> dict[str, Value]:
     """Give medians of rates; latency over all frames of all trials, both directions."""
     sent = float(median(trial.offered_load_pps for trial in trials))
     received = float(median(trial.forwarded_rate_pps for trial in trials))
     fields = sent_and_received(row, sent, received)
-    if isinstance(link_bits_per_s, int | float) and link_bits_per_s:
-        line = link_bits_per_s * (2 if row.bidirectional else 1) / 100
-        fields["tx_rate_percent"] = layer1_bits_per_s(sent, row.frame_size) / line
-        fields["throughput_rx_percent"] = layer1_bits_per_s(received, row.frame_size) / line
     return fields | frame_loss([way for trial in trials for way in trial.directions]) | _latency(trials)
 
 

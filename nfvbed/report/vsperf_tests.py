@@ -36,9 +36,7 @@ _USED: Final = {*(column for columns in FIGURES.values() for column in columns),
 COUNT_COLUMNS: Final = tuple(column for column in COUNTS if column in _USED)
 
 
-def lines_of_tests(
-    row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData, link_bits_per_s: object
-) -> Iterable[Line]:
+def lines_of_tests(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> Iterable[Line]:
     """Give the lines of a cell's tests, in the order in which the first of each name ended.
 
     A search has one for each goal, streams of one test share one, as trials at maximum load do; any other result, and
@@ -48,7 +46,6 @@ def lines_of_tests(
         row: of the cell.
         tests: of the cell, in the class that is shown.
         entry: the run, for its trials.
-        link_bits_per_s: of each port, where there is a wire.
     """
     for name in dict.fromkeys(test.result.test for test in tests):
         mine = [test for test in tests if test.result.test == name]
@@ -57,7 +54,7 @@ def lines_of_tests(
             continue
         good = [test for test in mine if test.result.payload]
         if kind is TestKind.GIVEN_LOAD and good:
-            yield kind, _stream(row, good, entry, link_bits_per_s)
+            yield kind, _stream(row, good, entry)
         elif kind is TestKind.THROUGHPUT:
             yield from ((kind, line) for line in search_lines(row, good))
         elif kind is TestKind.BURST:
@@ -73,11 +70,11 @@ def _trials(test: MeasuredTest, entry: RunData) -> list[TrialRecord]:
     return [trial for trial in entry.trials if test.result.holds(trial.sequence) and trial.cell == test.cell]
 
 
-def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData, speed: object) -> dict[str, Value]:
+def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> dict[str, Value]:
     points = {load.point.sequence for test in tests for load in test.loads}
     trials = [trial for trial in entry.trials if trial.sequence in points]
     own = own_of_test(row, tests[0], len(trials), warnings=words(doubt for test in tests for doubt in test.doubts))
-    return rates(row, trials, speed) | times(map(span_of_test, tests)) | own
+    return rates(row, trials) | times(map(span_of_test, tests)) | own
 
 
 def _burst(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from nfvbed.compare.chains import Chain
-from nfvbed.compare.comparison import Difference
+from nfvbed.compare.cost import Share
+from nfvbed.compare.differences import Difference
 from nfvbed.compare.latency import LatencySummary
 from nfvbed.compare.rowdoubts import WarningCount
 from nfvbed.compare.scope import Scope, ScopeFinding
 from nfvbed.compare.statistics import Interval
-from nfvbed.compare.summary import CellSummary, Share
+from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import Preset, QualityWarning, Status
@@ -35,6 +36,7 @@ SYMBOLS = {
     Verdict.LOWER: "▼",
     Verdict.SAME: "=",
     Verdict.UNDECIDED: "?",
+    Verdict.DEPENDS_ON_PLACEMENT: "⇅",
     Verdict.NOT_COMPARABLE: "✕",
 }
 """Beside the word, never instead of it."""
@@ -78,7 +80,20 @@ def mpps(rate_pps: float) -> str:
 
 def mpps_interval(interval: Interval | None) -> str:
     """Write an interval of rates in million frames a second."""
-    return f"{mpps(interval.low)}–{mpps(interval.high)}" if interval else NOTHING
+    if interval is None:
+        return NOTHING
+    return f"{'range ' if interval.is_range else ''}{mpps_span(interval)}"
+
+
+def mpps_span(interval: Interval) -> str:
+    """Write both ends of an interval of rates, without saying what it is."""
+    return f"{mpps(interval.low)}–{mpps(interval.high)}"
+
+
+def level(interval: Interval) -> str:
+    """Name an interval by the level that it attains."""
+    # Rounded down: an interval never covers less than it is said to.
+    return "range" if interval.is_range else f"{int(1000 * interval.level) / 10:.3g} % interval"
 
 
 def bit_rate(bits_per_s: float) -> str:
@@ -101,7 +116,7 @@ def cycles(value: Share) -> str:
 
 
 def loss(ratio: float | None) -> str:
-    """Write a loss ratio in per cent; what is not exactly zero is never written as 0."""
+    """Write a ratio of missing frames in per cent; what is not exactly zero is never written as 0."""
     if ratio is None:
         return NOTHING
     if ratio == 0:
@@ -110,6 +125,11 @@ def loss(ratio: float | None) -> str:
     if percent < SMALLEST_LOSS_PERCENT:
         return f"< {SMALLEST_LOSS_PERCENT} %"
     return f"{percent:.1f} %" if percent >= 1 else f"{float(f'{percent:.2g}')} %"
+
+
+def percent(ratio: float) -> str:
+    """Write a part in per cent, to two digits below ten."""
+    return f"{100 * ratio:.0f} %" if ratio >= 0.1 else f"{100 * ratio:.2g} %"
 
 
 def microseconds(value_ns: float) -> str:
@@ -136,6 +156,25 @@ def ratio(judgement: Judgement) -> str:
     return f"{sign}{judgement.ratio - 1:+.1%}" if near_one else f"{sign}×{judgement.ratio:.3g}"
 
 
+def times(judgement: Judgement) -> str:
+    """Write the ratio to the baseline as a factor, with the sign that its bound asks for."""
+    if judgement.ratio is None:
+        return NOTHING
+    sign = {Bound.AT_LEAST: "≥ ", Bound.AT_MOST: "≤ "}.get(judgement.bound, "")
+    return f"{sign}×{factor(judgement.ratio)}"
+
+
+def factor(value: float) -> str:
+    """Write a factor: below 2 with three decimals, where per cents matter."""
+    return f"{value:.3f}" if value < 2 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def ratio_interval(judgement: Judgement) -> str:
+    """Write the interval of the ratio to the baseline."""
+    found = judgement.interval
+    return f"{factor(found.low)}–{factor(found.high)}" if found else ""
+
+
 def of_bare_ports(row: CellSummary) -> str:
     """Write the rate as a part of the bare ports'."""
     return NOTHING if row.of_bare_ports is None else f"{row.of_bare_ports.ratio:.2f}"
@@ -148,8 +187,8 @@ def of_bare_ports_interval(row: CellSummary) -> str:
 
 
 BARE_PORTS: Final = (
-    "Of bare ports: the rate as a part of the generator's, looped back on the same kind of ports in the same run and "
-    "class; below it, what set the rate as far as ceilings tell."
+    "Of bare ports: the rate as a part of the generator's, looped back on the same kind of ports in the same run; "
+    "below it, what set the rate as far as ceilings tell."
 )
 
 
@@ -175,10 +214,14 @@ LIMITED_BY: Final = {
 
 
 def limited_by(row: CellSummary) -> str:
-    """Say what set the rate, as far as ceilings tell; where none of them is reached it is the path itself."""
+    """Say what set the rate, as far as ceilings tell; where none of them is reached it is the path itself.
+
+    A question mark: its interval reaches the ceiling, and does not lie at it.
+    """
     if row.mrr is None:
         return NOTHING
     named = [LIMITED_BY[limit.kind] for limit in row.limits if limit.kind in LIMITED_BY]
+    named += [f"{LIMITED_BY[limit.kind]}?" for limit in row.possible_limits if limit.kind in LIMITED_BY]
     if named:
         return ", ".join(named)
     if row.of_bare_ports is None and row.price is None and row.vnf_pps is None:
@@ -198,6 +241,16 @@ def verdict(difference: Difference | None, alone: str = "baseline") -> str:
     judged = difference.judgement
     word = f"{SYMBOLS[judged.verdict]} {judged.verdict.value.replace('-', ' ')}"
     return word if judged.verdict is Verdict.NOT_COMPARABLE else f"{word} {ratio(judged)}"
+
+
+SHORT_VERDICTS: Final = {Verdict.NOT_COMPARABLE: "not compared", Verdict.DEPENDS_ON_PLACEMENT: "by placement"}
+"""Where the word itself is too long for a column."""
+
+
+def short_verdict(judgement: Judgement) -> str:
+    """Write a verdict in a word or two."""
+    word = SHORT_VERDICTS.get(judgement.verdict, judgement.verdict.value)
+    return f"{SYMBOLS[judgement.verdict]} {word}"
 
 
 def scope(difference: Difference | None) -> str:
@@ -239,17 +292,20 @@ def row_doubts(row: CellSummary) -> dict[QualityWarning, str]:
     for warning in row.warnings:
         if warning.kind not in bounding:
             found.setdefault(warning.kind, []).append(warning)
-    presets = (row.mrr is not None) + (row.paced is not None)
+    presets = sum(found is not None for found in (row.mrr, row.paced, row.common))
     return {kind: _counts(entries, presets) for kind, entries in found.items()}
 
 
+PRESET_NAMES: Final = {Preset.PACED: "paced ", Preset.COMMON: "common load "}
+
+
 def _counts(entries: Sequence[WarningCount], presets: int) -> str:
-    """Count trials; paced ones are named, and `all` are all of both kinds."""
+    """Count trials; those at given loads are named, and `all` are all of all kinds."""
     if len(entries) == presets and all(entry.trials == entry.of and not entry.detail for entry in entries):
         return "all"
     parts = []
     for entry in entries:
-        name = "paced " if entry.preset is Preset.PACED else ""
+        name = PRESET_NAMES.get(entry.preset, "")
         parts.append(entry.detail or f"{name}{entry.trials}/{entry.of}")
     return ", ".join(parts)
 

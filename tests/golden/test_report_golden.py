@@ -22,8 +22,8 @@ FIGURES = ("rate", "latency", "price", "core-distance")
 @pytest.fixture(scope="module", name="comparison")
 def _comparison() -> Comparison:
     scenario = Scenario(
-        rounds=7,
-        far_rounds=(1, 2, 3, 4, 5, 6),
+        rounds=9,
+        far_rounds=(1, 2, 4, 5, 6, 7),
         changing=((2, "linux-bridge/p2p/64"),),
         blocked=(("linux-bridge/p2p/1518", Status.FAILED, "the switch ended [bold]early[/bold]"),),
     )

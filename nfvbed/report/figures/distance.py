@@ -6,7 +6,7 @@ import altair as alt
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
-from nfvbed.report.figures.theme import CLASS_COLORS, WIDTH, Spec, finish, fluid
+from nfvbed.report.figures.theme import WIDTH, Spec, class_color, finish, fluid
 
 MARGIN: Final = 1.25
 """Free room above and below the distances, as a ratio: the axis is logarithmic."""
@@ -29,8 +29,8 @@ def distance_figure(comparison: Comparison) -> Spec | None:
         }
         for point in comparison.distances
     ]
-    found = [name for name in CLASS_COLORS if any(record["class"] == name for record in records)]
-    scale = alt.Scale(domain=found, range=[CLASS_COLORS[name] for name in found])
+    found = _classes(comparison)
+    scale = alt.Scale(domain=found, range=[class_color(name) for name in found])
     base = alt.Chart().encode(
         x=alt.X("trial:Q", title="trial, in the order of the plan", axis=alt.Axis(format="d")),
         color=alt.Color("class:N", title="placement class", scale=scale),
@@ -46,7 +46,7 @@ def distance_figure(comparison: Comparison) -> Spec | None:
         base.mark_point(filled=True, size=26, opacity=0.9).encode(y=_axis("before", scale_y), shape=shape),
         base.mark_point(filled=False, size=26, opacity=0.9).encode(y=_axis("after", scale_y), shape=shape),
     ]
-    boundaries = sorted({host.boundary_ns for host in comparison.placement if host.boundary_ns})
+    boundaries = sorted({boundary for host in comparison.placement for boundary in host.boundaries_ns})
     layers += [
         alt.Chart().mark_rule(strokeDash=[4, 2]).encode(y=alt.YDatum(boundary, scale=scale_y))
         for boundary in boundaries
@@ -59,11 +59,18 @@ def distance_figure(comparison: Comparison) -> Spec | None:
     parts = [f"{sum(record['class'] == name for record in records)} trials {name}" for name in found]
     text = (
         "One-way cache-line time between the switch's and the generator's core, before (filled) and after (open) each "
-        f"trial; dashed: the boundary found. {', '.join(parts)}. Mixed trials are kept, and never used."
+        f"trial; dashed: the boundaries found. {', '.join(parts)}. Mixed trials are kept, and never used."
     )
     described = f"Core distance around every trial: {', '.join(parts)}."
     spec = finish(chart, "Core distance and placement classes", text, described, simulated=comparison.simulated)
     return fluid(spec, LABELS)
+
+
+def _classes(comparison: Comparison) -> list[str]:
+    """Give the classes that occur, nearest first, and what is in none at the end."""
+    labels = {point.label for point in comparison.distances}
+    known = dict.fromkeys(name for host in comparison.placement for name in host.classes)
+    return [name for name in (*known, *sorted(labels - set(known))) if name in labels]
 
 
 def _axis(field: str, scale: alt.Scale) -> alt.Y:

@@ -1,4 +1,4 @@
-"""Figure: latency percentiles of the paced trials, from the merged histograms."""
+"""Figure: latency percentiles at the common load of each traffic point, from the merged histograms."""
 
 from typing import Any, Final
 
@@ -7,7 +7,7 @@ import altair as alt
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
-from nfvbed.report.captions import short_caption
+from nfvbed.report.captions import loads, short_caption
 from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, row_labels, run_label
 
 PANEL: Final = 440
@@ -23,7 +23,7 @@ def latency_figure(comparison: Comparison) -> Spec | None:
     """Draw the percentile curves; None where no latency was measured."""
     several = len(comparison.runs) > 1
     names = row_labels(comparison)
-    rows = [row for row in comparison.rows if row.paced and row.paced.latency]
+    rows = [row for row in comparison.rows if row.given_load and row.given_load.latency]
     if not rows:
         return None
     records = [record for row in rows for record in _curve(row, several)]
@@ -59,15 +59,15 @@ def latency_figure(comparison: Comparison) -> Spec | None:
             columns=columns,
         )
     )
-    caption = f"{_loads(rows)} Both directions together; the last point is the maximum. {short_caption(comparison)}"
-    spec = finish(chart, "Latency at a paced load", caption, _description(rows), simulated=comparison.simulated)
+    caption = f"{loads(rows)} Both directions together; the last point is the maximum. {short_caption(comparison)}"
+    spec = finish(chart, "Latency at a given load", caption, _description(rows), simulated=comparison.simulated)
     return fluid(spec, MARGIN, columns)
 
 
 def _curve(row: CellSummary, several: bool) -> list[dict[str, Any]]:
-    if row.paced is None or row.paced.latency is None:
+    found = row.given_load.latency if row.given_load else None
+    if found is None:
         return []
-    found = row.paced.latency
     return [
         {
             "variant": run_label(row.variant, row.run, several=several),
@@ -80,21 +80,11 @@ def _curve(row: CellSummary, several: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _loads(rows: list[CellSummary]) -> str:
-    fractions = [row.paced.load_fraction for row in rows if row.paced and row.paced.load_fraction]
-    if not fractions:
-        return ""
-    low, high = min(low for low, _ in fractions), max(high for _, high in fractions)
-    span = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
-    return f"Each variant at {span} of its own maximum, so loads differ between variants."
-
-
 def _description(rows: list[CellSummary]) -> str:
     said = [
-        f"{row.variant} at {wording.row_point(row)}: "
-        f"median {wording.microseconds(row.paced.latency.p50_ns)}, "
-        f"99th percentile {wording.microseconds(row.paced.latency.p99_ns)} microseconds"
+        f"{row.variant} at {wording.row_point(row)}: median {wording.microseconds(row.given_load.latency.p50_ns)}, "
+        f"99th percentile {wording.microseconds(row.given_load.latency.p99_ns)} microseconds"
         for row in rows
-        if row.paced and row.paced.latency
+        if row.given_load and row.given_load.latency
     ]
     return f"Latency by percentile. {'; '.join(said)}."

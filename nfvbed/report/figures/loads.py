@@ -1,4 +1,4 @@
-"""Figures: loss and latency against the load, from the tests at given loads."""
+"""Figures: missing frames and latency against the load, from the tests at given loads."""
 
 from typing import Any, Final
 
@@ -21,27 +21,27 @@ PERCENTILES: Final = {50.0: "P50", 90.0: "P90", 99.0: "P99"}
 
 
 def loss_by_load_figure(comparison: Comparison) -> Spec | None:
-    """Draw the loss ratio against the intended load; None where no loss curve was measured."""
+    """Draw the part of missing frames against the intended load; None where no loss curve was measured."""
     tests = newest_tests(comparison, CURVES)
     if not any(test.result.kind is ResultKind.LOSS_CURVE for test in tests):
         return None
     several = len(comparison.runs) > 1
     records = [
         labels_of(test, several=several)
-        | {"mpps": load.point.intended_load_pps / 1e6, "percent": 100 * load.loss_ratio}
+        | {"mpps": load.point.intended_load_pps / 1e6, "percent": 100 * load.missing_ratio}
         for test in tests
         for load in test.loads
     ]
-    y = alt.Y("percent:Q", title="lost and unsent frames, % of intended", scale=alt.Scale(type="symlog", constant=0.01))
+    y = alt.Y("percent:Q", title="missing frames, % of intended", scale=alt.Scale(type="symlog", constant=0.01))
     caption = (
-        "A dot for each trial; loss counts lost and unsent frames, as a search does; the axis is linear near 0."
+        "A dot for each trial; missing are lost and refused frames, as a search counts; the axis is linear near 0."
         f" {short_caption(comparison)}"
     )
-    described = "Loss by load. " + "; ".join(
+    described = "Missing frames by load. " + "; ".join(
         f"{record['variant']} at {record['point']}: {record['percent']:.3g} % at {record['mpps']:.3g} Mpps"
         for record in records
     )
-    return _drawn(comparison, records, y, ("Loss by load", caption, described + "."))
+    return _drawn(comparison, records, y, ("Missing frames by load", caption, described + "."))
 
 
 def latency_by_load_figure(comparison: Comparison) -> Spec | None:

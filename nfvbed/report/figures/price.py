@@ -10,6 +10,10 @@ from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, row_labels, run_label
 
 LABEL_WIDTH: Final = 50
+LEGEND: Final = (
+    "Dashed: the reference itself. Line: 95 % interval, or range. Variants without a reference over the same I/O path "
+    "are left out."
+)
 
 
 def price_figure(comparison: Comparison) -> Spec | None:
@@ -50,11 +54,10 @@ def price_figure(comparison: Comparison) -> Spec | None:
         base.mark_point(filled=True, size=70, opacity=1).encode(x=x, color=color),
         base.mark_text(align="left", dx=12, fontSize=13).encode(x=alt.X("high:Q"), text="label:N"),
     ).properties(width=WIDTH, height=alt.Step(24))
-    legend = "Dashed: the reference itself. Line: 95 % interval. Variants on ports without a reference are left out."
     spec = finish(
         chart,
         "Price of the switch",
-        f"{legend} {short_caption(comparison)}",
+        f"{LEGEND} {short_caption(comparison)}",
         "Rates as fractions of testpmd forwarding on the same ports. "
         + "; ".join(f"{record['variant']} at {record['point']}: {record['label']}" for record in records)
         + ".",

@@ -1,4 +1,4 @@
-"""Figure: maximum receive rate by variant and frame size, with intervals, single trials and ceilings."""
+"""Figure: maximum receive rate by variant and frame size, with intervals, single rounds and ceilings."""
 
 from typing import Any, Final
 
@@ -8,8 +8,18 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole
 from nfvbed.report import wording
-from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, row_labels, run_label
+from nfvbed.report.captions import interval_words, short_caption
+from nfvbed.report.figures.theme import (
+    DASHED,
+    WIDTH,
+    Spec,
+    color_scale,
+    finish,
+    fluid,
+    label_width,
+    row_labels,
+    run_label,
+)
 
 STRIPES: Final = 48
 BAND: Final = 34
@@ -46,7 +56,8 @@ def rate_figure(comparison: Comparison) -> Spec | None:
         ),
         spacing=18,
     )
-    legend = "Bar: median; line: 95 % interval; dots: single trials; striped, with ≥: limited, a lower bound."
+    line = interval_words(rows)
+    legend = f"Bar: median of the rounds; {line}; dots: rounds; striped, with ≥: limited, a lower bound."
     caption = f"{legend} {short_caption(comparison)}"
     spec = finish(chart, "Maximum receive rate", caption, _description(rows), simulated=comparison.simulated)
     return fluid(spec, label_width(names) + LABEL_WIDTH)
@@ -63,8 +74,9 @@ def _records(row: CellSummary, several: bool) -> list[dict[str, Any]]:
     bar = base | {"kind": "median", "mpps": rate.median_pps / 1e6, "limited": row.limited}
     bar["label"] = wording.bound(row) + wording.mpps(rate.median_pps)
     if rate.interval:
-        bar |= {"low": rate.interval.low / 1e6, "high": rate.interval.high / 1e6}
-    return [bar, *(base | {"kind": "trial", "mpps": sample / 1e6} for sample in rate.samples_pps)]
+        ends = {"low": rate.interval.low / 1e6, "high": rate.interval.high / 1e6}
+        bar |= ends | {"range": rate.interval.is_range}
+    return [bar, *(base | {"kind": "round", "mpps": sample / 1e6} for sample in rate.samples_pps)]
 
 
 def _ceilings(row: CellSummary, several: bool) -> list[dict[str, Any]]:
@@ -100,12 +112,12 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
         tooltip=["ceiling:N", alt.Tooltip("mpps:Q", format=".3f")],
     )
     stripes = medians.transform_filter("datum.limited").mark_bar(height=16, fill=_stripes()).encode(x=axis)
-    dots = base.transform_filter("datum.kind == 'trial'").mark_point(size=30, filled=True, opacity=0.75, yOffset=12)
+    dots = base.transform_filter("datum.kind == 'round'").mark_point(size=30, filled=True, opacity=0.75, yOffset=12)
     # A layer without data still takes a place in the legend and makes Vega warn.
     return [
         medians.mark_bar(height=16, opacity=0.9).encode(x=axis, color=color, tooltip=tooltip),
         *([stripes] if any(record.get("limited") for record in records) else []),
-        medians.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
+        medians.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", strokeDash=DASHED),
         dots.encode(x=axis, color=color),
         *([ceilings] if any(record["kind"] == "ceiling" for record in records) else []),
         medians.mark_text(align="left", dx=10, fontSize=13).encode(x=alt.value("width"), text="label:N"),

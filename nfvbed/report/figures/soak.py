@@ -1,4 +1,4 @@
-"""Figure: loss and P99 of the latency over time, from the intervals of soaks."""
+"""Figure: missing frames and P99 of the latency over time, from the intervals of soaks."""
 
 from typing import Any, Final
 
@@ -17,14 +17,14 @@ MARGIN: Final = 100
 HEIGHT: Final = 170
 DOTTED: Final = 150
 """Up to so many intervals each has a dot; more would hide the line."""
-LOSS: Final = ("percent", "loss, % of intended")
+MISSING: Final = ("percent", "missing frames, %")
 P99: Final = ("microseconds", "P99 of the latency, µs")
 
 Records = list[dict[str, Any]]
 
 
 def soak_figure(comparison: Comparison) -> Spec | None:
-    """Draw the loss ratio and the P99 of every interval against its start; None where there was no soak.
+    """Draw the missing frames and the P99 of every interval against its start; None where there was no soak.
 
     A pair of panels for each soak: variants that are soaked one after the other share no time.
     """
@@ -37,18 +37,17 @@ def soak_figure(comparison: Comparison) -> Spec | None:
         load = f"{test.result.test}, {wording.mpps(test.loads[0].point.intended_load_pps)} Mpps"
         title = [f"{records[0]['variant']}, {records[0]['point']}", load]
         stamped = any(record["microseconds"] is not None for record in records)
-        panels += [_panel(records, quantity, title, scale) for quantity in ((LOSS, P99) if stamped else (LOSS,))]
+        panels += [_panel(records, quantity, title, scale) for quantity in ((MISSING, P99) if stamped else (MISSING,))]
     columns = 2 if len(panels) == 2 * len(soaks) else 1
     chart = alt.concat(*panels, columns=columns)
     caption = (
-        "A point for each interval; the moments between intervals are not measured. Loss counts lost and unsent frames."
+        "A point for each interval; the moments between intervals are not measured. Missing are lost and refused ones."
         " A soak goes on when the placement class changes: a step can come from that. Of a repeated soak the newest is"
         f" drawn. {short_caption(comparison)}"
     )
     described = "; ".join(_described(records) for _, records in soaks)
-    spec = finish(
-        chart, "Soak: loss and P99 over time", caption, f"Soak over time. {described}.", simulated=comparison.simulated
-    )
+    named = "Soak: missing frames and P99 over time"
+    spec = finish(chart, named, caption, f"Soak over time. {described}.", simulated=comparison.simulated)
     return fluid(spec, MARGIN, columns)
 
 
@@ -58,7 +57,7 @@ def _records(comparison: Comparison, test: MeasuredTest) -> Records:
         labels
         | {
             "from_s": load.from_s,
-            "percent": 100 * load.loss_ratio,
+            "percent": 100 * load.missing_ratio,
             "microseconds": load.latency.p99_ns / 1e3 if load.latency else None,
         }
         for load in test.loads
@@ -67,9 +66,10 @@ def _records(comparison: Comparison, test: MeasuredTest) -> Records:
 
 def _panel(records: Records, quantity: tuple[str, str], title: list[str], scale: alt.Scale) -> alt.Chart:
     name, axis = quantity
-    # A loss that never was has no scale of its own.
-    never = name == LOSS[0] and not any(record[name] for record in records)
-    y_scale = alt.Scale(domain=[0, 1]) if never else alt.Scale(zero=True) if name == LOSS[0] else alt.Scale(type="log")
+    # What never was missing has no scale of its own.
+    never = name == MISSING[0] and not any(record[name] for record in records)
+    linear = alt.Scale(domain=[0, 1]) if never else alt.Scale(zero=True)
+    y_scale = linear if name == MISSING[0] else alt.Scale(type="log")
     dots = alt.OverlayMarkDef(size=25) if len(records) <= DOTTED else False
     base = alt.Chart(alt.InlineData(values=records), title=title, width=PANEL, height=HEIGHT)
     # Where no frame came back there is no latency, and no line through the gap.
@@ -85,7 +85,7 @@ def _panel(records: Records, quantity: tuple[str, str], title: list[str], scale:
 def _described(records: Records) -> str:
     worst = max(records, key=lambda record: float(record["percent"]))
     lossy = sum(record["percent"] > 0 for record in records)
-    text = f"{records[0]['variant']} at {records[0]['point']}: loss in {lossy} of {len(records)} intervals"
+    text = f"{records[0]['variant']} at {records[0]['point']}: frames missing in {lossy} of {len(records)} intervals"
     if lossy:
         text += f", most {worst['percent']:.3g} % at {worst['from_s']:g} s"
     known = [record["microseconds"] for record in records if record["microseconds"] is not None]

@@ -11,8 +11,8 @@ import altair as alt
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
-from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import PALETTE, Spec, finish, fluid, label_width
+from nfvbed.report.captions import interval_words, loads, short_caption
+from nfvbed.report.figures.theme import DASHED, PALETTE, Spec, finish, fluid, label_width
 
 COLUMNS: Final = 2
 STEP: Final = 19
@@ -42,9 +42,11 @@ def rates(comparison: Comparison) -> Spec | None:
             "label": wording.bound(row) + wording.mpps(row.mrr.median_pps),
             "limit": wording.limited_by(row),
             "faint": row.limited,
+            "range": bool(interval and interval.is_range),
         }
 
-    legend = "Bar: median; line: 95 % interval; pale, with ≥: limited, a lower bound; pale without: an emulated guest."
+    line = interval_words(comparison.rows)
+    legend = f"Bar: median; {line}; pale, with ≥: limited, a lower bound; pale without: an emulated guest."
     return _panels(comparison, record, ("Maximum receive rate", "million frames/s", legend), _bars)
 
 
@@ -59,23 +61,23 @@ def of_bare_ports(comparison: Comparison) -> Spec | None:
         label = f"{found.ratio:.2f} {row.ports}"
         return {"value": found.ratio, "low": low, "high": high, "label": label, "limit": wording.limited_by(row)}
 
-    legend = "The generator's own rate, looped back on the same kind of ports in the same run and class, is 1 (dashed)."
+    legend = "The generator's own rate, looped back on the same kind of ports in the same run, is 1 (dashed)."
     return _panels(comparison, record, ("Rate as a part of the bare ports'", "part", legend), _dots)
 
 
 def latencies(comparison: Comparison) -> Spec | None:
-    """Draw P50 to P99 of the paced trials of each traffic point, the least P50 first."""
+    """Draw P50 to P99 at a given load of each traffic point, the least P50 first."""
 
     def record(row: CellSummary) -> Record | None:
-        found = row.paced.latency if row.paced else None
+        found = row.given_load.latency if row.given_load else None
         if found is None:
             return None
         p50, p99 = (max(value, 1) / 1e3 for value in (found.p50_ns, found.p99_ns))
         label = f"{wording.microseconds(found.p50_ns)}, {wording.microseconds(found.p99_ns)}"
         return {"value": p50, "low": p50, "high": p99, "label": label, "limit": "", "order": p50}
 
-    legend = "Dot: P50; line: to P99. Each variant at a part of its own maximum, so loads differ between variants."
-    return _panels(comparison, record, ("Latency at a paced load", "µs", legend), _ranges)
+    legend = f"Dot: P50; line: to P99. {loads(comparison.rows)}"
+    return _panels(comparison, record, ("Latency at a given load", "µs", legend), _ranges)
 
 
 def chains(comparison: Comparison) -> Spec | None:
@@ -111,7 +113,7 @@ def chains(comparison: Comparison) -> Spec | None:
     chart = chart.resolve_scale(y="independent")
     size = wording.frame_size(comparison.chains[0].frame_size)
     caption = (
-        f"Million frames/s by the number of VNFs behind each other, {size}; medians with 95 % intervals; dashed: half "
+        f"Million frames/s by the number of VNFs behind each other, {size}; medians with intervals; dashed: half "
         f"of the one-VNF rate. Scales differ. {short_caption(comparison)}"
     )
     said = f"Rate by length of the chain, {size}, of {', '.join(panels)}."
@@ -186,7 +188,7 @@ def _bars(title: str) -> list[alt.Chart]:
     opacity = alt.condition("datum.faint", alt.value(0.45), alt.value(0.95))
     return [
         base.mark_bar(height=11, color=PALETTE[0]).encode(x=x, opacity=opacity, tooltip=_tooltip()),
-        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
+        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", strokeDash=DASHED),
         _labels(base),
     ]
 

@@ -14,9 +14,21 @@ PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E
 FONT: Final = "system-ui, 'DejaVu Sans', sans-serif"
 WIDTH: Final = 820
 """Of a figure in a file; on the page the script fits it to the reader's window."""
-CLASS_COLORS: Final = {"near": "#0072B2", "far": "#D55E00", "only": "#0072B2", "mixed": "#7A7A7A"}
+CLASS_COLORS: Final = {"near": PALETTE[0], "far": PALETTE[1], "only": PALETTE[0], "mixed": PALETTE[7]}
+FURTHER_CLASSES: Final = PALETTE[2:7]
+"""Of `far-2`, `far-3` and so on."""
+
+DASHED: Final = alt.condition("datum.range", alt.value([4, 3]), alt.value([1, 0]))
+"""How a line from least to greatest of few samples is drawn: not as an interval that covers at a level."""
 
 Spec = dict[str, Any]
+
+
+def class_color(name: str) -> str:
+    """Give a placement class its colour."""
+    number = name.rpartition("-")[2]
+    further = FURTHER_CLASSES[(int(number) - 2) % len(FURTHER_CLASSES)] if number.isdecimal() else PALETTE[7]
+    return CLASS_COLORS.get(name, further)
 
 
 def color_scale(names: Iterable[str]) -> alt.Scale:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from nfvbed.cli.main import VERBS, group, main, report_internal_error
 from nfvbed.errors import NfvbedError
+from nfvbed.records import Preset
 from nfvbed.store import Store
 
 ROOT = Path(__file__).parents[3]
@@ -58,7 +60,7 @@ def test_a_simulated_run_is_stored_and_told(capsys: Captured, store_path: Path) 
     listed = read(capsys, "runs", "--json")
     assert [(item["id"], item["status"]) for item in listed] == [(run.id, "ok")]
     exported = read(capsys, "export", run.id[:18])
-    assert len(exported["trials"]) == 2 * 2 + 2 * 2
+    assert len(exported["trials"]) == 2 * (3 + 3) + 2 * (3 + 1), "two ceilings, and the cell with its paced trials"
 
 
 def test_the_page_of_a_simulated_run_names_no_machine(capsys: Captured, store_path: Path, tmp_path: Path) -> None:
@@ -82,6 +84,11 @@ def test_dry_run_and_plan_change_nothing(capsys: Captured, store_path: Path) -> 
     text = capsys.readouterr().out
     assert "ovs-dpdk/p2p/1518" in text
     assert "loopback:vhost-user/p2p/64" in text
+    assert "8 or 12" in text and "3 x mrr, paced, common" in " ".join(text.split())
+    document = read(capsys, "plan", "demo", "--purpose", "survey", "--repetitions", "2", "--json")
+    assert document["rounds"] == {"at_least": 2, "at_most": 2}
+    document = read(capsys, "plan", "demo", "--look", "6", "--look", "9", "--json")
+    assert document["rounds"] == {"at_least": 6, "at_most": 9}
     document = read(capsys, "plan", "demo", "--variant", "ovs-dpdk", "--frame-size", "imix", "--json")
     assert "ovs-dpdk/p2p/imix" in [cell["id"] for cell in document["cells"]]
     assert document["estimate_s"]["at_least"] > 0
@@ -102,6 +109,12 @@ REFUSALS = [
     (10, ["run", "demo", "--variant", "no-such"], "unknown variant 'no-such'"),
     (10, ["run", "demo", "--frame-size", "63"], "at least 64 and at most 9018"),
     (10, ["run", "demo", "--set", "trials.duration=1"], "unknown key 'trials.duration'"),
+    (
+        10,
+        ["run", "demo", "--max-rounds", "3", "--repetitions", "1"],
+        "max_rounds (3) must be at least the first",
+    ),
+    (10, ["run", "demo", "--look", "8", "--look", "6"], "numbers of rounds that rise"),
     (10, ["run", "demo", "--variant", "simulated", "--variant", "ovs-dpdk"], "mixes simulated and real"),
     (10, ["run", "simulated", "--set", "tests=[{kind: mrr}, {kind: search, late: 1}]"], "late_ratio"),
     (10, ["--root", "/nowhere", "variants"], "NFVBED_ROOT=/nowhere"),
@@ -222,7 +235,10 @@ def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
     assert trials[: len(before)] == before
-    assert len({(t.round, t.cell, t.preset) for t in trials}) == len(trials) > len(before)
+    assert [t.sequence for t in trials] == list(range(1, len(trials) + 1))
+    assert len(trials) > len(before)
+    visits = Counter((t.round, t.cell) for t in trials if t.preset is Preset.MRR)
+    assert set(list(visits.values())[:-1]) == {3}, "a visit that was cut short is completed, not repeated"
 
 
 def test_tests_are_set_planned_run_and_told(capsys: Captured, store_path: Path) -> None:
@@ -234,7 +250,7 @@ def test_tests_are_set_planned_run_and_told(capsys: Captured, store_path: Path) 
     assert "search: csit-quick, NDR (loss ratio 0)" in capsys.readouterr().out
     assert main(["run", *options]) == 0
     captured = capsys.readouterr()
-    assert "simulated/p2p/64 search ended (simulated)" in captured.err
+    assert "round 1 of 1 to 60" in captured.err
     exported = read(capsys, "export")
     assert [(result["test"], result["status"]) for result in exported["results"]] == [
         ("latency", "ok"),  # of the generator alone

@@ -7,24 +7,12 @@ from pathlib import Path
 
 import pytest
 from sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
+from stored_runs import put
 
 from nfvbed.cli.main import main
-from nfvbed.compare.rundata import RunData
-from nfvbed.records import Status
 from nfvbed.store import Store
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
-
-
-def put(store: Store, data: RunData) -> None:
-    host = store.put_blob("host", data.host)
-    store.start_run(data.run.model_copy(update={"host_hash": host, "status": None, "ended_at": None}))
-    rigs = {digest: store.put_blob("rig", rig) for digest, rig in data.rigs.items()}
-    for cell in data.cells:
-        store.add_cell(cell.model_copy(update={"rig_hash": rigs[cell.rig_hash]}))
-    for trial in data.trials:
-        store.add_trial(trial)
-    store.finish_run(data.run.id, Status.OK)
 
 
 @pytest.fixture(name="results")
@@ -41,11 +29,31 @@ FIRST = "01940000-0000-7000-8000-000000000001"
 
 
 @pytest.mark.usefixtures("results")
-def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]):
-    assert main(["compare", FIRST, "--baseline", "linux-bridge"]) == 0
+@pytest.mark.parametrize("details", [(), ("--details",)])
+def test_the_table_is_printed(capsys: pytest.CaptureFixture[str], details: tuple[str, ...]):
+    assert main(["compare", FIRST, "--baseline", "linux-bridge", *details]) == 0
     out = capsys.readouterr().out
     assert "ovs-dpdk forwards most" in out
     assert "▲ higher" in out
+    assert ("Details: nfvbed compare --details" in out) is not bool(details)
+
+
+@pytest.mark.usefixtures("results")
+def test_the_screen_names_the_page_that_was_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for folder in ("deploy", "deploy/variants", "vsperf-conf"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setenv("NFVBED_ROOT", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert main(["compare", FIRST]) == 0
+    assert "Page: nfvbed report" in capsys.readouterr().out
+    assert main(["report", FIRST, "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["compare", FIRST]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"Page: results/reports/{FIRST}/index.html" in lines[-1]
+    assert len(lines) <= 40 and max(len(line) for line in lines) <= 100
 
 
 @pytest.mark.usefixtures("results")

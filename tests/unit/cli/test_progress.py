@@ -2,24 +2,28 @@
 
 import io
 import time
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from nfvbed.cli import progress
-from nfvbed.cli.progress import BarProgress, PlainProgress, Timer, begun, progress_on, remaining, span
+from nfvbed.cli.progress import BarProgress, PlainProgress, Timer, begun, progress_on, round_line, span
 from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
-from nfvbed.plan.standing import Standing
+from nfvbed.plan.standing import Lack, Standing
 from nfvbed.records import CellRole, Preset, RunRecord, Status
 from nfvbed.results import ResultKind, ResultRecord
+from nfvbed.run.observer import RoundEnd
 
 KEY = DeploymentKey("ovs-dpdk", CellRole.REFERENCE, "p2p")
 RUN = RunRecord(id="0189", experiment="demo", site="lab", host_hash="", plan_hash="", started_at="", status=Status.OK)
 RESULT = ResultRecord(
     run="0189", cell="ovs-dpdk/p2p/64", round=1, test="search", kind=ResultKind.SEARCH, started_at="", ended_at=""
 )
-STANDING = Standing("near", ("near",), 0, {}, {"a": 2, "b": 1}, frozenset())
+LACK = Lack(1, 3, "repetitions of search in class near", of_a_test=True)
+STANDING = Standing("near", ("near",), 0, {"a": LACK, "b": Lack(1, 2, "rounds")}, frozenset())
+END = RoundEnd(number=1, of=(8, 12), standing=STANDING, points=4, decided=1, ends=False, left_s=12)
 
 
 def drive(shown: PlainProgress | BarProgress) -> None:
@@ -29,7 +33,7 @@ def drive(shown: PlainProgress | BarProgress) -> None:
         shown.deployment_started(KEY, 1)
         shown.trial_started(PlannedTrial(1, 1, "ovs-dpdk/p2p/64", Preset.MRR), 0.5)
         shown.deployment_ended(KEY)
-        shown.round_ended(1, STANDING, 12)
+        shown.round_ended(END)
         shown.run_ended(RUN)
 
 
@@ -43,7 +47,8 @@ def test_both_kinds_tell_the_same(terminal: bool) -> None:
         "run 0189 of demo begins, about 1 min 30 s",
         "vpp/p2p/64 is left out: no vpp",
         "run 0189 ended: ok",
-        "round 1 is complete; 2 cells need up to 2 more in class near, about 12 s left",
+        "round 1 of 8 to 12, 1 of 4 points decided, 1 cell lacks repetitions "
+        "(1 of 3 repetitions of search in class near), about 12 s left",
     ):
         assert text in output.getvalue()
 
@@ -91,5 +96,29 @@ def test_words() -> None:
     assert span(61) == "1 min 1 s"
     assert span(3 * 3600 + 125) == "3 h 2 min"
     assert begun(RUN, True, 0) == "run 0189 of demo goes on"
-    assert remaining(Standing("far", ("far",), 0, {}, {}, frozenset()), 0) == "every cell has enough in class far"
-    assert remaining(Standing("far", ("far",), 0, {}, {"a": 1}, frozenset()), 0).startswith("1 cell needs up to 1 more")
+    none = Standing("far", ("far",), 0, {}, frozenset())
+    assert round_line(RoundEnd(3, (3, 3), none, 0, 0, True, 9.0)) == "round 3 of 3"
+    assert round_line(RoundEnd(12, (8, 12), none, 4, 3, True, 0.0)) == "round 12 of 8 to 12, 3 of 4 points decided"
+
+
+def test_without_a_terminal_there_is_a_line_a_round() -> None:
+    output = io.StringIO()
+    with PlainProgress(Console(file=output, width=200)) as shown:
+        shown.run_started(RUN, False, lambda: 90)
+        for number in (1, 2):
+            for _ in range(20):
+                shown.deployment_started(KEY, number)
+                shown.trial_started(PlannedTrial(1, number, "ovs-dpdk/p2p/64", Preset.MRR), 0.5)
+                shown.test_ended(RESULT)
+                shown.deployment_ended(KEY)
+            shown.round_ended(replace(END, number=number))
+        shown.test_ended(RESULT.model_copy(update={"status": Status.FAILED, "reason": "it died"}))
+        shown.run_ended(RUN)
+    lines = output.getvalue().splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        "run 0189 of demo begins",
+        "round 1 of 8 to 12",
+        "round 2 of 8 to 12",
+        "round 1: ovs-dpdk/p2p/64 search ended failed: it died",
+        "run 0189 ended: ok",
+    ]

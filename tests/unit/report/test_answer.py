@@ -2,12 +2,17 @@
 
 import dataclasses
 import re
+import shlex
 
+import click
 from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build, with_vnf
 
+from nfvbed.cli.overrides import collect, override_options
 from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.verdict import Rules
 from nfvbed.records import Status
 from nfvbed.report.answer import Answer, answer
+from nfvbed.spec.loader import Project
 
 
 def said(*systems: object, **more: object) -> Answer:
@@ -18,17 +23,18 @@ def test_a_clear_leader_is_named_with_its_lead():
     found = said(BRIDGE, OVS)
     assert found.headline.startswith("ovs-dpdk forwards most, at every traffic point measured: ")
     assert found.headline.endswith("the rate of linux-bridge.")
-    assert "whole systems compared; 95% interval" in found.sentences[0]
+    assert "whole systems compared; 97.6 % interval" in found.sentences[0]
 
 
 def test_a_limited_leader_is_at_least():
-    found = said(BRIDGE, OVS, *CEILINGS, far_rounds=tuple(range(1, 9)), changing=())
+    fast = dataclasses.replace(OVS, capacity={64: (15.5e6, 8.0e6)}, noise=0.002)
+    found = said(BRIDGE, fast, *CEILINGS, far_rounds=(), changing=())
     assert "at least" in found.headline
-    assert "forwards at least 7.0" in found.sentences[0]
+    assert "forwards at least 15." in found.sentences[0]
 
 
 def test_twins_have_no_winner():
-    found = said(OVS, dataclasses.replace(OVS, name="twin"))
+    found = said(OVS, dataclasses.replace(OVS, name="twin"), rounds=12)
     assert found.headline == "No data plane is clearly ahead."
     assert all("the same as" in text for text in found.sentences)
 
@@ -36,7 +42,7 @@ def test_twins_have_no_winner():
 def test_a_leader_at_some_points_is_named_with_them():
     other = dataclasses.replace(OVS, name="other", capacity={64: (9e6, 6e6), 1518: (5.7e6, 3.1e6)})
     found = said(other, OVS)
-    assert found.headline.startswith("ovs-dpdk is clearly ahead at 64 B; 1 of 2 ")
+    assert found.headline.startswith("ovs-dpdk is clearly ahead at 64 B; not decided: p2p, 1518 B.")
 
 
 def test_leaders_that_change_with_the_size_are_no_single_winner():
@@ -72,6 +78,38 @@ def test_rates_of_emulated_guests_are_no_answer():
     )
     found = said(*guests)
     assert found.headline.startswith("No rate can be given") and found.points == ()
+
+
+def surveyed(*systems: object) -> Answer:
+    data = build(Scenario(systems=systems, rounds=5, far_rounds=(), changing=()))
+    return answer(compare([data], Options(rules=Rules(purpose="survey"))))
+
+
+def test_a_survey_is_answered_with_its_order_and_the_command_that_would_decide():
+    close = dataclasses.replace(OVS, name="vpp", noise=0.1)
+    found = surveyed(BRIDGE, dataclasses.replace(close, name="ovs-dpdk"), close)
+    assert found.headline.startswith("Highest rates: p2p ")
+    assert "(ranges overlap: " in found.headline
+    first = found.points[0].row.variant
+    other = {"vpp": "ovs-dpdk", "ovs-dpdk": "vpp"}[first]
+    assert found.decide[0].startswith(f"nfvbed run demo --variant {first} --variant {other} --topology p2p")
+    assert "ranges overlap with" in found.sentences[0]
+    apart = surveyed(BRIDGE, OVS)
+    assert apart.headline == "Highest rates, at every traffic point measured: ovs-dpdk."
+    assert apart.decide == ("", "")
+
+
+def test_the_command_of_a_survey_is_one_that_works():
+    """It is what the command line makes of it, on the experiment that surveys all there is."""
+    close = dataclasses.replace(OVS, name="vpp", noise=0.1)
+    words = shlex.split(
+        next(command for command in surveyed(dataclasses.replace(close, name="ovs-dpdk"), close).decide if command)
+    )
+    options = click.Command("run", params=override_options(click.pass_context(lambda _: None)).__click_params__)
+    chosen = options.make_context("run", words[3:]).params
+    experiment = Project().load_study("demo-all", collect(chosen)).experiment
+    assert (experiment.purpose, set(experiment.variants)) == ("compare", {"ovs-dpdk", "vpp"})
+    assert (experiment.laid_out, experiment.repetitions.max_rounds) == (("p2p",), 12)
 
 
 def test_one_data_plane_is_no_comparison():

@@ -172,13 +172,13 @@ def test_a_soak_is_a_series_in_time_everywhere(comparison: Comparison):
     without = comparison.model_copy(update={"tests": tuple(test for test in comparison.tests if test is not soak)})
     assert "From, s" not in render_page(ReportContext(comparison=without, runs=()))
     assert "soak" not in figures(without)
-    assert "soak: loss in 0 of 2 intervals; the first is listed." in " ".join(shown(comparison).split())
+    assert "soak: frames missing in 0 of 2 intervals; the first is listed." in " ".join(shown(comparison).split())
 
 
 def test_a_soak_is_drawn_with_its_loss_and_p99_over_time(comparison: Comparison):
     (soak,) = (test for test in comparison.tests if test.result.kind is ResultKind.SOAK)
     first, second = soak.loads
-    lossy = second.model_copy(update={"loss_ratio": 0.02, "latency": None})
+    lossy = second.model_copy(update={"missing_ratio": 0.02, "latency": None})
     found = soak.model_copy(update={"loads": (first, lossy)})
     changed = comparison.model_copy(update={"tests": (found,)})
     spec = figures(changed)["soak"]
@@ -189,9 +189,9 @@ def test_a_soak_is_drawn_with_its_loss_and_p99_over_time(comparison: Comparison)
         (0, 0, False),
         (0.5, 2, True),
     ]
-    assert "loss in 1 of 2 intervals, most 2 % at 0.5 s" in spec["description"]
+    assert "frames missing in 1 of 2 intervals, most 2 % at 0.5 s" in spec["description"]
     assert to_svg(spec).startswith("<svg")
-    assert "loss in 1 of 2 intervals; the worst is listed, from 0.5 s." in " ".join(shown(changed).split())
+    assert "frames missing in 1 of 2 intervals; the worst is listed, from 0.5 s." in " ".join(shown(changed).split())
     never = found.model_copy(update={"loads": (lossy,)})
     (panel,) = figures(comparison.model_copy(update={"tests": (never,)}))["soak"]["concat"]
     assert panel["encoding"]["y"]["field"] == "percent", "no frame came back: there is no P99 to draw"
@@ -283,6 +283,10 @@ def test_a_run_without_the_mrr_is_shown_and_ends_well(tmp_path: Path, capsys: py
     only = ("--frame-size", "64", "--repetitions", "1", "--set", "tests=[{kind: search, preset: csit-quick}]")
     assert main(["run", "simulated", *only, *options]) == 0
     assert main(["compare", *options]) == 0
+    screen = capsys.readouterr().out
+    assert "Tests without a maximum receive rate" in screen and "Not measured" not in screen
+    assert "Throughput searches" in screen
+    assert main(["compare", "--details", *options]) == 0
     text = capsys.readouterr().out
     assert "the MRR is none of this run's tests" in text
     assert "1 of 1" in text

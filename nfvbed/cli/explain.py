@@ -1,0 +1,37 @@
+"""`nfvbed explain`: one row taken apart, trial by trial."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from nfvbed.cli.results import comparison_options, load_runs, make_options, text_width
+from nfvbed.cli.settings import json_option, root_option, store_option
+from nfvbed.compare.explain import explain
+from nfvbed.report.explained import explained
+from nfvbed.report.screen import WIDTH
+
+
+@click.command(name="explain")
+@click.argument("run")
+@click.argument("cell")
+@comparison_options
+@json_option
+@root_option
+@store_option
+def command(run: str, cell: str, as_json: bool, root: Path | None, store: str | None, **chosen: Any) -> None:
+    """Explain a row of RUN (an id, the beginning of one, or `latest`): each trial of CELL, and what it was used for.
+
+    CELL is a name as `nfvbed runs` and the JSON of a comparison have it (`ovs-dpdk/p2p/64`), or the end of one that no
+    other cell has. Visits, rate, limits and verdict follow the trials.
+    """
+    loaded = load_runs(root, store, (run,))
+    found = explain(loaded.data, cell, make_options(loaded, chosen))
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    width = text_width(WIDTH)
+    console = Console(highlight=False, width=width)
+    for line in explained(found, width):
+        console.print(line, soft_wrap=True)

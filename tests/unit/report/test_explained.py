@@ -1,0 +1,69 @@
+"""A row taken apart, in text: every trial with what became of it, then visits, rate, limits and verdict."""
+
+import pytest
+from sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
+
+from nfvbed.compare.comparison import Options
+from nfvbed.compare.explain import Explanation, explain
+from nfvbed.records import QualityWarning, Status
+from nfvbed.report.explained import explained
+
+OPTIONS = Options(baseline="linux-bridge")
+DATA = build(
+    Scenario(
+        systems=(BRIDGE, OVS, *CEILINGS, *PVP),
+        rounds=8,
+        common_load=True,
+        warnings=(("ovs", QualityWarning.CPU_STOLEN),),
+        blocked=(("linux-bridge/p2p/1518", Status.FAILED, "the switch died"),),
+    )
+)
+
+
+@pytest.fixture(scope="module", name="found")
+def _found() -> Explanation:
+    return explain([DATA], "ovs-dpdk/p2p/64", OPTIONS)
+
+
+def text_of(found: Explanation, width: int = 100) -> list[str]:
+    return [line.plain for line in explained(found, width)]
+
+
+def test_every_trial_has_a_line_with_its_use(found: Explanation) -> None:
+    lines = text_of(found)
+    at = lines.index("Trials")
+    trials = lines[at + 2 : at + 2 + len(found.trials)]
+    assert len(found.trials) == 8 * 3
+    assert all(" yes " in line and line.endswith(" A") for line in trials)
+    assert [line.split()[2] for line in trials[:3]] == ["maximum", "half", "common"]
+    assert any("A cpu-stolen: measuring threads had to wait" in line for line in lines)
+    assert any("in the rate, and in its round's pair in class near" in line for line in lines)
+    assert any(line.split()[4] == "mixed" for line in trials)
+
+
+def test_visits_rate_limits_and_verdict_follow(found: Explanation) -> None:
+    lines = text_of(found)
+    headings = [line for line in lines if line and not line.startswith(" ")][1:]
+    assert headings == ["Trials", "Visits, one a round", "Rate", "Limits", "Verdict", "Notes"]
+    text = " ".join(" ".join(lines).split())
+    assert "Mpps: median of 8 rounds, 8 trials, 99.2 % interval" in text
+    assert "At the common load (0.490 Mpps): 0 of the frames missing, P50 " in text
+    assert "At its own half load (" in text
+    assert "8 of 8 pairs of rounds, " in text and "error of this look 2.34 %" in text
+    assert "By class: near ×" in text
+    assert "Scope system: whole native stacks" in text
+
+
+def test_the_baseline_names_who_is_judged_against_it() -> None:
+    text = " ".join(text_of(explain([DATA], "linux-bridge/pvp+native/64", OPTIONS)))
+    assert "ovs-dpdk is judged against this row: higher: ×" in text
+
+
+def test_a_row_that_was_not_measured_says_why() -> None:
+    text = " ".join(text_of(explain([DATA], "linux-bridge/p2p/1518", OPTIONS)))
+    assert "failed: the switch died" in text
+
+
+def test_no_line_is_wider_than_the_terminal(found: Explanation) -> None:
+    for width in (70, 100):
+        assert max(len(line) for line in text_of(found, width)) <= width
