@@ -23,7 +23,6 @@ from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 from nfvbed.units import NS_PER_S
 
-DURATION_S = 0.5
 WARM_UP_S = 0.1
 FRAME_SIZE_BYTES = 64
 FLOWS = 1024
@@ -40,8 +39,9 @@ Loop = tuple[dict[str, Measure], dict[str, Measure], LoopResult]
 class Nfvgen:
     """nfvgen in a workspace: each call opens the ports, warms up, measures once and closes them."""
 
-    def __init__(self, workspace: Workspace, ports: Sequence[str], netns: str | None = None) -> None:
+    def __init__(self, workspace: Workspace, ports: Sequence[str], duration_s: float, netns: str | None = None) -> None:
         self._workspace = workspace
+        self._duration_s = duration_s
         self._netns = netns
         engine: Literal["dpdk", "xdp"] = "xdp" if netns else "dpdk"
         kind = PortKind.VETH if netns else PortKind.VHOST_USER
@@ -75,7 +75,7 @@ class Nfvgen:
         client = NfvgenClient(options, spawn)
         try:
             wait_for_links(client)
-            for duration_s in (WARM_UP_S, DURATION_S):
+            for duration_s in (WARM_UP_S, self._duration_s):
                 request = TrafficRequest(
                     duration_ns=round(duration_s * NS_PER_S),
                     frame_size=FRAME_SIZE_BYTES,
@@ -91,26 +91,31 @@ class Nfvgen:
 
 
 @contextmanager
-def virtio_user(workspace: Workspace) -> Iterator[Loop]:
+def virtio_user(workspace: Workspace, duration_s: float) -> Iterator[Loop]:
     """virtio-user here, vhost in testpmd io on the other core."""
     socket = f"{workspace.directory}/socket{{i}}"
     mine = both(f"net_virtio_user{{i}},path={socket},queue_size=1024")
-    with _dpdk_loop(workspace, "virtio-user", both(f"net_vhost{{i}},iface={socket},queues=1"), mine) as loop:
+    theirs = both(f"net_vhost{{i}},iface={socket},queues=1")
+    with _dpdk_loop(workspace, "virtio-user", (theirs, mine), duration_s) as loop:
         yield loop
 
 
 @contextmanager
-def memif(workspace: Workspace) -> Iterator[Loop]:
+def memif(workspace: Workspace, duration_s: float) -> Iterator[Loop]:
     """memif clients here, memif servers in testpmd io on the other core."""
     common = f"socket={workspace.directory}/socket{{i}},socket-abstract=no,id=0,rsize=10"
     mine = both(f"net_memif{{i}},role=client,{common}")
-    with _dpdk_loop(workspace, "memif", both(f"net_memif{{i}},role=server,{common}"), mine) as loop:
+    theirs = both(f"net_memif{{i}},role=server,{common}")
+    with _dpdk_loop(workspace, "memif", (theirs, mine), duration_s) as loop:
         yield loop
 
 
 @contextmanager
-def _dpdk_loop(workspace: Workspace, name: str, theirs: tuple[str, str], mine: tuple[str, str]) -> Iterator[Loop]:
+def _dpdk_loop(
+    workspace: Workspace, name: str, ends: tuple[tuple[str, str], tuple[str, str]], duration_s: float
+) -> Iterator[Loop]:
     workspace.hugepages(768)
+    theirs, mine = ends
     result = LoopResult(name=f"{name}, testpmd io on the other core", aim=1.0)
     run = workspace.directory
 
@@ -123,14 +128,16 @@ def _dpdk_loop(workspace: Workspace, name: str, theirs: tuple[str, str], mine: t
         return TestpmdOptions(name=f"gen-{mode}", core=GENERATOR_CORE, vdevs=mine, mode=mode, burst=burst)
 
     def flowgen(burst: int) -> Measure:
-        return lambda: received_by([here("flowgen", burst)], run, DURATION_S)
+        return lambda: received_by([here("flowgen", burst)], run, duration_s)
 
     # In these the peer polls from both of them: first who receives, and then who only sends.
-    result.beside_mpps["testpmd txonly to rxonly on the other core"] = _one_way(here("txonly"), other("rxonly"), run)
-    result.beside_mpps["testpmd rxonly from txonly on the other core"] = (
-        received_by([other("txonly"), here("rxonly")], run, DURATION_S)[0] / 1e6
+    result.beside_mpps["testpmd txonly to rxonly on the other core"] = _one_way(
+        here("txonly"), other("rxonly"), run, duration_s
     )
-    nfvgen = Nfvgen(workspace, mine)
+    result.beside_mpps["testpmd rxonly from txonly on the other core"] = (
+        received_by([other("txonly"), here("rxonly")], run, duration_s)[0] / 1e6
+    )
+    nfvgen = Nfvgen(workspace, mine, duration_s)
 
     def with_peer(measure: Measure) -> Measure:
         # A new peer for every trial: testpmd crashes now and then when a memif goes away under its polling.
@@ -148,7 +155,7 @@ def _dpdk_loop(workspace: Workspace, name: str, theirs: tuple[str, str], mine: t
     yield {name: with_peer(measure) for name, measure in nfvgen.variants().items()}, rivals, result
 
 
-def _one_way(sender: TestpmdOptions, receiver: TestpmdOptions, run: Path) -> float:
+def _one_way(sender: TestpmdOptions, receiver: TestpmdOptions, run: Path, duration_s: float) -> float:
     """Give what a sender gets rid of, in Mpps: the receiver has to be there first."""
     sink = Testpmd(receiver, run)
     try:
@@ -157,7 +164,7 @@ def _one_way(sender: TestpmdOptions, receiver: TestpmdOptions, run: Path) -> flo
         try:
             source.wait_for_links()
             source.start()
-            return sink.rates_pps(DURATION_S)[0] / 1e6
+            return sink.rates_pps(duration_s)[0] / 1e6
         finally:
             source.close()
     finally:
@@ -165,14 +172,14 @@ def _one_way(sender: TestpmdOptions, receiver: TestpmdOptions, run: Path) -> flo
 
 
 @contextmanager
-def veth(workspace: Workspace, two_cores: bool) -> Iterator[Loop]:
+def veth(workspace: Workspace, duration_s: float, two_cores: bool) -> Iterator[Loop]:
     """A bare veth pair, both ends in one process; on two cores the receive work has the other one to itself.
 
     testpmd on one core is a rival in both: what two cores are worth is counted against it. On two it is another one.
     """
     workspace.hugepages(384)
     single = _pair(workspace, "veth1")
-    rivals = _af_xdp(workspace, single, ONE_CORE)
+    rivals = _af_xdp(workspace, single, ONE_CORE, duration_s)
     result = LoopResult(name="veth pair, XDP against net_af_xdp, one core", aim=4.0, aim_rival=ONE_CORE)
     netns = single
     if two_cores:
@@ -181,11 +188,11 @@ def veth(workspace: Workspace, two_cores: bool) -> Iterator[Loop]:
         napi.make_threaded(netns, GENERATOR_LINKS)
         for name in GENERATOR_LINKS:
             napi.pin_threads(name, before, PEER_CORE, Role.GENERATOR)
-        rivals |= _af_xdp(workspace, netns, f"{TESTPMD}, two cores")
+        rivals |= _af_xdp(workspace, netns, f"{TESTPMD}, two cores", duration_s)
         result.name, result.aim = "veth pair, XDP on two cores against net_af_xdp", 8.0
         # Both ports' receive threads are on the one core: one of them waits nearly half of the time, undisturbed.
         result.pressure_limit = 0.5
-    ours = Nfvgen(workspace, GENERATOR_LINKS, netns)
+    ours = Nfvgen(workspace, GENERATOR_LINKS, duration_s, netns)
     result.beside_mpps["nfvgen, one direction only"] = ours(bidirectional=False)[0] / 1e6
     yield ours.variants(), rivals, result
 
@@ -200,12 +207,12 @@ def _pair(workspace: Workspace, name: str) -> str:
     return netns
 
 
-def _af_xdp(workspace: Workspace, netns: str, title: str) -> dict[str, Measure]:
+def _af_xdp(workspace: Workspace, netns: str, title: str, duration_s: float) -> dict[str, Measure]:
     """Give testpmd flowgen on a pair, in its variants."""
     vdevs = (f"net_af_xdp0,iface={GENERATOR_LINKS[0]}", f"net_af_xdp1,iface={GENERATOR_LINKS[1]}")
 
     def flowgen(burst: int) -> Measure:
         options = TestpmdOptions("gen-af-xdp", GENERATOR_CORE, vdevs, mode="flowgen", netns=netns, burst=burst)
-        return lambda: received_by([options], workspace.directory, DURATION_S)
+        return lambda: received_by([options], workspace.directory, duration_s)
 
     return {f"{title}{VARIANT}{burst}": flowgen(burst) for burst in BURSTS}

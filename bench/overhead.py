@@ -3,7 +3,7 @@
 One deployment, one generator; every round has a trial of each side, in an order that changes. `stamps`: each frame
 carries its time, and latency goes into a histogram. `telemetry`: the switch's counters and the threads' are read around
 the trial, and softirqs and switches are traced during it, as in the traced trial of the test `cost`. The ratio is the
-median over the rounds that were in one placement class, with its bootstrap interval.
+median over the rounds that were in one placement class, with its exact interval.
 """
 
 import argparse
@@ -210,23 +210,39 @@ def main() -> int:
     parser.add_argument("--at-most", type=int, default=18, help="rounds before it gives up (default: 18)")
     parser.add_argument("--duration", type=float, default=0.5, help="seconds of a trial (default: 0.5)")
     parser.add_argument("--patience", type=float, default=60, help="s in which it waits for quiet CPUs (default: 60)")
+    program.add_smoke(parser)
     parser.add_argument("--json", type=Path, default=ROOT / "results/bench/overhead.json", help="raw figures")
     arguments = parser.parse_args()
+    if arguments.smoke:
+        arguments.rounds, arguments.at_most, arguments.duration, arguments.patience = 1, 1, program.SMOKE_S, 0.0
     document: dict[str, Any] = {}
-    enough = True
+    problems: list[str] = []
     site = open_site(Project(ROOT).load_site("lab"), ROOT)
     try:
         for variant in arguments.variant or ("linux-bridge", "ovs-dpdk"):
             trials, limit = measure(site, variant, arguments)
             rows = results_of(trials, limit)
             show(variant, rows, len(trials) // len(SIDES))
-            enough &= any(len(row.ratios) >= arguments.rounds for row in rows)
+            problems += silent(variant, trials) if arguments.smoke else too_few(variant, rows, arguments.rounds)
             document[variant] = {"results": _plain(rows), "trials": _plain(trials)}
     finally:
         site.close()
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(json.dumps(document, indent=2) + "\n")
-    return 0 if enough else 1
+    return program.ended(problems)
+
+
+def too_few(variant: str, rows: Sequence[SideResult], wanted: int) -> list[str]:
+    """Say that no class has enough rounds."""
+    if any(len(row.ratios) >= wanted for row in rows):
+        return []
+    return [f"{variant}: no class has {wanted} undisturbed rounds: measure again on a quiet machine"]
+
+
+def silent(variant: str, trials: Sequence[Trial]) -> list[str]:
+    """Name the sides of which no trial moved a frame, whatever disturbed it."""
+    moved = {trial.side for trial in trials if trial.rate_mpps > 0}
+    return [f"{variant}: {side} moved no frame" for side in SIDES if side not in moved]
 
 
 def _plain(rows: Sequence[Trial] | Sequence[SideResult]) -> list[dict[str, Any]]:

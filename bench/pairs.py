@@ -74,6 +74,28 @@ class LoopResult:
     beside_mpps: dict[str, float] = field(default_factory=dict)
     """Rates that are no contest: testpmd txonly and rxonly."""
 
+    def problems(self, wanted: int) -> list[str]:
+        """Say in which class the aim is missed, or that no class can say.
+
+        Args:
+            wanted: trials of each side that a class needs; the aim is a ratio to a peer in the same run and class.
+        """
+        aimed = [row for row in self.classes if group_of(row.rival) == self.aim_rival]
+        enough = [row for row in aimed if min(len(row.nfvgen_mpps), len(row.testpmd_mpps)) >= wanted]
+        if not enough:
+            return [f"{self.name}: no class has {wanted} undisturbed trials of both: measure again on a quiet machine"]
+        return [
+            f"{self.name}: {row.ratio:.2f} of {group_of(row.rival)} in class {row.placement}, the aim is {self.aim:g}"
+            for row in enough
+            if row.ratio < self.aim
+        ]
+
+    def silent(self) -> list[str]:
+        """Name the sides of which no trial moved a frame, whatever disturbed it."""
+        moved = {trial.side for trial in self.trials if trial.rate_mpps > 0}
+        found = [f"{self.name}: {trial.side} moved no frame" for trial in self.trials if trial.side not in moved]
+        return list(dict.fromkeys(found)) or ([] if self.trials else [f"{self.name}: nothing was measured"])
+
     def document(self) -> dict[str, Any]:
         """Give it as JSON values."""
         return asdict(self)

@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import program
 from plain_search import binary_search, simulated_measurer
@@ -48,7 +49,7 @@ class Found:
 
 def find_csit(offset: int, preset: str, noise: float) -> Found:
     """Search for NDR and PDR together."""
-    measurer = simulated_measurer(offset, noise=noise, **_options())
+    measurer = simulated_measurer(offset, **_options(noise))
     result = search(SearchSpec(preset=preset).resolved(), measurer, Setting(LOADS, placement=PlacementRule(classify)))
     rates = [result.of(name).conditional_throughput_pps or 0 for name in (NDR, PDR)]
     return Found(rates[0], rates[1], result.trials, result.trial_time_s, result.regular)
@@ -56,7 +57,7 @@ def find_csit(offset: int, preset: str, noise: float) -> Found:
 
 def find_plain(offset: int, noise: float) -> Found:
     """Search for NDR, then for PDR."""
-    measurer = simulated_measurer(offset, noise=noise, **_options())
+    measurer = simulated_measurer(offset, **_options(noise))
     ndr, pdr = (binary_search(measurer, LOSS_RATIO_OF[name], LOADS, PLAIN_TRIAL_S, PLAIN_WIDTH) for name in (NDR, PDR))
     return Found(ndr.rate_pps, pdr.rate_pps, ndr.trials + pdr.trials, ndr.trial_time_s + pdr.trial_time_s)
 
@@ -72,10 +73,12 @@ def main() -> int:
     parser.add_argument("--searches", type=int, default=10, help="of each kind (default: 10)")
     parser.add_argument("--preset", default="csit", help="csit or csit-quick (default: csit)")
     parser.add_argument("--noise", type=float, default=0.0, help="relative deviation of the capacity (default: 0)")
+    program.add_smoke(parser)
     parser.add_argument("--json", type=Path, default=Path("results/bench/search.json"), help="raw figures")
     arguments = parser.parse_args()
-    ours = [find_csit(offset, arguments.preset, arguments.noise) for offset in range(arguments.searches)]
-    plain = [find_plain(offset, arguments.noise) for offset in range(arguments.searches)]
+    offsets = range(1 if arguments.smoke else arguments.searches)
+    ours = [find_csit(offset, arguments.preset, arguments.noise) for offset in offsets]
+    plain = [find_plain(offset, arguments.noise) for offset in offsets]
     ratio = ratio_of(ours, plain)
     worst = max(found.error(name) for found in ours for name in (NDR, PDR))
     _print({arguments.preset: ours, "plain binary": plain})
@@ -86,11 +89,20 @@ def main() -> int:
     document |= {"csit": [asdict(found) for found in ours], "plain": [asdict(found) for found in plain]}
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     arguments.json.write_text(json.dumps(document, indent=2) + "\n")
-    return 0 if ratio < RATIO_AIM and worst < ERROR_AIM and all(found.regular for found in ours) else 1
+    if arguments.smoke:
+        return program.ended(
+            ["a search ended without a bound"] if any(f.ndr_pps * f.pdr_pps == 0 for f in ours) else []
+        )
+    problems = {
+        "the ratio misses its aim": ratio >= RATIO_AIM,
+        "an error misses its aim": worst >= ERROR_AIM,
+        "a search ended irregularly": not all(found.regular for found in ours),
+    }
+    return program.ended([text for text, holds in problems.items() if holds])
 
 
-def _options() -> dict[str, float]:
-    return {"capacity_pps": CAPACITY_PPS, "burst_probability_per_s": BURSTS_PER_S}
+def _options(noise: float) -> dict[str, Any]:
+    return {"capacity_pps": CAPACITY_PPS, "burst_probability_per_s": BURSTS_PER_S, "noise": noise}
 
 
 def _print(kinds: dict[str, list[Found]]) -> None:

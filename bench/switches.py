@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.deploy.dataplane import DataPlane
+from nfvbed.deploy.dataplane import DataPlane, DeployRequest
 from nfvbed.deploy.dataplanes.registry import data_plane
 from nfvbed.deploy.lab import coredistance
 from nfvbed.deploy.lab.arrangement import Arrangement
@@ -22,6 +22,7 @@ from nfvbed.errors import DeployError
 from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, CoreDistance, Deployment
+from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S
@@ -81,7 +82,8 @@ class Switch:
         self.workspace = Workspace.create()
         try:
             self._plane: DataPlane = data_plane(variant, role)
-            self.deployment: Deployment = self._plane.deploy(variant, "p2p", self.workspace, arrangement)
+            request = DeployRequest(variant, layout("p2p"), self.workspace, arrangement)
+            self.deployment: Deployment = self._plane.deploy(request)
             starter = GeneratorStarter(self.workspace, arrangement, GENERATOR_MIB, root)
             self._generator: Generator = starter.start(self.deployment)
             self._thread = wait_for_links(self._generator)

@@ -117,8 +117,12 @@ def main() -> int:
     parser.add_argument("--topology", action="append", default=[], help="the first that a variant has of p2p, pvp")
     parser.add_argument("--passes", type=int, default=2, help="how often through all (default: 2)")
     parser.add_argument("--manifest", type=Path, help="a file like tests/support.yml that the doctor must agree with")
+    program.add_smoke(parser)
     parser.add_argument("--json", type=Path, default=ROOT / "results/bench/switching.json", help="raw figures")
     arguments = parser.parse_args()
+    if arguments.smoke:
+        arguments.passes = 1
+        arguments.variant = arguments.variant or ["linux-bridge"]
     project = Project(ROOT)
     candidates = candidates_of(project, arguments.variant, arguments.topology or list(TOPOLOGIES))
     switching = loop(project, candidates, arguments.passes)

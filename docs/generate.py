@@ -146,8 +146,10 @@ def _model_tables(module: ModuleType, without: tuple[type, ...] = ()) -> list[st
     source = ast.parse(inspect.getsource(module))
     tables = []
     for node in source.body:
-        model = getattr(module, node.name) if isinstance(node, ast.ClassDef) else None
-        if not isinstance(node, ast.ClassDef) or not issubclass(model, SpecModel) or model in without:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        model = getattr(module, node.name)
+        if not issubclass(model, SpecModel) or model in without:
             continue
         texts = _texts_of(model)
         rows = []
@@ -184,9 +186,8 @@ def _field_texts(node: ast.ClassDef) -> dict[str, str]:
     """The string below a field is its text."""
     texts = {}
     for field, after in zip(node.body, node.body[1:], strict=False):
-        is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
         target = field.targets[0] if isinstance(field, ast.Assign) else getattr(field, "target", None)
-        if isinstance(target, ast.Name) and is_text:
+        if isinstance(target, ast.Name) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
             texts[target.id] = inspect.cleandoc(str(after.value.value))
     return texts
 

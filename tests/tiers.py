@@ -17,7 +17,10 @@ ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".nfvbed" / "tiers"
 PYTHON = sys.executable
 
-PYTEST_TIERS = ("unit", "golden", "contract", "functional", "browser")
+PYTEST_TIERS = ("unit", "golden", "contract", "functional", "browser", "node")
+"""`node` is no part of `make test`: it takes about an hour."""
+SIDE_BY_SIDE = ("unit",)
+"""Tiers whose tests share nothing, and so run on all cores."""
 LINTS = {
     "ruff check": [PYTHON, "-m", "ruff", "check", "."],
     "mypy": [PYTHON, "-m", "mypy"],
@@ -37,6 +40,8 @@ class Outcome:
     skipped: list[str] = field(default_factory=list)
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
+    again: list[str] = field(default_factory=list)
+    """Tests that made something again, how often, and how much time was stolen from the host meanwhile."""
 
 
 def main(names: list[str]) -> int:
@@ -75,7 +80,9 @@ def _pytest(tier: str) -> Outcome:
     report.unlink(missing_ok=True)
     argv = [PYTHON, "-m", "pytest", str(folder), f"--basetemp={work / 't'}", f"--junitxml={report}"]
     # Few and slow tests are named while they run, many and fast ones are dots.
-    argv.append("-v" if tier in ("functional", "browser") else "-q")
+    argv.append("-v" if tier in ("functional", "browser", "node") else "-q")
+    if tier in SIDE_BY_SIDE:
+        argv += ["-n", str(len(os.sched_getaffinity(0)))]
     status = subprocess.run(argv, cwd=ROOT, env=_environment(work), stdin=subprocess.DEVNULL, check=False).returncode
     shutil.rmtree(work, ignore_errors=True)
     _count(report, outcome)
@@ -91,6 +98,7 @@ def _count(report: Path, outcome: Outcome) -> None:
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         name = f"{case.get('classname', '')}::{case.get('name', '')}"
         skip = case.find("skipped")
+        outcome.again += [f"{name}: {p.get('value')}" for p in case.iter("property") if p.get("name") == "again"]
         if case.find("failure") is not None or case.find("error") is not None:
             outcome.failed += 1
             outcome.notes.append(name)
@@ -129,6 +137,8 @@ def _summarise(outcomes: list[Outcome]) -> None:
             print(f"failed   {outcome.tier}: {note}")
         for reason in outcome.skipped:
             print(f"skipped  {outcome.tier}: {reason}")
+        for told in outcome.again:
+            print(f"again    {outcome.tier}: {told}")
     total = sum(outcome.seconds for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
     print(f"{'FAILED' if failed else 'passed'} after {total:.0f} s", flush=True)

@@ -13,7 +13,7 @@ LAYERS = (
     ("deploy",),
     ("traffic", "plan", "search", "store", "compare"),
     ("spec",),
-    ("records", "results", "quality", "units", "errors", "signals", "patience", "__init__"),
+    ("records", "results", "quality", "missing", "units", "errors", "signals", "patience", "__init__"),
 )
 OWN_PART = {"__main__": "cli"}
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

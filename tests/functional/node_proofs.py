@@ -1,7 +1,7 @@
 """What is proven inside a guest node: `node_proofs.py NAME...` runs there, each proof on the node's own site.
 
 Prints one JSON line a proof: `{"proof", "ok", ...}`. To add one: a function that takes the site and gives a dictionary,
-in `PROOFS`; it asserts what must hold.
+in `PROOFS`; it asserts what must hold. `make test-node` makes them all (`node_groups.py` says on which site each).
 """
 
 import json
@@ -40,7 +40,7 @@ def frames_pass(site, variant_name, topology, use=None):
     deployment = site.deploy(variant, topology, vnf=choice)
     try:
         assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
-        assert site.rig(variant.port_kind)["node"]["site"] == this_node().site
+        assert site.rig(variant.port_kind, deployment)["node"]["site"] == this_node().site
         generator = site.open_generator(deployment)
         request = replace(REQUEST, flows=layout(topology).ways)
         try:

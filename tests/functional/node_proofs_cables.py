@@ -66,7 +66,7 @@ def frames_pass(site, send, name, topology="p2p", use=None):
         finally:
             generator.close()
         site.verify(deployment)
-        told = {"counted": counted, "generator": drivers, "rig": site.rig(variant.port_kind)["cables"]}
+        told = {"counted": counted, "generator": drivers, "rig": site.rig(variant.port_kind, deployment)["cables"]}
         told |= {"versions": deployment.versions, "steps": deployment.steps}
         told |= {"vnf_ports": [port.kind for ports in deployment.vnf_ports for port in ports]}
     finally:

@@ -39,6 +39,22 @@ def test_it_prints_one_plausible_line(cores):
     assert document["realtime"] is True or "SCHED_FIFO" in document["note"]
 
 
+def test_a_known_rate_is_not_measured_again(cores):
+    """Where the processor tells its rate, that is taken; the measured one took 20 ms of every call."""
+    first = json.loads(_run("--cores", f"{cores[0]},{cores[1]}").stdout)
+    document = json.loads(_run("--cores", f"{cores[0]},{cores[1]}", "--tsc-hz", str(first["tsc_hz"])).stdout)
+    assert document["tsc_hz"] == first["tsc_hz"]
+    assert document["tsc_source"] == ("given" if first["tsc_source"] == "calibrated" else first["tsc_source"])
+
+
+@pytest.mark.parametrize("rate", ["x", "", "-5", "0", "1000", "2596117291x", "99999999999999999999"])
+def test_a_rate_that_cannot_be_is_refused(cores, rate):
+    """It would scale every distance."""
+    result = _run("--cores", f"{cores[0]},{cores[1]}", "--tsc-hz", rate)
+    assert result.returncode == 2
+    assert "--tsc-hz" in result.stderr
+
+
 def test_a_polling_thread_does_not_change_it(cores):
     """It runs above an ordinary poller, which would otherwise add whole time slices."""
     poller = subprocess.Popen(["taskset", "-c", str(cores[1]), "sh", "-c", "while :; do :; done"])

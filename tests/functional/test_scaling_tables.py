@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from brought_vpp import with_vpp
 from declared import PROJECT, variant, vnf
-from disturbed import ATTEMPTS
+from disturbed import retried
 
 from nfvbed.deploy.site import Site
 from nfvbed.deploy.tables.table import Filling, ForwardingTable
@@ -21,7 +21,7 @@ from nfvbed.spec.rules import Study
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
-from nfvbed.traffic.generator import Generator, TrafficRequest
+from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
 
 FRAMES = 2_000
 
@@ -81,13 +81,14 @@ def came_through(generator: Generator, filling: Filling, flows: int) -> bool:
     request = TrafficRequest(
         duration_ns=10**9, frame_size=64, rate_pps=20_000, frames=FRAMES, flows=flows, addressing=filling.addressing
     )
-    return any(
-        all(
+
+    def exactly(result: TrafficResult) -> bool:
+        return all(
             direction.received == direction.sent // flows * filling.flows + min(direction.sent % flows, filling.flows)
-            for direction in generator.run(request).directions
+            for direction in result.directions
         )
-        for _ in range(ATTEMPTS)
-    )
+
+    return exactly(retried(lambda: generator.run(request), exactly))
 
 
 @contextlib.contextmanager

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from declared import PROJECT, variant, vnf
-from disturbed import PATIENCE_S, pass_all, retried, wait_until
+from disturbed import PATIENCE_S, pass_all
+from switch_ports import TRICKLE, generator_between, socket_of
 
-from nfvbed.deploy.dataplanes import veth_ports, vhost_user_ports
-from nfvbed.deploy.lab.generator import GeneratorStarter
+from nfvbed.deploy.dataplanes import veth_ports
 from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.measure.trial import wait_for_links
@@ -26,9 +26,6 @@ FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(
 """From g0 to g1, of the EtherType for experiments."""
 BACK = FRAME[6:12] + FRAME[:6] + FRAME[12:]
 COUNT = 20
-TRICKLE = TrafficRequest(
-    duration_ns=2_000_000_000, frame_size=64, rate_pps=5_000, frames=1000, flows=2, learning_frames=0
-)
 FLOOD = TrafficRequest(duration_ns=300_000_000, frame_size=64)
 
 
@@ -172,34 +169,6 @@ def test_topology_with_vnfs_needs_one(site):
         site.deploy(PROJECT.load_variant("linux-bridge"), "pvp")
 
 
-def generator_between(site, deployment, sockets, good):
-    """Start the generator at two of the switch's ports, as the virtio side of both; give its result and the hops.
-
-    A vhost-user port's counters go with its peer, so they are read while the generator stands.
-
-    Args:
-        site: where.
-        deployment: of the switch.
-        sockets: of both ports.
-        good: the trial is made until it says so of its directions, a few times at most.
-    """
-    ports = tuple(vhost_user_ports.server_port(index, Path(path), 1024) for index, path in enumerate(sockets))
-    starter = GeneratorStarter(site.workspace(deployment), site.arrangement(deployment), 256, PROJECT.root)
-    generator = starter.start(deployment.model_copy(update={"ports": ports, "topology": "p2p"}))
-    try:
-        wait_for_links(generator)
-        generator.run(TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=1_000))
-        directions = retried(lambda: generator.run(TRICKLE).directions, good)
-        return directions, site.hops(deployment)
-    finally:
-        generator.close()
-
-
-def socket_of(deployment, name):
-    found = {port.name: port.address for ports in deployment.vnf_ports for port in ports}
-    return found.get(name) or f"{deployment.run_directory}/{name}.sock"
-
-
 def test_frames_cross_every_cable_of_open_vswitch(site):
     deployment = site.deploy(PROJECT.load_variant("ovs-dpdk"), "pvvp", vnf=vnf())
     kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
@@ -233,27 +202,6 @@ def test_open_vswitch_shares_flows_out_among_parallel_vnfs(site):
     ends = [socket_of(deployment, "p0"), socket_of(deployment, "v2a")]
     directions, _ = generator_between(site, deployment, ends, halved)
     assert halved(directions), f"the other half goes to the other VNF: {directions}"
-    site.destroy(deployment)
-
-
-@pytest.mark.parametrize(("name", "topology"), [("ovs-dpdk", "p2v"), ("ovs-dpdk", "v2p"), ("linux-bridge", "p2v")])
-def test_generator_with_one_port_has_another_that_leads_nowhere(site, name, topology):
-    deployment = site.deploy(PROJECT.load_variant(name), topology, vnf=vnf())
-    assert len(deployment.ports) == 1
-    generator = site.open_generator(deployment)
-    try:
-        real = 0 if topology == "p2v" else 1
-        if name == "linux-bridge":
-            assert wait_until(lambda: generator.hello().link_up[real])
-        result = generator.run(
-            TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=1000, bidirectional=False)
-        )
-    finally:
-        generator.close()
-    (counts,) = result.directions
-    assert counts.received == 0
-    if topology == "v2p" or name == "linux-bridge":
-        assert counts.sent > 0
     site.destroy(deployment)
 
 

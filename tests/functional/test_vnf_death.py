@@ -16,7 +16,7 @@ vnfs:
   - {kind: process, forwarding: bridge}
 frame_sizes: [64, 128]
 vnf_frame_sizes: [64]
-trials: {mrr_duration_s: 1.5, paced_duration_s: 0.2}
+trials: {mrr_trials: 1, mrr_duration_s: 1.5, paced_duration_s: 0.2}
 repetitions: {needed: 1, needed_ceilings: 1, max_rounds: 2}
 ceilings: false
 """

@@ -1,0 +1,74 @@
+"""All that is proven in guest nodes: one boots for each site, each proof is a program in it. `make test-node`; root.
+
+It takes about an hour where the processor is emulated: `-k` chooses proofs by name.
+"""
+
+import contextlib
+import os
+import subprocess
+import uuid
+
+import node_proofs
+import pytest
+from lab_host import ROOT
+from node_groups import OF_VPP, PLAIN, SITES, booted, proofs_of, site_of
+
+from nfvbed.deploy.lab.places import RUN_DIRECTORY
+from nfvbed.deploy.vpp.binaries import VPP_VARIABLE
+
+PROOF_S = 900
+"""The longest takes some minutes; the rest is for a busy machine."""
+ALL = [(site, proof) for site in (PLAIN, *SITES.values()) for proof in proofs_of(site)]
+
+
+@pytest.fixture(scope="session", name="unpacked")
+def _unpacked():
+    """Unpack the node's kernel and build the guests' image, or find them; what they lack fails."""
+    for script in ("node", "images"):
+        argv = [ROOT / "setup" / script]
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"make {script} failed ({done.returncode}):\n{done.stdout}{done.stderr}"
+
+
+class Nodes:
+    """Boots a site's node for the first proof that is made there, and ends it when the next site's is wanted."""
+
+    def __init__(self):
+        self._site = ""
+        self._prove = None
+        self._stack = contextlib.ExitStack()
+
+    def prove(self, site, proof):
+        """Make a proof in the node of its site; gives what it said."""
+        if site != self._site:
+            self.close()
+            self._prove = self._stack.enter_context(booted(site, uuid.uuid4().hex))
+            self._site = site
+        return self._prove((proof,), PROOF_S)[proof]
+
+    def close(self):
+        """End the node that there is; the host is as before it."""
+        self._site = ""
+        self._stack.close()
+
+
+@pytest.fixture(scope="module", name="nodes")
+def _nodes(unpacked):
+    assert not RUN_DIRECTORY.exists(), "something stands on this host: nfvbed destroy"
+    with contextlib.closing(Nodes()) as nodes:
+        yield nodes
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(PROOF_S + 300)
+@pytest.mark.parametrize(("site", "proof"), ALL, ids=[proof for _, proof in ALL])
+def test_proof(nodes, site, proof):
+    if proof.startswith(OF_VPP) and not os.environ.get(VPP_VARIABLE):
+        pytest.skip(f"{VPP_VARIABLE} names no VPP on this host")
+    told = nodes.prove(site, proof)
+    assert told["ok"], told["failure"]
+
+
+def test_every_proof_has_its_place():
+    assert sorted(proof for _, proof in ALL) == sorted(node_proofs.PROOFS)
+    assert all(site_of(proof) == site for site, proof in ALL)
