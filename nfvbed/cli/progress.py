@@ -17,7 +17,7 @@ from nfvbed.records import CellRole, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer, RoundEnd, TimeLeft
 
-SILENCE_S = 60.0
+SILENCE_S = 25.0
 """After so long without a line, one says that it still works."""
 TICK_S = 1.0
 BAR_WIDTH = 20

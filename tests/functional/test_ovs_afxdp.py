@@ -110,6 +110,8 @@ def test_testpmds_in_a_chain_pass_frames_and_end_by_their_signal(site):
     all_frames_come_through(site, deployment, generator)
     ended = [site.workspace(deployment).process(handle.name) for handle in deployment.vnfs]
     generator.close()
+    for testpmd in ended:
+        testpmd.stop()
     site.destroy(deployment)
     assert [testpmd.exit_status for testpmd in ended] == [0, 0], "not killed after a time-out"
 

@@ -94,10 +94,9 @@ def test_run_compare_and_report_of_two_switches_with_and_without_two_vnfs(before
         assert {line["cell"] for line in csv.DictReader(table)} >= set(CELLS)
 
 
-@pytest.mark.parametrize(("variant", "most"), [("linux-bridge", 4_000_000), ("ovs-dpdk", 12_000_000)])
-def test_a_quick_search_and_latencies(before, ask, tmp_path, variant, most):
+def test_a_quick_search_and_latencies(before, ask, tmp_path):
     experiment, store = tmp_path / "searched.yml", tmp_path / "results.sqlite"
-    experiment.write_text(SEARCHED.format(variant=variant, most=most))
+    experiment.write_text(SEARCHED.format(variant="ovs-dpdk", most=12_000_000))
     status, printed, errors = ask("run", experiment, "--store", store, "--no-doctor", "--json")
     assert status == 0, errors
     run = json.loads(printed)["run"]["id"]
