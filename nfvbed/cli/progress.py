@@ -17,7 +17,7 @@ from nfvbed.records import CellRole, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer, RoundEnd, TimeLeft
 
-SILENCE_S = 25.0
+SILENCE_S = 29.0
 """After so long without a line, one says that it still works."""
 TICK_S = 1.0
 BAR_WIDTH = 20
@@ -25,7 +25,7 @@ BAR_WIDTH = 20
 
 
 class PlainProgress(Observer):
-    """Lines for logs: one a round, and one a minute in which there was none."""
+    """Lines for logs: one a round, and one where there was none for half a minute."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
