@@ -31,7 +31,7 @@ def _store(tmp_path: Path) -> Iterator[Store]:
 
 def comparison(*variants: object, **experiment: object) -> Study:
     values = {"purpose": "compare", "repetitions": {}, **experiment}
-    return study(variants or (FAST, SLOW), **values)  # type: ignore[arg-type]
+    return study(variants or (FAST, SLOW), **values)
 
 
 def rounds_of(store: Store, run: str) -> dict[str, int]:
