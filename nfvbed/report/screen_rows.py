@@ -11,15 +11,8 @@ from nfvbed.report import screen_model as model
 from nfvbed.report import wording
 from nfvbed.report.columns import Banner, Cell, Column, Line, Row
 from nfvbed.report.screen_warnings import Marks
+from nfvbed.report.verdict_colors import COLORS
 
-COLORS: Final = {
-    Verdict.HIGHER: "green",
-    Verdict.LOWER: "red",
-    Verdict.SAME: "",
-    Verdict.UNDECIDED: "yellow",
-    Verdict.DEPENDS_ON_PLACEMENT: "yellow",
-    Verdict.NOT_COMPARABLE: "magenta",
-}
 TRAFFIC: Final = Column("traffic")
 VARIANT: Final = Column("variant")
 RUN: Final = Column("run")

@@ -10,12 +10,12 @@ from rich.text import Text
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
-from nfvbed.compare.verdict import Verdict
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
 from nfvbed.report.terminal_survey import survey, survey_remarks
 from nfvbed.report.terminal_tests import parts_of_tests
+from nfvbed.report.verdict_colors import COLORS
 from nfvbed.report.whole_words import with_whole_words
 
 WIDE: Final = 110
@@ -30,15 +30,6 @@ TRAFFIC: Final = "traffic"
 VERDICT: Final = "verdict\nscope"
 DOUBTS: Final = "limits and doubts"
 LEFT: Final = ("variant", "run", TRAFFIC, VERDICT, DOUBTS)
-
-COLORS: Final = {
-    Verdict.HIGHER: "green",
-    Verdict.LOWER: "red",
-    Verdict.SAME: "",
-    Verdict.UNDECIDED: "yellow",
-    Verdict.DEPENDS_ON_PLACEMENT: "yellow",
-    Verdict.NOT_COMPARABLE: "magenta",
-}
 
 Column = tuple[str, int, Callable[[Comparison, CellSummary], Text]]
 """Heading, the width of the terminal from which on it is shown, and its cell.
