@@ -19,9 +19,9 @@ from pairs import VARIANT, Limits, LoopResult, group_of, run_pairs
 from rich.console import Console
 from rich.table import Table
 
-from nfvbed.deploy.lab.hostlock import HostLock
-from nfvbed.deploy.lab.reap import reap
-from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.host.hostlock import HostLock
+from nfvbed.host.reap import reap
+from nfvbed.host.workspace import Workspace
 
 LOOPS: dict[str, Callable[[Workspace, float], AbstractContextManager[Loop]]] = {
     "virtio-user": virtio_user,

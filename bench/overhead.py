@@ -21,15 +21,15 @@ from rich.table import Table
 
 from nfvbed.compare.placement import MIXED, analyse
 from nfvbed.compare.statistics import Interval, median, median_interval
-from nfvbed.deploy.lab.site import LabSite
-from nfvbed.deploy.sites import open_site
+from nfvbed.dataplanes.ovs.telemetry import OvsReader
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry.groups import groups_of
-from nfvbed.measure.telemetry.ovs import OvsReader
 from nfvbed.measure.telemetry.probe import Instruments, Probe
 from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.measure.trial import Measurement, working_threads
 from nfvbed.records import CoreDistance, Deployment, PortKind, Preset, TrialRecord
+from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.lab.site import LabSite
 from nfvbed.spec.loader import Project
 from nfvbed.traffic.generator import Generator, TrafficRequest
 from nfvbed.units import NS_PER_S

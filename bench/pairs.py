@@ -9,7 +9,7 @@ from pressure import wait_until_quiet
 
 from nfvbed.compare.placement import MIXED, analyse
 from nfvbed.compare.statistics import ratio_interval
-from nfvbed.deploy.lab import coredistance
+from nfvbed.host import coredistance
 from nfvbed.records import CoreDistance
 
 PRESSURE_LIMIT = 0.05

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.measure.searching import DeploymentMeasurer, SearchedSystem
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset, TrialRecord
 from nfvbed.search.measurer import Measurer
 from nfvbed.search.result import LoadRange
+from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import TrafficRequest
 

@@ -20,10 +20,10 @@ from switches import Switch, Trial, wait_until_quiet
 
 from nfvbed.compare.placement import MIXED, analyse
 from nfvbed.compare.statistics import Interval, median, median_interval
-from nfvbed.deploy.lab.arrangement import resolve
-from nfvbed.deploy.lab.hostlock import HostLock
-from nfvbed.deploy.lab.reap import reap
-from nfvbed.deploy.lab.topology import read_topology
+from nfvbed.host.arrangement import resolve
+from nfvbed.host.hostlock import HostLock
+from nfvbed.host.reap import reap
+from nfvbed.host.topology import read_topology
 from nfvbed.records import CellRole
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import ArrangementSpec

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.deploy.dataplane import DataPlane, DeployRequest
-from nfvbed.deploy.dataplanes.registry import data_plane
-from nfvbed.deploy.lab import coredistance
-from nfvbed.deploy.lab.arrangement import Arrangement
-from nfvbed.deploy.lab.generator import GeneratorStarter
-from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.dataplanes.catalogue import data_plane
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.errors import DeployError
+from nfvbed.host import coredistance
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.workspace import Workspace
 from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, CoreDistance, Deployment

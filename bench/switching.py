@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nfvbed.deploy.doctor.variants import examine_variants
-from nfvbed.deploy.lab.footprint import Footprint
-from nfvbed.onboard.sites import open_site
+from nfvbed.host.footprint import Footprint
 from nfvbed.records import Readiness
 from nfvbed.run.switching import Candidate, Switching, SwitchLoop, Visit, topology_for, unlike_manifest
+from nfvbed.sites.doctor_variants import examine_variants
+from nfvbed.sites.with_vnfs import open_site
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project

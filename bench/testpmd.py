@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pressure import Pressure
 
-from nfvbed.deploy.native import native_binary
 from nfvbed.errors import GeneratorError, PrerequisiteError
+from nfvbed.host.native import native_binary
 
 READY_S = 15.0
 SETTLE_S = 0.3

@@ -18,9 +18,9 @@ import click
 from nfvbed import errors
 from nfvbed.cli.main import group
 from nfvbed.compare.advice import ADVICE
+from nfvbed.dataplanes.ovs import userspace
 from nfvbed.search import stop
 from nfvbed.spec import experiment, flavor, onos, search, site, tests, variant, vnf
-from nfvbed.spec.dataplanes import ovs_userspace
 from nfvbed.spec.loader import Project
 from nfvbed.spec.model import SpecModel
 
@@ -103,7 +103,7 @@ def page_files() -> str:
     parts += _model_tables(variant)
     kinds = get_args(get_args(variant.VariantOptions)[0])
     parts += [table for module in _modules_of(kinds) for table in _model_tables(module)]
-    parts += _model_tables(ovs_userspace, without=(ovs_userspace.OvsUserspaceOptions,))
+    parts += _model_tables(userspace, without=(userspace.OvsUserspaceOptions,))
     parts += ["## VNFs: `vnfd/NAME/vnf.yml`\n", *_model_tables(vnf, without=(vnf.VnfChoice,))]
     parts += ["## Flavors: `flavors/NAME.yml`\n", *_model_tables(flavor)]
     parts += ["## Sites: `deploy/sites/NAME.yml`\n", *_model_tables(onos), *_model_tables(site)]

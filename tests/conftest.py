@@ -7,10 +7,10 @@ from pathlib import Path
 import footprint
 import pytest
 
-from nfvbed.deploy.lab.hostlock import HostLock
-from nfvbed.deploy.lab.reap import reap
-from nfvbed.deploy.lab.standing import find_standing
 from nfvbed.errors import NfvbedError
+from nfvbed.host.hostlock import HostLock
+from nfvbed.host.reap import reap
+from nfvbed.sites.lab.standing import find_standing
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent

@@ -2,7 +2,7 @@
 
 import os
 
-from nfvbed.deploy.lab import footprint
+from nfvbed.host import footprint
 
 
 def take() -> footprint.Footprint:

@@ -18,8 +18,8 @@ from builder.recipe import Recipe, load
 from builder.rootfs import RootFs, uncompressed
 from builder.sidecar import Sidecar
 from builder.tool import Tool
-from nfvbed.deploy.qemu.binaries import QemuBinaries, locate
 from nfvbed.errors import ConfigurationError, InternalError, NfvbedError, PrerequisiteError
+from nfvbed.host.qemu.binaries import QemuBinaries, locate
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".nfvbed" / "images"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from builder.recipe import Recipe
 from builder.tool import Tool
-from nfvbed.deploy.qemu.binaries import QemuBinaries
+from nfvbed.host.qemu.binaries import QemuBinaries
 
 SECTOR = 512
 MIB = 1024 * 1024

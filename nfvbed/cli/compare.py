@@ -10,10 +10,10 @@ from nfvbed.cli.results import LoadedRuns, comparison_options, load_runs, make_o
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.comparison import Comparison, compare, require_comparable
 from nfvbed.errors import UsageError
-from nfvbed.report.export import to_csv, to_json
-from nfvbed.report.page_head import machine
-from nfvbed.report.screen import WIDTH, About, screen
-from nfvbed.report.terminal import render
+from nfvbed.report.csv.export import to_csv, to_json
+from nfvbed.report.page.head import machine
+from nfvbed.report.terminal.screen import WIDTH, About, screen
+from nfvbed.report.terminal.table import render
 from nfvbed.spec.loader import Project
 
 FILE_WIDTH = 140

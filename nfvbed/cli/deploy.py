@@ -6,10 +6,10 @@ import click
 
 from nfvbed.cli.support import require_host, require_same
 from nfvbed.cli.vnf_options import DEFAULT_VNF, path_of
-from nfvbed.deploy.lab.standing import find_standing
-from nfvbed.onboard.site import OnboardingSite
-from nfvbed.onboard.sites import open_site
 from nfvbed.records import Deployment
+from nfvbed.sites.lab.onboarding import OnboardingSite
+from nfvbed.sites.lab.standing import find_standing
+from nfvbed.sites.with_vnfs import open_site
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice

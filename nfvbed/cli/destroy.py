@@ -2,11 +2,11 @@
 
 import click
 
-from nfvbed.deploy.lab.reap import abandoned, is_standing, remove_unreadable, workspaces
-from nfvbed.deploy.lab.standing import find_standing
-from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.sites import open_site
 from nfvbed.errors import DeployError
+from nfvbed.host.reap import abandoned, is_standing, remove_unreadable, workspaces
+from nfvbed.host.workspace import Workspace
+from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.lab.standing import find_standing
 from nfvbed.spec.loader import Project
 
 

@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from nfvbed.cli.settings import json_option, root_option
-from nfvbed.deploy.doctor.examine import examine
-from nfvbed.deploy.doctor.findings import DoctorReport, State
-from nfvbed.deploy.lab.hostlock import HostLock
-from nfvbed.deploy.lab.reap import reap
-from nfvbed.deploy.node.identity import is_elsewhere
 from nfvbed.errors import BusyError, PrerequisiteError, UnsupportedError
+from nfvbed.host.hostlock import HostLock
+from nfvbed.host.identity import is_elsewhere
+from nfvbed.host.probes.findings import DoctorReport, State
+from nfvbed.host.reap import reap
 from nfvbed.records import Readiness
+from nfvbed.sites.doctor import examine
 from nfvbed.spec.loader import Project
 
 STATE_STYLES = {State.PRESENT: "green", State.LIMITED: "yellow", State.ABSENT: "red", State.UNKNOWN: "dim"}

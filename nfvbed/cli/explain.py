@@ -9,8 +9,8 @@ from rich.console import Console
 from nfvbed.cli.results import comparison_options, load_runs, make_options, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.explain import explain
-from nfvbed.report.explained import explained
-from nfvbed.report.screen import WIDTH
+from nfvbed.report.terminal.explained import explained
+from nfvbed.report.terminal.screen import WIDTH
 
 
 @click.command(name="explain")

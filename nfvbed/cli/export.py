@@ -55,7 +55,7 @@ def _json(run: str, root: Path | None, store: str | None) -> str:
 
 def _vsperf_csv(run: str, root: Path | None, store: str | None) -> str:
     from nfvbed.compare.comparison import compare
-    from nfvbed.report.vsperf_csv import to_vsperf_csv
+    from nfvbed.vsperf.export.rows import to_vsperf_csv
 
     loaded = load_runs(root, store, (run,))
     if loaded.data[0].run.site == VSPERF:

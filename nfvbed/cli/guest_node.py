@@ -10,10 +10,10 @@ import click
 from click.core import ParameterSource
 
 from nfvbed import patience
-from nfvbed.deploy.node.node import GuestNode, Program
-from nfvbed.deploy.node.session import guest_node
 from nfvbed.errors import DeployError
 from nfvbed.records import RunRecord
+from nfvbed.sites.guest_node.node import GuestNode, Program
+from nfvbed.sites.guest_node.session import guest_node
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
 from nfvbed.store import Store

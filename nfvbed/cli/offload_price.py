@@ -5,16 +5,16 @@ import json
 import click
 
 from nfvbed.compare.statistics import ratio_interval
-from nfvbed.deploy.lab.standing import find_standing
-from nfvbed.deploy.wiring import vnf_port_kind
+from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import UnsupportedError, UsageError
-from nfvbed.onboard.price import OffloadPrice, OffloadPricer
-from nfvbed.onboard.site import OnboardingSite
-from nfvbed.onboard.sockets.hosts import Surroundings
 from nfvbed.records import PortKind
+from nfvbed.sites.lab.onboarding import OnboardingSite
+from nfvbed.sites.lab.standing import find_standing
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.price import OffloadPrice, OffloadPricer
+from nfvbed.vnfs.sockets.hosts import Surroundings
 
 _RUNS = 5
 _RUN_S = 1

@@ -8,18 +8,18 @@ import click
 from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.support import require_host, require_same
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
-from nfvbed.deploy.lab.generator import destination_macs
-from nfvbed.deploy.lab.standing import Standing, find_standing
 from nfvbed.errors import UsageError
-from nfvbed.onboard import offload
-from nfvbed.onboard.site import OnboardingSite
-from nfvbed.onboard.sites import open_site
+from nfvbed.host.generator import destination_macs
 from nfvbed.records import Deployment, PortKind
+from nfvbed.sites.lab.onboarding import OnboardingSite
+from nfvbed.sites.lab.standing import Standing, find_standing
+from nfvbed.sites.with_vnfs import open_site
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
+from nfvbed.vnfs import offload
 
 _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 

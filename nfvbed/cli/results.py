@@ -15,8 +15,8 @@ from nfvbed.compare.comparison import Options
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.errors import StoreError
+from nfvbed.plan.stored import never_reached
 from nfvbed.records import FactRecord, RunRecord
-from nfvbed.run.stored import never_reached
 from nfvbed.spec.experiment import BEST
 from nfvbed.spec.loader import Project
 

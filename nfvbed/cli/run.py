@@ -16,16 +16,16 @@ from nfvbed.cli.progress import progress_on
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native_study, vsperf_options
 from nfvbed.compare.agreement import disagreements, outcomes_of, supports_of
-from nfvbed.deploy.node.identity import is_elsewhere
-from nfvbed.deploy.simulated_site import SimulatedSite
-from nfvbed.deploy.site import Site
 from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
+from nfvbed.host.identity import is_elsewhere
+from nfvbed.plan.stored import never_reached
 from nfvbed.records import CellRecord, RunRecord, Status
 from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
-from nfvbed.run.stored import never_reached
 from nfvbed.signals import end_like_interrupt
+from nfvbed.sites.simulated.site import SimulatedSite
+from nfvbed.sites.site import Site
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
@@ -142,7 +142,7 @@ def _runner(project: Project, store: Store, observer: Observer) -> Runner:
     def open_site(study: Study, done: int) -> Site:
         if study.simulated:
             return SimulatedSite(study.site.name, offset=done)
-        from nfvbed.onboard.sites import open_site as open_real
+        from nfvbed.sites.with_vnfs import open_site as open_real
 
         site = open_real(study.site, project.root)
         # Before the run is written: a host that is busy must not leave an empty run behind.
@@ -153,7 +153,7 @@ def _runner(project: Project, store: Store, observer: Observer) -> Runner:
 
 
 def _doctor(project: Project, study: Study) -> dict[str, Any]:
-    from nfvbed.deploy.doctor.examine import examine
+    from nfvbed.sites.doctor import examine
 
     return examine(project.root, site=study.site.name).model_dump(mode="json")
 

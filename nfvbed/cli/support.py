@@ -1,12 +1,12 @@
 """Whether this host can run what a command is about to set up, and whether what stands is that."""
 
-from nfvbed.deploy.lab.standing import Standing, find_standing
-from nfvbed.deploy.wiring import on_path, vnf_port_kind
-from nfvbed.onboard import standing as standing_vnfs
-from nfvbed.onboard.site import OnboardingSite
+from nfvbed.dataplanes.wiring import on_path, vnf_port_kind
+from nfvbed.sites.lab.onboarding import OnboardingSite
+from nfvbed.sites.lab.standing import Standing, find_standing
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs import standing as standing_vnfs
 
 
 def require_host(lab: OnboardingSite, variant: Variant) -> None:

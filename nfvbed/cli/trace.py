@@ -9,16 +9,16 @@ from rich.table import Table
 
 from nfvbed.cli.support import require_host
 from nfvbed.cli.vnf_options import DEFAULT_VNF, path_of, vnf_options
-from nfvbed.deploy.lab.standing import Standing, find_standing
 from nfvbed.errors import UsageError
 from nfvbed.measure.trace import DirectionTrace, TraceReport, run_trace
-from nfvbed.onboard import standing as standing_vnfs
-from nfvbed.onboard.sites import open_site
+from nfvbed.sites.lab.standing import Standing, find_standing
+from nfvbed.sites.with_vnfs import open_site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
+from nfvbed.vnfs import standing as standing_vnfs
 
 
 @click.command(name="trace")

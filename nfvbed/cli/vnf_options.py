@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_args
 import click
 from pydantic import ValidationError
 
-from nfvbed.deploy.wiring import require_path
+from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.choices import explicit_label, possible_forwarding, resolve

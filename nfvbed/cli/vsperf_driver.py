@@ -8,13 +8,13 @@ import click
 
 from nfvbed.errors import UsageError
 from nfvbed.records import RunRecord
-from nfvbed.run.vsperf.configuration import find_case
-from nfvbed.run.vsperf.driver import run_vsperf
-from nfvbed.run.vsperf.installation import find_vsperf
-from nfvbed.run.vsperf.request import OWN_GENERATOR, Request, check_request, planned
 from nfvbed.spec.loader import Project
-from nfvbed.spec.vsperf import read_settings, with_parameters
 from nfvbed.store import Store
+from nfvbed.vsperf.conf import read_settings, with_parameters
+from nfvbed.vsperf.driver.configuration import find_case
+from nfvbed.vsperf.driver.driver import run_vsperf
+from nfvbed.vsperf.driver.installation import find_vsperf
+from nfvbed.vsperf.driver.request import OWN_GENERATOR, Request, check_request, planned
 
 
 def make_request(project: Project, test: str, options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Request:

@@ -10,8 +10,8 @@ from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
-from nfvbed.spec.vsperf import VsperfSettings, read_settings, select, study_of, with_parameters
-from nfvbed.spec.vsperf.selection import name_of
+from nfvbed.vsperf.conf import VsperfSettings, read_settings, select, study_of, with_parameters
+from nfvbed.vsperf.conf.selection import name_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from nfvbed.records import CellRecord, RunRecord, Support, TrialRecord
 from nfvbed.results import ResultRecord
-from nfvbed.spec.dataplanes.options import IO_PATHS
+from nfvbed.spec.options import IO_PATHS
 
 
 @dataclass(frozen=True)

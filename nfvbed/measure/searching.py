@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from nfvbed.deploy.site import Site
 from nfvbed.measure.task import TrialTask
 from nfvbed.records import CoreDistance, Deployment, DirectionCounts, QualityWarning, Role, TrialRecord
 from nfvbed.search.measurer import Measurer, Trial
+from nfvbed.sites.site import Site
 from nfvbed.units import NS_PER_S
 
 NewTask = Callable[[], TrialTask]

@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from nfvbed.deploy.site import Site
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.doubts import vnf_doubts
 from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
-from nfvbed.onboard.sockets.hosts import SocketEnds
 from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
+from nfvbed.sites.site import Site
 from nfvbed.traffic.sockets.figures import SocketFigures
 from nfvbed.traffic.sockets.hosts import SocketPair
+from nfvbed.vnfs.sockets.hosts import SocketEnds
 
 Traffic = Callable[[SocketPair], SocketFigures]
 """Runs a tool between two hosts."""

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from nfvbed.deploy.site import Site
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Deployment, DirectionCounts, Hop, Record
+from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S, FrameSize

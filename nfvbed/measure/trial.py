@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
-from nfvbed.deploy.site import Site
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
@@ -28,6 +27,7 @@ from nfvbed.records import (
     TrialRecord,
     WorkThread,
 )
+from nfvbed.sites.site import Site
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S
 

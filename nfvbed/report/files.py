@@ -4,10 +4,10 @@ from pathlib import Path
 
 from nfvbed.errors import StoreError
 from nfvbed.report.context import ReportContext
-from nfvbed.report.export import to_csv, to_json
-from nfvbed.report.export_tests import tests_to_csv
+from nfvbed.report.csv.export import to_csv, to_json
+from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.figures.catalogue import figures, to_png, to_svg
-from nfvbed.report.page import render_page
+from nfvbed.report.page.page import render_page
 
 
 def write_report(context: ReportContext, folder: Path) -> list[Path]:

@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from nfvbed.deploy.site import Site
 from nfvbed.errors import (
     ConfigurationError,
     DeployError,
@@ -26,7 +25,8 @@ from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
 from nfvbed.run.testing import DeploymentLost, Tester
 from nfvbed.run.tools import Tools
-from nfvbed.spec.dataplanes.options import IO_PATHS
+from nfvbed.sites.site import Site
+from nfvbed.spec.options import IO_PATHS
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.held import HeldGenerator

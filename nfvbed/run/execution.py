@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from nfvbed.deploy.site import Site
 from nfvbed.errors import UnsupportedError
 from nfvbed.plan.cells import CellPlan, DeploymentKey, Point
 from nfvbed.plan.estimate import shortest
@@ -17,6 +16,7 @@ from nfvbed.run.ledger import RunLedger
 from nfvbed.run.looks import Look
 from nfvbed.run.observer import Observer, RoundEnd
 from nfvbed.run.tools import Tools
+from nfvbed.sites.site import Site
 from nfvbed.spec.rules import Study
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.variant import Variant

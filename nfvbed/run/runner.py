@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nfvbed.deploy.site import Site
 from nfvbed.errors import (
     ConfigurationError,
     DeployError,
@@ -18,13 +17,14 @@ from nfvbed.errors import (
     VnfDiedError,
 )
 from nfvbed.plan.plan import PlannedTrial
+from nfvbed.plan.stored import stored_study
 from nfvbed.records import Readiness, RunRecord, Status
 from nfvbed.run.bench import Bench
 from nfvbed.run.execution import Execution
 from nfvbed.run.ledger import RunLedger, begin
 from nfvbed.run.observer import Observer
-from nfvbed.run.stored import stored_study
 from nfvbed.run.tools import Tools
+from nfvbed.sites.site import Site
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
 

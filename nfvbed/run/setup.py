@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from nfvbed.deploy.site import Site
 from nfvbed.records import Deployment
 from nfvbed.run.tools import Measures
+from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import GeneratorInfo
 from nfvbed.traffic.held import HeldGenerator

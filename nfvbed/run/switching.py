@@ -5,18 +5,18 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from nfvbed.compare.agreement import Outcome, disagreements
-from nfvbed.deploy.lab.footprint import Footprint
-from nfvbed.deploy.lab.timing import Steps
-from nfvbed.deploy.site import Site
 from nfvbed.errors import BusyError, NfvbedError
+from nfvbed.host.footprint import Footprint
+from nfvbed.host.timing import Steps
 from nfvbed.measure.trace import TraceReport, run_trace
-from nfvbed.onboard.readiness import wait_until_forwarding
 from nfvbed.records import Deployment, Record, Support, VnfKind
+from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.units import NS_PER_S
+from nfvbed.vnfs.readiness import wait_until_forwarding
 
 FRAMES = 1_000
 """Sent in each direction once a first frame has come through."""

@@ -12,7 +12,6 @@ from nfvbed.errors import (
     UsageError,
     VnfDiedError,
 )
-from nfvbed.onboard.vm.agent import AgentRefused
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
@@ -24,6 +23,7 @@ from nfvbed.run.setup import Setup
 from nfvbed.spec.testkinds.search import SearchTest
 from nfvbed.spec.tests import AnyTest, expected_s
 from nfvbed.store.clock import utc_now
+from nfvbed.vnfs.vm.agent import AgentRefused
 
 OF_THE_TEST = (AgentRefused, ConfigurationError, DeployError, UsageError)
 """What keeps one test from its result, while everything stands."""

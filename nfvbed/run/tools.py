@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nfvbed.compare.placement import classify
-from nfvbed.deploy.site import Site
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.plan.standing import Classify
 from nfvbed.records import Deployment, TrialRecord
 from nfvbed.run.looks import Decide, decided
+from nfvbed.sites.site import Site
 from nfvbed.traffic.generator import Generator, TrafficRequest
 
 

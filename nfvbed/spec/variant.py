@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.dataplanes.found import declared_options, name_of
-from nfvbed.spec.dataplanes.options import REFERENCE_IO_PATHS, DataPlaneOptions
 from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layout, offers
 from nfvbed.spec.model import MisfitError, SpecModel
+from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from sample_results import with_tests
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.context import ReportContext
-from nfvbed.report.page import render_page
+from nfvbed.report.page.page import render_page
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from nfvbed.deploy.vpp import binaries
+from nfvbed.dataplanes.vpp import binaries
 
 with_vpp = pytest.mark.skipif(
     not os.environ.get(binaries.VPP_VARIABLE), reason=f"{binaries.VPP_VARIABLE} names no VPP on this host"

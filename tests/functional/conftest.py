@@ -11,12 +11,12 @@ import uuid
 from pathlib import Path
 
 import again
+import nfvbed.sites.catalogue
+import nfvbed.sites.with_vnfs
 import pytest
 from lab_host import MARK, ROOT, assert_back_to, left_as_found, run, snapshot
 from xdp_driver import Generator, Namespace, start_relay
 
-import nfvbed.deploy.sites
-import nfvbed.onboard.sites
 from nfvbed.spec.loader import Project
 
 
@@ -106,7 +106,7 @@ def lab_of_project():
 def _lab(monkeypatch, mark):
     """The lab, without VNFs; the host is as before after the test."""
     monkeypatch.setenv(MARK, mark)
-    with left_as_found(nfvbed.deploy.sites.open_site(*lab_of_project()), mark) as site:
+    with left_as_found(nfvbed.sites.catalogue.open_site(*lab_of_project()), mark) as site:
         yield site
 
 
@@ -114,7 +114,7 @@ def _lab(monkeypatch, mark):
 def _lab_with_vnfs(monkeypatch, mark):
     """The lab as commands open it, whose deployments have VNFs; the host is as before after the test."""
     monkeypatch.setenv(MARK, mark)
-    with left_as_found(nfvbed.onboard.sites.open_site(*lab_of_project()), mark) as site:
+    with left_as_found(nfvbed.sites.with_vnfs.open_site(*lab_of_project()), mark) as site:
         yield site
 
 

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 from disturbed import PATIENCE_S, wait_until
 
-from nfvbed.deploy.lab.hugepages import HugepagePool
-from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.host.hugepages import HugepagePool
+from nfvbed.host.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("NFVGEN", ROOT / "native/build/nfvgen/nfvgen"))

@@ -7,15 +7,16 @@ import sys
 import time
 from importlib import import_module
 
-from nfvbed.deploy.dataplane import DataPlane, DeployRequest
-from nfvbed.deploy.dataplanes import registry, veth_ports
-from nfvbed.deploy.lab import links
-from nfvbed.deploy.lab.entries import LinkEntry
-from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.sites import open_site
+from nfvbed.dataplanes import catalogue
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
+from nfvbed.host import links
+from nfvbed.host.entries import LinkEntry
+from nfvbed.host.namespaces import inside
+from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Readiness, Support
+from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 
@@ -34,7 +35,7 @@ class FullPlane(DataPlane):
     def deploy(self, request: DeployRequest) -> Deployment:
         workspace = request.workspace
         netns = workspace.network_namespace("one")
-        inside(netns, lambda: links.add_veth("g0", "g1", (veth_ports.MACS["g0"], veth_ports.MACS["g1"])))
+        inside(netns, lambda: links.add_veth("g0", "g1", (veth.MACS["g0"], veth.MACS["g1"])))
         workspace.ledger.record(LinkEntry(name=HOST_LINK))
         links.add_veth(HOST_LINK, "nfvbedt1", ("02:4e:46:56:02:00", "02:4e:46:56:02:01"))
         workspace.hugepages(16)
@@ -48,7 +49,7 @@ class FullPlane(DataPlane):
             variant=request.variant.name,
             site="lab",
             topology=request.layout.name,
-            ports=veth_ports.generator_ports(netns),
+            ports=veth.generator_ports(netns),
             run_directory=str(workspace.directory),
         )
 
@@ -63,7 +64,7 @@ class FullPlane(DataPlane):
 
 def main(action: str, *arguments: str) -> None:
     """Do it, as the command line does."""
-    registry._subject = lambda _variant: FullPlane()
+    catalogue._subject = lambda _variant: FullPlane()
     FullPlane.fails = action == "fail"
     if action == "verb":
         verb, *rest = arguments

@@ -13,7 +13,7 @@ from typing import Any
 from disturbed import PATIENCE_S, wait_until
 from pyroute2 import IPRoute
 
-from nfvbed.deploy.lab.cgroups import unified_mount
+from nfvbed.host.cgroups import unified_mount
 
 MARK = "NFVBED_TEST_MARK"
 """Environment variable that everything a test starts inherits: its processes are found by it, not by name."""

@@ -11,9 +11,9 @@ import sys
 import node_proofs
 from lab_host import MARK, ROOT, assert_back_to, snapshot
 
-from nfvbed.deploy.node.node import Program
-from nfvbed.deploy.node.session import guest_node
-from nfvbed.deploy.vpp import binaries
+from nfvbed.dataplanes.vpp import binaries
+from nfvbed.sites.guest_node.node import Program
+from nfvbed.sites.guest_node.session import guest_node
 from nfvbed.spec.loader import Project
 
 PATIENCE = "6"

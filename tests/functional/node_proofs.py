@@ -15,10 +15,10 @@ import node_proofs_cables as cables
 import node_proofs_sriov as sriov
 from disturbed import retried, send_enough
 
-from nfvbed.deploy.node.identity import this_node
 from nfvbed.errors import NfvbedError
-from nfvbed.onboard.sites import open_site
+from nfvbed.host.identity import this_node
 from nfvbed.records import QualityWarning, Readiness
+from nfvbed.sites.with_vnfs import open_site
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project

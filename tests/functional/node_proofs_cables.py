@@ -15,11 +15,11 @@ import pytest
 from disturbed import send_enough
 from pyroute2 import IPRoute
 
-from nfvbed.deploy.nics import card
-from nfvbed.deploy.node.devices import CABLED_NICS
-from nfvbed.deploy.sriov.rebind import read_override
 from nfvbed.errors import UnsupportedError
+from nfvbed.host.nics import card
+from nfvbed.host.rebind import read_override
 from nfvbed.records import PortKind, QualityWarning, Readiness
+from nfvbed.sites.guest_node.devices import CABLED_NICS
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
 
@@ -27,8 +27,8 @@ FRAMES = 40
 SIZES = (64, 1518)
 HOLD = """
 import sys, time
-from nfvbed.deploy.node.identity import this_node
-from nfvbed.onboard.sites import open_site
+from nfvbed.host.identity import this_node
+from nfvbed.sites.with_vnfs import open_site
 from nfvbed.spec.loader import Project
 project = Project()
 site = open_site(project.load_site(this_node().site), project.root)

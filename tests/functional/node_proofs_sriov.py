@@ -11,9 +11,9 @@ from pathlib import Path
 from disturbed import retried, send_enough
 from pyroute2 import IPRoute
 
-from nfvbed.deploy.sriov.functions import from_control
-from nfvbed.deploy.sriov.pf import discover
-from nfvbed.deploy.sriov.settings import NetlinkVfLink
+from nfvbed.dataplanes.sriov.functions import from_control
+from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
+from nfvbed.host.nics.pf import discover
 from nfvbed.records import QualityWarning, Readiness
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse

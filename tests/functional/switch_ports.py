@@ -5,8 +5,8 @@ from pathlib import Path
 from declared import PROJECT
 from disturbed import retried
 
-from nfvbed.deploy.dataplanes import vhost_user_ports
-from nfvbed.deploy.lab.generator import GeneratorStarter
+from nfvbed.dataplanes.ports import vhost_user
+from nfvbed.host.generator import GeneratorStarter
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.traffic.generator import TrafficRequest
 
@@ -26,7 +26,7 @@ def generator_between(site, deployment, sockets, good):
         sockets: of both ports.
         good: the trial is made until it says so of its directions, a few times at most.
     """
-    ports = tuple(vhost_user_ports.server_port(index, Path(path), 1024) for index, path in enumerate(sockets))
+    ports = tuple(vhost_user.server_port(index, Path(path), 1024) for index, path in enumerate(sockets))
     starter = GeneratorStarter(site.workspace(deployment), site.arrangement(deployment), 256, PROJECT.root)
     generator = starter.start(deployment.model_copy(update={"ports": ports, "topology": "p2p"}))
     try:

@@ -10,9 +10,9 @@ import pytest
 from declared import PROJECT, vnf
 from disturbed import pass_all
 
-from nfvbed.deploy.dataplanes.lagopus_raw import LagopusRaw
-from nfvbed.deploy.vale import control
-from nfvbed.deploy.vale.control import ValeControl
+from nfvbed.dataplanes.lagopus.raw import LagopusRaw
+from nfvbed.dataplanes.vale import control
+from nfvbed.dataplanes.vale.control import ValeControl
 from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.records import Readiness
 from nfvbed.traffic.generator import TrafficRequest

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lab_host import MARK, ROOT, assert_back_to, measure, run
 
-from nfvbed.deploy.lab import namespaces
+from nfvbed.host import namespaces
 from nfvbed.results import TablePayload
 from nfvbed.store import Store
 
@@ -19,7 +19,7 @@ SHORT = (
 )
 TRACES = """
 import time
-from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.host.workspace import Workspace
 from nfvbed.measure.telemetry.tracing import CoreTracer
 workspace = Workspace.create()
 CoreTracer(workspace, {0}).start()

@@ -6,8 +6,8 @@ import pytest
 from disturbed import retried
 from lab_host import assert_back_to, snapshot
 
-from nfvbed.onboard.sites import open_site
 from nfvbed.records import Readiness
+from nfvbed.sites.with_vnfs import open_site
 from nfvbed.spec.loader import Project
 
 PROJECT = Project()

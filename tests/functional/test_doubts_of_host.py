@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from lab_host import ROOT
 
-from nfvbed.deploy.lab.facts import host_facts
-from nfvbed.deploy.lab.topology import read_topology
+from nfvbed.host.facts import host_facts
+from nfvbed.host.topology import read_topology
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset, QualityWarning, Readiness

@@ -6,12 +6,12 @@ import pytest
 from disturbed import pass_all
 from vm_guests import PROJECT, choice, offered
 
-from nfvbed.deploy.lab import links
-from nfvbed.deploy.lab.namespaces import inside
 from nfvbed.errors import UnsupportedError
-from nfvbed.onboard.vm.agent import Agent
+from nfvbed.host import links
+from nfvbed.host.namespaces import inside
 from nfvbed.records import Accelerator, PortKind, Readiness, VnfKind
 from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.vnfs.vm.agent import Agent
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
 

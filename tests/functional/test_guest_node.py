@@ -12,7 +12,7 @@ import pytest
 from lab_host import MARK, ROOT, assert_back_to, run
 from node_groups import PLAIN, booted
 
-from nfvbed.deploy.lab.places import RUN_DIRECTORY
+from nfvbed.host.places import RUN_DIRECTORY
 
 IN_MAKE_TEST = ("ovs-kernel-p2p",)
 """The others take minutes each: `make test-node`."""

@@ -7,18 +7,18 @@ import pytest
 from lab_host import MARK, assert_back_to, snapshot
 from vm_guests import PROJECT, choice
 
-from nfvbed.deploy.lab.arrangement import resolve
-from nfvbed.deploy.lab.hostlock import HostLock
-from nfvbed.deploy.lab.topology import read_topology
+from nfvbed.host.arrangement import resolve
+from nfvbed.host.hostlock import HostLock
+from nfvbed.host.topology import read_topology
 from nfvbed.measure.telemetry import perf
-from nfvbed.onboard.guest.beside import beside
-from nfvbed.onboard.guest.pinning import read_pinning
-from nfvbed.onboard.guest.sysbench import MemoryLoad
 from nfvbed.records import QualityWarning, Status
 from nfvbed.results import LoadsPayload, ResultKind, TablePayload
 from nfvbed.run.kinds.guest_tlb import count
 from nfvbed.spec.site import ArrangementSpec
 from nfvbed.store import Store
+from nfvbed.vnfs.guest.beside import beside
+from nfvbed.vnfs.guest.pinning import read_pinning
+from nfvbed.vnfs.guest.sysbench import MemoryLoad
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
 

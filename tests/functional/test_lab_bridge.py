@@ -7,10 +7,10 @@ import time
 import pytest
 from disturbed import PATIENCE_S, pass_all, retried
 
-from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.sites import open_site
 from nfvbed.errors import InternalError, SwitchDiedError
+from nfvbed.host.namespaces import inside
 from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role
+from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.loader import Project
 from nfvbed.traffic.generator import TrafficRequest
 
@@ -100,7 +100,7 @@ def test_inline_work_cannot_be_separated(site):
 def test_bridge_that_somebody_removed_is_dead(site):
     from pyroute2 import IPRoute
 
-    from nfvbed.deploy.lab.links import set_up
+    from nfvbed.host.links import set_up
 
     deployment = site.deploy(variant(), "p2p")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lab_host import MARK, ROOT, assert_back_to, snapshot
 
-from nfvbed.deploy.doctor import memory
+from nfvbed.host.probes import memory
 from nfvbed.records import Renewed, Status
 from nfvbed.store import Store
 
@@ -85,8 +85,8 @@ def test_kill_9_in_mid_run_then_resume_repeats_nothing_and_loses_nothing(before,
 def test_pages_of_a_doctor_that_is_killed_while_it_tries_them_are_given_back(before, mark, nfvbed):
     script = (
         "import os, signal\n"
-        "from nfvbed.deploy.doctor import memory\n"
-        "from nfvbed.deploy.lab.hugepages import HugepagePool\n"
+        "from nfvbed.host.probes import memory\n"
+        "from nfvbed.host.hugepages import HugepagePool\n"
         "enlarge = HugepagePool.enlarge\n"
         "def dying(*arguments):\n"
         "    enlarge(*arguments)\n"

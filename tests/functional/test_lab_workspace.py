@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from disturbed import PATIENCE_S, wait_until
 
-from nfvbed.deploy.lab.entries import NetnsEntry, ProcessEntry
-from nfvbed.deploy.lab.hugepages import HugepagePool
-from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.lab.processes import is_alive
-from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host.entries import NetnsEntry, ProcessEntry
+from nfvbed.host.hugepages import HugepagePool
+from nfvbed.host.namespaces import inside
+from nfvbed.host.processes import is_alive
+from nfvbed.host.workspace import Workspace
 
 PAGES = Path("/proc/sys/vm/nr_hugepages")
 
@@ -95,8 +95,8 @@ def test_what_cannot_be_removed_is_reported_and_the_ledger_stays():
     made = Workspace.create()
     path = made.directory / "held"
     path.mkdir()
-    from nfvbed.deploy.lab import namespaces, undo
-    from nfvbed.deploy.lab.entries import DirectoryEntry
+    from nfvbed.host import namespaces, undo
+    from nfvbed.host.entries import DirectoryEntry
 
     made.ledger.record(DirectoryEntry(path=str(path)))
     namespaces.mount("nfvbed", str(path), "tmpfs")

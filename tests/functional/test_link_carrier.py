@@ -5,10 +5,10 @@ import time
 import pytest
 from disturbed import PATIENCE_S
 
-from nfvbed.deploy.lab import links
-from nfvbed.deploy.lab.linkdump import read_links
-from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.lab.workspace import Workspace
+from nfvbed.host import links
+from nfvbed.host.linkdump import read_links
+from nfvbed.host.namespaces import inside
+from nfvbed.host.workspace import Workspace
 
 ROUNDS = 4
 """The kernel told of the first one in any case at once, of those after it once a second."""

@@ -11,10 +11,10 @@ from disturbed import pass_all, wait_until
 from lab_host import assert_back_to
 from pyroute2 import IPRoute
 
-from nfvbed.deploy.lab import links, macvlans
-from nfvbed.deploy.lab.macvlans import MacvlanDevice
-from nfvbed.deploy.lab.namespaces import CLONE_NEWNET, in_thread, inside, libc
 from nfvbed.errors import SwitchDiedError, UnsupportedError
+from nfvbed.host import links, macvlans
+from nfvbed.host.macvlans import MacvlanDevice
+from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, inside, libc
 from nfvbed.records import NOT_SEPARABLE, PortKind, Readiness, Role
 from nfvbed.traffic.generator import TrafficRequest
 

@@ -5,8 +5,8 @@ import socket
 import pytest
 from pyroute2 import IPRoute
 
-from nfvbed.deploy.lab import namespaces
-from nfvbed.deploy.nics.uses import uses_of
+from nfvbed.host import namespaces
+from nfvbed.host.nics.uses import uses_of
 
 NAMES = ("free", "addressed", "routed", "bridged", "shared")
 

@@ -10,13 +10,13 @@ import pytest
 from declared import PROJECT, variant, vnf
 from disturbed import death_of, pass_all
 
-from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.overlay import watch
-from nfvbed.deploy.overlay.host import UDP_PORTS, WIRE
+from nfvbed.dataplanes.ovs.overlay import watch
+from nfvbed.dataplanes.ovs.overlay.host import UDP_PORTS, WIRE
 from nfvbed.errors import NfvbedError
+from nfvbed.host.namespaces import inside
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.onboard.site import OnboardingSite
 from nfvbed.records import NOT_SEPARABLE, QualityWarning
+from nfvbed.sites.lab.onboarding import OnboardingSite
 from nfvbed.traffic.generator import TrafficRequest
 
 TRICKLE = TrafficRequest(

@@ -9,7 +9,7 @@ import pytest
 from declared import PROJECT, validated
 from disturbed import death_of, pass_all
 
-from nfvbed.deploy.ovs import rxq, unixctl
+from nfvbed.dataplanes.ovs import rxq, unixctl
 from nfvbed.errors import NfvbedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, PortKind, Readiness, Role

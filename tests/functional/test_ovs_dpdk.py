@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from disturbed import death_of, each_is_counted_once, pass_all
 
-from nfvbed.deploy.dataplane import DeployRequest
-from nfvbed.deploy.dataplanes.ovs_dpdk import OvsDpdk
-from nfvbed.deploy.lab.arrangement import resolve
-from nfvbed.deploy.lab.topology import read_topology
-from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.ovs.binaries import locate
-from nfvbed.deploy.ovs.database import PortRequest
-from nfvbed.deploy.ovs.instance import DpdkSettings, OvsInstance, settings
+from nfvbed.dataplanes.dataplane import DeployRequest
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.database import PortRequest
+from nfvbed.dataplanes.ovs.dpdk.adapter import OvsDpdk
+from nfvbed.dataplanes.ovs.instance import DpdkSettings, OvsInstance, settings
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
+from nfvbed.host.arrangement import resolve
+from nfvbed.host.topology import read_topology
+from nfvbed.host.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, Readiness, Role
 from nfvbed.spec.layout import layout

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from disturbed import pass_all
 
-from nfvbed.deploy.lab.arrangement import resolve as resolve_arrangement
-from nfvbed.deploy.ovs import rxq
-from nfvbed.deploy.wiring import port_numbers
+from nfvbed.dataplanes.ovs import rxq
+from nfvbed.dataplanes.wiring import port_numbers
 from nfvbed.errors import UnsupportedError
+from nfvbed.host.arrangement import resolve as resolve_arrangement
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.choices import resolve
@@ -63,7 +63,7 @@ def test_each_of_two_polling_threads_sends_on_a_queue_of_its_own(site, monkeypat
         found = resolve_arrangement(topology, spec, 1, vnfs, near)
         return found.model_copy(update={"switch_cores": (*found.switch_cores, found.generator_core)})
 
-    monkeypatch.setattr("nfvbed.deploy.lab.site.resolve", arranged)
+    monkeypatch.setattr("nfvbed.sites.lab.site.resolve", arranged)
     variant, choice = memif()
     threads = {name: (place % 2,) for place, name in enumerate(port_numbers(layout("pvp")))}
     options = variant.options.model_copy(update={"pmd_cores": 2, "rxq_affinity": threads})

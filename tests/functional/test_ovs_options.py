@@ -7,7 +7,7 @@ from pathlib import Path
 from declared import validated
 from disturbed import pass_all, wait_until
 
-from nfvbed.deploy.ovs import rxq, unixctl
+from nfvbed.dataplanes.ovs import rxq, unixctl
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import Readiness
 from nfvbed.traffic.generator import TrafficRequest

@@ -7,8 +7,8 @@ from declared import PROJECT, vnf
 from disturbed import pass_all, retried, wait_until
 from pyroute2 import IPRoute
 
-from nfvbed.deploy.dataplanes import veth_ports
-from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.dataplanes.ports import veth
+from nfvbed.host.namespaces import inside
 from nfvbed.measure.trace import run_trace
 from nfvbed.traffic.generator import TrafficRequest
 
@@ -83,7 +83,7 @@ def send(netns, link, destinations):
 
 def counts(netns, names):
     """Give received and sent frames of each port."""
-    return {name: (found.rx_packets, found.tx_packets) for name, found in veth_ports.read(netns, names).items()}
+    return {name: (found.rx_packets, found.tx_packets) for name, found in veth.read(netns, names).items()}
 
 
 def test_nothing_is_flooded_or_learnt_and_vnfs_cannot_reach_each_other(site):

@@ -8,7 +8,7 @@ from declared import PROJECT, vnf
 from disturbed import retried, wait_until
 from switch_ports import generator_between, socket_of
 
-from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.host.namespaces import inside
 from nfvbed.traffic.generator import TrafficRequest
 
 ETH_P_IP = 0x0800

@@ -9,13 +9,13 @@ from brought_vpp import with_vpp
 from declared import PROJECT, variant, vnf
 from disturbed import retried
 
-from nfvbed.deploy.site import Site
-from nfvbed.deploy.tables.table import Filling, ForwardingTable
+from nfvbed.dataplanes.tables import Filling, ForwardingTable
 from nfvbed.errors import ConfigurationError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import Status
 from nfvbed.results import ResultRecord, TablePayload
 from nfvbed.run.runner import Runner
+from nfvbed.sites.site import Site
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.spec.variant import Variant

@@ -7,11 +7,7 @@ import pytest
 from vm_guests import PROJECT
 from vm_guests import choice as guest
 
-from nfvbed.deploy import sockettools
 from nfvbed.errors import UnsupportedError
-from nfvbed.onboard.offload import REMEDY
-from nfvbed.onboard.sockets.ends import socket_ends
-from nfvbed.onboard.sockets.hosts import Surroundings
 from nfvbed.records import Status, VnfKind
 from nfvbed.results import ResultKind, TablePayload
 from nfvbed.run.kinds.tools import netperf_programs
@@ -19,7 +15,10 @@ from nfvbed.run.runner import Runner
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
-from nfvbed.traffic.sockets import iperf3, netperf
+from nfvbed.traffic.sockets import iperf3, netperf, sockettools
+from nfvbed.vnfs.offload import REMEDY
+from nfvbed.vnfs.sockets.ends import socket_ends
+from nfvbed.vnfs.sockets.hosts import Surroundings
 
 SHORT = {"duration_s": 1, "repetitions": 1}
 TESTS = (

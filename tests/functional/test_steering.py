@@ -16,24 +16,24 @@ from disturbed import PATIENCE_S
 from lab_host import MARK, assert_back_to, snapshot
 from onos_double import PASSWORD, OnosDouble
 
-from nfvbed.deploy.dataplanes import veth_ports
-from nfvbed.deploy.lab import links
-from nfvbed.deploy.lab.arrangement import resolve
-from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.lab.topology import read_topology
-from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.ovs import openflow
-from nfvbed.deploy.ovs.binaries import locate
-from nfvbed.deploy.ovs.controller import BridgeController
-from nfvbed.deploy.ovs.database import PortRequest, SwitchDatabase
-from nfvbed.deploy.ovs.instance import OvsInstance
-from nfvbed.deploy.sites import open_site
-from nfvbed.deploy.steering import controller
-from nfvbed.deploy.steering.onos import PROCESS as RELAY
-from nfvbed.deploy.steering.onos import device_id
-from nfvbed.deploy.steering.path import SteeringPath, SwitchCable, path_rules
-from nfvbed.deploy.steering.steering import SteeredBridge, check_forwarding, installed, steering
+from nfvbed.dataplanes.ovs import openflow
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.controller import BridgeController
+from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
+from nfvbed.dataplanes.ovs.instance import OvsInstance
+from nfvbed.dataplanes.ovs.steering import controller
+from nfvbed.dataplanes.ovs.steering.onos import PROCESS as RELAY
+from nfvbed.dataplanes.ovs.steering.onos import device_id
+from nfvbed.dataplanes.ovs.steering.path import SteeringPath, SwitchCable, path_rules
+from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, check_forwarding, installed, steering
+from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.host import links
+from nfvbed.host.arrangement import resolve
+from nfvbed.host.namespaces import inside
+from nfvbed.host.topology import read_topology
+from nfvbed.host.workspace import Workspace
+from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.loader import Project
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.site import ArrangementSpec
@@ -94,8 +94,8 @@ def make_bridge(workspace):
     for name, number in PORTS.items():
         macs = (f"02:4e:46:56:02:{number:02x}", f"02:4e:46:56:03:{number:02x}")
         inside(inner, lambda name=name, macs=macs: links.add_veth(name, f"x-{name}", macs, outer))
-    veth_ports.prepare(outer, tuple(f"x-{name}" for name in PORTS), offloads=False)
-    veth_ports.prepare(inner, tuple(PORTS), offloads=False)
+    veth.prepare(outer, tuple(f"x-{name}" for name in PORTS), offloads=False)
+    veth.prepare(inner, tuple(PORTS), offloads=False)
     cores = resolve(read_topology(), ArrangementSpec())
     instance = OvsInstance(workspace, locate(), cores.control_cores)
     instance.start_database()

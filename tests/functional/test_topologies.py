@@ -13,12 +13,12 @@ from declared import PROJECT, variant, vnf
 from disturbed import PATIENCE_S, pass_all
 from switch_ports import TRICKLE, generator_between, socket_of
 
-from nfvbed.deploy.dataplanes import veth_ports
-from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
+from nfvbed.host.namespaces import inside
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.onboard.site import OnboardingSite
 from nfvbed.records import NOT_SEPARABLE, CellRole, PortKind, Role, VnfKind
+from nfvbed.sites.lab.onboarding import OnboardingSite
 from nfvbed.traffic.generator import TrafficRequest
 
 ETHERTYPE = 0x88B5
@@ -127,7 +127,7 @@ def test_bridge_makes_taps_for_virtual_machines(site):
         (PortKind.TAP, "v1b", switch),
     ]
     site.verify(deployment)  # though the taps have no carrier before the guest opens them
-    assert not any(found.up for found in veth_ports.read(switch, ("v1a", "v1b")).values())
+    assert not any(found.up for found in veth.read(switch, ("v1a", "v1b")).values())
     counted = site.counters(deployment)
     assert counted.busy_cycles == NOT_SEPARABLE
     assert "tap" in counted.source
@@ -228,7 +228,7 @@ def test_vnf_ports_of_a_standing_deployment(site):
         site.destroy(attached)
         assert carry(path, FRAME) == COUNT
     finally:
-        from nfvbed.deploy.lab.workspace import Workspace
+        from nfvbed.host.workspace import Workspace
 
         assert Workspace.attach(Path(deployment.run_directory)).close() == []
 

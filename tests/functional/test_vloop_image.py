@@ -9,7 +9,7 @@ import frames_of_ip as ip
 import pytest
 from vloop_guest import IMAGES, MACS, OUTSIDE, ROOT, Guest
 
-from nfvbed.onboard.vm.agent import AgentRefused
+from nfvbed.vnfs.vm.agent import AgentRefused
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
 """`make test` has built it before; whoever runs this file alone builds it here, within the first test."""

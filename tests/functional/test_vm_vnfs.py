@@ -13,14 +13,14 @@ from disturbed import PATIENCE_S
 from lab_host import MARK, assert_back_to, snapshot
 from vm_guests import PROJECT, choice, image_that_forwards, kernel_ports, own_image, pass_through, placement
 
-from nfvbed.deploy.lab.hostlock import HostLock
-from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.qemu.accelerator import boot, find_accelerator
-from nfvbed.deploy.qemu.binaries import QemuBinaries, locate
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.onboard.vm.agent import Agent
-from nfvbed.onboard.vm.driver import VmVnf
+from nfvbed.host.hostlock import HostLock
+from nfvbed.host.qemu.accelerator import boot, find_accelerator
+from nfvbed.host.qemu.binaries import QemuBinaries, locate
+from nfvbed.host.workspace import Workspace
 from nfvbed.records import Accelerator, PortKind, Readiness, Role
+from nfvbed.vnfs.vm.agent import Agent
+from nfvbed.vnfs.vm.driver import VmVnf
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
 

@@ -24,7 +24,7 @@ KILLS = """
 import json, os, signal, sys, threading
 from pathlib import Path
 from nfvbed.cli.main import main
-from nfvbed.deploy.lab.processes import is_alive
+from nfvbed.host.processes import is_alive
 from nfvbed.store import Store
 add = Store.add_fact
 def kill():

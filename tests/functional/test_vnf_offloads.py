@@ -4,9 +4,9 @@ import pytest
 from pyroute2.ethtool.ioctl import IoctlEthtool
 from vm_guests import PROJECT, choice
 
-from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.onboard.offload import REMEDY, ChecksumPath, probe_checksums
+from nfvbed.host.namespaces import inside
 from nfvbed.records import QualityWarning, VnfKind
+from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
 
 MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 

@@ -17,8 +17,8 @@ from brought_vpp import with_vpp
 from declared import PROJECT, variant, vnf
 from disturbed import death_of, each_is_counted_once, pass_all
 
-from nfvbed.deploy.dataplanes.vpp import Vpp
-from nfvbed.deploy.vpp import binaries
+from nfvbed.dataplanes.vpp import binaries
+from nfvbed.dataplanes.vpp.adapter import Vpp
 from nfvbed.errors import NfvbedError, PrerequisiteError, SwitchDiedError, UnsupportedError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, PortKind, Readiness, Role

@@ -11,9 +11,9 @@ from declared import variant, vnf
 from disturbed import PATIENCE_S, all_arrived, pass_all, retried
 from lab_host import assert_back_to, marked_processes, measure, run
 
-from nfvbed.deploy.dataplanes.xdp import RESET, Xdp
-from nfvbed.deploy.lab.namespaces import inside
+from nfvbed.dataplanes.xdp.adapter import RESET, Xdp
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
+from nfvbed.host.namespaces import inside
 from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role, Status
 from nfvbed.results import TablePayload
 from nfvbed.store import Store

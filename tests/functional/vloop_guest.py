@@ -11,8 +11,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from nfvbed.deploy.qemu.binaries import locate
-from nfvbed.onboard.vm.agent import Agent
+from nfvbed.host.qemu.binaries import locate
+from nfvbed.vnfs.vm.agent import Agent
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "images"

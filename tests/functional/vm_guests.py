@@ -7,15 +7,15 @@ from pathlib import Path
 
 from disturbed import PATIENCE_S
 
-from nfvbed.deploy.lab import links
-from nfvbed.deploy.lab.namespaces import inside
-from nfvbed.deploy.qemu.binaries import locate
-from nfvbed.onboard.vm.monitor import Monitor
-from nfvbed.onboard.vnf import VnfPlacement
+from nfvbed.host import links
+from nfvbed.host.namespaces import inside
+from nfvbed.host.qemu.binaries import locate
 from nfvbed.records import PortKind, VnfKind, VnfPort
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import ImageSpec, ReadinessSpec, VnfChoice
+from nfvbed.vnfs.vm.monitor import Monitor
+from nfvbed.vnfs.vnf import VnfPlacement
 
 PROJECT = Project()
 VLOOP = PROJECT.root / "images/vloop.qcow2"

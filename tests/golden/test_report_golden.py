@@ -11,9 +11,9 @@ from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenari
 
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.records import Status
-from nfvbed.report.export import to_csv, to_json
+from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.figures.catalogue import figures
-from nfvbed.report.terminal import render
+from nfvbed.report.terminal.table import render
 
 FOLDER = Path(__file__).parent / "report"
 FIGURES = ("rate", "latency", "price", "core-distance")

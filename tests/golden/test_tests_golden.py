@@ -10,10 +10,10 @@ from test_report_golden import check, table
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning
-from nfvbed.report.export import to_json
-from nfvbed.report.export_tests import tests_to_csv as csv_of
+from nfvbed.report.csv.export import to_json
+from nfvbed.report.csv.tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures
-from nfvbed.report.page_tests import tests_section as section_of
+from nfvbed.report.page.tests import tests_section as section_of
 
 FIGURES = ("loss-by-load", "latency-by-load", "soak")
 

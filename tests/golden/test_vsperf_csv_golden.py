@@ -10,8 +10,8 @@ from sample_results import with_tests
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import Status
-from nfvbed.report.vsperf_csv import to_vsperf_csv
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.vsperf.export.rows import to_vsperf_csv
 
 FOLDER = Path(__file__).parent / "report"
 FIGURES = (

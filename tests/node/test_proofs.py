@@ -13,8 +13,8 @@ import pytest
 from lab_host import ROOT
 from node_groups import OF_VPP, PLAIN, SITES, booted, proofs_of, site_of
 
-from nfvbed.deploy.lab.places import RUN_DIRECTORY
-from nfvbed.deploy.vpp.binaries import VPP_VARIABLE
+from nfvbed.dataplanes.vpp.binaries import VPP_VARIABLE
+from nfvbed.host.places import RUN_DIRECTORY
 
 PROOF_S = 900
 """The longest takes some minutes; the rest is for a busy machine."""

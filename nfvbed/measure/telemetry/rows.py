@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nfvbed.deploy.ovs import pmd
-from nfvbed.deploy.vpp import runtime
+from nfvbed.dataplanes.ovs import pmd
+from nfvbed.dataplanes.vpp import runtime
 from nfvbed.measure.telemetry.groups import Group
 from nfvbed.measure.telemetry.perf import PerfEvent, PerfSupport
 from nfvbed.measure.telemetry.probe import Readings

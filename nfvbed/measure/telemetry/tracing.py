@@ -9,11 +9,11 @@ from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from nfvbed.deploy.lab import namespaces
-from nfvbed.deploy.lab.entries import MountEntry, TraceInstanceEntry
-from nfvbed.deploy.lab.tracefs import FILE_SYSTEM, instance_path, remove_instance
-from nfvbed.deploy.lab.workspace import Workspace
 from nfvbed.errors import InternalError, UnsupportedError
+from nfvbed.host import namespaces
+from nfvbed.host.entries import MountEntry, TraceInstanceEntry
+from nfvbed.host.tracefs import FILE_SYSTEM, instance_path, remove_instance
+from nfvbed.host.workspace import Workspace
 from nfvbed.measure.telemetry.ringbuffer import Event, events_of
 
 BUFFER_KIB = 128 * 1024

@@ -1,6 +1,6 @@
 """Executes the test of how many addresses a switch holds."""
 
-from nfvbed.deploy.tables.table import LearningTable
+from nfvbed.dataplanes.tables import LearningTable
 from nfvbed.results import MeasuredRow, Quantity
 from nfvbed.run.kinds.addresses import TEST_PORT_ADDRESSES, AddressSteps, Step, with_table
 from nfvbed.run.kinds.bench import Outcome, TestBench

@@ -2,7 +2,7 @@
 
 import math
 
-from nfvbed.deploy.tables.table import LearningTable
+from nfvbed.dataplanes.tables import LearningTable
 from nfvbed.results import MeasuredRow, Quantity
 from nfvbed.run.kinds.addresses import AddressSteps, LoadNotKeptError, Step, with_table
 from nfvbed.run.kinds.bench import Outcome, TestBench

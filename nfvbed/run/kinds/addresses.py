@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from nfvbed.deploy.tables.table import LearningTable, TableNotApplicable, closing
+from nfvbed.dataplanes.tables import LearningTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError
 from nfvbed.records import DirectionCounts, Status, TrialRecord
 from nfvbed.results import MeasuredRow, TablePayload

@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from nfvbed.deploy.lab.workspace import Workspace
-from nfvbed.deploy.site import Site
+from nfvbed.dataplanes.ovs.telemetry import OvsReader
+from nfvbed.dataplanes.vpp.telemetry import VppReader
 from nfvbed.errors import UnsupportedError
+from nfvbed.host.workspace import Workspace
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry import perf, rows
 from nfvbed.measure.telemetry.groups import Group, groups_of
-from nfvbed.measure.telemetry.ovs import OvsReader
 from nfvbed.measure.telemetry.probe import Instruments, Probe, SwitchReader, ticks_hold_softirqs
 from nfvbed.measure.telemetry.rows import Measured, Trials
 from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
-from nfvbed.measure.telemetry.vpp import VppReader
 from nfvbed.measure.trial import working_threads
 from nfvbed.records import Deployment, Role, Status
 from nfvbed.results import MeasuredRow, Reference, TablePayload
 from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
+from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.testkinds.cost import CostTest
 from nfvbed.units import NS_PER_S

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from functools import partial
 
-from nfvbed.onboard.guest.machines import Machine
-from nfvbed.onboard.guest.pinning import Pinning
-from nfvbed.onboard.guest.sysbench import CpuLoad, sysbench
 from nfvbed.results import MeasuredRow
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.run.kinds.guest_session import in_first_guest, quantity, threads_named
 from nfvbed.spec.testkinds.guest_compute import GuestComputeTest
+from nfvbed.vnfs.guest.machines import Machine
+from nfvbed.vnfs.guest.pinning import Pinning
+from nfvbed.vnfs.guest.sysbench import CpuLoad, sysbench
 
 
 def execute(bench: TestBench, spec: GuestComputeTest) -> Outcome:

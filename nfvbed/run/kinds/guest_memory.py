@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
-from nfvbed.onboard.guest.machines import Machine
-from nfvbed.onboard.guest.pinning import Pinning
-from nfvbed.onboard.guest.sysbench import MemoryLoad, sysbench
 from nfvbed.results import MeasuredRow
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.run.kinds.guest_session import in_first_guest, quantity, threads_named
 from nfvbed.spec.testkinds.guest_memory import GuestMemoryTest
+from nfvbed.vnfs.guest.machines import Machine
+from nfvbed.vnfs.guest.pinning import Pinning
+from nfvbed.vnfs.guest.sysbench import MemoryLoad, sysbench
 
 
 def execute(bench: TestBench, spec: GuestMemoryTest) -> Outcome:

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from itertools import product
 
-from nfvbed.deploy.lab.topology import CpuTopology, read_topology
 from nfvbed.errors import UnsupportedError
-from nfvbed.onboard.guest.connections import ConnectionsRun, NetperfTest, Pair
-from nfvbed.onboard.guest.machines import Machine, machines
-from nfvbed.onboard.guest.pinning import Pinning
+from nfvbed.host.topology import CpuTopology, read_topology
 from nfvbed.records import QualityWarning, Role, Status, WorkThread
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.run.kinds.guest_session import doubts, not_here, pinning_of, quantity, working_inside
 from nfvbed.spec.layout import layout
 from nfvbed.spec.testkinds.guest_multiqueue import GuestMultiqueueTest
+from nfvbed.vnfs.guest.connections import ConnectionsRun, NetperfTest, Pair
+from nfvbed.vnfs.guest.machines import Machine, machines
+from nfvbed.vnfs.guest.pinning import Pinning
 
 _TESTS: dict[str, NetperfTest] = {"stream": "TCP_STREAM", "request-response": "TCP_RR"}
 _MEGA = 1_000_000

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
-from nfvbed.deploy.lab.topology import read_topology
 from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.host.topology import read_topology
 from nfvbed.measure.doubts import vnf_doubts
-from nfvbed.onboard.guest.machines import RESUME_S, Machine, absence, machines, paused
-from nfvbed.onboard.guest.pinning import Pinning, read_pinning
-from nfvbed.onboard.vm.agent import AgentRefused
 from nfvbed.records import Hop, QualityWarning, Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run import requests
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.units import NS_PER_S
+from nfvbed.vnfs.guest.machines import RESUME_S, Machine, absence, machines, paused
+from nfvbed.vnfs.guest.pinning import Pinning, read_pinning
+from nfvbed.vnfs.vm.agent import AgentRefused
 
 _PROBE_PPS = 1_000
 _PROBE_S = 0.1

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
-from nfvbed.deploy.qemu.binaries import PROJECT_ROOT
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.host.qemu.binaries import PROJECT_ROOT
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES, PerfCounters, PerfEvent, probe
-from nfvbed.onboard.guest.beside import beside
-from nfvbed.onboard.guest.machines import Machine
-from nfvbed.onboard.guest.sysbench import MemoryLoad, SysbenchRun, sysbench
 from nfvbed.records import Record, Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.run.kinds.guest_session import doubts, not_here, working_inside
 from nfvbed.spec.testkinds.guest_tlb import SETTLE_S, GuestTlbTest
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.guest.beside import beside
+from nfvbed.vnfs.guest.machines import Machine
+from nfvbed.vnfs.guest.sysbench import MemoryLoad, SysbenchRun, sysbench
 
 EVENTS = (DTLB_MISSES, ITLB_MISSES, INSTRUCTIONS)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from nfvbed.deploy.reset import ResetReport
+from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.bench import AGAIN, OneClass, Outcome, TestBench
 from nfvbed.run.kinds.watched import watch

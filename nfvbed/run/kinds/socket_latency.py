@@ -1,10 +1,9 @@
 """Executes round trips between sockets."""
 
-from nfvbed.deploy import sockettools
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.run.kinds.sockets import Condition, between_sockets
 from nfvbed.spec.testkinds.socket_latency import SocketLatencyTest
-from nfvbed.traffic.sockets import sockperf
+from nfvbed.traffic.sockets import sockettools, sockperf
 from nfvbed.traffic.sockets.figures import SocketFigures
 from nfvbed.traffic.sockets.hosts import SocketPair
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
-from nfvbed.onboard.sockets.ends import socket_ends, why_not
-from nfvbed.onboard.sockets.hosts import MTU, SocketEnds, Surroundings
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, TablePayload
 from nfvbed.run import requests
@@ -17,6 +15,8 @@ from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
 from nfvbed.spec.testkinds.sockets import SocketTest
 from nfvbed.traffic.sockets.figures import SocketFigures, over_runs
 from nfvbed.units import NS_PER_S
+from nfvbed.vnfs.sockets.ends import socket_ends, why_not
+from nfvbed.vnfs.sockets.hosts import MTU, SocketEnds, Surroundings
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 _REOPENED_NS = NS_PER_S // 20

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nfvbed.deploy.tables.table import ForwardingTable, TableNotApplicable, closing
+from nfvbed.dataplanes.tables import ForwardingTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload

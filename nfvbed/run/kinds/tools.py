@@ -1,6 +1,6 @@
 """The tools between sockets, found."""
 
-from nfvbed.deploy import sockettools
+from nfvbed.traffic.sockets import sockettools
 from nfvbed.traffic.sockets.netperf import NetperfPrograms
 
 

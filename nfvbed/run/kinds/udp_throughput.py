@@ -1,11 +1,10 @@
 """Executes datagrams between sockets."""
 
-from nfvbed.deploy import sockettools
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.run.kinds.sockets import Condition, between_sockets
 from nfvbed.run.kinds.tools import netperf_programs
 from nfvbed.spec.testkinds.udp_throughput import UdpThroughputTest
-from nfvbed.traffic.sockets import iperf3, netperf
+from nfvbed.traffic.sockets import iperf3, netperf, sockettools
 from nfvbed.traffic.sockets.figures import SocketFigures
 from nfvbed.traffic.sockets.hosts import SocketPair
 

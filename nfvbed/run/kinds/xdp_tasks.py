@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median_low
 
-from nfvbed.deploy.xdpswitch.client import Floor, XdpSwitchClient
-from nfvbed.deploy.xdpswitch.process import socket_of
+from nfvbed.dataplanes.xdp.client import Floor, XdpSwitchClient
+from nfvbed.dataplanes.xdp.process import socket_of
 from nfvbed.errors import DeployError
 from nfvbed.records import NOT_SEPARABLE, Status, TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, TablePayload

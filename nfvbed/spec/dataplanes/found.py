@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
-from nfvbed.spec.dataplanes.options import DataPlaneOptions
+from nfvbed.spec.options import DataPlaneOptions
 
 
 def declared_options() -> tuple[type[DataPlaneOptions], ...]:

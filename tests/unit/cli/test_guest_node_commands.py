@@ -6,8 +6,8 @@ from click.testing import CliRunner
 
 from nfvbed.cli import guest_node
 from nfvbed.cli.main import main
-from nfvbed.deploy.node.node import Executed
 from nfvbed.errors import DeployError
+from nfvbed.sites.guest_node.node import Executed
 
 
 @click.command()

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from nfvbed.deploy.site import Site
 from nfvbed.errors import GeneratorError, SwitchDiedError
 from nfvbed.records import (
     CellRole,
@@ -16,6 +15,7 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult

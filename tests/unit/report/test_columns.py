@@ -1,6 +1,6 @@
 """Columns of a terminal: what does not fit goes as a whole, and no word is broken."""
 
-from nfvbed.report.columns import Banner, Cell, Column, Row, cut, lay_out, paragraph
+from nfvbed.report.terminal.columns import Banner, Cell, Column, Row, cut, lay_out, paragraph
 
 COLUMNS = (Column("name"), Column("rate", right=True), Column("extra", dropped=2), Column("more", dropped=1))
 

@@ -6,7 +6,7 @@ from sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
 from nfvbed.compare.comparison import Options
 from nfvbed.compare.explain import Explanation, explain
 from nfvbed.records import QualityWarning, Status
-from nfvbed.report.explained import explained
+from nfvbed.report.terminal.explained import explained
 
 OPTIONS = Options(baseline="linux-bridge")
 DATA = build(

@@ -12,12 +12,12 @@ from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenari
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import FactRecord, Status
 from nfvbed.report.context import ReportContext, flat
-from nfvbed.report.export import to_csv
+from nfvbed.report.csv.export import to_csv
 from nfvbed.report.figures.catalogue import figures, to_png, to_svg
 from nfvbed.report.files import write_report
-from nfvbed.report.page import embedded_json, render_page
-from nfvbed.report.page_head import machine
-from nfvbed.report.page_notes import TableNotes
+from nfvbed.report.page.head import machine
+from nfvbed.report.page.notes import TableNotes
+from nfvbed.report.page.page import embedded_json, render_page
 
 EVIL = "</script><script>alert(1)</script>"
 

@@ -12,7 +12,7 @@ from sample_results import with_tests
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
-from nfvbed.report.screen import HEIGHT, About, screen
+from nfvbed.report.terminal.screen import HEIGHT, About, screen
 
 PAGE = "results/reports/01940000-0000-7000-8000-000000000001/index.html"
 ABOUT = About(

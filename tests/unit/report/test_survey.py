@@ -14,8 +14,8 @@ from nfvbed.report import wording
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import figures, to_svg
 from nfvbed.report.holes import counted, holes
-from nfvbed.report.page import render_page
-from nfvbed.report.terminal import render
+from nfvbed.report.page.page import render_page
+from nfvbed.report.terminal.table import render
 
 DATA = many_variants()
 

@@ -18,13 +18,13 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.context import ReportContext
-from nfvbed.report.export import to_json
-from nfvbed.report.export_tests import tests_to_csv as csv_of
+from nfvbed.report.csv.export import to_json
+from nfvbed.report.csv.tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures, to_svg
 from nfvbed.report.irregular import ADVICE
 from nfvbed.report.measured import measured_tables
-from nfvbed.report.page import render_page
-from nfvbed.report.terminal import render
+from nfvbed.report.page.page import render_page
+from nfvbed.report.terminal.table import render
 from nfvbed.report.throughput import throughput_rows
 from nfvbed.results import MeasuredRow, Quantity, Reference, ResultKind, TablePayload
 from nfvbed.search.stop import Irregularity

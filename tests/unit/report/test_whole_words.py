@@ -10,8 +10,8 @@ from sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
 from sample_results import with_tests
 
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.report.terminal import render
-from nfvbed.report.whole_words import with_whole_words
+from nfvbed.report.terminal.table import render
+from nfvbed.report.terminal.whole_words import with_whole_words
 
 LONG = "ovs-afxdp-interrupt"
 

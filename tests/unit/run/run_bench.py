@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from nfvbed.deploy.simulated_site import SimulatedSite
-from nfvbed.deploy.site import Site
 from nfvbed.records import CellRole, CoreDistance, Deployment, RunRecord, Status, TrialRecord
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
 from nfvbed.run.tools import Tools
+from nfvbed.sites.simulated.site import SimulatedSite
+from nfvbed.sites.site import Site
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import SiteSpec

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from run_bench import classify_all_alike, runner
 
-from nfvbed.deploy.lab.topology import CpuTopology
 from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.host.topology import CpuTopology
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES
-from nfvbed.onboard.guest.pinning import judge
 from nfvbed.records import Hop, Status
 from nfvbed.run.kinds import guest_tlb
 from nfvbed.run.kinds.guest_multiqueue import CoreUse
@@ -17,6 +16,7 @@ from nfvbed.run.kinds.guest_session import notes_on, quantity, wait_until_counte
 from nfvbed.run.tools import Tools
 from nfvbed.spec.loader import Project
 from nfvbed.store import Store
+from nfvbed.vnfs.guest.pinning import judge
 
 PROJECT = Project(Path(__file__).parents[3])
 KINDS = ("guest-compute", "guest-memory", "guest-tlb", "guest-multiqueue")

@@ -8,8 +8,8 @@ from run_bench import WatchedSite, classify_all_alike, runner, study, variant
 
 from nfvbed.compare.agreement import Outcome, disagreements, outcomes_of
 from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, PrerequisiteError, SwitchDiedError
+from nfvbed.plan.stored import never_reached
 from nfvbed.records import CellRole, Deployment, Readiness, Status, Support
-from nfvbed.run.stored import never_reached
 from nfvbed.run.tools import Tools
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice

@@ -10,11 +10,11 @@ from run_bench import Crash, CrashingStore, classify_all_alike, copy_of, keys, o
 
 from nfvbed.plan.cells import Point
 from nfvbed.plan.plan import expand
+from nfvbed.plan.stored import stored_study
 from nfvbed.records import Preset, Renewed, Status
 from nfvbed.run.ledger import PLAN_FORMAT
 from nfvbed.run.looks import Look, decided
 from nfvbed.run.observer import Observer, RoundEnd
-from nfvbed.run.stored import stored_study
 from nfvbed.run.tools import Tools
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store

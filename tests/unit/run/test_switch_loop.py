@@ -5,8 +5,8 @@ import time
 import pytest
 from run_bench import WatchedSite, variant
 
-from nfvbed.deploy.lab.footprint import Footprint
 from nfvbed.errors import BusyError, DeployError, UnsupportedError
+from nfvbed.host.footprint import Footprint
 from nfvbed.measure.trace import DirectionTrace, TraceReport
 from nfvbed.records import CellRole, Deployment, Readiness, Support
 from nfvbed.run import switching

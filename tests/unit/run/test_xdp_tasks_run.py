@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from run_bench import classify_all_alike, runner
 
-from nfvbed.deploy.xdpswitch.client import Floor
+from nfvbed.dataplanes.xdp.client import Floor
 from nfvbed.errors import DeployError
 from nfvbed.records import Cost, Status
 from nfvbed.run.kinds.xdp_tasks import _Live, _not_full, _running, _spread

@@ -3,10 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
-from nfvbed.deploy.node.devices import CABLED_NICS, devices
+from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.records import PortKind, VnfKind
+from nfvbed.sites.guest_node.devices import CABLED_NICS, devices
 from nfvbed.spec.choices import resolve
-from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
 

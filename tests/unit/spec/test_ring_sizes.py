@@ -3,11 +3,11 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from nfvbed.spec.dataplanes.lagopus import LagopusOptions
-from nfvbed.spec.dataplanes.ovs_afxdp import OvsAfxdpOptions
-from nfvbed.spec.dataplanes.ovs_dpdk import OvsDpdkOptions
-from nfvbed.spec.dataplanes.ovs_overlay import OvsOverlayOptions
-from nfvbed.spec.dataplanes.vpp import VppOptions
+from nfvbed.dataplanes.lagopus.options import LagopusOptions
+from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
+from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
+from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.spec.rings import RingSize
 
 

@@ -5,9 +5,9 @@ from statistics import mean, stdev
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from nfvbed.deploy.simulated_site import SimulatedSite
 from nfvbed.errors import GeneratorError, InternalError, UnsupportedError
 from nfvbed.records import CellRole, PortKind, Readiness
+from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult

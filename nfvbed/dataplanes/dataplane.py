@@ -1,0 +1,119 @@
+"""The interface of a data plane's adapter: one in each room of `nfvbed/dataplanes/`."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.errors import UnsupportedError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.onos import OnosSpec
+from nfvbed.spec.pci import CableSpec
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+
+
+class Peers(Protocol):
+    """Whoever is on the other sides of the ports: VNFs and generator.
+
+    A data plane whose ports are sockets that those listen on starts them before itself: they come up side by side, and
+    it finds somebody at each of its ports at once, where it would try again only a second later.
+    """
+
+    def start(self, foreseen: Deployment) -> None:
+        """Start them on the ports that there will be; called from the main thread, once or not at all."""
+
+    def wait(self) -> None:
+        """Wait until all of them run, so that all listen.
+
+        Raises:
+            OnboardError, VnfDiedError, GeneratorError: one does not come up.
+        """
+
+
+@dataclass(frozen=True)
+class DeployRequest:
+    """What is to be deployed, and where."""
+
+    variant: Variant
+    layout: Layout
+    workspace: Workspace
+    arrangement: Arrangement
+    vnf: VnfChoice | None = None
+    """What the VNFs of the layout will be; they are started by others, on the ports that are made for them."""
+    onos: OnosSpec | None = None
+    """The site's, for variants that are steered by it."""
+    cables: tuple[CableSpec, ...] = ()
+    """The site's, for variants whose ports are on network cards."""
+    peers: Peers | None = None
+    """Started by the data plane where that is of use; where it does not, by others after it."""
+
+
+class DataPlane(ABC):
+    """Sets one kind of data plane up in a workspace.
+
+    Everything it creates is recorded in the ledger of the workspace first.
+    """
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def probe(self, variant: Variant) -> Support:
+        """Find out, by trying and not by guessing, whether this host can run it."""
+
+    @abstractmethod
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Set it up: the switch, all ports of the layout, and the cables between them.
+
+        Raises:
+            UnsupportedError, DeployError, PrerequisiteError: the caller then undoes the workspace's ledger.
+        """
+
+    @abstractmethod
+    def verify(self, deployment: Deployment) -> None:
+        """Check that it still lives.
+
+        Raises:
+            SwitchDiedError: with its exit status and the last lines of its log.
+        """
+
+    @abstractmethod
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Read its own counters, cumulative."""
+
+    @abstractmethod
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """Read the packet counters along the path from port 0 to port 1; a VNF's port is named `v1a`, `v1b`, ..."""
+
+    def wait_for_vnfs(self, deployment: Deployment) -> None:  # noqa: B027  most ports need no second side
+        """Wait until the VNFs, which run now, are joined to their ports: nothing probes a path that is one-way.
+
+        Raises:
+            DeployError: they are not in time.
+        """
+
+    def release(self, deployment: Deployment) -> None:  # noqa: B027  most have nothing outside of the host
+        """Take away what a deployment put where its workspace does not reach, before that is undone; idempotent."""
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Break the switch off and bring it back as it was configured; its ports' other sides live on.
+
+        Called in the main thread while frames flow. It returns when the switch is configured again.
+
+        Raises:
+            UnsupportedError: this data plane has no reset, which is so unless its class says how.
+            DeployError, SwitchDiedError: it did not come back.
+        """
+        raise UnsupportedError(
+            f"there is no reset of {self.kind}",
+            where=f"variant {deployment.variant}",
+            observed="its adapter does not say what one is",
+            fix="leave the test reset out of experiments with this variant; docs/method.md says which have none",
+        )
+
+    @abstractmethod
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """Give the threads that forward packets now."""

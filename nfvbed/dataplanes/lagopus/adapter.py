@@ -1,0 +1,146 @@
+"""Lagopus with DPDK, on vhost-user ports; its cables are OpenFlow rules by port."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.lagopus import process
+from nfvbed.dataplanes.lagopus.configuration import configuration, vhost_client
+from nfvbed.dataplanes.lagopus.options import LagopusOptions
+from nfvbed.dataplanes.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
+from nfvbed.dataplanes.lagopus.raw import RESET, SWITCH, rules_of
+from nfvbed.dataplanes.ports import vhost_user
+from nfvbed.dataplanes.ports.veth_switch import unsupported
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.errors import DeployError, NfvbedError
+from nfvbed.host.generator import IDLE_PORT
+from nfvbed.host.processes import check_alive
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, Readiness, Support, SwitchCounters, WorkThread
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant, options_of
+
+_PIPELINE = ("main_loop_io", "worker_", "ioworker_")
+
+
+class LagopusDpdk(DataPlane):
+    """Its ports are clients of vhost-user sockets, which generator and VNFs serve, as Open vSwitch's are."""
+
+    kind = "lagopus"
+
+    def __init__(self) -> None:
+        self._workspaces: dict[str, Workspace] = {}
+
+    def probe(self, variant: Variant) -> Support:
+        """Run the program for its version."""
+        try:
+            process.version()
+        except NfvbedError as failure:
+            return unsupported(variant, f"{failure.what} ({failure.where}: {failure.observed})", failure.fix)
+        return Support(variant=variant.name, readiness=Readiness.READY)
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Write its configuration and start it."""
+        plan, workspace, options = request.layout, request.workspace, options_of(request.variant, LagopusOptions)
+        require_vnf(plan, request.vnf, request.variant)
+        numbers = port_numbers(plan)
+        sockets = vhost_user.sockets(workspace.directory, numbers)
+        steps = Steps()
+        with steps.timed("deploy.hugepages"):
+            hugepages = workspace.hugepages(max(request.variant.hugepages_mib, options.memory_mib))
+            netns = workspace.network_namespace("switch")
+        interfaces = {
+            numbers[name]: vhost_client(place, str(path)) for place, (name, path) in enumerate(sockets.items())
+        }
+        cables = rules_of(plan)
+        configuration_file(workspace.directory).write_text(configuration(interfaces, cables))
+        cores = request.arrangement.switch_cores
+        eal = eal_arguments(cores, options.memory_mib, hugepages, f"nfvbed-{workspace.id}-lagopus")
+        spec = LagopusSpec(netns=netns, cores=cores, flows=2 * len(cables), eal=eal)
+        lagopus = Lagopus(workspace, spec)
+        with steps.timed("deploy.switch"):
+            lagopus.start()
+        self._workspaces[workspace.id] = workspace
+        control = {SWITCH: spec.model_dump_json(), "netns": netns}
+        return Deployment(
+            id=workspace.id,
+            variant=request.variant.name,
+            site="lab",
+            topology=plan.name,
+            ports=vhost_user.server_ports([sockets[f"p{end}"] for end in plan.outside], options.queue_size),
+            vnf_ports=vnf_ports(
+                plan,
+                lambda end: vhost_user.vnf_port(end, sockets[end.name], options.queue_size, queues_of(request.vnf)),
+            ),
+            threads=self._polling(lagopus),
+            run_directory=str(workspace.directory),
+            control=control | ({IDLE_PORT: vhost_user.IDLE} if len(plan.outside) == 1 else {}),
+            versions={"lagopus": process.version()},
+            steps=steps.done,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that its process lives."""
+        check_alive(self._lagopus(deployment).process, DIED)
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """The statistics of its interfaces; what it is busy with, it does not tell."""
+        found = self._statistics(deployment)
+        packets = sum(counts["rx_packets"] for counts in found.values())
+        source = "Lagopus tells no cycles, and its threads poll"
+        return SwitchCounters(packets=packets, busy_cycles=NOT_SEPARABLE, source=source, raw=dict(found))
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """Its ports, in the order of the path."""
+        return tuple(
+            Hop(
+                name=f"lagopus port {name}",
+                rx_packets=counts["rx_packets"],
+                tx_packets=counts["tx_packets"],
+                drops={key: counts[key] for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")},
+            )
+            for name, counts in self._statistics(deployment).items()
+        )
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Kill it, and start it again; generator and VNFs serve their sockets on."""
+        lagopus = self._lagopus(deployment)
+        steps = Steps()
+        with steps.timed("reset.kill"):
+            lagopus.process.kill()
+        with steps.timed("reset.start"):
+            lagopus.start()
+        return ResetReport(kind=RESET, steps=steps.done)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The threads of its pipeline."""
+        return self._polling(self._lagopus(deployment))
+
+    def _polling(self, lagopus: Lagopus) -> tuple[WorkThread, ...]:
+        """Give the threads of its pipeline, by the names that its data plane gives them (dataplane/dpdk/dpdk.c)."""
+        threads = [thread for thread in lagopus.threads() if thread.name.startswith(_PIPELINE)]
+        return tuple(thread.model_copy(update={"polling": True}) for thread in threads)
+
+    def _statistics(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
+        datastore = self._lagopus(deployment).datastore
+        numbers = port_numbers(layout(deployment.topology))
+        try:
+            return {name: datastore.statistics(number) for name, number in numbers.items()}
+        except DeployError:
+            self.verify(deployment)
+            raise
+
+    def _lagopus(self, deployment: Deployment) -> Lagopus:
+        if deployment.id not in self._workspaces:
+            self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
+        spec = LagopusSpec.model_validate_json(deployment.control[SWITCH])
+        return Lagopus(self._workspaces[deployment.id], spec)
+
+
+def eal_arguments(cores: tuple[int, ...], memory_mib: int, hugepages: Path, prefix: str) -> tuple[str, ...]:
+    """Give what DPDK is started with inside Lagopus: its cores, memory of its own, and no PCI device."""
+    mask = sum(1 << core for core in cores)
+    memory = ("-m", str(memory_mib), "--huge-dir", str(hugepages), "--file-prefix", prefix)
+    return ("-c", f"{mask:#x}", "-n", "2", *memory, "--no-pci")

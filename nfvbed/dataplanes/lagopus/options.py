@@ -1,0 +1,73 @@
+"""Options of Lagopus."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.options import AF_PACKET, CoreUse, DataPlaneOptions, refuse_existing, veth_for_processes
+from nfvbed.spec.rings import POWER_OF_TWO
+from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
+
+
+class LagopusRawOptions(DataPlaneOptions):
+    """Lagopus with raw sockets on veth ports, its cables OpenFlow rules."""
+
+    dataplane: Literal["lagopus-raw"]
+    core_use: CoreUse = "threaded-napi"
+    """Which core receives frames for its sockets: as for the bridge."""
+
+    def io_path(self, kind: PortKind) -> str:
+        """Packet sockets."""
+        return AF_PACKET
+
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """As its own."""
+        return self.core_use
+
+    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
+        """Every VNF gets a veth."""
+        why = "its raw sockets complete no checksum that a guest left to its card"
+        return veth_for_processes(choice, "lagopus-raw", why)
+
+
+class LagopusOptions(DataPlaneOptions):
+    """Lagopus with DPDK on vhost-user ports, its cables OpenFlow rules."""
+
+    dataplane: Literal["lagopus"]
+    io_and_worker_cores: int = Field(2, ge=2, le=64)
+    """Its pipeline has threads for input and output and threads that work: two cores at least."""
+    memory_mib: int = Field(512, ge=64, le=65536)
+    queue_size: Annotated[int, Field(ge=64, le=1024), POWER_OF_TWO] = 256
+    """Descriptors of the generator's and the VNFs' rings; a power of two."""
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Sockets."""
+        return (PortKind.VHOST_USER,)
+
+    @property
+    def switch_cores(self) -> int:
+        """Those of its pipeline."""
+        return self.io_and_worker_cores
+
+    @property
+    def ring_size(self) -> int:
+        """As asked for."""
+        return self.queue_size
+
+    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
+        """All of its ports are vhost-user sockets."""
+        if choice.kind is VnfKind.EXISTING:
+            raise refuse_existing()
+        kernel = choice.kind is not VnfKind.VM and choice.forwarding in KERNEL_FORWARDING
+        if kernel or vnic_of(choice) not in ("any", "vhost-user"):
+            raise UnsupportedError(
+                "this VNF needs a kernel port",
+                where="lagopus",
+                observed="its ports to VNFs are vhost-user sockets, which DPDK processes and virtual machines open",
+                fix="forwarding io, mac, macswap or 5tswap with vnic any; or variant lagopus-raw",
+            )
+        return PortKind.VHOST_USER

@@ -1,0 +1,267 @@
+"""The kernel's bridge between veth pairs and taps, its work on a core of its own."""
+
+import os
+import platform
+from pathlib import Path
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.linux_bridge.guest_probe import probe_guests
+from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
+from nfvbed.dataplanes.ports import kernel_links, veth
+from nfvbed.dataplanes.ports import shares as bridge_shares
+from nfvbed.dataplanes.ports.guest_cards import vhost_of
+from nfvbed.dataplanes.ports.kernel_cores import place
+from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.veth import MACS
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.wiring import EMULATED_CARDS, queues_of, require_vnf
+from nfvbed.errors import SwitchDiedError, UnsupportedError
+from nfvbed.host import coredistance, links, napi
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
+from nfvbed.host.liveframes import try_live_frames
+from nfvbed.host.namespaces import inside
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    Deployment,
+    Hop,
+    Readiness,
+    Role,
+    Support,
+    SwitchCounters,
+    WorkThread,
+)
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant, options_of
+from nfvbed.spec.vnf import VnfChoice
+
+BRIDGE = "br0"
+RESET = "bridge deleted and recreated, its links stay"
+_AGEING_CENTISECONDS = 30_000
+_NETFILTER_SETTINGS = Path("/proc/sys/net/bridge")
+NS_PER_S = 1_000_000_000
+
+
+class LinuxBridge(DataPlane):
+    """One bridge for every cable, in one namespace; the other ends of their ports in the generator's and the VNFs'.
+
+    Core use: `bridge_cores.py`.
+    """
+
+    kind = "linux-bridge"
+
+    def probe(self, variant: Variant) -> Support:
+        """Make a bridge with a port in a namespace, thread its NAPI, send a live frame, and remove it all."""
+        options = options_of(variant, LinuxBridgeOptions)
+        if os.geteuid() != 0:
+            return _unsupported(variant, "links and namespaces can only be made by root", "run it with sudo")
+        reason = try_live_frames()
+        if reason:
+            return _unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
+        if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
+            return _unsupported(variant, "the kernel has no br_netfilter", "modprobe br_netfilter")
+        workspace = Workspace.create()
+        try:
+            self._try(options, workspace)
+        except UnsupportedError as failure:
+            return _unsupported(variant, f"{failure.what}: {failure.observed}", failure.fix)
+        except (OSError, NetlinkError) as failure:
+            return _unsupported(
+                variant, f"a bridge between veth links cannot be made: {failure}", "modprobe bridge veth"
+            )
+        finally:
+            workspace.close()
+        return probe_guests(variant.name, options)
+
+    def _try(self, options: LinuxBridgeOptions, workspace: Workspace) -> None:
+        netns = workspace.network_namespace("probe")
+        inside(netns, lambda: links.add_veth("s0", "g0", (MACS["s0"], MACS["g0"])))
+        inside(netns, lambda: links.add_bridge(BRIDGE, ["s0"], {"br_stp_state": 0}, options.learning))
+        veth.prepare(netns, ("s0", "g0"))
+        if options.core_use == "threaded-napi":
+            napi.make_threaded(netns, ["s0"])
+        elif options.core_use == "rps":
+            napi.steer(netns, ["s0"], 0)
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Make namespaces, links and bridges, and put their work onto its cores."""
+        variant, arrangement = request.variant, request.arrangement
+        options = options_of(variant, LinuxBridgeOptions)
+        addressed = request.vnf is not None and request.vnf.forwarding == "router"
+        kind = require_vnf(request.layout, request.vnf, variant)
+        plan = BridgePlan(request.layout, kind, addressed, _queues(request.vnf, options))
+        steps = Steps()
+        with steps.timed("deploy.namespaces"):
+            spaces = kernel_links.make_spaces(request, plan)
+        with steps.timed("deploy.links"):
+            inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
+            inside(spaces.switch, lambda: _make_bridges(plan, options))
+            kernel_links.prepare(plan, spaces, options.offloads, request.vnf is None or request.vnf.offloads)
+            veth.wait_until_up(spaces.switch, plan.always_up)
+            if spaces.generator is not None:
+                kernel_links.make_idle(plan, spaces.generator)
+        with steps.timed("deploy.cores"):
+            threads = place(plan, spaces, options.core_use, arrangement)
+        return Deployment(
+            id=request.workspace.id,
+            variant=variant.name,
+            site="lab",
+            topology=request.layout.name,
+            ports=kernel_links.generator_ports(plan, spaces),
+            vnf_ports=kernel_links.ports_of_vnfs(plan, spaces, _guest_side(options)),
+            threads=threads,
+            run_directory=str(request.workspace.directory),
+            control=_control(plan, spaces, options, arrangement),
+            versions={"linux": platform.release()},
+            steps=steps.done,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that bridges and links are there and up, and that their threads live."""
+        plan = _plan_of(deployment)
+        found = veth.read(deployment.control["switch_netns"], (*plan.bridges, *plan.ports))
+        down = [name for name in plan.always_up if not found[name].up]
+        if down:
+            raise SwitchDiedError("links of the bridge are down", where=str(down), fix="see who set them down")
+        lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
+        if lost:
+            names_lost = sorted(thread.name for thread in lost)
+            raise SwitchDiedError("NAPI threads of the bridge are gone", where=str(names_lost), fix="deploy again")
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Frames that the bridges' ports received, and the cycles of their NAPI threads."""
+        plan = _plan_of(deployment)
+        found = veth.read(deployment.control["switch_netns"], plan.ports)
+        packets = sum(counted.rx_packets for counted in found.values())
+        raw = {name: counted.model_dump() for name, counted in found.items()}
+        times = [napi.run_time_ns(t.tid) for t in deployment.threads if t.role is Role.SWITCH]
+        if plan.taps or not times or None in times:
+            work = "a guest's writes to its tap" if plan.taps else "the sender's softirq"
+            source = f"the bridge's work is part of {work} ({deployment.control['core_use']})"
+            return SwitchCounters(packets=packets, busy_cycles=NOT_SEPARABLE, source=source, raw=raw)
+        busy_ns = sum(t for t in times if t is not None)
+        return SwitchCounters(
+            packets=packets,
+            busy_cycles=busy_ns * int(deployment.control["tsc_hz"]) // NS_PER_S,
+            source="scheduler run time of NAPI threads x TSC",
+            raw=raw | {"napi_run_time_ns": busy_ns},
+        )
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """g0, s0, br0, s1, g1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
+        plan = _plan_of(deployment)
+        within = veth.read(deployment.control["switch_netns"], (*plan.ports, *plan.bridges))
+        outside: dict[str, Hop] = {}
+        if plan.outside:
+            found = veth.read(deployment.control["generator_netns"], plan.generator_links)
+            outside = {
+                f"s{name[1:]}": veth.hop(f"generator port {name[1:]} ({name})", counted)
+                for name, counted in found.items()
+            }
+        path: list[Hop] = []
+        for kind, name, bridge in kernel_links.walk(plan):
+            if kind == "bridge":
+                # A bridge counts as its own only what is for the host itself: what it forwards shows at its ports.
+                drops = {"rx_dropped": within[name].rx_dropped, "tx_dropped": within[name].tx_dropped}
+                path.append(Hop(name=name, drops=drops))
+                continue
+            path.append(veth.hop(f"{bridge} port {name}", within[name]))
+            if name in outside:
+                path.insert(len(path) - (name == "s0"), outside[name])
+        return tuple(path)
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Remove the bridges and make them anew; the links that were their ports stay, as do their threads."""
+        plan, netns = _plan_of(deployment), deployment.control["switch_netns"]
+        options = LinuxBridgeOptions.model_validate_json(deployment.control["options"])
+        steps = Steps()
+        with steps.timed("reset.remove"):
+            inside(netns, lambda: links.remove(plan.bridges))
+        with steps.timed("reset.make"):
+            inside(netns, lambda: _make_bridges(plan, options))
+            veth.wait_until_up(netns, plan.always_up)
+        return ResetReport(kind=RESET, steps=steps.done)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The NAPI threads: of the bridges' ports, of the generator's, of the VNFs'."""
+        return napi.still_there(deployment.threads)
+
+
+def _queues(choice: VnfChoice | None, options: LinuxBridgeOptions) -> int:
+    return 1 if options.guest_card in EMULATED_CARDS else queues_of(choice)
+
+
+def _plan_of(deployment: Deployment) -> BridgePlan:
+    kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
+    return BridgePlan(layout(deployment.topology), next(iter(kinds), None))
+
+
+def _make_bridges(plan: BridgePlan, options: LinuxBridgeOptions) -> None:
+    links.silence_ipv6()
+    calls = int(options.netfilter)
+    if _NETFILTER_SETTINGS.is_dir():
+        for table in ("iptables", "ip6tables"):
+            (_NETFILTER_SETTINGS / f"bridge-nf-call-{table}").write_text(str(calls))
+    attributes = {
+        "br_stp_state": 0,
+        "br_forward_delay": 0,
+        "br_ageing_time": _AGEING_CENTISECONDS,
+        "br_mcast_snooping": 0,
+    }
+    if options.fdb_max_learned is not None:
+        attributes["br_fdb_max_learned"] = options.fdb_max_learned
+    for bridge, ports in kernel_links.bridge_names(plan):
+        links.add_bridge(bridge, ports, attributes, options.learning)
+        _check_limit(bridge, options)
+    for ends in plan.bridges.values() if plan.layout.ways > 1 else ():
+        steered = bridge_shares.entries(plan.layout, ends)
+        isolated = [plan.port(end) for end in ends if end.vnf is not None]
+        links.steer_by_address(isolated, {plan.port(end): addresses for end, addresses in steered.items()})
+
+
+def _check_limit(bridge: str, options: LinuxBridgeOptions) -> None:
+    """Make sure that the limit is in force: a kernel that does not know the attribute does not refuse it.
+
+    Raises:
+        UnsupportedError: it is not.
+    """
+    limit = links.learnt_addresses(bridge)[1]
+    if options.fdb_max_learned is not None and limit != options.fdb_max_learned:
+        raise UnsupportedError(
+            "the bridge takes no limit of learnt addresses",
+            where=f"fdb_max_learned: {options.fdb_max_learned}",
+            observed=f"the kernel says {limit}",
+            fix="Linux 6.7 or later, or no fdb_max_learned",
+        )
+
+
+def _control(
+    plan: BridgePlan, spaces: BridgeSpaces, options: LinuxBridgeOptions, arrangement: Arrangement
+) -> dict[str, str]:
+    cores = (arrangement.switch_cores[0], arrangement.generator_core)
+    control = {
+        "switch_netns": spaces.switch,
+        "bridge": ",".join(plan.bridges),
+        "core_use": options.core_use,
+        "options": options.model_dump_json(),
+        "switch_core": str(cores[0]),
+        "tsc_hz": str(coredistance.measure(cores).tsc_hz),
+    }
+    if spaces.generator is not None:
+        control["generator_netns"] = spaces.generator
+    macs = bridge_shares.first_macs(plan.layout)
+    if macs is not None:
+        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
+    return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})
+
+
+def _unsupported(variant: Variant, reason: str, fix: str) -> Support:
+    return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
+
+
+def _guest_side(options: LinuxBridgeOptions) -> kernel_links.GuestSide:
+    return kernel_links.GuestSide(options.guest_card, options.offloads, vhost_of(options.vhost))

@@ -1,0 +1,1 @@
+"""macvtap: the kernel's devices on lower links."""

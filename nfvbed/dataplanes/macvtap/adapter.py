@@ -1,0 +1,245 @@
+"""macvtap: the kernel's devices on lower links, which switch by destination address without a bridge."""
+
+import platform
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.macvtap import ports as macvtap_ports
+from nfvbed.dataplanes.macvtap.options import MacvtapOptions
+from nfvbed.dataplanes.macvtap.ports import MacvtapPlan, MacvtapSpaces
+from nfvbed.dataplanes.ports import veth
+from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
+from nfvbed.dataplanes.ports.veth import MACS
+from nfvbed.dataplanes.ports.veth_probe import probe_veth
+from nfvbed.dataplanes.wiring import queues_of, require_vnf
+from nfvbed.errors import DeployError, InternalError, SwitchDiedError, UnsupportedError
+from nfvbed.host import links, macvlans, napi
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS
+from nfvbed.host.macvlans import MacvlanDevice
+from nfvbed.host.namespaces import inside
+from nfvbed.host.qemu.vhost import VHOST_FIX, vhost_net_reason
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    Deployment,
+    Hop,
+    Readiness,
+    Role,
+    Support,
+    SwitchCounters,
+    VnfKind,
+    VnfPort,
+    WorkThread,
+)
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant, options_of
+
+_TAPS = "taps"
+"""In a deployment's control: whether the VNFs' devices are macvtaps, which virtual machines open."""
+
+
+class Macvtap(DataPlane):
+    """One lower link for every cable; on it the devices of the VNFs that the cable joins."""
+
+    kind = "macvtap"
+
+    def probe(self, variant: Variant) -> Support:
+        """Make a device of either kind in the variant's mode on a link in a namespace, and remove it all."""
+        options = options_of(variant, MacvtapOptions)
+        support = probe_veth(variant)
+        if support.readiness is Readiness.UNSUPPORTED:
+            return support
+        reason = vhost_net_reason() if options.vhost == "on" else ""
+        if reason:
+            return _unsupported(variant, f"vhost-net cannot be had: {reason}", VHOST_FIX)
+        workspace = Workspace.create()
+        try:
+            _try(options, workspace)
+        except UnsupportedError as failure:
+            return _unsupported(variant, f"{failure.what}: {failure.observed}", failure.fix)
+        except (OSError, NetlinkError) as failure:
+            return _unsupported(variant, f"no {options.mode} macvtap can be made: {failure}", "modprobe macvtap")
+        finally:
+            workspace.close()
+        return Support(variant=variant.name, readiness=Readiness.READY)
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Make namespaces, lower links and devices, and put their receive work onto its cores."""
+        variant, options = request.variant, options_of(request.variant, MacvtapOptions)
+        if request.vnf is None and request.layout.vnfs:
+            require_vnf(request.layout, None, variant)
+        plan = _plan(request, options)
+        steps = Steps()
+        with steps.timed("deploy.namespaces"):
+            spaces = macvtap_ports.make_spaces(request, plan)
+        with steps.timed("deploy.links"):
+            inside(spaces.switch, lambda: macvtap_ports.make_links(plan, spaces))
+            macvtap_ports.prepare(plan, spaces, request.vnf is None or request.vnf.offloads)
+            _check_modes(plan, spaces)
+        with steps.timed("deploy.cores"):
+            threads = _place(plan, spaces, request.arrangement)
+        return Deployment(
+            id=request.workspace.id,
+            variant=variant.name,
+            site="lab",
+            topology=request.layout.name,
+            ports=macvtap_ports.generator_ports(plan, spaces),
+            vnf_ports=macvtap_ports.ports_of_vnfs(plan, spaces),
+            threads=threads,
+            run_directory=str(request.workspace.directory),
+            control=_control(plan, spaces),
+            versions={"linux": platform.release()},
+            steps=steps.done,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that links and devices are there and up, and that their threads live."""
+        plan, netns = _plan_of(deployment), deployment.control["switch_netns"]
+        found = veth.read(netns, (*plan.lowers, *plan.relays)) | _devices(deployment)
+        down = sorted(name for name, counted in found.items() if not counted.up)
+        if down:
+            raise SwitchDiedError("links of macvtap are down", where=str(down), fix="see who set them down")
+        lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
+        if lost:
+            names_lost = sorted(thread.name for thread in lost)
+            raise SwitchDiedError("NAPI threads of the lower links are gone", where=str(names_lost), fix="deploy again")
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Frames that came from outside and from VNFs; who switched them cannot be told from those who sent them."""
+        netns = deployment.control["switch_netns"]
+        outer = veth.read(netns, tuple(f"s{port}" for port in layout(deployment.topology).outside))
+        inner = _devices(deployment)
+        packets = sum(counted.rx_packets for counted in outer.values())
+        packets += sum(counted.tx_packets for counted in inner.values())
+        return SwitchCounters(
+            packets=packets,
+            busy_cycles=NOT_SEPARABLE,
+            source=f"what VNFs send is switched in their own system calls ({deployment.control['core_use']})",
+            raw={name: counted.model_dump() for name, counted in (outer | inner).items()},
+        )
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """g0, s0, the VNFs' devices in the order of the path, s1, g1; each as the switch sees it."""
+        plan, control = _plan_of(deployment), deployment.control
+        within = veth.read(control["switch_netns"], (*plan.lowers, *plan.relays))
+        outside = veth.read(control["generator_netns"], plan.generator_links)
+        devices = _devices(deployment)
+        path: list[Hop] = []
+        for end in plan.ends:
+            path.append(_device_hop(end.name, plan.lower(end), devices[plan.device(end)]))
+            # A link between VNFs is inside: what it lost is shown, its counts are those of the devices.
+            names = plan.behind(end)
+            path += [_inside(name, within[name]) for name in names]
+        first, last = (
+            (
+                veth.hop(f"generator port {number} ({link})", outside[link]),
+                veth.hop(f"link s{number}", within[f"s{number}"]),
+            )
+            for number, link in enumerate(plan.generator_links)
+        )
+        return (*first, *path, *last[::-1])
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The NAPI threads of the lower links and of the generator's ends."""
+        return napi.still_there(deployment.threads)
+
+
+def _plan(request: DeployRequest, options: MacvtapOptions) -> MacvtapPlan:
+    choice = request.vnf
+    if choice is None:
+        raise InternalError(f"topology {request.layout.name} needs a VNF, and none was chosen", where="macvtap")
+    require_vnf(request.layout, choice, request.variant)
+    options.check(request.layout, choice)
+    return MacvtapPlan(request.layout, options, choice.kind is VnfKind.VM, queues_of(choice))
+
+
+def _plan_of(deployment: Deployment) -> MacvtapPlan:
+    options = MacvtapOptions.model_validate_json(deployment.control["options"])
+    return MacvtapPlan(layout(deployment.topology), options, deployment.control[_TAPS] == "yes")
+
+
+def _try(options: MacvtapOptions, workspace: Workspace) -> None:
+    netns = workspace.network_namespace("probe")
+
+    def make() -> None:
+        for number, tap in enumerate((True, False)):
+            lower, peer = f"s{number}", f"g{number}"
+            links.add_veth(lower, peer, (MACS[lower], MACS[peer]))
+            device = MacvlanDevice(f"v{number}", lower, MACS[lower], options.mode, options.promiscuous, tap)
+            macvlans.add(device)
+            if macvlans.mode_of(device.name) != options.mode:
+                raise UnsupportedError(
+                    f"the kernel makes no device in mode {options.mode}",
+                    observed=f"it made one in mode {macvlans.mode_of(device.name) or 'unknown'}",
+                )
+
+    inside(netns, make)
+
+
+def _check_modes(plan: MacvtapPlan, spaces: MacvtapSpaces) -> None:
+    found = macvtap_ports.check_modes(plan, spaces)
+    wrong = {name: mode for name, mode in found.items() if mode != plan.options.mode}
+    if wrong:
+        raise DeployError(f"devices are not in mode {plan.options.mode}", where="macvtap", observed=str(wrong))
+
+
+def _place(plan: MacvtapPlan, spaces: MacvtapSpaces, arrangement: Arrangement) -> tuple[WorkThread, ...]:
+    """Put the receive work of the lower links onto the switch's core, that of the generator's ends onto its own."""
+    core_use, core = plan.options.core_use, arrangement.switch_cores[0]
+    if core_use == "inline":
+        return ()
+    threads: tuple[WorkThread, ...] = ()
+    if core_use == "rps":
+        napi.steer(spaces.switch, plan.lowers, core)
+    else:
+        threads = place_links(spaces.switch, plan.lowers, core, Role.SWITCH)
+    return threads + place_generator(plan.generator_links, spaces.generator, arrangement)
+
+
+def _devices(deployment: Deployment) -> dict[str, links.LinkCounters]:
+    found: dict[str, links.LinkCounters] = {}
+    for ports in deployment.vnf_ports:
+        found |= veth.read(_space_of(ports[0]), tuple(port.address for port in ports))
+    return found
+
+
+def _space_of(port: VnfPort) -> str:
+    if port.netns is None:
+        raise InternalError("a macvtap is in no network namespace", where=port.name)
+    return port.netns
+
+
+def _device_hop(name: str, lower: str, counted: links.LinkCounters) -> Hop:
+    """A VNF's device, as a switch's port: what the VNF sends is received here."""
+    return Hop(
+        name=f"{lower} port {name}",
+        rx_packets=counted.tx_packets,
+        tx_packets=counted.rx_packets,
+        drops={"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped},
+    )
+
+
+def _inside(name: str, counted: links.LinkCounters) -> Hop:
+    return Hop(name=f"link {name}", drops={"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped})
+
+
+def _control(plan: MacvtapPlan, spaces: MacvtapSpaces) -> dict[str, str]:
+    control = {
+        "switch_netns": spaces.switch,
+        "generator_netns": spaces.generator,
+        "core_use": plan.options.core_use,
+        "mode": plan.options.mode,
+        "options": plan.options.model_dump_json(),
+        _TAPS: "yes" if plan.taps else "no",
+    }
+    macs = plan.first_macs()
+    if macs is not None:
+        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
+    return control
+
+
+def _unsupported(variant: Variant, reason: str, fix: str) -> Support:
+    return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)

@@ -1,0 +1,235 @@
+"""Open vSwitch's userspace datapath on AF_XDP sockets: its ports are the kernel's veth and tap devices.
+
+A thread polls the sockets, as with DPDK; or, by interrupt, ovs-vswitchd's main thread sleeps until frames come.
+"""
+
+import platform
+from pathlib import Path
+
+from nfvbed.dataplanes.dataplane import DeployRequest
+from nfvbed.dataplanes.ovs import reading, tuning
+from nfvbed.dataplanes.ovs.afxdp import probe as afxdp_probe
+from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState
+from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings, thread_settings
+from nfvbed.dataplanes.ovs.links import OvsLinks
+from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
+from nfvbed.dataplanes.ports import kernel_links, veth, vhost_user
+from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
+from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgeSpaces
+from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.errors import SwitchDiedError, UnsupportedError
+from nfvbed.host import coredistance, napi
+from nfvbed.host.generator import IDLE_PORT
+from nfvbed.host.namespaces import inside
+from nfvbed.host.timing import Steps
+from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, PortKind, Role, Support, SwitchCounters, VnfPort, WorkThread
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant, options_of
+from nfvbed.units import NS_PER_S
+
+_INTERRUPT = "interrupt"
+"""In a deployment's `control`: that no thread polls."""
+_MAIN_SOURCE = "scheduler run time of ovs-vswitchd's main thread x TSC"
+
+
+class OvsAfxdp(OvsSwitch):
+    """`br0` on AF_XDP sockets; the other ends of its veth ports in the generator's and the VNFs' namespaces."""
+
+    kind = "ovs-afxdp"
+
+    def probe(self, variant: Variant) -> Support:
+        """Start a switch with one such port, and end it."""
+        return afxdp_probe.try_afxdp(variant)
+
+    def options(self, request: DeployRequest) -> OvsAfxdpOptions:
+        """Give the variant's options; refuse what this Open vSwitch or these ports have not."""
+        options = options_of(request.variant, OvsAfxdpOptions)
+        tuning.check_version(options, locate().vswitchd)
+        options.check_layout(request.layout)
+        if queues_of(request.vnf) > 1:
+            raise UnsupportedError(
+                "an AF_XDP port on a virtual machine's tap has one queue",
+                where="flavor: queues",
+                observed=f"{queues_of(request.vnf)} queues; a tap has them only once its guest has opened it",
+                fix="a flavor with one queue, or vnic: vhost-user",
+            )
+        return options
+
+    def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
+        """Make the links, start database and switch, make the bridge with its ports, place the receive work."""
+        options, arrangement = self.options(request), request.arrangement
+        plan = _plan(request)
+        with steps.timed("deploy.links"):
+            spaces = _make_links(request, plan, options)
+        daemon_cores = arrangement.switch_cores[:1] if options.interrupt else arrangement.control_cores
+        instance = OvsInstance(request.workspace, locate(), daemon_cores)
+        sockets = _sockets(request, plan)
+        state = _start(request, instance, (spaces, sockets), steps)
+        with steps.timed("deploy.cores"):
+            threads = _place(plan, spaces, options, request)
+        pid = request.workspace.process(SWITCH).pid
+        dpdk = {"dpdk": state.dpdk_version} if sockets else {}
+        return StartedSwitch(
+            instance=instance,
+            netns=spaces.switch,
+            ports=kernel_links.generator_ports(plan, spaces),
+            vnf_ports=_ports_of_vnfs(request, plan, spaces, sockets),
+            threads=(*threads, *_own_threads(pid, arrangement.switch_cores[0], options.interrupt)),
+            daemon_cores=daemon_cores,
+            versions={"linux": platform.release()} | dpdk,
+            control=_control(request, spaces, options, plan),
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that ovs-vswitchd lives, that its links are there, and that their NAPI threads live."""
+        super().verify(deployment)
+        plan = _plan_of(deployment)
+        found = veth.read(deployment.control["switch_netns"], plan.ports)
+        down = [name for name in plan.always_up if not found[name].up]
+        if down:
+            raise SwitchDiedError("links of the switch are down", where=str(down), fix="see who set them down")
+        lost = set(_of_kernel(deployment)) - set(napi.still_there(_of_kernel(deployment)))
+        if lost:
+            names = sorted(thread.name for thread in lost)
+            raise SwitchDiedError("NAPI threads of the switch's links are gone", where=str(names), fix="deploy again")
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """As with DPDK; by interrupt, the main thread's time in place of the polling threads' cycles."""
+        counted = super().counters(deployment)
+        if counted is None or not deployment.control[_INTERRUPT]:
+            return counted
+        run_ns = napi.run_time_ns(self._pid(deployment))
+        if run_ns is None:
+            return counted.model_copy(update={"busy_cycles": NOT_SEPARABLE, "source": _MAIN_SOURCE})
+        cycles = run_ns * int(deployment.control["tsc_hz"]) // NS_PER_S
+        raw = counted.raw | {"main_thread_run_time_ns": run_ns}
+        return counted.model_copy(update={"busy_cycles": cycles, "source": _MAIN_SOURCE, "raw": raw})
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """The generator's links around those that every Open vSwitch has."""
+        inner = super().hops(deployment)
+        plan = _plan_of(deployment)
+        if not plan.outside:
+            return inner
+        found = veth.read(deployment.control["generator_netns"], plan.generator_links)
+        outer = {name: veth.hop(f"generator port {name[1:]} ({name})", found[name]) for name in found}
+        before = (outer["g0"],) if "g0" in outer else ()
+        behind = (outer["g1"],) if "g1" in outer else ()
+        return (*before, *inner, *behind)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The switch's own, and the kernel's that receive for it and for the generator."""
+        interrupt, core = bool(deployment.control[_INTERRUPT]), int(deployment.control["switch_core"])
+        return (*napi.still_there(_of_kernel(deployment)), *_own_threads(self._pid(deployment), core, interrupt))
+
+    def _pid(self, deployment: Deployment) -> int:
+        return self._workspace(deployment).process(SWITCH).pid
+
+
+def _plan(request: DeployRequest) -> OvsLinks:
+    kind = require_vnf(request.layout, request.vnf, request.variant)
+    return OvsLinks(request.layout, kind, queues=queues_of(request.vnf))
+
+
+def _plan_of(deployment: Deployment) -> OvsLinks:
+    kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
+    return OvsLinks(layout(deployment.topology), next(iter(kinds), None))
+
+
+def _make_links(request: DeployRequest, plan: OvsLinks, options: OvsAfxdpOptions) -> BridgeSpaces:
+    spaces = kernel_links.make_spaces(request, plan)
+    inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces, options.n_rxq))
+    kernel_links.prepare(plan, spaces, options.veth_offloads, options.veth_offloads)
+    veth.wait_until_up(spaces.switch, plan.always_up)
+    if spaces.generator is not None:
+        kernel_links.make_idle(plan, spaces.generator)
+    return spaces
+
+
+def _sockets(request: DeployRequest, plan: OvsLinks) -> dict[str, Path]:
+    """Give the vhost-user sockets of VNFs that want them."""
+    if plan.vnf_kind is not PortKind.VHOST_USER:
+        return {}
+    names = [name for name in port_numbers(request.layout) if not name.startswith("p")]
+    return vhost_user.sockets(request.workspace.directory, names)
+
+
+def _start(
+    request: DeployRequest, instance: OvsInstance, parts: tuple[BridgeSpaces, dict[str, Path]], steps: Steps
+) -> SwitchState:
+    """Start database and switch and make the bridge."""
+    spaces, sockets = parts
+    options = options_of(request.variant, OvsAfxdpOptions)
+    with steps.timed("deploy.database"):
+        instance.start_database()
+    other_config = _settings(request, options, len(sockets)) | tuning.userspace_settings(options)
+    cores = request.arrangement.switch_cores
+    ports = [
+        PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(sockets[name])})
+        if name in sockets
+        else afxdp_probe.port_request(name, number, options, cores)
+        for name, number in port_numbers(request.layout).items()
+    ]
+    with instance.connect() as database:
+        with steps.timed("deploy.switch"):
+            database.initialise(other_config)
+            instance.start_switch(spaces.switch)
+            state = database.wait_for_switch(dpdk=bool(sockets))
+        with steps.timed("deploy.bridge"):
+            database.add_bridge(BRIDGE, ports, tuning.bridge_settings(options))
+    return state
+
+
+def _settings(request: DeployRequest, options: OvsAfxdpOptions, vhost_ports: int) -> dict[str, str]:
+    """DPDK is initialised only for vhost-user ports."""
+    arrangement = request.arrangement
+    if not vhost_ports:
+        return thread_settings(arrangement.switch_cores)
+    memory_mib = options.socket_memory_mib + VNF_PORT_MIB * vhost_ports
+    hugepages = request.workspace.hugepages(max(memory_mib, request.variant.hugepages_mib), least_mib=memory_mib)
+    dpdk = DpdkSettings(memory_mib, hugepages, arrangement.switch_cores, main_core=arrangement.control_cores[0])
+    return settings(dpdk, f"nfvbed-{request.workspace.id}-ovs")
+
+
+def _place(
+    plan: OvsLinks, spaces: BridgeSpaces, options: OvsAfxdpOptions, request: DeployRequest
+) -> tuple[WorkThread, ...]:
+    threads: tuple[WorkThread, ...] = ()
+    if options.core_use == "threaded-napi" and plan.veths:
+        threads = place_links(spaces.switch, plan.veths, request.arrangement.switch_cores[0], Role.SWITCH)
+    return threads + place_generator(plan.generator_links, spaces.generator, request.arrangement)
+
+
+def _ports_of_vnfs(
+    request: DeployRequest, plan: OvsLinks, spaces: BridgeSpaces, sockets: dict[str, Path]
+) -> tuple[tuple[VnfPort, ...], ...]:
+    if not sockets:
+        return kernel_links.ports_of_vnfs(plan, spaces)
+    size, queues = request.variant.options.ring_size, queues_of(request.vnf)
+    return vnf_ports(request.layout, lambda end: vhost_user.vnf_port(end, sockets[end.name], size, queues))
+
+
+def _own_threads(pid: int, core: int, interrupt: bool) -> tuple[WorkThread, ...]:
+    """Give the switch's threads that forward: by interrupt, its main thread."""
+    if interrupt:
+        return (WorkThread(role=Role.SWITCH, pid=pid, tid=pid, core=core, name=napi.thread_name(pid)),)
+    return reading.pmd_threads(pid)
+
+
+def _of_kernel(deployment: Deployment) -> tuple[WorkThread, ...]:
+    return tuple(thread for thread in deployment.threads if thread.name.startswith("napi/"))
+
+
+def _control(request: DeployRequest, spaces: BridgeSpaces, options: OvsAfxdpOptions, plan: OvsLinks) -> dict[str, str]:
+    arrangement = request.arrangement
+    control = {
+        "switch_netns": spaces.switch,
+        "core_use": options.core_use,
+        "switch_core": str(arrangement.switch_cores[0]),
+        _INTERRUPT: "main thread" if options.interrupt else "",
+        "tsc_hz": str(coredistance.measure((arrangement.switch_cores[0], arrangement.generator_core)).tsc_hz),
+    }
+    control |= {"generator_netns": spaces.generator} if spaces.generator is not None else {}
+    return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})

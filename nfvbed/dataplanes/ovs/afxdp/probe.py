@@ -1,0 +1,100 @@
+"""Whether this host can run Open vSwitch on AF_XDP sockets: found by running it with one port, as declared."""
+
+import os
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.dataplanes.ovs import tuning
+from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.database import PortRequest
+from nfvbed.dataplanes.ovs.instance import OvsInstance, thread_settings
+from nfvbed.dataplanes.ports import veth
+from nfvbed.dataplanes.ports.veth import MACS
+from nfvbed.dataplanes.ports.veth_probe import probe_veth
+from nfvbed.errors import DeployError, NfvbedError, UnsupportedError
+from nfvbed.host import links
+from nfvbed.host.namespaces import inside
+from nfvbed.host.native import native_binary
+from nfvbed.host.topology import read_topology
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Readiness, Support
+from nfvbed.spec.variant import Variant, options_of
+
+POLLED = "afxdp"
+BY_INTERRUPT = "afxdp-nonpmd"
+_PORT, _PEER = "p0", "g0"
+
+
+def port_request(name: str, number: int, options: OvsAfxdpOptions, cores: tuple[int, ...]) -> PortRequest:
+    """Give a port on the device of its name.
+
+    Args:
+        name: of the device, and of the port.
+        number: its OpenFlow number.
+        options: of the variant.
+        cores: of the polling threads.
+    """
+    return PortRequest(
+        name,
+        BY_INTERRUPT if options.interrupt else POLLED,
+        number,
+        {
+            "n_rxq": str(options.n_rxq),
+            "xdp-mode": options.xdp_mode,
+            "use-need-wakeup": str(options.need_wakeup).lower(),
+        },
+        tuning.interface_settings(name, options, cores),
+    )
+
+
+def try_afxdp(variant: Variant) -> Support:
+    """Start the switch with one port on a veth link, in a namespace; end it."""
+    options = options_of(variant, OvsAfxdpOptions)
+    support = probe_veth(variant)
+    if support.readiness is Readiness.UNSUPPORTED:
+        return support
+    workspace = Workspace.create()
+    try:
+        native_binary("nfvgen")
+        tuning.check_affinity(variant)
+        tuning.check_version(options, locate().vswitchd)
+        _try(options.model_copy(update={"rxq_affinity": {}}), workspace)
+    except (NfvbedError, OSError, NetlinkError) as failure:
+        what = failure.what if isinstance(failure, NfvbedError) else "a link for an AF_XDP port cannot be made"
+        observed = failure.observed if isinstance(failure, NfvbedError) else str(failure)
+        fix = failure.fix if isinstance(failure, UnsupportedError) else "see the reason; another xdp_mode; make setup"
+        reason = f"{what}: {observed}" if observed else what
+        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
+    finally:
+        workspace.close()
+    return Support(variant=variant.name, readiness=Readiness.READY)
+
+
+def _try(options: OvsAfxdpOptions, workspace: Workspace) -> None:
+    netns = workspace.network_namespace("probe")
+    inside(netns, lambda: links.add_veth(_PORT, _PEER, (MACS["s0"], MACS["g0"]), queues=options.n_rxq))
+    veth.prepare(netns, (_PORT, _PEER), offloads=False)
+    core = read_topology().allowed[0]
+    instance = OvsInstance(workspace, locate(), sorted(os.sched_getaffinity(0)))
+    instance.start_database()
+    request = port_request(_PORT, 1, options, (core,))
+    with instance.connect() as database:
+        database.initialise(thread_settings((core,)))
+        instance.start_switch(netns)
+        types = database.wait_for_switch(dpdk=False).interface_types
+        if request.type not in types:
+            raise UnsupportedError(
+                f"this Open vSwitch has no ports of type {request.type}",
+                where=str(locate().vswitchd),
+                observed=f"it was built without AF_XDP; it has {', '.join(sorted(types))}",
+                fix="one that was built with --enable-afxdp (NFVBED_OVS_DIR); Debian's openvswitch-switch-dpdk is",
+            )
+        database.add_bridge("br0", [request])
+        _check_mode(options, database.interfaces()[_PORT].status)
+
+
+def _check_mode(options: OvsAfxdpOptions, status: dict[str, str]) -> None:
+    used = status.get("xdp-mode-in-use", status.get("xdp-mode", ""))
+    if options.xdp_mode != "best-effort" and options.xdp_mode not in used:
+        raise DeployError(f"the port is not in mode {options.xdp_mode}", observed=f"its status is {status}")

@@ -1,0 +1,187 @@
+"""A connection to a bridge's management socket, over which rules are set and counters read."""
+
+import itertools
+import socket
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from nfvbed.dataplanes.ovs import openflow, tablerules
+from nfvbed.errors import DeployError
+from nfvbed.patience import patient
+
+PATIENCE_S = patient(5.0)
+BUNDLE_PATIENCE_S = patient(60.0)
+_BUNDLED = tablerules.BUNDLE_CONTROL
+_GROUP = 500
+"""Messages of a bundle that are sent in one piece."""
+
+
+class BridgeController:
+    """Speaks OpenFlow 1.4 to one bridge. Requests are answered in order; one thread uses it."""
+
+    def __init__(self, path: Path) -> None:
+        """Connect and agree on the version.
+
+        Raises:
+            DeployError: nothing answers, or not in OpenFlow 1.4.
+        """
+        self._path = path
+        self._buffer = b""
+        self._xid = 0
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(PATIENCE_S)
+        try:
+            self._socket.connect(str(path))
+            self._send(openflow.HELLO)
+            if self._receive().type != openflow.HELLO:
+                raise self._failure("the bridge did not begin with HELLO")
+        except OSError as error:
+            self._socket.close()
+            raise self._failure(str(error)) from error
+        except DeployError:
+            self._socket.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._socket.close()
+
+    def datapath_id(self) -> int:
+        """Read the number that the bridge is known by to controllers."""
+        return int.from_bytes(self._exchange(openflow.FEATURES_REQUEST, b"", openflow.FEATURES_REPLY)[:8], "big")
+
+    def add_rules(self, rules: list[openflow.Rule]) -> None:
+        """Set rules; all of them are in force when this returns.
+
+        Raises:
+            DeployError: the bridge refused one.
+        """
+        for rule in rules:
+            self._send(openflow.FLOW_MOD, openflow.add_rule(rule))
+        self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
+
+    def add_bundle(self, flow_mods: Iterable[bytes], patience_s: float = BUNDLE_PATIENCE_S) -> int:
+        """Set rules all at once: none is in force before the others, and none where one is refused.
+
+        Args:
+            flow_mods: bodies of FLOW_MOD messages.
+            patience_s: how long the bridge may take to put them into force.
+
+        Returns:
+            How many they are.
+
+        Raises:
+            DeployError: the bridge refused one, or took longer.
+        """
+        self._exchange(tablerules.BUNDLE_CONTROL, tablerules.bundle_control(1, tablerules.BUNDLE_OPEN), _BUNDLED)
+        count = 0
+        self._socket.settimeout(patience_s)
+        try:
+            for group in _in_groups(flow_mods):
+                self._send_bundled(group)
+                count += len(group)
+            commit = tablerules.bundle_control(1, tablerules.BUNDLE_COMMIT)
+            self._exchange(tablerules.BUNDLE_CONTROL, commit, _BUNDLED)
+        finally:
+            self._socket.settimeout(PATIENCE_S)
+        return count
+
+    def _send_bundled(self, bodies: Sequence[bytes]) -> None:
+        """Send messages of a bundle in one piece; a refusal is read when the bundle is committed."""
+        data = bytearray()
+        for body in bodies:
+            self._xid += 1
+            data += openflow.message(tablerules.BUNDLE_ADD, self._xid, tablerules.bundle_add(1, self._xid, body))
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise self._failure(str(error)) from error
+
+    def remove_all_rules(self) -> None:
+        """Remove every rule; a bridge that is `secure` then drops every frame."""
+        self._send(openflow.FLOW_MOD, openflow.delete_all_rules())
+        self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
+
+    def installed_rules(self) -> tuple[openflow.InstalledRule, ...]:
+        """Read the rules with all that they match, do, and have counted."""
+        bodies = self._multipart(openflow.flow_request())
+        return tuple(rule for body in bodies for rule in openflow.parse_installed(body))
+
+    def rule_count(self) -> int:
+        """Read how many rules all tables hold."""
+        return openflow.parse_rule_count(self._multipart(openflow.aggregate_request())[0])
+
+    def rules(self) -> dict[int, openflow.RuleCounters]:
+        """Read what the rules have matched, by cookie."""
+        bodies = self._multipart(openflow.flow_request())
+        return {rule.cookie: rule for body in bodies for rule in openflow.parse_rules(body)}
+
+    def ports(self) -> dict[int, openflow.PortCounters]:
+        """Read the ports' counters, by OpenFlow port number."""
+        bodies = self._multipart(openflow.port_request())
+        return {port.port: port for body in bodies for port in openflow.parse_ports(body)}
+
+    def _multipart(self, request: bytes) -> list[bytes]:
+        bodies = [self._exchange(openflow.MULTIPART_REQUEST, request, openflow.MULTIPART_REPLY)]
+        while openflow.more_follows(bodies[-1]):
+            bodies.append(self._await(openflow.MULTIPART_REPLY, self._xid))
+        return bodies
+
+    def _exchange(self, kind: int, body: bytes, answer: int) -> bytes:
+        return self._await(answer, self._send(kind, body))
+
+    def _send(self, kind: int, body: bytes = b"") -> int:
+        self._xid += 1
+        try:
+            self._socket.sendall(openflow.message(kind, self._xid, body))
+        except OSError as error:
+            raise self._failure(str(error)) from error
+        return self._xid
+
+    def _await(self, kind: int, xid: int) -> bytes:
+        """Wait for the answer to a request; keep the connection alive meanwhile."""
+        while True:
+            message = self._receive()
+            if message.type == openflow.ERROR:
+                raise self._failure(openflow.error_text(message.body))
+            if message.type == openflow.ECHO_REQUEST:
+                self._socket.sendall(openflow.message(openflow.ECHO_REPLY, message.xid, message.body))
+            elif message.type == kind and message.xid == xid:
+                return message.body
+
+    def _receive(self) -> openflow.Message:
+        header = self._read(openflow.HEADER.size)
+        _, kind, length, xid = openflow.HEADER.unpack(header)
+        return openflow.Message(kind, xid, self._read(length - openflow.HEADER.size))
+
+    def _read(self, size: int) -> bytes:
+        while len(self._buffer) < size:
+            try:
+                data = self._socket.recv(65536)
+            except OSError as error:
+                raise self._failure(str(error)) from error
+            if not data:
+                raise self._failure("the connection was closed")
+            self._buffer += data
+        data, self._buffer = self._buffer[:size], self._buffer[size:]
+        return data
+
+    def _failure(self, observed: str) -> DeployError:
+        return DeployError(
+            "the bridge does not do what OpenFlow asks",
+            where=str(self._path),
+            observed=observed,
+            fix="read ovs-vswitchd.log in the run directory",
+        )
+
+
+def _in_groups(bodies: Iterable[bytes]) -> Iterator[Sequence[bytes]]:
+    left = iter(bodies)
+    while group := tuple(itertools.islice(left, _GROUP)):
+        yield group

@@ -1,0 +1,352 @@
+"""The switch's database over OVSDB (RFC 7047): its settings, one bridge, its ports, and what it says of them."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from ovs.db import idl
+from ovs.poller import Poller
+
+from nfvbed.dataplanes.ovs.binaries import OvsBinaries
+from nfvbed.errors import DeployError
+from nfvbed.patience import patient
+
+PATIENCE_S = patient(15.0)
+_LOOK_AROUND_MS = 50
+"""How often a wait looks whether the switch still lives."""
+
+ROOT = "Open_vSwitch"
+_COLUMNS = {
+    ROOT: ("bridges", "cur_cfg", "next_cfg", "other_config", "dpdk_version", "dpdk_initialized", "iface_types"),
+    "Bridge": ("name", "ports", "datapath_type", "fail_mode", "protocols", "controller", "other_config"),
+    "Controller": ("target", "connection_mode", "status"),
+    "Port": ("name", "interfaces"),
+    "Interface": (
+        "name",
+        "type",
+        "options",
+        "other_config",
+        "ofport",
+        "ofport_request",
+        "error",
+        "link_state",
+        "status",
+        "mtu_request",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class PortRequest:
+    """A port to add to the bridge."""
+
+    name: str
+    type: str
+    number: int
+    """Its OpenFlow port number."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    other_config: Mapping[str, str] = field(default_factory=dict)
+    mtu: int | None = None
+    """Bytes of an Ethernet payload that it takes; None: Open vSwitch's default."""
+
+
+@dataclass(frozen=True)
+class InterfaceState:
+    """What the switch says of an interface."""
+
+    name: str
+    number: int | None
+    """Its OpenFlow port number; None while it is not open."""
+    error: str
+    link_up: bool
+    status: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SwitchState:
+    """What the switch says of itself."""
+
+    dpdk_version: str
+    dpdk_initialized: bool
+    interface_types: frozenset[str] = frozenset()
+    """That it was built with; empty until it has read its settings."""
+
+
+class SwitchDatabase:
+    """A connection to one ovsdb-server; one thread uses it."""
+
+    def __init__(self, socket: Path, binaries: OvsBinaries, check: Callable[[], None] = lambda: None) -> None:
+        """Connect.
+
+        Args:
+            socket: the server's.
+            binaries: whose schema the database has.
+            check: called while waiting; raises when waiting has become pointless.
+
+        Raises:
+            DeployError: no database answers.
+        """
+        self._socket = socket
+        self._check = check
+        helper = idl.SchemaHelper(location=str(binaries.schema))
+        for table, columns in _COLUMNS.items():
+            helper.register_columns(table, list(columns))
+        self._idl: Any = idl.Idl(f"unix:{socket}", helper)
+        try:
+            self._wait(self._idl.has_ever_connected, "no database answers")
+        except BaseException:
+            self._idl.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._idl.close()
+
+    def initialise(self, other_config: Mapping[str, str]) -> None:
+        """Make the root row with its settings, before the switch runs (DPDK's are read once, at its start)."""
+        transaction = idl.Transaction(self._idl)
+        row = transaction.insert(self._idl.tables[ROOT])
+        row.other_config = dict(other_config)
+        self._commit(transaction)
+
+    def add_bridge(
+        self,
+        name: str,
+        ports: Sequence[PortRequest],
+        other_config: Mapping[str, str] | None = None,
+        datapath: Literal["netdev", "system"] = "netdev",
+    ) -> None:
+        """Add a bridge with its ports, and wait until the switch has made them.
+
+        It is `secure`: nothing is forwarded but by its rules.
+
+        Args:
+            name: of the bridge.
+            ports: beside its own internal one.
+            other_config: settings of the bridge (ovs-vswitchd.conf.db(5)).
+            datapath: userspace's, or the kernel's.
+
+        Raises:
+            DeployError: a port could not be opened; the message holds the switch's own words.
+        """
+        transaction = idl.Transaction(self._idl)
+        root = self._root()
+        requests = [PortRequest(name, "internal", 0), *ports]
+        bridge = transaction.insert(self._idl.tables["Bridge"])
+        bridge.name = name
+        bridge.datapath_type = datapath
+        bridge.fail_mode = "secure"
+        bridge.protocols = ["OpenFlow14"]
+        bridge.other_config = dict(other_config or {})
+        bridge.ports = [self._insert_port(transaction, request) for request in requests]
+        root.bridges = [*root.bridges, bridge]
+        self._apply(transaction, f"the switch did not make the bridge {name}")
+        self._check_ports(ports)
+
+    def add_port(self, bridge: str, request: PortRequest) -> None:
+        """Add a port to a bridge that stands, and wait until the switch has opened it.
+
+        Raises:
+            DeployError: there is no such bridge, or the port could not be opened.
+        """
+        self.add_ports(bridge, [request])
+
+    def add_ports(self, bridge: str, requests: Sequence[PortRequest]) -> None:
+        """Add ports to a bridge that stands, all at once, and wait until the switch has opened them.
+
+        Raises:
+            DeployError: there is no such bridge, or a port could not be opened.
+        """
+        row = self._bridge(bridge)
+        transaction = idl.Transaction(self._idl)
+        row.ports = [*row.ports, *(self._insert_port(transaction, request) for request in requests)]
+        self._apply(transaction, f"the switch did not add to {bridge}: {', '.join(r.name for r in requests)}")
+        self._check_ports(requests)
+
+    def remove_port(self, bridge: str, name: str) -> None:
+        """Remove a port from a bridge, where it has one of that name.
+
+        Raises:
+            DeployError: there is no such bridge, or the switch did not do it.
+        """
+        row = self._bridge(bridge)
+        kept = [port for port in row.ports if port.name != name]
+        if len(kept) == len(row.ports):
+            return
+        transaction = idl.Transaction(self._idl)
+        row.ports = kept
+        self._apply(transaction, f"the switch did not remove port {name}")
+
+    def set_controller(self, bridge: str, target: str | None) -> None:
+        """Let a bridge connect to an OpenFlow controller, or to none; it forgets its rules when that changes.
+
+        Args:
+            bridge: its name.
+            target: `tcp:<address>:<port>`, as seen from the switch's network namespace.
+
+        Raises:
+            DeployError: there is no such bridge, or the switch did not take it.
+        """
+        row = self._bridge(bridge)
+        if target is None and not row.controller:
+            return
+        transaction = idl.Transaction(self._idl)
+        controllers = []
+        if target is not None:
+            controllers.append(transaction.insert(self._idl.tables["Controller"]))
+            controllers[0].target = target
+            # In-band, Open vSwitch would add rules of its own for the way to the controller.
+            controllers[0].connection_mode = "out-of-band"
+        row.controller = controllers
+        self._apply(transaction, f"the switch did not take the controller of {bridge}")
+
+    def controller_status(self, bridge: str) -> str:
+        """Say in the switch's words how the connection to a bridge's controller stands ("" when there is none)."""
+        self._idl.run()
+        rows = [row for row in self._idl.tables["Bridge"].rows.values() if row.name == bridge]
+        for controller in (controller for row in rows for controller in row.controller):
+            return f"{controller.target}: {_words(controller.status) or 'not tried yet'}"
+        return ""
+
+    def switch(self) -> SwitchState:
+        """Read what the switch says of itself."""
+        root = self._root()
+        return SwitchState(
+            dpdk_version=_optional(root.dpdk_version),
+            dpdk_initialized=bool(root.dpdk_initialized),
+            interface_types=frozenset(root.iface_types),
+        )
+
+    def wait_for_switch(self, *, dpdk: bool = True) -> SwitchState:
+        """Wait until the switch has read its settings and brought DPDK up (where it cannot, it ends).
+
+        Args:
+            dpdk: whether it was told to bring DPDK up.
+
+        Raises:
+            DeployError: nothing came in time.
+        """
+        if dpdk:
+            self._wait(lambda: self.switch().dpdk_initialized, "the switch did not bring DPDK up")
+        else:
+            self._wait(lambda: bool(self.switch().interface_types), "the switch did not read its settings")
+        return self.switch()
+
+    def wait_until_configured(self) -> None:
+        """Wait until the switch, started anew, has made everything that the database has.
+
+        Raises:
+            DeployError: nothing came in time.
+        """
+        transaction, root = idl.Transaction(self._idl), self._root()
+        # Not increment(): a transaction that does nothing else is not sent.
+        root.next_cfg = target = root.next_cfg + 1
+        self._commit(transaction)
+        self._wait(lambda: self._root().cur_cfg >= target, "the switch did not configure itself again")
+
+    def interfaces(self) -> dict[str, InterfaceState]:
+        """Read the state of the interfaces, by name."""
+        self._idl.run()
+        return {row.name: _interface(row) for row in self._idl.tables["Interface"].rows.values()}
+
+    def _bridge(self, name: str) -> Any:
+        row = next((row for row in self._idl.tables["Bridge"].rows.values() if row.name == name), None)
+        if row is None:
+            raise self._failure(f"there is no bridge {name}", "the database has none of that name")
+        return row
+
+    def _insert_port(self, transaction: Any, request: PortRequest) -> Any:
+        interface = transaction.insert(self._idl.tables["Interface"])
+        interface.name = request.name
+        interface.type = request.type
+        interface.options = dict(request.options)
+        interface.other_config = dict(request.other_config)
+        if request.number:
+            interface.ofport_request = request.number
+        if request.mtu is not None:
+            interface.mtu_request = request.mtu
+        port = transaction.insert(self._idl.tables["Port"])
+        port.name = request.name
+        port.interfaces = [interface]
+        return port
+
+    def _check_ports(self, requests: Sequence[PortRequest]) -> None:
+        states = self.interfaces()
+        for request in requests:
+            state = states[request.name]
+            if state.error or state.number != request.number:
+                raise self._failure(
+                    f"the switch cannot open port {request.name} ({request.type})",
+                    state.error or f"OpenFlow port {state.number} instead of {request.number}",
+                )
+
+    def _root(self) -> Any:
+        rows = list(self._idl.tables[ROOT].rows.values())
+        if not rows:
+            raise self._failure("the database is empty", f"no row in {ROOT}")
+        return rows[0]
+
+    def _apply(self, transaction: Any, failure: str) -> None:
+        """Commit, and wait until the switch has done it."""
+        self._root().increment("next_cfg")
+        self._commit(transaction)
+        target = transaction.get_increment_new_value()
+        self._wait(lambda: self._root().cur_cfg >= target, failure)
+
+    def _commit(self, transaction: Any) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while (status := transaction.commit()) == idl.Transaction.INCOMPLETE and time.monotonic() < deadline:
+            poller = Poller()
+            poller.timer_wait(_LOOK_AROUND_MS)
+            self._idl.wait(poller)
+            transaction.wait(poller)
+            poller.block()
+            self._idl.run()
+        if status != idl.Transaction.SUCCESS:
+            observed = f"{idl.Transaction.status_to_string(status)} {transaction.get_error() or ''}"
+            raise self._failure("a change of the switch's database failed", observed.strip())
+
+    def _wait(self, condition: Callable[[], bool], failure: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            self._idl.run()
+            if condition():
+                return
+            self._check()
+            if time.monotonic() > deadline:
+                raise self._failure(failure, f"nothing within {PATIENCE_S:g} s")
+            poller = Poller()
+            poller.timer_wait(_LOOK_AROUND_MS)
+            self._idl.wait(poller)
+            poller.block()
+
+    def _failure(self, what: str, observed: str) -> DeployError:
+        return DeployError(
+            what, where=str(self._socket), observed=observed, fix="read ovs-vswitchd.log beside that socket"
+        )
+
+
+def _interface(row: Any) -> InterfaceState:
+    return InterfaceState(
+        name=row.name,
+        number=row.ofport[0] if row.ofport and row.ofport[0] > 0 else None,
+        error=_optional(row.error),
+        link_up=_optional(row.link_state) == "up",
+        status=dict(row.status),
+    )
+
+
+def _optional(value: Sequence[str]) -> str:
+    """Give an optional column's value; OVSDB has it as a set of none or one."""
+    return value[0] if value else ""
+
+
+def _words(status: Mapping[str, str]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in sorted(status.items()))

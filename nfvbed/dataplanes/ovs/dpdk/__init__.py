@@ -1,0 +1,1 @@
+"""Open vSwitch's userspace datapath on DPDK."""

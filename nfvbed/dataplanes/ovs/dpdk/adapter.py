@@ -1,0 +1,261 @@
+"""Open vSwitch's userspace datapath on DPDK, with vhost-user or memif ports, or ports of network cards."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.dataplanes.dataplane import DeployRequest
+from nfvbed.dataplanes.ovs import reading, tuning
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState
+from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
+from nfvbed.dataplanes.ovs.options import OvsOptions
+from nfvbed.dataplanes.ovs.probe import try_open_vswitch
+from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
+from nfvbed.dataplanes.ports import memif, vhost_user
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.host.generator import IDLE_PORT
+from nfvbed.host.nics import take
+from nfvbed.host.nics.card import Nic
+from nfvbed.host.timing import Steps
+from nfvbed.host.topology import read_topology
+from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, Readiness, Support, VnfPort
+from nfvbed.spec.layout import End
+from nfvbed.spec.variant import Variant, options_of
+
+_OPEN_PORTS = 2
+
+
+def ovs_options(variant: Variant) -> OvsDpdkOptions:
+    """Give the variant's options.
+
+    Raises:
+        ConfigurationError: they are those of another data plane.
+        UnsupportedError: they ask for more queues than a generator's port has.
+    """
+    options = options_of(variant, OvsDpdkOptions)
+    if options.n_rxq != 1 and options.port_type != "pci":
+        raise UnsupportedError(
+            f"{options.port_type} ports receive on as many queues as their other side sends on: the generator on one",
+            where=f"variant {variant.name}, n_rxq",
+            observed=str(options.n_rxq),
+            fix="n_rxq: 1",
+        )
+    if options.port_type == "memif" and options.pmd_cores > memif.MOST_THREADS:
+        raise UnsupportedError(
+            "each polling thread sends on a queue of its own, and the generator receives on 16 of a memif at most",
+            where=f"variant {variant.name}, pmd_cores",
+            observed=f"{options.pmd_cores} polling threads and the main thread",
+            fix=f"pmd_cores: {memif.MOST_THREADS} at most, or vhost-user ports",
+        )
+    return options
+
+
+class OvsDpdk(OvsSwitch):
+    """`br0` in an instance of its own, its ports vhost-user, memif or cards'; PMD threads on the switch's cores."""
+
+    kind = "ovs-dpdk"
+
+    def probe(self, variant: Variant) -> Support:
+        """Look for the programs, run them, and look for memory; nothing is started that polls."""
+        try:
+            options = ovs_options(variant)
+            tuning.check_affinity(variant)
+            tuning.check_version(options, locate().vswitchd)
+        except (UnsupportedError, PrerequisiteError) as failure:
+            reason = f"{failure.what} ({failure.observed})"
+            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+        return try_open_vswitch(variant, options.socket_memory_mib)
+
+    def options(self, request: DeployRequest) -> OvsOptions:
+        """Give the variant's options; refuse what the ports cannot have."""
+        options = ovs_options(request.variant)
+        tuning.check_version(options, locate().vswitchd)
+        options.check_layout(request.layout)
+        return options
+
+    def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
+        """Start database and switch, make the bridge and all ports of the layout."""
+        options, plan, workspace = ovs_options(request.variant), request.layout, request.workspace
+        names = [name for name in port_numbers(plan) if not _is_on_card(name, options)]
+        sockets = vhost_user.sockets(workspace.directory, names)
+        instance = OvsInstance(workspace, locate(), request.arrangement.control_cores)
+        ports = _generator_ports(request, sockets)
+        ports_of_vnfs = vnf_ports(plan, lambda end: _vnf_port(end, sockets[end.name], request))
+        place = _make_place(request, len(sockets), steps)
+        if request.peers is not None and _is_client(request):
+            with steps.timed("deploy.peers.start"):
+                request.peers.start(_foreseen(request, ports, ports_of_vnfs))
+        state = _start(request, instance, place, sockets, steps)
+        return StartedSwitch(
+            instance=instance,
+            netns=place.netns,
+            ports=ports,
+            vnf_ports=ports_of_vnfs,
+            threads=reading.pmd_threads(workspace.process(SWITCH).pid),
+            daemon_cores=request.arrangement.control_cores,
+            versions={"dpdk": state.dpdk_version},
+            control={IDLE_PORT: vhost_user.IDLE} if len(plan.outside) == 1 else {},
+            doubts=place.doubts,
+        )
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """As every Open vSwitch; but DPDK's memif clients do not connect again to one that has gone.
+
+        Raises:
+            UnsupportedError: a port of it is a memif.
+        """
+        kinds = {port.kind for port in deployment.ports}
+        kinds |= {port.kind for ports in deployment.vnf_ports for port in ports}
+        if PortKind.MEMIF in kinds:
+            raise UnsupportedError(
+                "a switch with memif ports cannot be reset beneath its peers",
+                where=f"variant {deployment.variant}",
+                observed="DPDK's memif client connects once, when its port starts",
+                fix="leave the test reset out, or take variant ovs-dpdk",
+            )
+        return super().reset(deployment)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the switch will run, and with what."""
+
+    netns: str
+    dpdk: DpdkSettings
+    doubts: tuple[QualityWarning, ...]
+
+
+def _make_place(request: DeployRequest, sockets: int, steps: Steps) -> _Place:
+    """Take the network ports, set hugepages aside where they are, and make the switch's namespace."""
+    options, arrangement, workspace = ovs_options(request.variant), request.arrangement, request.workspace
+    netns = workspace.network_namespace("switch")
+    cores, main_core = arrangement.switch_cores, arrangement.control_cores[0]
+    nics: tuple[Nic, ...] = ()
+    if options.port_type == "pci":
+        with steps.timed("deploy.cards"):
+            taken = take.take(request.cables, netns, workspace.ledger)
+            nics = tuple(taken[cable.switch] for cable in request.cables)
+    topology = read_topology()
+    nodes = take.memory_nodes(nics, (*cores, main_core), topology) if nics else ()
+    memory_mib = options.socket_memory_mib + VNF_PORT_MIB * max(0, sockets + len(nics) - _OPEN_PORTS)
+    asked_mib = max(request.variant.hugepages_mib + memory_mib - options.socket_memory_mib, memory_mib)
+    with steps.timed("deploy.hugepages"):
+        for node in nodes:
+            workspace.set_aside(asked_mib, least_mib=memory_mib, node=node)
+        share = max(1, len(nodes))
+        hugepages = workspace.hugepages(asked_mib * share, least_mib=memory_mib * share)
+    devices = tuple(nic.address for nic in nics)
+    dpdk = DpdkSettings(memory_mib, hugepages, cores, main_core, memory_nodes=nodes, devices=devices)
+    return _Place(netns, dpdk, take.doubts(nics, cores, topology))
+
+
+def _is_client(request: DeployRequest) -> bool:
+    """Whether all ports are vhost-user, whose sockets the other sides listen on."""
+    if ovs_options(request.variant).port_type != "vhost-user":
+        return False
+    vnfs = require_vnf(request.layout, request.vnf, request.variant)
+    return vnfs in (None, PortKind.VHOST_USER)
+
+
+def _foreseen(
+    request: DeployRequest, ports: tuple[GeneratorPort, ...], ports_of_vnfs: tuple[tuple[VnfPort, ...], ...]
+) -> Deployment:
+    """Say what the others need to know of the deployment to start before the switch."""
+    return Deployment(
+        id=request.workspace.id,
+        variant=request.variant.name,
+        site="lab",
+        topology=request.layout.name,
+        ports=ports,
+        vnf_ports=ports_of_vnfs,
+        run_directory=str(request.workspace.directory),
+    )
+
+
+def _start(
+    request: DeployRequest, instance: OvsInstance, place: _Place, sockets: Mapping[str, Path], steps: Steps
+) -> SwitchState:
+    """Start database and switch and make the bridge; give what the switch says."""
+    options = ovs_options(request.variant)
+    with steps.timed("deploy.database"):
+        instance.start_database()
+    other_config = settings(place.dpdk, f"nfvbed-{request.workspace.id}-ovs") | tuning.userspace_settings(options)
+    ports = [
+        _card_request(name, request) if _is_on_card(name, options) else _port_request(name, sockets[name], request)
+        for name in port_numbers(request.layout)
+    ]
+    with instance.connect() as database:
+        with steps.timed("deploy.switch"):
+            database.initialise(other_config)
+            instance.start_switch(place.netns)
+            state = database.wait_for_switch()
+        if request.peers is not None and _is_client(request):
+            with steps.timed("deploy.peers.wait"):
+                request.peers.wait()
+        with steps.timed("deploy.bridge"):
+            database.add_bridge(BRIDGE, ports, tuning.bridge_settings(options))
+    return state
+
+
+def _is_on_card(name: str, options: OvsDpdkOptions) -> bool:
+    """Whether a port, `p0` or `p1`, is one of a network card."""
+    return options.port_type == "pci" and name.startswith("p")
+
+
+def _card_request(name: str, request: DeployRequest) -> PortRequest:
+    """Ask for a port of a network card: p0 is the switch's end of the first cable, p1 of the second."""
+    options = ovs_options(request.variant)
+    descriptors = str(options.rx_queue_size)
+    asked = {
+        "dpdk-devargs": request.cables[int(name.removeprefix("p"))].switch,
+        "n_rxq": str(options.n_rxq),
+        "n_rxq_desc": descriptors,
+        "n_txq_desc": descriptors,
+    }
+    tuned = tuning.interface_settings(name, options, request.arrangement.switch_cores)
+    return PortRequest(name, "dpdk", port_numbers(request.layout)[name], asked, tuned)
+
+
+def _port_request(name: str, path: Path, request: DeployRequest) -> PortRequest:
+    """Ask for a port; `p0` and `p1` lead to the generator, the others to VNFs."""
+    options, cores = ovs_options(request.variant), request.arrangement.switch_cores
+    number = port_numbers(request.layout)[name]
+    outside = name.startswith("p")
+    kind = request.variant.port_kind if outside else require_vnf(request.layout, request.vnf, request.variant)
+    if kind is PortKind.MEMIF:
+        arguments = memif.devargs(f"net_memif_{name}", path, options.rx_queue_size, listens=True)
+        count = 1 if outside else memif.queues(options.pmd_cores)
+        # The one queue that the affinity names has those beside it that a VNF's answers come on.
+        threads = {name: options.rxq_affinity.get(name, ()) * count}
+        tuned = tuning.interface_settings(name, options.model_copy(update={"rxq_affinity": threads}), cores)
+        queues = {} if outside else {"n_rxq": str(count)}
+        return PortRequest(name, "dpdk", number, {"dpdk-devargs": arguments} | queues, tuned)
+    tuned = tuning.interface_settings(name, options, cores)
+    return PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(path)}, tuned)
+
+
+def _generator_ports(request: DeployRequest, sockets: Mapping[str, Path]) -> tuple[GeneratorPort, ...]:
+    options, outside = ovs_options(request.variant), request.layout.outside
+    if options.port_type == "pci":
+        return take.generator_ports(tuple(request.cables[end] for end in outside))
+    paths = [sockets[f"p{end}"] for end in outside]
+    return tuple(_generator_port(index, path, options) for index, path in enumerate(paths))
+
+
+def _generator_port(index: int, path: Path, options: OvsDpdkOptions) -> GeneratorPort:
+    if options.port_type == "memif":
+        queues = memif.queues(options.pmd_cores)
+        return memif.generator_port(index, path, options.rx_queue_size, queues=queues)
+    return vhost_user.server_port(index, path, options.rx_queue_size)
+
+
+def _vnf_port(end: End, path: Path, request: DeployRequest) -> VnfPort:
+    options = ovs_options(request.variant)
+    size = options.rx_queue_size
+    if require_vnf(request.layout, request.vnf, request.variant) is PortKind.MEMIF:
+        return memif.vnf_port(end, path, size, queues=memif.queues(options.pmd_cores))
+    return vhost_user.vnf_port(end, path, size, queues_of(request.vnf))

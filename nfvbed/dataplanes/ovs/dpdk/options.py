@@ -1,0 +1,27 @@
+"""Options of Open vSwitch on DPDK."""
+
+from typing import Literal
+
+from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions, refuse_unless_vhost_user
+from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.vnf import VnfChoice, vnic_of
+
+
+class OvsDpdkOptions(OvsUserspaceOptions):
+    """Open vSwitch with the DPDK datapath."""
+
+    dataplane: Literal["ovs-dpdk"]
+    port_type: Literal["vhost-user", "memif", "pci"] = "vhost-user"
+    """Of the generator's ports (the variant's `port_kind`), and of VNFs that are processes; a virtual machine has
+    vhost-user. `pci`: the network ports of the site's `cables`; VNFs of every kind have vhost-user."""
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """As `port_type` says."""
+        return (PortKind(self.port_type),)
+
+    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
+        """Sockets, which a DPDK process opens; a virtual machine, and whoever asks for it, has vhost-user."""
+        refuse_unless_vhost_user(choice, "ovs-dpdk")
+        by_memif = self.port_type == "memif" and choice.kind is not VnfKind.VM and vnic_of(choice) == "any"
+        return PortKind.MEMIF if by_memif else PortKind.VHOST_USER

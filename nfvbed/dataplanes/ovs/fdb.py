@@ -1,0 +1,78 @@
+"""The addresses that Open vSwitch's action NORMAL learns, and a monitoring port on its bridge."""
+
+import re
+from pathlib import Path
+
+from nfvbed.dataplanes.ovs import unixctl
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.controller import BridgeController
+from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
+from nfvbed.dataplanes.tables import LearningTable
+from nfvbed.errors import DeployError
+from nfvbed.host import links
+from nfvbed.host.namespaces import inside
+
+MONITOR = "nfvmon"
+MONITOR_NUMBER = 250
+"""Beyond the ports of the longest chain."""
+
+_IN_TABLE = re.compile(r"MAC entries in the table: (\d+)/(\d+)")
+
+
+class OvsLearning(LearningTable):
+    """One bridge. The monitoring port is internal: a tap of the switch's, up, to which nobody listens.
+
+    A vhost-user port without a peer would not do, as frames are flooded only to ports with a carrier.
+
+    Args:
+        control: the deployment's addresses.
+    """
+
+    def __init__(self, control: dict[str, str]) -> None:
+        self._control = control
+        self._bridge = control["bridge"]
+        with self._database() as database:
+            database.remove_port(self._bridge, MONITOR)
+            database.add_port(self._bridge, PortRequest(MONITOR, "internal", MONITOR_NUMBER))
+        inside(control["netns"], _listen)
+        self.limit = self._in_table()[1]
+
+    def forget(self) -> None:
+        """Remove what was learnt, and what the datapath has cached of it."""
+        self._command("fdb/flush", self._bridge)
+        self._command("revalidator/purge")
+
+    def learnt(self) -> int | None:
+        """What the switch counts."""
+        return self._in_table()[0]
+
+    def flooded(self) -> int:
+        """Frames that the bridge sent, or wanted to send, to the monitoring port."""
+        with BridgeController(Path(self._control["openflow"])) as connection:
+            port = connection.ports()[MONITOR_NUMBER]
+        return (port.tx_packets or 0) + (port.tx_dropped or 0)
+
+    def close(self) -> None:
+        """Remove the port."""
+        with self._database() as database:
+            database.remove_port(self._bridge, MONITOR)
+        self.forget()
+
+    def _in_table(self) -> tuple[int, int]:
+        text = self._command("fdb/stats-show", self._bridge)
+        found = _IN_TABLE.search(text)
+        if found is None:
+            raise DeployError("Open vSwitch does not say how many addresses it holds", observed=text[:200])
+        return int(found[1]), int(found[2])
+
+    def _command(self, name: str, *arguments: str) -> str:
+        return unixctl.command(Path(self._control["unixctl"]), name, *arguments)
+
+    def _database(self) -> SwitchDatabase:
+        return SwitchDatabase(Path(self._control["database"]), locate())
+
+
+def _listen() -> None:
+    links.silence_ipv6()
+    links.silence_ipv6((MONITOR,))
+    links.set_up((MONITOR,))

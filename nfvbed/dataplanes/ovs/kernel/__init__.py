@@ -1,0 +1,1 @@
+"""Open vSwitch on the kernel's datapath."""

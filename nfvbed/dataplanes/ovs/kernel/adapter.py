@@ -1,0 +1,183 @@
+"""Open vSwitch on the kernel's datapath, with veth ports and taps, its work on a core of its own."""
+
+import platform
+from dataclasses import dataclass
+
+from nfvbed.dataplanes.dataplane import DeployRequest
+from nfvbed.dataplanes.ovs import tuning
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.database import PortRequest
+from nfvbed.dataplanes.ovs.instance import OvsInstance
+from nfvbed.dataplanes.ovs.kernel import reading as kernel_reading
+from nfvbed.dataplanes.ovs.kernel.options import OvsKernelOptions
+from nfvbed.dataplanes.ovs.kernel.probe import try_kernel_datapath
+from nfvbed.dataplanes.ovs.switch import BRIDGE, OvsSwitch, StartedSwitch
+from nfvbed.dataplanes.ports import kernel_links, veth
+from nfvbed.dataplanes.ports import shares as bridge_shares
+from nfvbed.dataplanes.ports.kernel_cores import place
+from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf
+from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.host import coredistance, napi
+from nfvbed.host.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
+from nfvbed.host.namespaces import inside
+from nfvbed.host.timing import Steps
+from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.spec.layout import End, layout
+from nfvbed.spec.variant import Variant, options_of
+
+RESET = "ovs-vswitchd killed (SIGKILL), restarted on its database; the kernel's datapath stays meanwhile"
+
+
+@dataclass(frozen=True)
+class OvsPlan(BridgePlan):
+    """Ports as the bridge's, by Open vSwitch's names: all of them are ports of one switch."""
+
+    @property
+    def always_up(self) -> tuple[str, ...]:
+        """Links that have a carrier whether VNFs run or not."""
+        return self.veths
+
+    def port(self, end: End) -> str:
+        """Name the switch's port at an end."""
+        return end.name
+
+
+class OvsKernel(OvsSwitch):
+    """`br0` of the kernel's datapath in one namespace; the other ends of its ports in the generator's and the VNFs'.
+
+    Core use: `bridge_cores.py`; the datapath does its work where a bridge would do it. What it has no cached flow for
+    goes up to ovs-vswitchd, on the control cores.
+    """
+
+    kind = "ovs-kernel"
+
+    def probe(self, variant: Variant) -> Support:
+        """Make a datapath of the kernel in a namespace that is gone again, run Open vSwitch, send a live frame."""
+        return try_kernel_datapath(variant)
+
+    def options(self, request: DeployRequest) -> OvsKernelOptions:
+        """Give the variant's options."""
+        return options_of(request.variant, OvsKernelOptions)
+
+    def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
+        """Make links, start database and switch, and put the work onto its cores."""
+        options, arrangement, workspace = self.options(request), request.arrangement, request.workspace
+        addressed = request.vnf is not None and request.vnf.forwarding == "router"
+        kind = require_vnf(request.layout, request.vnf, request.variant)
+        plan = OvsPlan(request.layout, kind, addressed, queues_of(request.vnf))
+        with steps.timed("deploy.links"):
+            spaces = kernel_links.make_spaces(request, plan)
+            inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
+        instance = OvsInstance(workspace, locate(), arrangement.control_cores)
+        _start(plan, spaces, instance, (options, steps))
+        with steps.timed("deploy.ports"):
+            kernel_links.prepare(plan, spaces, options.offloads, request.vnf is None or request.vnf.offloads)
+            veth.wait_until_up(spaces.switch, plan.always_up)
+            if spaces.generator is not None:
+                kernel_links.make_idle(plan, spaces.generator)
+        with steps.timed("deploy.cores"):
+            threads = place(plan, spaces, options.core_use, arrangement)
+        return StartedSwitch(
+            instance=instance,
+            netns=spaces.switch,
+            ports=kernel_links.generator_ports(plan, spaces),
+            vnf_ports=kernel_links.ports_of_vnfs(plan, spaces),
+            threads=threads,
+            daemon_cores=arrangement.control_cores,
+            versions={"linux": platform.release()},
+            control=_control(plan, spaces, options, request),
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that ovs-vswitchd, the links and their threads live, and what writes the rules."""
+        super().verify(deployment)
+        plan = _plan_of(deployment)
+        found = veth.read(deployment.control["switch_netns"], plan.ports)
+        down = [name for name in plan.always_up if not found[name].up]
+        if down:
+            raise SwitchDiedError("links of the switch are down", where=str(down), fix="see who set them down")
+        lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
+        if lost:
+            names_lost = sorted(thread.name for thread in lost)
+            raise SwitchDiedError("NAPI threads of the switch are gone", where=str(names_lost), fix="deploy again")
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Frames that the ports received, the cycles of their NAPI threads, the datapath's hits and misses."""
+        plan = _plan_of(deployment)
+        try:
+            return kernel_reading.counters(deployment, port_numbers(plan.layout), bool(plan.taps))
+        except DeployError:
+            self.verify(deployment)
+            raise
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """The generator's ends, the ports of the switch, and behind the first the datapath."""
+        plan = _plan_of(deployment)
+        try:
+            path = kernel_reading.hops(deployment, port_numbers(plan.layout))
+        except DeployError:
+            self.verify(deployment)
+            raise
+        if not plan.outside:
+            return path
+        found = veth.read(deployment.control["generator_netns"], plan.generator_links)
+        outside = {name: veth.hop(f"generator port {name[1:]} ({name})", read) for name, read in found.items()}
+        # An end 0 comes before the switch, an end 1 behind it.
+        return (
+            *(hop for name, hop in outside.items() if name == "g0"),
+            *path,
+            *(outside[n] for n in outside if n != "g0"),
+        )
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """As all of Open vSwitch's; the kernel goes on with the flows it has cached until the new daemon looks."""
+        return super().reset(deployment).model_copy(update={"kind": RESET})
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The NAPI threads: of the switch's ports, of the generator's, of the VNFs'."""
+        return napi.still_there(deployment.threads)
+
+
+def _plan_of(deployment: Deployment) -> OvsPlan:
+    kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
+    return OvsPlan(layout(deployment.topology), next(iter(kinds), None))
+
+
+def _start(plan: OvsPlan, spaces: BridgeSpaces, instance: OvsInstance, wanted: tuple[OvsKernelOptions, Steps]) -> None:
+    """Start database and switch, and make the bridge with all its ports."""
+    options, steps = wanted
+    with steps.timed("deploy.database"):
+        instance.start_database()
+    numbers = port_numbers(plan.layout)
+    ports = [PortRequest(name, "system", number) for name, number in numbers.items()]
+    with instance.connect() as database:
+        with steps.timed("deploy.switch"):
+            database.initialise(switch_settings(options))
+            instance.start_switch(spaces.switch)
+            database.wait_until_configured()
+        with steps.timed("deploy.bridge"):
+            database.add_bridge(BRIDGE, ports, tuning.bridge_settings(options), "system")
+
+
+def switch_settings(options: OvsKernelOptions) -> dict[str, str]:
+    """Give the switch's settings (`other_config` of the root, ovs-vswitchd.conf.db(5))."""
+    return {"n-revalidator-threads": "1"} | tuning.flow_settings(options)
+
+
+def _control(plan: OvsPlan, spaces: BridgeSpaces, options: OvsKernelOptions, request: DeployRequest) -> dict[str, str]:
+    cores = (request.arrangement.switch_cores[0], request.arrangement.generator_core)
+    control = {
+        "switch_netns": spaces.switch,
+        "core_use": options.core_use,
+        "switch_core": str(cores[0]),
+        "tsc_hz": str(coredistance.measure(cores).tsc_hz),
+    }
+    if spaces.generator is not None:
+        control["generator_netns"] = spaces.generator
+    macs = bridge_shares.first_macs(plan.layout)
+    if macs is not None:
+        # Rules share the flows out by the same number by which the generator's destinations go in turn.
+        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
+    return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})

@@ -1,0 +1,43 @@
+"""Whether this host can run Open vSwitch in the kernel: found by making a datapath there."""
+
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.kernel.datapath import try_datapath
+from nfvbed.dataplanes.ovs.probe import run_version
+from nfvbed.dataplanes.ports.veth_probe import probe_veth
+from nfvbed.errors import NfvbedError
+from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, libc
+from nfvbed.records import Readiness, Support
+from nfvbed.spec.variant import Variant
+
+_NAME = "nfvbed-probe"
+FIX = (
+    "modprobe openvswitch; a kernel without it (CONFIG_OPENVSWITCH): boot another, Debian's own has it; or see it work"
+    " in a virtual machine: make node, then nfvbed doctor --site guest-node"
+)
+
+
+def try_kernel_datapath(variant: Variant) -> Support:
+    """Look for veth links as the generator needs them, for Open vSwitch's programs, and for the kernel's datapath."""
+    veth = probe_veth(variant)
+    if veth.readiness is Readiness.UNSUPPORTED:
+        return veth
+    reason = in_thread(_datapath_reason)
+    if reason:
+        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=FIX)
+    try:
+        run_version(str(locate().vswitchd))
+    except NfvbedError as failure:
+        reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
+        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+    return veth
+
+
+def _datapath_reason() -> str:
+    """Why there is no datapath; called in a thread of its own, whose namespace goes with it."""
+    if libc.unshare(CLONE_NEWNET) != 0:
+        return "no network namespace can be made: not root"
+    try:
+        try_datapath(_NAME)
+    except OSError as failure:
+        return f"the kernel makes no Open vSwitch datapath: {failure.strerror or failure}"
+    return ""

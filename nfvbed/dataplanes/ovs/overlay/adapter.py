@@ -1,0 +1,125 @@
+"""Two hosts in one lab, each an Open vSwitch on the userspace datapath, joined by a tunnel; or one of them."""
+
+from pathlib import Path
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.ovs import reading
+from nfvbed.dataplanes.ovs.overlay import watch
+from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
+from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
+from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
+from nfvbed.dataplanes.ovs.overlay.placement import host_plans
+from nfvbed.dataplanes.ovs.overlay.watch import HostView
+from nfvbed.dataplanes.ovs.probe import try_open_vswitch
+from nfvbed.dataplanes.ports import vhost_user
+from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.errors import DeployError
+from nfvbed.host.generator import IDLE_PORT
+from nfvbed.host.processes import check_alive
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, Hop, QualityWarning, Support, SwitchCounters, WorkThread
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant, options_of
+
+
+class OvsOverlay(DataPlane):
+    """The path's ports are vhost-user sockets on the br-int of the host that they are on."""
+
+    kind = "ovs-overlay"
+
+    def __init__(self) -> None:
+        self._workspaces: dict[str, Workspace] = {}
+
+    def probe(self, variant: Variant) -> Support:
+        """Look for the programs, run them, and look for the memory of all hosts; nothing is started that polls."""
+        options = options_of(variant, OvsOverlayOptions)
+        return try_open_vswitch(variant, options.hosts * options.socket_memory_mib)
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Start the hosts, join their underlay, bring the rules in."""
+        variant, plan, workspace = request.variant, request.layout, request.workspace
+        options = options_of(variant, OvsOverlayOptions)
+        require_vnf(plan, request.vnf, variant)
+        sockets = vhost_user.sockets(workspace.directory, port_numbers(plan))
+        steps = Steps()
+        made = bring_up(request, sockets, steps)
+        self._workspaces[workspace.id] = workspace
+        return Deployment(
+            id=workspace.id,
+            variant=variant.name,
+            site="lab",
+            topology=plan.name,
+            ports=vhost_user.server_ports([sockets[f"p{end}"] for end in plan.outside], options.rx_queue_size),
+            vnf_ports=vnf_ports(
+                plan,
+                lambda end: vhost_user.vnf_port(end, sockets[end.name], options.rx_queue_size, queues_of(request.vnf)),
+            ),
+            threads=_threads(workspace, made.hosts),
+            run_directory=str(workspace.directory),
+            control=_control(request, made),
+            versions={
+                "openvswitch": reading.version(made.hosts[0].instance.control_socket),
+                "dpdk": made.dpdk_version,
+            },
+            steps=steps.done,
+            doubts=(QualityWarning.CORES_SHARED,) if options.shares_core else (),
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that every host's ovs-vswitchd lives."""
+        for view in watch.views(deployment.control):
+            check_alive(self._workspace(deployment).process(view.process))
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Frames that the path's ports received on all hosts; cycles where each host has a core of its own."""
+        views = watch.views(deployment.control)
+        try:
+            return watch.counters(views, self._ports(deployment, views))
+        except DeployError:
+            self.verify(deployment)
+            raise
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """p0, the hosts' datapaths and underlay ports where the path crosses, the ports of the VNFs, p1."""
+        views = watch.views(deployment.control)
+        try:
+            return watch.hops(views, self._ports(deployment, views))
+        except DeployError:
+            self.verify(deployment)
+            raise
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The PMD threads of all hosts."""
+        workspace = self._workspace(deployment)
+        pids = [workspace.process(view.process).pid for view in watch.views(deployment.control)]
+        return tuple(thread for pid in pids for thread in reading.pmd_threads(pid))
+
+    def _ports(self, deployment: Deployment, views: tuple[HostView, ...]) -> tuple[dict[str, int], ...]:
+        return tuple(plan.ports for plan in host_plans(layout(deployment.topology), len(views)))
+
+    def _workspace(self, deployment: Deployment) -> Workspace:
+        if deployment.id not in self._workspaces:
+            self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
+        return self._workspaces[deployment.id]
+
+
+def _threads(workspace: Workspace, hosts: tuple[OverlayHost, ...]) -> tuple[WorkThread, ...]:
+    pids = [workspace.process(host.instance.switch_name).pid for host in hosts]
+    return tuple(thread for pid in pids for thread in reading.pmd_threads(pid))
+
+
+def _control(request: DeployRequest, made: Overlay) -> dict[str, str]:
+    control = {watch.HOSTS: ",".join(host.name for host in made.hosts)}
+    for host, count in zip(made.hosts, made.counts, strict=True):
+        control |= HostView(
+            name=host.name,
+            process=host.instance.switch_name,
+            netns=host.netns,
+            unixctl=str(host.instance.control_socket),
+            integration=str(host.instance.management_socket(INTEGRATION)),
+            physical=str(host.instance.management_socket(PHYSICAL)) if host.tunnelled else "",
+            rules=count,
+            shares_core=host.options.shares_core,
+        ).as_control()
+    return control | ({IDLE_PORT: vhost_user.IDLE} if len(request.layout.outside) == 1 else {})

@@ -1,0 +1,90 @@
+"""Options of Open vSwitch hosts that a tunnel joins."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from nfvbed.dataplanes.ovs.userspace import refuse_unless_vhost_user
+from nfvbed.records import PortKind
+from nfvbed.spec.options import DataPlaneOptions
+from nfvbed.spec.rings import RingSize
+from nfvbed.spec.vnf import VnfChoice
+
+MOST_RULES = 103_000
+"""About as many as the hosts of SIGCOMM 2021 had ("Revisiting the Open vSwitch Dataplane Ten Years Later")."""
+MANY_RULES = 10_000
+"""More are not written in a second or two."""
+LEAST_RULES = 200
+"""A pipeline for the longest chain, with connection tracking, is smaller."""
+
+
+class OvsOverlayOptions(DataPlaneOptions):
+    """One or two hosts, each an Open vSwitch of its own on the userspace datapath with DPDK."""
+
+    dataplane: Literal["ovs-overlay"]
+    hosts: Literal[1, 2] = 2
+    """With two, the first half of the path is on the first host, and cables between the halves go through the tunnel;
+    with one there is no tunnel."""
+    tunnel: Literal["geneve", "vxlan"] = "geneve"
+    """The encapsulation between two hosts; every cable has a network identifier of its own."""
+    underlay: Literal["memif", "veth"] = "memif"
+    """The link between two hosts: shared memory, or a veth pair, which can be captured and is slow."""
+    underlay_mtu: int = Field(1600, ge=576, le=2000)
+    """Of that link, in bytes of an outer frame's IP packet: the tunnel adds 50 bytes to a frame."""
+    conntrack: bool = False
+    """Track the connections of every port, where a frame comes from it and where it goes to it."""
+    rules: int = Field(0, ge=0, le=MOST_RULES)
+    """OpenFlow rules of each host; the path's own are among them. 0: the path's own alone."""
+    pmd_cores: int = Field(1, ge=1, le=2)
+    """1: the poll-mode threads of two hosts share one core and yield it to each other; 2: each host has its own."""
+    rx_queue_size: RingSize = 1024
+    """Descriptors of each ring of its ports; a power of two."""
+    socket_memory_mib: int = Field(256, ge=64, le=65536)
+    """DPDK's memory on each host."""
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Sockets."""
+        return (PortKind.VHOST_USER,)
+
+    @property
+    def switch_cores(self) -> int:
+        """Its PMD threads'."""
+        return self.pmd_cores
+
+    @property
+    def ring_size(self) -> int:
+        """That of its ports."""
+        return self.rx_queue_size
+
+    @property
+    def ring_memory_mib(self) -> int:
+        """One host's."""
+        return self.socket_memory_mib
+
+    @property
+    def shares_core(self) -> bool:
+        """Whether two hosts poll on one core."""
+        return self.hosts > self.pmd_cores
+
+    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
+        """All of its ports are vhost-user sockets."""
+        refuse_unless_vhost_user(choice, "ovs-overlay")
+        return PortKind.VHOST_USER
+
+    @property
+    def slow_to_deploy(self) -> bool:
+        """Two hosts with many rules take long, as both write theirs beside the threads that poll."""
+        return self.hosts > 1 and self.rules > MANY_RULES
+
+    @model_validator(mode="after")
+    def cores_have_hosts(self) -> Self:
+        if self.pmd_cores > self.hosts:
+            raise ValueError(f"pmd_cores ({self.pmd_cores}) must be at most hosts ({self.hosts})")
+        return self
+
+    @model_validator(mode="after")
+    def rules_hold_the_path(self) -> Self:
+        if 0 < self.rules < LEAST_RULES:
+            raise ValueError(f"rules must be 0 (the path's own) or at least {LEAST_RULES}, and is {self.rules}")
+        return self

@@ -1,0 +1,123 @@
+"""What the hosts of an overlay that stands tell of themselves."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.dataplanes.ovs import reading, unixctl
+from nfvbed.dataplanes.ovs.controller import BridgeController
+from nfvbed.dataplanes.ovs.overlay.host import UNDERLAY_NUMBER, UNDERLAY_PORT
+from nfvbed.dataplanes.ovs.overlay.placement import TUNNEL_PORT
+from nfvbed.records import NOT_SEPARABLE, Hop, Separable, SwitchCounters
+
+HOSTS = "hosts"
+"""In a deployment's control: the names of its hosts, with commas."""
+SHARED_SOURCE = "not-separable: the hosts' poll-mode threads share a core, and count each other's time"
+
+
+@dataclass(frozen=True)
+class HostView:
+    """Where a host is looked into; kept in the deployment's control."""
+
+    name: str
+    process: str
+    """Name of its ovs-vswitchd in the workspace."""
+    netns: str
+    unixctl: str
+    integration: str
+    """OpenFlow socket of br-int."""
+    physical: str
+    """Of br-phy; empty where there is no tunnel."""
+    rules: int
+    """That br-int holds."""
+    shares_core: bool
+
+    def as_control(self) -> dict[str, str]:
+        """Write it down."""
+        values = dataclasses.asdict(self)
+        return {f"{self.name}.{key}": str(value) for key, value in values.items() if key != "name"}
+
+    @property
+    def _control(self) -> dict[str, str]:
+        return {"unixctl": self.unixctl, "openflow": self.integration, "bridge": f"{self.name} br-int"}
+
+
+def views(control: Mapping[str, str]) -> tuple[HostView, ...]:
+    """Read what `as_control` has written, of all hosts."""
+    return tuple(
+        HostView(
+            name=name,
+            rules=int(control[f"{name}.rules"]),
+            shares_core=control[f"{name}.shares_core"] == str(True),
+            **{key: control[f"{name}.{key}"] for key in ("process", "netns", "unixctl", "integration", "physical")},
+        )
+        for name in control[HOSTS].split(",")
+    )
+
+
+def counters(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> SwitchCounters:
+    """Read and add up the counters of all hosts.
+
+    Args:
+        hosts: that stand.
+        ports: of each host, the path's ports by name.
+    """
+    found = [reading.counters(host._control, mine) for host, mine in zip(hosts, ports, strict=True)]
+    shared = any(host.shares_core for host in hosts)
+    cycles: Separable = NOT_SEPARABLE
+    if not shared:
+        cycles = sum(counted.busy_cycles for counted in found if counted.busy_cycles != NOT_SEPARABLE)
+    return SwitchCounters(
+        packets=sum(counted.packets for counted in found),
+        busy_cycles=cycles,
+        source=SHARED_SOURCE if shared else found[0].source,
+        raw={host.name: counted.raw | _tunnel(host) for host, counted in zip(hosts, found, strict=True)},
+    )
+
+
+def hops(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> tuple[Hop, ...]:
+    """Read the counters along the path.
+
+    Args:
+        hosts: that stand, in the order of the path.
+        ports: of each host, the path's ports by name, in that order.
+    """
+    path: list[Hop] = []
+    for place, (host, mine) in enumerate(zip(hosts, ports, strict=True)):
+        # A host without a port of the path would not be on it.
+        first, datapath, *others = reading.hops(host._control, mine)
+        wire = [_underlay(host)] if host.physical else []
+        if place == 0:
+            path += [first, datapath, *others, *wire] if not wire else [first, *others, datapath, *wire]
+        else:
+            path += [*wire, datapath, first, *others]
+    return tuple(path)
+
+
+def connections(host: HostView) -> list[str]:
+    """Read the connections that a host's datapath tracks, one a line, in the switch's words."""
+    return unixctl.command(Path(host.unixctl), "dpctl/dump-conntrack").splitlines()
+
+
+def datapath_flows(host: HostView) -> list[str]:
+    """Read the flows that a host's datapath has cached, one a line, in the switch's words."""
+    return unixctl.command(Path(host.unixctl), "dpctl/dump-flows").splitlines()
+
+
+def _underlay(host: HostView) -> Hop:
+    with BridgeController(Path(host.physical)) as bridge:
+        return reading.port_hop(f"{host.name} br-phy port {UNDERLAY_PORT}", bridge.ports()[UNDERLAY_NUMBER])
+
+
+def _tunnel(host: HostView) -> dict[str, dict[str, int | None]]:
+    """Read what went through the tunnel and over the underlay."""
+    if not host.physical:
+        return {}
+    with BridgeController(Path(host.integration)) as bridge:
+        tunnel = bridge.ports()[TUNNEL_PORT]
+    wire = _underlay(host)
+    return {
+        "tunnel": {"rx_packets": tunnel.rx_packets, "tx_packets": tunnel.tx_packets},
+        "underlay": {"rx_packets": wire.rx_packets, "tx_packets": wire.tx_packets},
+    }

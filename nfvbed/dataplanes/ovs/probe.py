@@ -1,0 +1,85 @@
+"""Whether this host can run Open vSwitch with DPDK: found by running it and asking for its memory."""
+
+import os
+import subprocess
+
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
+from nfvbed.host.hugepages import MORE_PAGES
+from nfvbed.host.native import native_binary
+from nfvbed.host.workspace import Workspace
+from nfvbed.patience import patient
+from nfvbed.records import Readiness, Support
+from nfvbed.spec.variant import Variant
+
+_TIMEOUT_S = patient(10.0)
+
+
+def try_open_vswitch(variant: Variant, least_mib: int) -> Support:
+    """Run the switch's program, and set its hugepages aside and give them back.
+
+    A CPU that DPDK was not built for ends the program before it writes its version, so that is tried as well.
+
+    Args:
+        variant: as declared.
+        least_mib: of hugepages, with which it still works.
+    """
+    try:
+        if os.geteuid() != 0:
+            raise PrerequisiteError("Open vSwitch with DPDK needs root", fix="run it with sudo")
+        run_version(str(locate().vswitchd))
+        native_binary("nfvgen")
+        is_short = try_memory(variant.hugepages_mib, least_mib)
+    except NfvbedError as failure:
+        reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
+        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+    if is_short:
+        return Support(
+            variant=variant.name,
+            readiness=Readiness.DEGRADED,
+            reason=f"fewer hugepages than the {variant.hugepages_mib} MiB that it asks for: results will say so",
+            fix=MORE_PAGES,
+        )
+    return Support(variant=variant.name, readiness=Readiness.READY)
+
+
+def run_version(program: str) -> None:
+    """Run Open vSwitch's program with DPDK for its version.
+
+    Raises:
+        PrerequisiteError: it does not run, or is built without DPDK.
+    """
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise PrerequisiteError(
+            "Open vSwitch does not run", where=program, observed=str(failure), fix="make setup"
+        ) from failure
+    if done.returncode or "DPDK" not in done.stdout:
+        observed = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
+        raise PrerequisiteError(
+            "Open vSwitch with DPDK does not run", where=program, observed=observed, fix="make setup"
+        )
+
+
+def try_memory(hugepages_mib: int, least_mib: int | None = None) -> bool:
+    """Set hugepages aside and give them back.
+
+    Args:
+        hugepages_mib: wanted.
+        least_mib: what will do; None: all of it.
+
+    Returns:
+        Whether there are fewer than wanted.
+
+    Raises:
+        PrerequisiteError: there are too few.
+    """
+    workspace = Workspace.create()
+    try:
+        workspace.hugepages(hugepages_mib, least_mib=least_mib)
+        return workspace.short_of_hugepages
+    except OSError as failure:
+        raise DeployError("hugepages cannot be set aside", observed=str(failure)) from failure
+    finally:
+        workspace.close()

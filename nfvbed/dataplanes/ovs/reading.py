@@ -1,0 +1,104 @@
+"""What a running switch tells of itself, put into nfvbed's records."""
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from nfvbed.dataplanes.ovs import pmd, unixctl
+from nfvbed.dataplanes.ovs.controller import BridgeController
+from nfvbed.dataplanes.ovs.openflow import PortCounters
+from nfvbed.records import Hop, Role, SwitchCounters, WorkThread
+
+_VERSION = re.compile(r"\d+\.\d+[.\d]*")
+_PMD_NAME = re.compile(r"^pmd-c(?P<core>\d+)/")
+
+DATAPATH_DROPS = (
+    "drop_action_of_pipeline",
+    "datapath_drop_upcall_error",
+    "datapath_drop_lock_error",
+    "datapath_drop_rx_invalid_packet",
+    "datapath_drop_invalid_port",
+)
+"""Coverage counters of frames that the datapath dropped; the first one: by a rule, or for want of one."""
+
+
+def counters(control: Mapping[str, str], ports: Mapping[str, int]) -> SwitchCounters:
+    """Read the counters of the ports and of the PMD threads.
+
+    Args:
+        control: the deployment's management sockets (`unixctl`, `openflow`).
+        ports: names and OpenFlow numbers of the measured ports.
+    """
+    with BridgeController(Path(control["openflow"])) as bridge:
+        counted = bridge.ports()
+    threads = pmd.parse_statistics(unixctl.command(Path(control["unixctl"]), "dpif-netdev/pmd-stats-show"))
+    return SwitchCounters(
+        packets=sum(counted[number].rx_packets or 0 for number in ports.values()),
+        busy_cycles=sum(thread.busy_cycles for thread in threads),
+        source=pmd.SOURCE,
+        raw={
+            "pmd": [dataclasses.asdict(thread) for thread in threads],
+            "ports": {name: port_totals(counted[number]) for name, number in ports.items()},
+        },
+    )
+
+
+def version(control_socket: Path) -> str:
+    """Read the switch's version ("3.1.0")."""
+    text = unixctl.command(control_socket, "version")
+    match = _VERSION.search(text)
+    return match.group() if match else text.strip()
+
+
+def hops(control: Mapping[str, str], ports: Mapping[str, int]) -> tuple[Hop, ...]:
+    """Read the counters along the path: the first port, the datapath, the other ports.
+
+    Args:
+        control: the deployment's management sockets (`unixctl`, `openflow`) and `bridge`.
+        ports: names and OpenFlow numbers, in the order of the path.
+    """
+    socket = Path(control["unixctl"])
+    with BridgeController(Path(control["openflow"])) as bridge:
+        counted = bridge.ports()
+    threads = pmd.parse_statistics(unixctl.command(socket, "dpif-netdev/pmd-stats-show"))
+    drops = {name: int(unixctl.command(socket, "coverage/read-counter", name)) for name in DATAPATH_DROPS}
+    drops["failed_upcalls"] = sum(thread.failed_upcalls for thread in threads)
+    first, *others = (port_hop(f"{control['bridge']} port {name}", counted[number]) for name, number in ports.items())
+    return first, Hop(name=f"{control['bridge']} datapath", drops=drops), *others
+
+
+def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
+    """Find the poll-mode threads of a switch by their names, which carry the core."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            name = (task / "comm").read_text().strip()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended meanwhile
+        if match := _PMD_NAME.match(name):
+            thread = WorkThread(
+                role=Role.SWITCH, pid=pid, tid=int(task.name), core=int(match["core"]), name=name, polling=True
+            )
+            found.append(thread)
+    return tuple(sorted(found, key=lambda thread: (thread.core, thread.tid)))
+
+
+def port_hop(name: str, port: PortCounters) -> Hop:
+    """Put one port's counters into a hop."""
+    # A port without a peer has no counters yet, and has moved nothing.
+    return Hop(name=name, rx_packets=port.rx_packets or 0, tx_packets=port.tx_packets or 0, drops=_drops(port))
+
+
+def _drops(port: PortCounters) -> dict[str, int]:
+    """Give a port's drops: the reasons where the switch names them, else the total."""
+    named = {name: count for name, count in port.reasons.items() if name.endswith("_drops")}
+    drops = {"rx_dropped": port.rx_dropped or 0, "rx_errors": port.rx_errors or 0}
+    return drops | (named or {"tx_dropped": port.tx_dropped or 0})
+
+
+def port_totals(port: PortCounters) -> dict[str, int | None]:
+    """Give one port's counters as they are kept with a trial."""
+    totals = {"rx_packets": port.rx_packets, "tx_packets": port.tx_packets, "tx_dropped": port.tx_dropped}
+    own = {name: count for name, count in port.reasons.items() if name.startswith("ovs_")}
+    return totals | _drops(port) | own

@@ -1,0 +1,88 @@
+"""What `dpif-netdev/pmd-rxq-show` says: which receive queue is polled by which thread, and what load it is.
+
+It is text, as Open vSwitch has no other form of it (no JSON either, up to 3.5). Checked against Open vSwitch 3.1.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.dataplanes.ovs import unixctl
+from nfvbed.errors import DeployError, InternalError
+
+COMMAND = "dpif-netdev/pmd-rxq-show"
+INTERVAL_S = 5
+"""The switch adds its queues' cycles up in intervals of so long (PMD_INTERVAL_LEN), of which it keeps a minute."""
+
+_WINDOW = re.compile(r"^Displaying last (\d+) seconds pmd usage")
+_THREAD = re.compile(r"^pmd thread numa_id (?P<numa>-?\d+) core_id (?P<core>\d+):$")
+_QUEUE = re.compile(
+    r"^\s+port: (?P<port>\S+)\s+queue-id:\s*(?P<queue>\d+)\s+\((?P<state>\w+)\)\s+pmd usage:\s+"
+    r"(?:(?P<usage>\d+) %|NOT AVAIL)\s*$"
+)
+
+
+@dataclass(frozen=True)
+class QueueLoad:
+    """One receive queue of a port."""
+
+    core: int
+    """Of the thread that polls it."""
+    numa: int
+    port: str
+    queue: int
+    enabled: bool
+    usage_percent: int | None
+    """Part of the thread's cycles that its packets took, in whole percent; None: not known yet."""
+
+
+@dataclass(frozen=True)
+class QueueLoads:
+    """All receive queues."""
+
+    queues: tuple[QueueLoad, ...]
+    window_s: int | None
+    """Over how long, ending at the last full interval; None: this Open vSwitch does not say (a minute)."""
+
+
+def read_loads(socket: Path, seconds: int) -> QueueLoads:
+    """Ask a switch for the loads over the last seconds, in full intervals; one before 3.1 always gives a minute.
+
+    Raises:
+        DeployError: it does not answer.
+        InternalError: it writes another form than is known.
+    """
+    wanted = max(INTERVAL_S, seconds // INTERVAL_S * INTERVAL_S)
+    try:
+        text = unixctl.command(socket, COMMAND, "-secs", str(wanted))
+    except DeployError:
+        text = unixctl.command(socket, COMMAND)
+    return parse_loads(text)
+
+
+def parse_loads(text: str) -> QueueLoads:
+    """Read the text.
+
+    Raises:
+        InternalError: a queue's line is not in the form that is known.
+    """
+    window: int | None = None
+    place: tuple[int, int] | None = None
+    found = []
+    for line in text.splitlines():
+        if match := _WINDOW.match(line):
+            window = int(match[1])
+        elif match := _THREAD.match(line):
+            place = (int(match["core"]), int(match["numa"]))
+        elif line.lstrip().startswith("port:"):
+            match = _QUEUE.match(line)
+            if match is None or place is None:
+                raise InternalError(
+                    f"{COMMAND} is not in the form that is known",
+                    observed=line,
+                    fix="report this with the version of Open vSwitch",
+                )
+            usage = int(match["usage"]) if match["usage"] else None
+            enabled = match["state"] == "enabled"
+            found.append(QueueLoad(*place, match["port"], int(match["queue"]), enabled, usage))
+    return QueueLoads(tuple(found), window)

@@ -1,0 +1,232 @@
+"""The interface of a steering, and the registry: how a path gets into a bridge and what is read of it there.
+
+All of them give the same forwarding (`path.py`); they differ in who writes the rules. None keeps anything in memory:
+another process reads and removes what one has set up.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import ClassVar
+
+from nfvbed.dataplanes.ovs import reading, unixctl
+from nfvbed.dataplanes.ovs.controller import BridgeController
+from nfvbed.dataplanes.ovs.openflow import Forwarding, InstalledRule, Rule
+from nfvbed.dataplanes.ovs.steering.path import SteeringPath, cable_rules, path_rules
+from nfvbed.errors import ConfigurationError, DeployError, PrerequisiteError
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Hop
+from nfvbed.spec.onos import OnosSpec
+
+
+@dataclass(frozen=True)
+class SteeredBridge:
+    """A bridge that stands with its ports, and where a controller of its own may run."""
+
+    name: str
+    management: Path
+    """Its OpenFlow management socket."""
+    database: Path
+    """The socket of the switch's database."""
+    unixctl: Path
+    """Where the switch takes commands."""
+    workspace: Workspace
+    """Of the switch: its directory is the switch's run directory."""
+    netns: str
+    """Path of the switch's network namespace."""
+    cores: tuple[int, ...]
+    """Where a controller runs: control cores."""
+
+
+@dataclass(frozen=True)
+class SteeringReport:
+    """What setting a path up took."""
+
+    steps: tuple[tuple[str, int], ...]
+    """(step, duration in ns); together from the request until every rule is in force (barrier)."""
+    rules: int
+    """How many are in force."""
+
+
+@dataclass(frozen=True)
+class CableCounters:
+    """Frames that a cable's rules have matched."""
+
+    name: str
+    """`br0 p0 - v0p0`."""
+    forward_packets: int
+    """From the end nearer to outside end 0 to the other."""
+    backward_packets: int
+    cookies: tuple[int, ...]
+    """Of its rules in the switch."""
+
+
+class Steering(ABC):
+    """Brings a path's rules into a bridge."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def set_up(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
+        """Bring the rules in; all are in force when it returns.
+
+        Raises:
+            ConfigurationError: the path cannot be steered.
+            DeployError: a rule was refused, or whoever was to write them did not.
+            PrerequisiteError, UnsupportedError: this steering cannot be used here.
+        """
+
+    @abstractmethod
+    def tear_down(self, bridge: SteeredBridge) -> None:
+        """Remove the rules, and end what was started for them. Idempotent."""
+
+    def verify(self, bridge: SteeredBridge) -> None:  # noqa: B027  most have nothing that could end
+        """Check that what the path needs still lives.
+
+        Raises:
+            SwitchDiedError: a controller has ended; with its exit status and last words.
+        """
+
+    def hops(self, bridge: SteeredBridge, path: SteeringPath) -> tuple[Hop, ...]:
+        """Read the counters of the ports as the path meets them: of each cable its first and its second port.
+
+        Raises:
+            DeployError: the switch does not answer.
+        """
+        with BridgeController(bridge.management) as connection:
+            counted = connection.ports()
+        names = [name for cable in path.cables for name in (cable.port_a, cable.port_b)]
+        return tuple(reading.port_hop(f"{bridge.name} port {name}", counted[path.ports[name]]) for name in names)
+
+    def cables(self, bridge: SteeredBridge, path: SteeringPath, *, current: bool = True) -> tuple[CableCounters, ...]:
+        """Read what the rules of each cable have matched, in the order of the path.
+
+        Args:
+            bridge: where.
+            path: that was set up there.
+            current: wait until Open vSwitch has brought the counters of its rules up to date, which it does every half
+                second: this takes up to a second. Without it they may be as old. The ports' (`hops`) never are.
+
+        Raises:
+            DeployError: the switch does not answer, or lacks a rule of the path.
+        """
+        # Twice: the first wait may end with a round that began before the last frame.
+        for _ in range(2 if current else 0):
+            unixctl.command(bridge.unixctl, "revalidator/wait")
+        present = installed(bridge)
+        return tuple(
+            CableCounters(
+                name=f"{bridge.name} {rules.cable.port_a} - {rules.cable.port_b}",
+                forward_packets=sum(_find(bridge, present, rule).packets for rule in rules.forward),
+                backward_packets=sum(_find(bridge, present, rule).packets for rule in rules.backward),
+                cookies=tuple(_find(bridge, present, rule).cookie for rule in (*rules.forward, *rules.backward)),
+            )
+            for rules in cable_rules(path)
+        )
+
+
+def installed(bridge: SteeredBridge) -> dict[Forwarding, InstalledRule]:
+    """Read the bridge's rules, by what they do.
+
+    Raises:
+        DeployError: the switch does not answer.
+    """
+    with BridgeController(bridge.management) as connection:
+        return {rule.forwarding: rule for rule in connection.installed_rules()}
+
+
+def forget_cached(bridge: SteeredBridge) -> None:
+    """Let the datapath forget what it has cached of earlier rules.
+
+    After the barrier the rules are in force for what is looked up anew; what a port has had frames of before (dropped,
+    for want of a rule) would stay as it was until Open vSwitch revalidates it, some milliseconds later.
+
+    Raises:
+        DeployError: the switch does not answer.
+    """
+    unixctl.command(bridge.unixctl, "revalidator/purge")
+
+
+def check_forwarding(bridge: SteeredBridge, path: SteeringPath) -> int:
+    """Check that the bridge has exactly the path's rules, whoever wrote them.
+
+    Returns:
+        How many.
+
+    Raises:
+        DeployError: some are missing, or there are others.
+    """
+    wanted = {rule.forwarding for rule in path_rules(path)}
+    present = set(installed(bridge))
+    if wanted != present:
+        raise DeployError(
+            "the bridge's rules are not those of the path",
+            where=bridge.name,
+            observed=f"{len(wanted - present)} of {len(wanted)} are missing, {len(present - wanted)} are foreign",
+            fix="see that nobody else writes to this bridge (ONOS: its applications fwd, proxyarp, lldpprovider do)",
+        )
+    return len(present)
+
+
+def wait_for_forwarding(bridge: SteeredBridge, path: SteeringPath, patience_s: float = 15.0) -> None:
+    """Wait until whoever writes the rules of a bridge has written them again.
+
+    Raises:
+        DeployError: they are not there in time.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            check_forwarding(bridge, path)
+            return
+        except DeployError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
+
+
+def steering(kind: str, onos: OnosSpec | None = None) -> Steering:
+    """Give a steering.
+
+    Args:
+        kind: `static`, `controller` or `onos`.
+        onos: the site's, which only `onos` needs.
+
+    Raises:
+        ConfigurationError: there is none of that name, or the site has no ONOS.
+        PrerequisiteError: a library that it needs is missing.
+    """
+    place = _STEERINGS.get(kind)
+    if place is None:
+        known = ", ".join(_STEERINGS)
+        raise ConfigurationError(f"there is no steering {kind!r}", where="steering", observed=f"there are {known}")
+    module_name, _, class_name = place.partition(":")
+    try:
+        module = import_module(module_name)
+    except ImportError as failure:
+        raise PrerequisiteError(
+            f"steering {kind} needs a Python library", where=module_name, observed=str(failure), fix="make setup"
+        ) from failure
+    made: Steering = getattr(module, class_name)(onos) if kind == "onos" else getattr(module, class_name)()
+    return made
+
+
+def _find(bridge: SteeredBridge, present: dict[Forwarding, InstalledRule], rule: Rule) -> InstalledRule:
+    found = present.get(rule.forwarding)
+    if found is None:
+        raise DeployError(
+            "the bridge lacks a rule of the path",
+            where=bridge.name,
+            observed=f"none from port {rule.in_port} to {rule.output}",
+            fix="deploy again",
+        )
+    return found
+
+
+_STEERINGS = {
+    "static": "nfvbed.dataplanes.ovs.steering.static:StaticSteering",
+    "controller": "nfvbed.dataplanes.ovs.steering.controller:ControllerSteering",
+    "onos": "nfvbed.dataplanes.ovs.steering.onos:OnosSteering",
+}

@@ -1,0 +1,225 @@
+"""What all of Open vSwitch's data planes share: one bridge in an instance of its own, cables as OpenFlow rules."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.ovs import openflow, reading
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.controller import BridgeController
+from nfvbed.dataplanes.ovs.instance import SWITCH, OvsInstance
+from nfvbed.dataplanes.ovs.options import OvsOptions
+from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering, steering, wait_for_forwarding
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.wiring import port_numbers, require_vnf, steering_path
+from nfvbed.errors import DeployError, UnsupportedError
+from nfvbed.host.processes import check_alive
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, GeneratorPort, Hop, QualityWarning, SwitchCounters, VnfPort, WorkThread
+from nfvbed.spec.layout import layout
+
+BRIDGE = "br0"
+VNF_PORT_MIB = 64
+"""Hugepage memory of each vhost-user port beyond the two that `socket_memory_mib` is for (ADR 0005)."""
+RESET = "ovs-vswitchd killed (SIGKILL), restarted on its database"
+NORMAL = "normal"
+"""In place of a steering: one rule, a learning switch."""
+
+
+@dataclass(frozen=True)
+class StartedSwitch:
+    """A switch that runs with its bridge and all ports; no rules yet."""
+
+    instance: OvsInstance
+    netns: str
+    """Path of the switch's network namespace."""
+    ports: tuple[GeneratorPort, ...]
+    vnf_ports: tuple[tuple[VnfPort, ...], ...]
+    threads: tuple[WorkThread, ...]
+    daemon_cores: tuple[int, ...]
+    """Where ovs-vswitchd's own threads may run."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Beside Open vSwitch's own."""
+    control: Mapping[str, str] = field(default_factory=dict)
+    """What else is to be known of it."""
+    doubts: tuple[QualityWarning, ...] = ()
+    """About every trial on it."""
+
+
+class OvsSwitch(DataPlane):
+    """`br0` with the ports p0 and p1 to the generator, v1a and v1b to the first VNF, and so on.
+
+    A data plane says by `start` how the switch and its ports come up; rules, counters, hops and reset are the same.
+    """
+
+    def __init__(self) -> None:
+        self._workspaces: dict[str, Workspace] = {}
+        self._steerings: dict[str, Steering] = {}
+
+    @abstractmethod
+    def options(self, request: DeployRequest) -> OvsOptions:
+        """Give the variant's options; refuse what cannot be."""
+
+    @abstractmethod
+    def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
+        """Start database and switch, make the bridge and all ports of the layout."""
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Start database and switch, add the bridge with all its ports, bring the cables in."""
+        variant, plan, workspace = request.variant, request.layout, request.workspace
+        options = self.options(request)
+        require_vnf(plan, request.vnf, variant)
+        _check_flows(options, plan.vnfs)
+        steps = Steps()
+        started = self.start(request, steps)
+        self._workspaces[workspace.id] = workspace
+        deployment = Deployment(
+            id=workspace.id,
+            variant=variant.name,
+            site="lab",
+            topology=plan.name,
+            ports=started.ports,
+            vnf_ports=started.vnf_ports,
+            threads=started.threads,
+            run_directory=str(workspace.directory),
+            control=_control(request, options, started),
+            versions={"openvswitch": reading.version(started.instance.control_socket), **started.versions},
+            doubts=started.doubts,
+        )
+        self._join(request, deployment, steps)
+        return deployment.model_copy(update={"steps": steps.done})
+
+    def _join(self, request: DeployRequest, deployment: Deployment, steps: Steps) -> None:
+        """Bring the cables into the bridge."""
+        bridge = self._bridge(deployment)
+        kind = deployment.control["steering"]
+        if kind == NORMAL:
+            with steps.timed("deploy.rules"), BridgeController(bridge.management) as connection:
+                connection.add_rules([openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)])
+            return
+        self._steerings[deployment.id] = writer = steering(kind, request.onos)
+        steps.add(writer.set_up(bridge, steering_path(request.layout)).steps)
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that ovs-vswitchd lives, and what writes its rules."""
+        check_alive(self._workspace(deployment).process(SWITCH))
+        writer = self._steering(deployment)
+        if writer is not None:
+            writer.verify(self._bridge(deployment))
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Frames that all ports received, the PMD threads' cycles and caches, the ports' drops.
+
+        The ports' counts are those of the cables too, hop by hop. The rules' own are left out: the switch brings them
+        up to date every half second, and to wait for that twice a trial took longer than the trials.
+        """
+        try:
+            return reading.counters(deployment.control, port_numbers(layout(deployment.topology)))
+        except DeployError:
+            self.verify(deployment)
+            raise
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """p0, the datapath, the ports of the VNFs, p1; their counters and reasons of drops as they are now."""
+        try:
+            return reading.hops(deployment.control, port_numbers(layout(deployment.topology)))
+        except DeployError:
+            self.verify(deployment)
+            raise
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The PMD threads."""
+        return reading.pmd_threads(self._workspace(deployment).process(SWITCH).pid)
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Kill ovs-vswitchd and start it again on its database, then bring the rules in that died with it.
+
+        The database lives on, and so do the other sides of the ports, which wait for the switch. A controller writes
+        its rules by itself once the switch has found it again.
+        """
+        bridge, workspace = self._bridge(deployment), self._workspace(deployment)
+        cores = tuple(int(core) for core in deployment.control["daemon_cores"].split(","))
+        instance = OvsInstance(workspace, locate(), cores)
+        steps = Steps()
+        with instance.connect() as database:
+            with steps.timed("reset.kill"):
+                workspace.process(SWITCH).kill()
+            with steps.timed("reset.start"):
+                instance.start_switch(bridge.netns)
+                database.wait_until_configured()
+        with steps.timed("reset.rules"):
+            self._rejoin(deployment, bridge)
+        return ResetReport(kind=RESET, steps=steps.done)
+
+    def _rejoin(self, deployment: Deployment, bridge: SteeredBridge) -> None:
+        kind, path = deployment.control["steering"], steering_path(layout(deployment.topology))
+        if kind == NORMAL:
+            with BridgeController(bridge.management) as connection:
+                connection.add_rules([openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)])
+        elif kind == "static":
+            steering(kind).set_up(bridge, path)
+        else:
+            wait_for_forwarding(bridge, path)
+
+    def release(self, deployment: Deployment) -> None:
+        """Take an ONOS's rules away: it is not ours, and would keep them."""
+        writer = self._steerings.pop(deployment.id, None)
+        if writer is not None and writer.kind == "onos":
+            writer.tear_down(self._bridge(deployment))
+
+    def _steering(self, deployment: Deployment) -> Steering | None:
+        """Give the writer of the rules; None where there is none, and of an ONOS that another process knows."""
+        kind = deployment.control["steering"]
+        if deployment.id not in self._steerings and kind not in (NORMAL, "onos"):
+            self._steerings[deployment.id] = steering(kind)
+        return self._steerings.get(deployment.id)
+
+    def _bridge(self, deployment: Deployment) -> SteeredBridge:
+        control: Mapping[str, str] = deployment.control
+        return SteeredBridge(
+            name=control["bridge"],
+            management=Path(control["openflow"]),
+            database=Path(control["database"]),
+            unixctl=Path(control["unixctl"]),
+            workspace=self._workspace(deployment),
+            netns=control["netns"],
+            cores=tuple(int(core) for core in control["control_cores"].split(",")),
+        )
+
+    def _workspace(self, deployment: Deployment) -> Workspace:
+        """Give the workspace that was deployed into, which knows exit statuses, or open it as another process can."""
+        if deployment.id not in self._workspaces:
+            self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
+        return self._workspaces[deployment.id]
+
+
+def _check_flows(options: OvsOptions, vnfs: int) -> None:
+    if options.flows == "normal" and vnfs:
+        raise UnsupportedError(
+            "a learning switch joins all ports with each other, so no path leads through VNFs",
+            where="flows: normal",
+            observed=f"a topology with {vnfs} VNFs",
+            fix="flows: port-to-port, or topology p2p",
+        )
+
+
+def _control(request: DeployRequest, options: OvsOptions, started: StartedSwitch) -> dict[str, str]:
+    instance = started.instance
+    return {
+        "database": str(instance.database_socket),
+        "unixctl": str(instance.control_socket),
+        "openflow": str(instance.management_socket(BRIDGE)),
+        "netns": started.netns,
+        "bridge": BRIDGE,
+        "steering": NORMAL if options.flows == "normal" else options.steering,
+        "control_cores": _cores(request.arrangement.control_cores),
+        "daemon_cores": _cores(started.daemon_cores),
+        **started.control,
+    }
+
+
+def _cores(cores: tuple[int, ...]) -> str:
+    return ",".join(str(core) for core in cores)

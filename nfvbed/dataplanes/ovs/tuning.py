@@ -1,0 +1,115 @@
+"""From a variant's options to Open vSwitch's settings (ovs-vswitchd.conf.db(5)): threads, queues, caches, flows."""
+
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from nfvbed.dataplanes.ovs.options import OvsOptions
+from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
+from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.spec.layout import each_of
+from nfvbed.spec.variant import Variant
+
+_TIMEOUT_S = 10.0
+_VERSION = re.compile(r"\(Open vSwitch\) (\d+)\.(\d+)")
+_MAXSLEEP_SINCE = (3, 1)
+
+
+def bridge_settings(options: OvsOptions) -> dict[str, str]:
+    """Give the bridge's settings (`other_config` of its row)."""
+    return {} if options.mac_table_size is None else {"mac-table-size": str(options.mac_table_size)}
+
+
+def flow_settings(options: OvsOptions) -> dict[str, str]:
+    """Give what the datapath may keep; keys that are not asked for are left to Open vSwitch."""
+    asked = {
+        "flow-limit": options.flow_limit,
+        "max-idle": options.max_idle_ms,
+        "max-revalidator": options.max_revalidator_ms,
+    }
+    return {key: str(value) for key, value in asked.items() if value is not None}
+
+
+def userspace_settings(options: OvsUserspaceOptions) -> dict[str, str]:
+    """Give the settings of threads and caches, and those of flows; what is as by default is not written."""
+    found = flow_settings(options)
+    found |= {"smc-enable": "true"} if options.smc else {}
+    found |= {} if options.emc else {"emc-insert-inv-prob": "0"}
+    found |= {} if options.rxq_assignment == "cycles" else {"pmd-rxq-assign": options.rxq_assignment}
+    found |= {"pmd-maxsleep": str(options.pmd_maxsleep_us)} if options.pmd_maxsleep_us else {}
+    balance = options.auto_load_balance
+    if balance is not None:
+        found |= {
+            "pmd-auto-lb": "true",
+            "pmd-auto-lb-rebal-interval": str(balance.interval_min),
+            "pmd-auto-lb-load-threshold": str(balance.load_percent),
+            "pmd-auto-lb-improvement-threshold": str(balance.improvement_percent),
+        }
+    return found
+
+
+def interface_settings(name: str, options: OvsUserspaceOptions, cores: Sequence[int]) -> dict[str, str]:
+    """Give an interface's settings (`other_config` of its row).
+
+    Args:
+        name: of the port.
+        options: of the variant.
+        cores: of the polling threads, in their order.
+    """
+    threads = options.rxq_affinity.get(name, ())
+    pairs = ",".join(f"{queue}:{cores[thread]}" for queue, thread in enumerate(threads))
+    return {"pmd-rxq-affinity": pairs} if pairs else {}
+
+
+def check_affinity(variant: Variant) -> None:
+    """Make sure that a variant's affinity can be had on one of its topologies at least.
+
+    Raises:
+        UnsupportedError: on none; with what is wrong on the first.
+    """
+    misfits = variant.misfits
+    if misfits and len(misfits) == len(each_of(variant.topologies)):
+        raise next(iter(misfits.values()))
+
+
+def check_version(options: OvsUserspaceOptions, program: Path) -> None:
+    """Make sure that this Open vSwitch has what is asked for; one that lacks a setting takes it without a word.
+
+    Raises:
+        UnsupportedError: it is older.
+        PrerequisiteError: it does not say its version.
+    """
+    if not options.pmd_maxsleep_us:
+        return
+    found = version(program)
+    if found < _MAXSLEEP_SINCE:
+        raise UnsupportedError(
+            "this Open vSwitch has no pmd-maxsleep",
+            where=f"pmd_maxsleep_us: {options.pmd_maxsleep_us}",
+            observed=f"version {found[0]}.{found[1]}; it came with {_MAXSLEEP_SINCE[0]}.{_MAXSLEEP_SINCE[1]}",
+            fix="pmd_maxsleep_us: 0, or a newer Open vSwitch (NFVBED_OVS_DIR)",
+        )
+
+
+def version(program: Path) -> tuple[int, int]:
+    """Ask ovs-vswitchd for its version.
+
+    Raises:
+        PrerequisiteError: it does not run, or does not say.
+    """
+    try:
+        done = subprocess.run(
+            [str(program), "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise PrerequisiteError(
+            "Open vSwitch does not run", where=str(program), observed=str(failure), fix="make setup"
+        ) from failure
+    match = _VERSION.search(done.stdout)
+    if match is None:
+        observed = (done.stdout or done.stderr).strip()[:200]
+        raise PrerequisiteError(
+            "Open vSwitch does not say its version", where=str(program), observed=observed, fix="make setup"
+        )
+    return int(match[1]), int(match[2])

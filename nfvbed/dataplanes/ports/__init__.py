@@ -1,0 +1,1 @@
+"""How the outside and VNFs are attached, whatever the switch; and the ceilings of each kind of port."""

@@ -1,0 +1,63 @@
+"""memif ports: rings in shared memory over a Unix socket, as DPDK's driver and Open vSwitch open them.
+
+Whoever listens must be there before the other side starts: DPDK's client connects once, when its port starts, and not
+again when its peer has gone. So the switch listens, and generator and VNFs connect to it; a VNF that is looped back
+alone listens itself.
+
+Open vSwitch sends from each of its threads on a transmit queue of its own, the main thread on queue 0 and the polling
+threads on those behind it, and a memif has only the rings that its client asks for: with one, what a polling thread
+sends is lost. So its clients receive on one more queue than it has polling threads. The ceilings have one, as testpmd
+and nfvgen send on one.
+"""
+
+from pathlib import Path
+
+from nfvbed.dataplanes.ports.vhost_user import MACS
+from nfvbed.dataplanes.wiring import end_mac
+from nfvbed.errors import InternalError
+from nfvbed.records import GeneratorPort, PortKind, VnfPort
+from nfvbed.spec.layout import End
+
+MOST_THREADS = 15
+"""Polling threads of Open vSwitch: nfvgen receives on 16 queues at most (`native/nfvgen/dpdk/port.c`)."""
+
+
+def queues(threads: int) -> int:
+    """Give the queues on which Open vSwitch's peers receive: for what its main thread and its polling threads send."""
+    return 1 + threads
+
+
+def devargs(device: str, path: Path | str, size: int, *, listens: bool) -> str:
+    """Give DPDK's arguments of a port.
+
+    Args:
+        device: its name, which begins with `net_memif`.
+        path: of the socket.
+        size: of each ring, a power of two; where both sides name one, the client's counts.
+        listens: whether it makes the socket.
+    """
+    role = "server" if listens else "client"
+    return f"{device},role={role},socket={path},socket-abstract=no,id=0,rsize={size.bit_length() - 1}"
+
+
+def generator_port(index: int, path: Path, size: int, *, listens: bool = False, queues: int = 1) -> GeneratorPort:
+    """Give a port of the generator."""
+    spec = f"{devargs(f'net_memif{index}', path, size, listens=listens)},mac={MACS[index]}"
+    return GeneratorPort(engine="dpdk", spec=spec if queues == 1 else f"{spec},rx_queues={queues}", kind=PortKind.MEMIF)
+
+
+def vnf_port(end: End, path: Path, size: int, *, listens: bool = False, queues: int = 1) -> VnfPort:
+    """Give a VNF's port."""
+    if end.vnf is None:
+        raise InternalError("an outside end is no VNF's port", where=str(path))
+    return VnfPort(
+        name=end.name,
+        vnf=end.vnf,
+        port=end.port,
+        kind=PortKind.MEMIF,
+        address=str(path),
+        mac=end_mac(end),
+        queues=queues,
+        queue_size=size,
+        listens=listens,
+    )

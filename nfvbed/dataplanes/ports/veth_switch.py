@@ -1,0 +1,189 @@
+"""What switches between veth ports share that are no bridges: links, cores, counters, hops and the checks of them.
+
+Ports and their peers are those of a bridge's (`bridge_ports.py`), and so is the use of cores (`bridge_cores.py`).
+"""
+
+import platform
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.ports import kernel_links, veth
+from nfvbed.dataplanes.ports import shares as bridge_shares
+from nfvbed.dataplanes.ports.kernel_cores import place
+from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.wiring import require_vnf
+from nfvbed.errors import SwitchDiedError
+from nfvbed.host import coredistance, napi
+from nfvbed.host.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
+from nfvbed.host.namespaces import inside
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    Deployment,
+    Hop,
+    Readiness,
+    Role,
+    Separable,
+    Support,
+    SwitchCounters,
+    WorkThread,
+)
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant
+from nfvbed.units import NS_PER_S
+
+
+class VethSwitch(DataPlane):
+    """Links of a layout, and what a class of its own joins them by."""
+
+    works_in: ClassVar[str]
+    """What its work is part of where it has no threads of its own."""
+    drops: ClassVar[tuple[str, ...]] = ()
+    """Those of its own counters that are drops."""
+
+    def __init__(self) -> None:
+        self._workspaces: dict[str, Workspace] = {}
+
+    @abstractmethod
+    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
+        """Join the ports, which are up; give what is to be kept in the deployment's control."""
+
+    @abstractmethod
+    def check(self, deployment: Deployment) -> None:
+        """Check that what joins the ports lives.
+
+        Raises:
+            SwitchDiedError: it does not.
+        """
+
+    @abstractmethod
+    def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
+        """Read what it counts itself, by the names of the ports; empty: nothing."""
+
+    def versions(self) -> dict[str, str]:
+        """Give the versions of what is under test."""
+        return {"linux": platform.release()}
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Make namespaces and links, put their work onto its cores, and join the ports."""
+        variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
+        addressed = request.vnf is not None and request.vnf.forwarding == "router"
+        plan = BridgePlan(request.layout, require_vnf(request.layout, request.vnf, variant), addressed)
+        steps = Steps()
+        with steps.timed("deploy.namespaces"):
+            spaces = kernel_links.make_spaces(request, plan)
+        with steps.timed("deploy.links"):
+            inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
+            # Past the kernel's stack a frame has no note that its checksum is still to be made: so it is made before.
+            kernel_links.prepare(plan, spaces, False, False)
+            veth.wait_until_up(spaces.switch, plan.veths)
+            if spaces.generator is not None:
+                kernel_links.make_idle(plan, spaces.generator)
+        with steps.timed("deploy.cores"):
+            threads = place(plan, spaces, variant.options.veth_core_use, arrangement)
+        with steps.timed("deploy.switch"):
+            own = self.connect(request, plan, spaces)
+        self._workspaces[workspace.id] = workspace
+        cores = (arrangement.switch_cores[0], arrangement.generator_core)
+        core_use = variant.options.veth_core_use
+        return Deployment(
+            id=workspace.id,
+            variant=variant.name,
+            site="lab",
+            topology=request.layout.name,
+            ports=kernel_links.generator_ports(plan, spaces),
+            vnf_ports=kernel_links.ports_of_vnfs(plan, spaces),
+            threads=threads,
+            run_directory=str(workspace.directory),
+            control={**_control(plan, spaces), **own}
+            | {"core_use": core_use, "tsc_hz": str(coredistance.measure(cores).tsc_hz)},
+            versions=self.versions(),
+            steps=steps.done,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that the switch and the threads live, and that the links are there and up."""
+        self.check(deployment)
+        found = veth.read(deployment.control["switch_netns"], plan_of(deployment).veths)
+        down = [name for name, counted in found.items() if not counted.up]
+        if down:
+            raise SwitchDiedError("links of the switch are down", where=str(down), fix="see who set them down")
+        lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
+        if lost:
+            names = sorted(thread.name for thread in lost)
+            raise SwitchDiedError("NAPI threads of the switch are gone", where=str(names), fix="deploy again")
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Frames that the ports received, what the switch counts itself, and the cycles of its threads."""
+        found = veth.read(deployment.control["switch_netns"], plan_of(deployment).ports)
+        raw: dict[str, Any] = {name: counted.model_dump() for name, counted in found.items()}
+        raw.update({f"{name} switch": dict(counts) for name, counts in self.own_counters(deployment).items()})
+        busy_cycles, source, more = self.busy(deployment)
+        packets = sum(counted.rx_packets for counted in found.values())
+        return SwitchCounters(packets=packets, busy_cycles=busy_cycles, source=source, raw={**raw, **more})
+
+    def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
+        """Give the cycles of its NAPI threads, where they are from, and what they were made of."""
+        times = [napi.run_time_ns(t.tid) for t in deployment.threads if t.role is Role.SWITCH]
+        if not times or None in times:
+            return NOT_SEPARABLE, f"its work is part of {self.works_in} ({deployment.control['core_use']})", {}
+        busy_ns = sum(t for t in times if t is not None)
+        cycles = busy_ns * int(deployment.control["tsc_hz"]) // NS_PER_S
+        return cycles, "scheduler run time of NAPI threads x TSC", {"napi_run_time_ns": busy_ns}
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """g0, s0, the VNFs' ports, s1, g1; what the switch itself dropped is among a port's drops."""
+        plan = plan_of(deployment)
+        within = veth.read(deployment.control["switch_netns"], plan.ports)
+        own = self.own_counters(deployment)
+        path = []
+        for name in plan.ports:
+            hop = veth.hop(f"{self.kind} port {name}", within[name])
+            drops = {key: count for key, count in own.get(name, {}).items() if key in self.drops}
+            path.append(hop.model_copy(update={"drops": hop.drops | drops}))
+        outer = [_generator_hop(deployment, name) for name in plan.generator_links]
+        if 0 in plan.layout.outside:
+            path.insert(0, outer[0])
+        if 1 in plan.layout.outside:
+            path.append(outer[-1])
+        return tuple(path)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The NAPI threads: of the switch's ports, of the generator's."""
+        return napi.still_there(deployment.threads)
+
+    def workspace(self, deployment: Deployment) -> Workspace:
+        """Give the workspace that was deployed into, or open it as another process can."""
+        if deployment.id not in self._workspaces:
+            self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
+        return self._workspaces[deployment.id]
+
+
+def plan_of(deployment: Deployment) -> BridgePlan:
+    """Give the ports of a deployment."""
+    kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
+    return BridgePlan(layout(deployment.topology), next(iter(kinds), None))
+
+
+def unsupported(variant: Variant, reason: str, fix: str) -> Support:
+    """Say that this host cannot run a variant."""
+    return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
+
+
+def _control(plan: BridgePlan, spaces: BridgeSpaces) -> dict[str, str]:
+    control = {"switch_netns": spaces.switch}
+    if spaces.generator is not None:
+        control["generator_netns"] = spaces.generator
+    macs = bridge_shares.first_macs(plan.layout)
+    if macs is not None:
+        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
+    return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})
+
+
+def _generator_hop(deployment: Deployment, name: str) -> Hop:
+    counted = veth.read(deployment.control["generator_netns"], (name,))[name]
+    return veth.hop(f"generator port {name[1:]} ({name})", counted)

@@ -1,0 +1,266 @@
+"""SR-IOV: virtual functions of one network card, joined by the switch in the card."""
+
+import os
+import platform
+from pathlib import Path
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.ports import veth
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.sriov import functions, representors, reset, vfs
+from nfvbed.dataplanes.sriov.functions import FunctionRecord
+from nfvbed.dataplanes.sriov.options import SriovOptions
+from nfvbed.dataplanes.sriov.plan import FunctionPlan, cables, plan_functions
+from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
+from nfvbed.dataplanes.wiring import require_vnf, vnf_ports
+from nfvbed.errors import InternalError, NfvbedError, SwitchDiedError, UnsupportedError
+from nfvbed.host import links
+from nfvbed.host.generator import DESTINATION_MACS
+from nfvbed.host.nics import mellanox, netdevs
+from nfvbed.host.nics.pf import PfPort, choose, discover
+from nfvbed.host.nics.vfio import vfio_reason
+from nfvbed.host.timing import Steps
+from nfvbed.host.topology import read_topology
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    Deployment,
+    GeneratorPort,
+    Hop,
+    PortKind,
+    QualityWarning,
+    Readiness,
+    Support,
+    SwitchCounters,
+    VnfPort,
+    WorkThread,
+)
+from nfvbed.spec.layout import End, layout
+from nfvbed.spec.variant import Variant, options_of
+
+_LEAST = "p2p"
+"""The topology that a probe asks for."""
+
+
+class Sriov(DataPlane):
+    """Virtual functions of one port: two of the generator's, two of each VNF's."""
+
+    kind = "sriov"
+
+    def probe(self, variant: Variant) -> Support:
+        """Read what the cards and their drivers say. Nothing is created: that takes the links of a card down."""
+        options = options_of(variant, SriovOptions)
+        try:
+            if os.geteuid() != 0:
+                raise UnsupportedError("virtual functions can only be made by root", fix="run it with sudo")
+            chosen = choose(options, discover())
+            _check(options, chosen, plan_functions(layout(_LEAST), options, None))
+        except NfvbedError as failure:
+            reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
+            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+        where = f"{chosen.port.name} ({chosen.function.address}, {chosen.function.driver})"
+        reason = f"{where} says that it can have {chosen.function.total_vfs} functions; none was made to try"
+        return Support(variant=variant.name, readiness=Readiness.READY, reason=reason)
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Create the functions, lay their settings down, give them drivers, and take them to who uses them."""
+        options = options_of(request.variant, SriovOptions)
+        require_vnf(request.layout, request.vnf, request.variant)
+        plans = plan_functions(request.layout, options, request.vnf)
+        chosen = choose(options, discover())
+        _check(options, chosen, plans)
+        doubts = _numa_doubts(options, chosen, request.arrangement.generator_core)
+        on, steps = functions.card(chosen, request.workspace.ledger), Steps()
+        with steps.timed("deploy.functions"):
+            netdevs.bring_up(chosen.port.name, on.ledger)
+            found = functions.create(on, options.functions or len(plans), len(plans))
+            representors.enter_mode(chosen, options.embedded_switch, on.ledger)
+        with steps.timed("deploy.settings"):
+            laid_down = functions.lay_down(on, plans)
+        with steps.timed("deploy.drivers"):
+            drivers = functions.give_drivers(on, plans, found)
+            spaces = functions.take_netdevs(on, plans, found, _Spaces(request.workspace).of)
+        with steps.timed("deploy.links"):
+            if options.embedded_switch == "switchdev":
+                representors.join(chosen.port.name, cables(request.layout, plans), on.ledger)
+            for space in sorted(set(spaces.values())):
+                names = tuple(one.netdev for one in plans if spaces.get(one.index) == space)
+                veth.prepare(space, names)
+                netdevs.wait_for_carrier(space, names)
+        records = {
+            one.name: functions.record(one, found[one.index].address, drivers[one.index], spaces, laid_down[one.index])
+            for one in plans
+        }
+        return Deployment(
+            id=request.workspace.id,
+            variant=request.variant.name,
+            site="lab",
+            topology=request.layout.name,
+            ports=tuple(_generator_port(records[f"p{end}"], end, chosen) for end in request.layout.outside),
+            vnf_ports=vnf_ports(request.layout, lambda end: _vnf_port(end, plans, records)),
+            run_directory=str(request.workspace.directory),
+            control=_control(chosen, records),
+            versions={"linux": platform.release(), "pf_driver": chosen.function.driver or ""},
+            steps=steps.done,
+            doubts=doubts,
+        )
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that the card's link is up, and that its functions are there with their drivers and devices."""
+        control = deployment.control
+        own = links.counters(control["pf_interface"])
+        if own is None or not own.up:
+            raise SwitchDiedError(
+                "the physical function is down", where=control["pf_interface"], fix="see who set it down; deploy again"
+            )
+        now = {one.address: one.driver for one in vfs.read_functions(control["pf_address"])}
+        for record in _records(deployment).values():
+            if now.get(record.address) != record.driver:
+                raise SwitchDiedError(
+                    "a virtual function is gone or has another driver",
+                    where=f"{record.name}, {record.address}",
+                    observed=f"driver {now.get(record.address, 'none: no such function')}, was {record.driver}",
+                    fix="see who changed sriov_numvfs or its driver; deploy again",
+                )
+            if record.netns and not veth.read(record.netns, (record.netdev,))[record.netdev].up:
+                raise SwitchDiedError("a virtual function is down", where=f"{record.name} ({record.netdev})")
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """What functions with network devices received; the switch itself is in the card, and no CPU works for it."""
+        counted = _counted(deployment)
+        if not counted:
+            return None
+        return SwitchCounters(
+            packets=sum(hop.rx_packets or 0 for hop in counted.values()),
+            busy_cycles=NOT_SEPARABLE,
+            source="the switch is in the card: no cycles of this machine",
+            raw={name: hop.model_dump() for name, hop in counted.items()},
+        )
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """The functions in the order of the path; one that DPDK or a guest has, only its user can count."""
+        counted = _counted(deployment)
+        return tuple(counted.get(name, Hop(name=_title(record))) for name, record in _records(deployment).items())
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Set the physical function down and up: the card is reset, with the switch in it."""
+        records = tuple(_records(deployment).values())
+        reset.check(records)
+        interface = deployment.control["pf_interface"]
+        ledger = Workspace.attach(Path(deployment.run_directory)).ledger
+        return reset.execute(interface, records, NetlinkVfLink(interface), ledger)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """None: the card switches."""
+        return ()
+
+
+class _Spaces:
+    """Makes each namespace when it is first asked for."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._made: dict[str, str] = {}
+
+    def of(self, name: str) -> str:
+        if name not in self._made:
+            self._made[name] = self._workspace.network_namespace(name)
+        return self._made[name]
+
+
+def _check(options: SriovOptions, chosen: PfPort, plans: tuple[FunctionPlan, ...]) -> None:
+    wanted = max(options.functions or 0, len(plans))
+    mellanox.check(options, chosen, len(plans))
+    if options.functions is not None and options.functions < len(plans):
+        raise UnsupportedError(
+            f"the topology needs {len(plans)} virtual functions",
+            where="options.functions",
+            observed=str(options.functions),
+            fix="leave functions out, or a shorter chain",
+        )
+    vfs.check_number(chosen.function, wanted)
+    representors.check_mode(chosen, options.embedded_switch)
+    if any(_needs_vfio(chosen, one) for one in plans):
+        reason = vfio_reason()
+        if reason:
+            raise UnsupportedError(
+                "functions cannot be given to DPDK or a guest",
+                where="vfio-pci",
+                observed=reason,
+                fix="switch the IOMMU on (intel_iommu=on or amd_iommu=on, iommu=pt) and modprobe vfio-pci; "
+                "or attach: kernel",
+            )
+
+
+def _needs_vfio(chosen: PfPort, one: FunctionPlan) -> bool:
+    return one.use == "guest" or (one.use == "dpdk" and not mellanox.keeps_kernel_driver(chosen.function))
+
+
+def _numa_doubts(options: SriovOptions, chosen: PfPort, core: int) -> tuple[QualityWarning, ...]:
+    here, there = read_topology().node_of(core), chosen.function.numa_node
+    if there is None or there == here:
+        return ()
+    if options.local_numa_only:
+        raise UnsupportedError(
+            "the card is on another NUMA node than the generator",
+            where=f"{chosen.port.name}, {chosen.function.address}",
+            observed=f"card: node {there}, core {core}: node {here}",
+            fix=f"arrange the site's cores on node {there}, take another card, or local_numa_only: false",
+        )
+    return (QualityWarning.WRONG_NUMA_NODE,)
+
+
+def _control(chosen: PfPort, records: dict[str, FunctionRecord]) -> dict[str, str]:
+    control = {
+        "pf_interface": chosen.port.name,
+        "pf_address": chosen.function.address,
+        "functions": functions.to_control(records),
+    }
+    inner = [record.mac for name, record in records.items() if name.startswith("v")]
+    if inner:
+        control[DESTINATION_MACS] = f"{inner[0]},{inner[-1]}"
+    return control
+
+
+def _generator_port(record: FunctionRecord, number: int, chosen: PfPort) -> GeneratorPort:
+    if record.use == "kernel":
+        spec = f"net_af_packet{number},iface={record.netdev},qdisc_bypass=1"
+        return GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VF, netns=record.netns)
+    device = mellanox.dpdk_device(record.address, chosen, record.mac)
+    return GeneratorPort(engine="dpdk", spec=f"pci:{device}", kind=PortKind.VF)
+
+
+def _vnf_port(end: End, plans: tuple[FunctionPlan, ...], records: dict[str, FunctionRecord]) -> VnfPort:
+    name = next(one.name for one in plans if one.end == end)
+    if end.vnf is None:
+        raise InternalError("an outside end is no VNF's port")
+    record = records[name]
+    return VnfPort(
+        name=name,
+        vnf=end.vnf,
+        port=end.port,
+        kind=PortKind.VF,
+        address=record.netdev or record.address,
+        netns=record.netns or None,
+        mac=record.mac,
+    )
+
+
+def _records(deployment: Deployment) -> dict[str, FunctionRecord]:
+    return functions.from_control(deployment.control["functions"])
+
+
+def _counted(deployment: Deployment) -> dict[str, Hop]:
+    """Give the functions with network devices as ports of the switch: it receives what their users send."""
+    found = {}
+    for name, record in _records(deployment).items():
+        if record.netns:
+            user = veth.read(record.netns, (record.netdev,))[record.netdev]
+            drops = {"rx_dropped": user.tx_dropped, "tx_dropped": user.rx_dropped, "rx_errors": user.tx_errors}
+            drops |= {"tx_errors": user.rx_errors}
+            found[name] = Hop(name=_title(record), rx_packets=user.tx_packets, tx_packets=user.rx_packets, drops=drops)
+    return found
+
+
+def _title(record: FunctionRecord) -> str:
+    return f"{record.name}: vf {record.index} ({record.netdev or record.address})"

@@ -1,0 +1,174 @@
+"""Brings the functions of a deployment up, step by step, and takes their devices to who uses them."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.dataplanes.sriov import settings, vfs
+from nfvbed.dataplanes.sriov.plan import FunctionPlan
+from nfvbed.dataplanes.sriov.settings import NetlinkVfLink, VfLink, VfState
+from nfvbed.dataplanes.sriov.vfs import VirtualFunction
+from nfvbed.errors import DeployError, UnsupportedError
+from nfvbed.host import rebind
+from nfvbed.host.entries import DriverEntry
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.nics import binding, mellanox, netdevs
+from nfvbed.host.nics.binding import VFIO
+from nfvbed.host.nics.pf import SYSFS, PfPort, net_ports
+from nfvbed.records import Record
+
+
+class FunctionRecord(Record):
+    """A function as it was set up; kept with the deployment."""
+
+    name: str
+    index: int
+    address: str
+    use: str
+    driver: str
+    mac: str
+    netdev: str = ""
+    """Empty: it has none, or it is not used."""
+    netns: str = ""
+    laid_down: VfState
+    """As read back from the physical function."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What the steps work on."""
+
+    chosen: PfPort
+    ledger: Ledger
+    link: VfLink
+    sysfs: Path = SYSFS
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the card had no functions before."""
+        return self.chosen.function.num_vfs == 0
+
+
+def card(chosen: PfPort, ledger: Ledger) -> Card:
+    """Give the card with its settings over netlink."""
+    return Card(chosen, ledger, NetlinkVfLink(chosen.port.name))
+
+
+def create(on: Card, wanted: int, needed: int) -> tuple[VirtualFunction, ...]:
+    """Make sure of the functions, none of which has a driver when this returns.
+
+    Raises:
+        UnsupportedError: functions that are there already are in use.
+    """
+    found = vfs.create(on.chosen.function, wanted, on.ledger, on.sysfs)[:needed]
+    for one in found:
+        if one.driver is not None:
+            _refuse_used(on, one)
+            override = rebind.read_override(one.address, on.sysfs)
+            on.ledger.record(DriverEntry(address=one.address, previous=one.driver, override=override))
+            rebind.unbind(one.address, override, on.sysfs)
+    return found
+
+
+def _refuse_used(on: Card, one: VirtualFunction) -> None:
+    up = [p.name for p in net_ports(one.address, on.sysfs) if _is_up(on.sysfs / "class/net" / p.name)]
+    if up:
+        raise UnsupportedError(
+            "a virtual function that was there already is in use",
+            where=f"{on.chosen.port.name} vf {one.index}, {one.address}",
+            observed=f"{', '.join(up)} is up",
+            fix=f"ip link set {up[0]} down, if nobody needs it; or choose another card",
+        )
+
+
+def _is_up(folder: Path) -> bool:
+    return bool(int((folder / "flags").read_text(), 0) & 1)
+
+
+def lay_down(on: Card, plans: tuple[FunctionPlan, ...]) -> dict[int, VfState]:
+    """Lay all settings down; the former ones of functions that were there are in the ledger."""
+    ledger = None if on.is_fresh else on.ledger
+    if any(one.settings.min_rate_mbps or one.settings.max_rate_mbps for one in plans):
+        netdevs.wait_for_speed(on.chosen.port.name)
+    return {one.index: settings.apply(on.link, one.index, one.settings, ledger, on.chosen.port.name) for one in plans}
+
+
+def give_drivers(on: Card, plans: tuple[FunctionPlan, ...], found: tuple[VirtualFunction, ...]) -> dict[int, str]:
+    """Bind every function to the driver that its use needs.
+
+    Raises:
+        DeployError: a driver does not take it.
+    """
+    vfs.allow_drivers(on.chosen.function, on.sysfs)
+    stays = mellanox.keeps_kernel_driver(on.chosen.function)
+    drivers = {}
+    for one in plans:
+        wanted = VFIO if one.use == "guest" or (one.use == "dpdk" and not stays) else None
+        drivers[one.index] = binding.bind(found[one.index].address, wanted, on.ledger, on.sysfs)
+    return drivers
+
+
+def take_netdevs(
+    on: Card,
+    plans: tuple[FunctionPlan, ...],
+    found: tuple[VirtualFunction, ...],
+    space_of: Callable[[str], str],
+) -> dict[int, str]:
+    """Move the network devices of those that the kernel drives into their users' namespaces.
+
+    Args:
+        on: the card.
+        plans: the functions.
+        found: their PCI devices.
+        space_of: gives a namespace's path by its name, and makes it.
+
+    Returns:
+        The namespace's path of each, by index.
+
+    Raises:
+        DeployError: a device has not taken the address that was laid down for it.
+    """
+    spaces: dict[int, str] = {}
+    for one in plans:
+        if one.use != "kernel":
+            continue
+        port = netdevs.appeared(found[one.index].address, on.chosen.port.dev_port, on.sysfs)
+        if port.mac != one.mac:
+            raise DeployError(
+                "a virtual function has not taken its address: its driver does not reach the physical function",
+                where=f"{port.name}, {found[one.index].address}",
+                observed=f"{port.mac}, laid down was {one.mac}",
+                fix="see dmesg; under QEMU's igb: a guest with memory below 4 GiB alone, as its functions' registers "
+                "must lie there",
+            )
+        spaces[one.index] = space_of(one.space)
+        netdevs.move(port, spaces[one.index], one.netdev, on.ledger)
+    return spaces
+
+
+def record(
+    plan: FunctionPlan, address: str, driver: str, spaces: Mapping[int, str], laid_down: VfState
+) -> FunctionRecord:
+    """Give a function's record; its namespace is among those by index, if it has a network device."""
+    return FunctionRecord(
+        name=plan.name,
+        index=plan.index,
+        address=address,
+        use=plan.use,
+        driver=driver,
+        mac=plan.mac,
+        netdev=plan.netdev if plan.index in spaces else "",
+        netns=spaces.get(plan.index, ""),
+        laid_down=laid_down,
+    )
+
+
+def to_control(records: Mapping[str, FunctionRecord]) -> str:
+    """Write records as a deployment keeps them."""
+    return json.dumps([record.model_dump() for record in records.values()])
+
+
+def from_control(text: str) -> dict[str, FunctionRecord]:
+    """Read them."""
+    return {record.name: record for record in map(FunctionRecord.model_validate, json.loads(text))}

@@ -1,0 +1,118 @@
+"""Options of SR-IOV: virtual functions of a network card, joined by the switch in the card."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.model import SpecModel
+from nfvbed.spec.options import DataPlaneOptions, PortName, refuse_existing
+from nfvbed.spec.pci import PciAddress
+from nfvbed.spec.vnf import VnfChoice, vnic_of
+
+MAX_FUNCTIONS = 256
+_ADDRESSING = frozenset({"mac", "router", "source", "sink"})
+"""What a VNF may do with frames: the card's switch goes by destination addresses, so it has to write the next one."""
+MacAddress = Annotated[str, StringConstraints(pattern=r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$")]
+
+
+class VfSettings(SpecModel):
+    """What the physical function lays down for a virtual function; None: as its driver has it."""
+
+    mac: MacAddress | None = None
+    """None: nfvbed's own, the same in every deployment."""
+    vlan: int | None = Field(None, ge=1, le=4094)
+    """The card adds and removes the tag; the function's user sees none."""
+    trust: bool | None = None
+    """Whether its user may ask for promiscuous mode and further addresses."""
+    spoof_check: bool | None = None
+    """Whether frames with another source address are thrown away."""
+    min_rate_mbps: int | None = Field(None, ge=0)
+    max_rate_mbps: int | None = Field(None, ge=0)
+    """0: no limit."""
+
+    @model_validator(mode="after")
+    def rates_are_in_order(self) -> Self:
+        low, high = self.min_rate_mbps, self.max_rate_mbps
+        if low and high and low > high:
+            raise ValueError(f"min_rate_mbps {low} is above max_rate_mbps {high}")
+        return self
+
+    def over(self, general: "VfSettings") -> "VfSettings":
+        """Give these settings where they say something, else the general ones."""
+        return VfSettings.model_validate(general.model_dump() | self.model_dump(exclude_none=True))
+
+
+class SriovOptions(DataPlaneOptions):
+    """Virtual functions of one port of a network card; the switch is the one in the card."""
+
+    dataplane: Literal["sriov"]
+    pf_address: PciAddress | None = None
+    """PCI address of the physical function; without any of the three: the only card that can have functions."""
+    pf_interface: str | None = Field(None, min_length=1, max_length=15)
+    """Its network device; with two ports at one PCI address (ConnectX-3) this or `pf_mac` says which port."""
+    pf_mac: MacAddress | None = None
+    functions: int | None = Field(None, ge=1, le=MAX_FUNCTIONS)
+    """Virtual functions to create; None: as many as the topology has ports."""
+    attach: Literal["kernel", "dpdk"] = "kernel"
+    """How generator and process VNFs use a function: as a network device (AF_PACKET), or by DPDK's own driver, over
+    vfio-pci, or on Mellanox cards beside the kernel's driver. A virtual machine is always given the PCI device."""
+    settings: VfSettings = VfSettings()
+    """Of every function."""
+    ports: dict[PortName, VfSettings] = Field(default_factory=dict)
+    """Of single ones, by the port that they are: p0 and p1 outside, v1a and v1b at the first VNF."""
+    vlan_per_cable: int | None = Field(None, ge=1, le=4000)
+    """The first of as many VLANs as there are cables, one for the two functions at each; None: no VLANs."""
+    embedded_switch: Literal["legacy", "switchdev"] = "legacy"
+    """`legacy`: the card forwards by addresses; `switchdev` (ConnectX-4 Lx or later): every function has a representor
+    in the kernel, and a bridge of these tells the card where to forward."""
+    local_numa_only: bool = False
+    """Refuse a card on another NUMA node than the generator's core; otherwise every trial carries the doubt."""
+
+    @model_validator(mode="after")
+    def vlans_are_given_once(self) -> Self:
+        given = [self.settings, *self.ports.values()]
+        if self.vlan_per_cable is not None and any(one.vlan is not None for one in given):
+            raise ValueError("vlan_per_cable and a vlan of one's own contradict each other")
+        if self.settings.mac is not None:
+            raise ValueError("settings.mac would give every function the same address: use ports")
+        return self
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Virtual functions."""
+        return (PortKind.VF,)
+
+    def settings_of(self, port: str) -> VfSettings:
+        """Give what is asked for a port's function."""
+        return self.ports.get(port, VfSettings()).over(self.settings)
+
+    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
+        """Every VNF gets a virtual function, if it writes destination addresses itself."""
+        vnic = vnic_of(choice)
+        if choice.kind is VnfKind.EXISTING:
+            raise refuse_existing()
+        if vnic not in ("any", "vf"):
+            raise UnsupportedError(
+                f"a network card of kind {vnic!r} is no virtual function",
+                where="sriov",
+                observed="its ports to VNFs are virtual functions of the card",
+                fix="vnic: any or vf; or another variant",
+            )
+        if choice.forwarding not in _ADDRESSING:
+            raise UnsupportedError(
+                f"a VNF that forwards with {choice.forwarding!r} cannot stand behind a card's switch",
+                where="sriov",
+                observed="the card forwards by destination address: a frame whose address is not that of the next "
+                "function leaves through the wire or goes back",
+                fix="forwarding: mac or router",
+            )
+        if choice.forwarding == "router" and choice.kind is not VnfKind.VM and self.attach == "dpdk":
+            raise UnsupportedError(
+                "a router of the kernel needs network devices",
+                where="attach: dpdk",
+                observed="its functions are PCI devices without one",
+                fix="attach: kernel, or forwarding: mac",
+            )
+        return PortKind.VF

@@ -1,0 +1,141 @@
+"""VALE: a switch of netmap for every cable, in the kernel and past its stack."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.dataplanes.dataplane import DeployRequest
+from nfvbed.dataplanes.ports import veth
+from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.veth import MACS
+from nfvbed.dataplanes.ports.veth_switch import VethSwitch, plan_of, unsupported
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.vale.control import ValeControl, locate, most_switches
+from nfvbed.dataplanes.vale.options import ValeOptions
+from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError, UnsupportedError
+from nfvbed.host import links
+from nfvbed.host.liveframes import try_live_frames
+from nfvbed.host.namespaces import inside
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, Readiness, Support
+from nfvbed.spec.variant import Variant, options_of
+
+RESET = "ports detached from their switches, which end with that, and attached anew"
+PREFIX = "vale_prefix"
+"""In a deployment's control: of its switches' names."""
+_NETMAP_VERSION = Path("/sys/module/netmap/version")
+
+
+class Vale(VethSwitch):
+    """A learning switch for each cable; an interface that is attached has left the kernel's stack."""
+
+    kind = "vale"
+    works_in = "the sender's softirq"
+
+    def probe(self, variant: Variant) -> Support:
+        """Attach an end of a veth pair to a switch, list it, and detach it."""
+        options = options_of(variant, ValeOptions)
+        try:
+            locate()
+        except NfvbedError as failure:
+            return unsupported(variant, f"{failure.what} ({failure.where}: {failure.observed})", failure.fix)
+        if os.geteuid() != 0:
+            return unsupported(variant, "interfaces can only be attached by root", "run it with sudo")
+        reason = try_live_frames()
+        if reason:
+            return unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
+        workspace = Workspace.create()
+        try:
+            _try(options, workspace)
+        except NfvbedError as failure:
+            return unsupported(variant, f"{failure.what}: {failure.observed}", failure.fix)
+        except (OSError, NetlinkError) as failure:
+            return unsupported(variant, f"veth links cannot be made: {failure}", "modprobe veth")
+        finally:
+            workspace.close()
+        return Support(variant=variant.name, readiness=Readiness.READY)
+
+    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
+        """Attach both ends of every cable to its switch; switches come and go with their ports."""
+        prefix = options_of(request.variant, ValeOptions).prefix
+        if len(plan.layout.cables) > most_switches():
+            raise UnsupportedError(
+                f"topology {plan.layout.name} needs {len(plan.layout.cables)} switches",
+                where="netmap",
+                observed=f"at most {most_switches()} at a time",
+                fix=f"modprobe netmap max_bridges={len(plan.layout.cables)}; or a shorter chain",
+            )
+        control = ValeControl(spaces.switch)
+        for port in vale_ports(plan, prefix):
+            control.attach(port)
+        return {PREFIX: prefix}
+
+    def check(self, deployment: Deployment) -> None:
+        """Check that every port is attached."""
+        wanted = set(vale_ports(plan_of(deployment), deployment.control[PREFIX]))
+        try:
+            missing = wanted - set(ValeControl(deployment.control["switch_netns"]).ports())
+        except (NfvbedError, OSError) as failure:
+            raise SwitchDiedError("netmap does not answer", where="vale-ctl", observed=str(failure)) from failure
+        if missing:
+            raise SwitchDiedError(
+                "ports are not attached to their switches",
+                where=", ".join(sorted(missing)),
+                fix="see who detached them; deploy again",
+            )
+
+    def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
+        """None: VALE counts nothing, its ports do."""
+        return {}
+
+    def versions(self) -> dict[str, str]:
+        """The kernel's, and netmap's where its module says one."""
+        found = super().versions()
+        with contextlib.suppress(OSError):
+            found["netmap"] = _NETMAP_VERSION.read_text().strip()
+        return found
+
+    def release(self, deployment: Deployment) -> None:
+        """Detach the ports before their links are removed: netmap holds on to an interface that it has."""
+        with contextlib.suppress(NfvbedError, OSError):
+            control = ValeControl(deployment.control["switch_netns"])
+            for port in set(vale_ports(plan_of(deployment), deployment.control[PREFIX])) & set(control.ports()):
+                control.detach(port)
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Detach all ports, and attach them again."""
+        control = ValeControl(deployment.control["switch_netns"])
+        ports = tuple(vale_ports(plan_of(deployment), deployment.control[PREFIX]))
+        steps = Steps()
+        with steps.timed("reset.detach"):
+            for port in ports:
+                control.detach(port)
+        with steps.timed("reset.attach"):
+            for port in ports:
+                control.attach(port)
+        return ResetReport(kind=RESET, steps=steps.done)
+
+
+def vale_ports(plan: BridgePlan, prefix: str) -> Iterator[str]:
+    """Give both ports of every cable's switch, as netmap names them (vale(4))."""
+    for number, cable in enumerate(plan.layout.cables):
+        for end in (cable.first, cable.second):
+            yield f"vale{prefix}{number}:{plan.port(end)}"
+
+
+def _try(options: ValeOptions, workspace: Workspace) -> None:
+    netns = workspace.network_namespace("probe")
+    inside(netns, partial(links.add_veth, "s0", "g0", (MACS["s0"], MACS["g0"])))
+    veth.prepare(netns, ("g0", "s0"))
+    control, port = ValeControl(netns), f"vale{options.prefix}p:s0"
+    control.attach(port)
+    try:
+        if port not in control.ports():
+            raise DeployError("netmap does not list a port that it took", where=port, observed=str(control.ports()))
+    finally:
+        control.detach(port)

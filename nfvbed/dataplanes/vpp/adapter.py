@@ -1,0 +1,291 @@
+"""fd.io's VPP, which the user brings: an instance of its own, driven over its API."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.ovs.probe import try_memory
+from nfvbed.dataplanes.ports.veth_probe import probe_veth
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.vpp import binaries, interfaces, reading
+from nfvbed.dataplanes.vpp import ports as vpp_ports
+from nfvbed.dataplanes.vpp.api import VppApi
+from nfvbed.dataplanes.vpp.busy import BusyMeter
+from nfvbed.dataplanes.vpp.instance import SWITCH, VppInstance
+from nfvbed.dataplanes.vpp.interfaces import Graph
+from nfvbed.dataplanes.vpp.options import VppOptions
+from nfvbed.dataplanes.vpp.ports import VppPorts
+from nfvbed.dataplanes.vpp.runtime import runtime_of
+from nfvbed.dataplanes.vpp.startup import CARD_PLUGIN, STATISTICS_SOCKET, CardPort, StartupSettings
+from nfvbed.dataplanes.vpp.statistics import Entries, Statistics
+from nfvbed.dataplanes.wiring import require_vnf
+from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError, UnsupportedError
+from nfvbed.host import napi
+from nfvbed.host.hugepages import MORE_PAGES
+from nfvbed.host.native import native_binary
+from nfvbed.host.nics import take
+from nfvbed.host.processes import check_alive
+from nfvbed.host.timing import Steps
+from nfvbed.host.topology import read_topology
+from nfvbed.host.workspace import Workspace
+from nfvbed.patience import patient
+from nfvbed.records import Deployment, Hop, PortKind, Readiness, Support, SwitchCounters, WorkThread
+from nfvbed.spec.variant import Variant, options_of
+
+RESET = "vpp killed (SIGKILL), restarted and configured again"
+BUFFER_BYTES = 2560
+"""2 KiB of data, headers, and the share of what fills no page."""
+SPARE_MIB = 16
+"""Hugepages beyond the buffers: VPP's other physical memory."""
+CARDS_MIB = 64
+"""Hugepages of the DPDK plug-in beside them: the rings of its cards, and what it looks for itself at its start."""
+_SOCKETS = frozenset({PortKind.VHOST_USER, PortKind.MEMIF})
+_WORKERS_S = patient(5.0)
+
+
+@dataclass(frozen=True)
+class _Connection:
+    """What is kept open to a VPP between two looks at it."""
+
+    api: VppApi
+    statistics: Statistics
+    meter: BusyMeter
+
+    def close(self) -> None:
+        """Let go of both."""
+        self.api.close()
+        self.statistics.close()
+
+
+class Vpp(DataPlane):
+    """One VPP in a run directory. Ports p0 and p1 lead to the generator, v1a and v1b to the first VNF, and so on."""
+
+    kind = "vpp"
+
+    def __init__(self) -> None:
+        self._workspaces: dict[str, Workspace] = {}
+        self._connections: dict[str, _Connection] = {}
+
+    def probe(self, variant: Variant) -> Support:
+        """Look for the program, run it, and look for memory; nothing is started that polls."""
+        try:
+            if os.geteuid() != 0:
+                raise PrerequisiteError("VPP needs root", fix="run it with sudo")
+            program = binaries.locate()
+            binaries.version(program)
+            if variant.port_kind is PortKind.PCI:
+                binaries.require_plugin(program, CARD_PLUGIN, "vpp-plugin-dpdk")
+            native_binary("nfvgen")
+            is_short = try_memory(variant.hugepages_mib, _least_mib(variant))
+        except NfvbedError as failure:
+            reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
+            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+        if variant.port_kind is PortKind.VETH:
+            of_links = probe_veth(variant)
+            if of_links.readiness is Readiness.UNSUPPORTED:
+                return of_links
+        if is_short:
+            reason = f"fewer hugepages than the {variant.hugepages_mib} MiB that it asks for: results will say so"
+            return Support(variant=variant.name, readiness=Readiness.DEGRADED, reason=reason, fix=MORE_PAGES)
+        return Support(variant=variant.name, readiness=Readiness.READY)
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """Make the ports' other sides, start VPP, and configure it over its API."""
+        variant, workspace = request.variant, request.workspace
+        options = options_of(variant, VppOptions)
+        vnf_kind = require_vnf(request.layout, request.vnf, variant)
+        program = binaries.locate()
+        instance = VppInstance(workspace, program)
+        steps = Steps()
+        with steps.timed("deploy.ports"):
+            ports = vpp_ports.make(request, options, vnf_kind)
+            graph = vpp_ports.graph(request, options, ports)
+        settings = _settings(request, options, ports)
+        cores = sorted({settings.main_core, *settings.worker_cores})
+        topology = read_topology()
+        with steps.timed("deploy.hugepages"):
+            _set_aside(workspace, variant, take.memory_nodes(ports.nics, cores, topology))
+        with steps.timed("deploy.switch"):
+            instance.configure(settings)
+            instance.start(ports.netns, cores)
+        with instance.connect() as api:
+            with steps.timed("deploy.interfaces"):
+                numbers = interfaces.configure(api, graph)
+            version = api.version()
+        control = {
+            "program": str(program),
+            "netns": ports.netns,
+            "statistics": str(workspace.directory / STATISTICS_SOCKET),
+            "interfaces": interfaces.to_text(numbers),
+            "cores": ",".join(str(core) for core in cores),
+            "workers": str(len(settings.worker_cores)),
+            "graph": graph.model_dump_json(),
+            **ports.control,
+        }
+        self._workspaces[workspace.id] = workspace
+        deployment = Deployment(
+            id=workspace.id,
+            variant=variant.name,
+            site="lab",
+            topology=request.layout.name,
+            ports=ports.generator,
+            vnf_ports=ports.vnfs,
+            threads=ports.threads,
+            run_directory=str(workspace.directory),
+            control=control,
+            versions={"vpp": version},
+            steps=steps.done,
+            doubts=take.doubts(ports.nics, settings.worker_cores, topology),
+        )
+        return deployment.model_copy(update={"threads": (*ports.threads, *self._workers(deployment))})
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that VPP lives and answers on its API."""
+        self._instance(deployment).check()
+        self._connection(deployment).api.call("control_ping")
+
+    def wait_for_vnfs(self, deployment: Deployment) -> None:
+        """Wait until VPP, which looks every three seconds, is joined to the vhost-user sockets of the VNFs."""
+        names = {port.name for ports in deployment.vnf_ports for port in ports if port.kind is PortKind.VHOST_USER}
+        numbers = interfaces.from_text(deployment.control["interfaces"])
+        wanted = {numbers[name]: name for name in names}
+        interfaces.wait_for_links(self._connection(deployment).api, wanted)
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Frames that all ports received, what the workers' graph took for them, the ports' drops.
+
+        The first of two readings ends what was counted before, the second shows what polling costs with nothing to do.
+        """
+        self._wait_for_cards(deployment)
+        meter = self._connection(deployment).meter
+        for _ in range(2):
+            entries = self._read(deployment)
+            meter.add(runtime_of(entries))
+        numbers = interfaces.from_text(deployment.control["interfaces"])
+        return reading.counters(entries, numbers, meter.busy_cycles)
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """p0, the graph, the ports of the VNFs, p1; their counters and drops as they are now."""
+        return reading.hops(self._read(deployment), interfaces.from_text(deployment.control["interfaces"]))
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The workers, and the kernel's threads that receive for the generator."""
+        of_kernel = [thread for thread in deployment.threads if thread.name.startswith("napi/")]
+        return (*napi.still_there(tuple(of_kernel)), *self._workers(deployment))
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Kill VPP and start it again on the same configuration, which it forgets, so it is given to it anew.
+
+        Raises:
+            UnsupportedError: its ports are sockets, whose other sides do not begin anew with a VPP that has come back.
+        """
+        if any(interface.kind in _SOCKETS for interface in self._graph(deployment).interfaces):
+            raise UnsupportedError(
+                "DPDK's ports do not begin anew with a VPP that was restarted",
+                where=f"variant {deployment.variant}",
+                observed="VPP begins a vhost-user ring at its first kick, and virtio-user does not kick the ring that"
+                " it receives by a second time; a memif client connects once",
+                fix="variant vpp-af-packet, whose ports are the kernel's; or vpp-pci without VNFs",
+            )
+        workspace, instance = self._workspace(deployment), self._instance(deployment)
+        self.release(deployment)
+        steps = Steps()
+        with steps.timed("reset.kill"):
+            workspace.process(SWITCH).kill()
+        with steps.timed("reset.start"):
+            instance.start(deployment.control["netns"], [int(c) for c in deployment.control["cores"].split(",")])
+        with instance.connect() as api, steps.timed("reset.interfaces"):
+            interfaces.configure(api, self._graph(deployment))
+            self._wait_for_cards(deployment)
+        return ResetReport(kind=RESET, steps=steps.done)
+
+    def release(self, deployment: Deployment) -> None:
+        """Let go of the API and the statistics."""
+        connection = self._connections.pop(deployment.id, None)
+        if connection is not None:
+            connection.close()
+
+    def _wait_for_cards(self, deployment: Deployment) -> None:
+        """Wait for the links of network cards: VPP looks at them every three seconds, and drops frames till then."""
+        numbers = interfaces.from_text(deployment.control["interfaces"])
+        cards = [one.name for one in self._graph(deployment).interfaces if one.kind is PortKind.PCI]
+        if cards:
+            interfaces.wait_for_links(self._connection(deployment).api, {numbers[name]: name for name in cards})
+
+    def _connection(self, deployment: Deployment) -> "_Connection":
+        if deployment.id not in self._connections:
+            instance = self._instance(deployment)
+            instance.check()
+            statistics = Statistics(Path(deployment.control["statistics"]))
+            self._connections[deployment.id] = _Connection(instance.connect().open(), statistics, BusyMeter())
+        return self._connections[deployment.id]
+
+    def _read(self, deployment: Deployment) -> Entries:
+        instance = self._instance(deployment)
+        try:
+            entries = self._connection(deployment).statistics.read()
+        except DeployError:
+            instance.check()
+            raise
+        # What a dead VPP has left in shared memory can still be read.
+        instance.check()
+        return entries
+
+    def _graph(self, deployment: Deployment) -> Graph:
+        return Graph.model_validate_json(deployment.control["graph"])
+
+    def _workers(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """Give the workers; VPP answers on its API when all of them run."""
+        graph = self._graph(deployment)
+        kernel = any(interface.kind in vpp_ports.KERNEL for interface in graph.interfaces)
+        polling = not kernel or graph.rx_mode == "polling"
+        pid = self._workspace(deployment).process(SWITCH).pid
+        wanted = int(deployment.control["workers"])
+        deadline = time.monotonic() + _WORKERS_S
+        while len(found := reading.workers(pid, polling=polling)) < wanted:
+            check_alive(self._workspace(deployment).process(SWITCH))
+            if time.monotonic() > deadline:
+                raise DeployError("VPP lacks workers", where=f"pid {pid}", observed=f"{len(found)} of {wanted}")
+            time.sleep(0.01)
+        return found
+
+    def _instance(self, deployment: Deployment) -> VppInstance:
+        return VppInstance(self._workspace(deployment), Path(deployment.control["program"]))
+
+    def _workspace(self, deployment: Deployment) -> Workspace:
+        if deployment.id not in self._workspaces:
+            self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
+        return self._workspaces[deployment.id]
+
+
+def buffer_mib(options: VppOptions) -> int:
+    """Give the hugepage memory without which VPP does not start, in MiB."""
+    return -(-options.buffers * BUFFER_BYTES // (1 << 20)) + SPARE_MIB
+
+
+def _least_mib(variant: Variant) -> int:
+    """Give what it needs with the ports that the variant has outside, in MiB."""
+    cards_mib = CARDS_MIB if variant.port_kind is PortKind.PCI else 0
+    return buffer_mib(options_of(variant, VppOptions)) + cards_mib
+
+
+def _set_aside(workspace: Workspace, variant: Variant, nodes: tuple[int, ...]) -> None:
+    """Make sure of its hugepages, on each of these NUMA nodes; without any, wherever there are some."""
+    least_mib = _least_mib(variant)
+    for node in nodes or (None,):
+        workspace.set_aside(max(variant.hugepages_mib, least_mib), least_mib=least_mib, node=node)
+
+
+def _settings(request: DeployRequest, options: VppOptions, ports: VppPorts) -> StartupSettings:
+    on_cards = [interface for interface in ports.interfaces if interface.kind is PortKind.PCI]
+    return StartupSettings(
+        directory=request.workspace.directory,
+        prefix=f"nfvbed-{request.workspace.id}",
+        main_core=request.arrangement.control_cores[0],
+        worker_cores=request.arrangement.switch_cores,
+        main_heap_mib=options.main_heap_mib,
+        buffers=options.buffers,
+        cards=tuple(CardPort(one.name, one.address, options.rx_queues, one.ring_size) for one in on_cards),
+    )

@@ -1,0 +1,93 @@
+"""Options of VPP."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.options import AF_PACKET, DataPlaneOptions, refuse_existing
+from nfvbed.spec.rings import RingSize
+from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
+
+_TAP_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
+
+
+class VppOptions(DataPlaneOptions):
+    """fd.io's Vector Packet Processor, which the user brings."""
+
+    dataplane: Literal["vpp"]
+    workers: int = Field(1, ge=1, le=64)
+    """Threads that forward, each on a core of its own; the main thread is on the control core."""
+    forwarding: Literal["l2-cross-connect", "bridge-domain"] = "l2-cross-connect"
+    """How a cable's ports are joined: whatever enters one leaves the other, or a domain that learns addresses."""
+    mac_table_size: int | None = Field(None, ge=10, le=1_000_000)
+    """Addresses that each bridge domain may learn; None: VPP's default."""
+    vnf_ports: Literal["vhost-user", "kernel"] = "vhost-user"
+    """How VNFs attach: vhost-user sockets, or network devices (veth, tap) that VPP opens with packet sockets."""
+    rx_mode: Literal["polling", "interrupt", "adaptive"] = "polling"
+    """How workers wait for frames of network devices (`host-interface`); the other kinds of ports are polled."""
+    main_heap_mib: int = Field(1024, ge=128, le=65536)
+    """Memory of VPP's tables at most, in 4 KiB pages that are taken when they are used; a quarter as much again is for
+    its counters."""
+    buffers: int = Field(16384, ge=2048, le=1_048_576)
+    """Packet buffers of a NUMA node, about 2.5 KiB each, in hugepages."""
+    rx_queue_size: RingSize = 1024
+    """Descriptors of a vhost-user, memif or network card's ring; a power of two."""
+    rx_queues: int = Field(1, ge=1, le=64)
+    """Receive queues of a port on a network card (`port_kind: pci`); they are spread over the workers."""
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """Network devices where its VNFs have them, else sockets or network cards."""
+        return (PortKind.VETH,) if self.vnf_ports == "kernel" else (PortKind.VHOST_USER, PortKind.MEMIF, PortKind.PCI)
+
+    def io_path(self, kind: PortKind) -> str:
+        """Packet sockets on network devices."""
+        return AF_PACKET if kind is PortKind.VETH else super().io_path(kind)
+
+    @property
+    def switch_cores(self) -> int:
+        """Its workers'."""
+        return self.workers
+
+    @property
+    def ring_size(self) -> int:
+        """As asked for."""
+        return self.rx_queue_size
+
+    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
+        """Sockets for those that open them, network devices where `vnf_ports` says so."""
+        if choice.kind is VnfKind.EXISTING:
+            raise refuse_existing()
+        return self._kernel_kind(choice) if self.vnf_ports == "kernel" else self._socket_kind(choice)
+
+    def _socket_kind(self, choice: VnfChoice) -> PortKind:
+        vnic = vnic_of(choice)
+        if choice.kind is not VnfKind.VM and choice.forwarding in KERNEL_FORWARDING:
+            raise UnsupportedError(
+                f"a VNF that forwards with {choice.forwarding!r} needs kernel ports",
+                where="vpp, vnf_ports: vhost-user",
+                observed="its ports to VNFs are vhost-user sockets, which a DPDK process or a virtual machine opens",
+                fix="forwarding io, mac, macswap or 5tswap; or kind: vm; or variant vpp-af-packet",
+            )
+        if vnic not in ("any", "vhost-user"):
+            raise UnsupportedError(
+                f"a network card of kind {vnic!r} needs a kernel port",
+                where="vpp, vnf_ports: vhost-user",
+                observed="its ports to VNFs are vhost-user sockets, which take virtio-net alone",
+                fix="vnic: any or vhost-user; or variant vpp-af-packet",
+            )
+        return PortKind.VHOST_USER
+
+    def _kernel_kind(self, choice: VnfChoice) -> PortKind:
+        vnic = vnic_of(choice)
+        is_vm = choice.kind is VnfKind.VM
+        if vnic not in (_TAP_VNICS if is_vm else ("any",)):
+            raise UnsupportedError(
+                f"a network card of kind {vnic!r} cannot be attached to a packet socket of VPP",
+                where="vpp, vnf_ports: kernel",
+                observed="a process gets the end of a veth pair, a virtual machine a tap",
+                fix="vnic: any; or variant vpp, whose ports are vhost-user",
+            )
+        return PortKind.TAP if is_vm else PortKind.VETH

@@ -1,0 +1,72 @@
+"""What a running VPP tells of itself, put into nfvbed's records."""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from nfvbed.dataplanes.vpp.runtime import SOURCE, runtime_of
+from nfvbed.dataplanes.vpp.statistics import Entries, InterfaceCounters, interface_counters
+from nfvbed.records import Hop, Role, SwitchCounters, WorkThread
+
+DROP_NODE = "error-drop"
+"""Where every frame ends that the graph drops."""
+_WORKER = "vpp_wk_"
+
+
+def counters(entries: Entries, numbers: Mapping[str, int], busy_cycles: int) -> SwitchCounters:
+    """Give the frames that all interfaces received, and the cycles of the workers.
+
+    Args:
+        entries: of the statistics segment.
+        numbers: of the measured interfaces, by name, in the order of the path.
+        busy_cycles: of the workers, as a meter added them up.
+    """
+    counted = {name: interface_counters(entries, number) for name, number in numbers.items()}
+    nodes = runtime_of(entries).values()
+    return SwitchCounters(
+        packets=sum(interface.rx_packets for interface in counted.values()),
+        busy_cycles=busy_cycles,
+        source=SOURCE,
+        raw={
+            "nodes": [dataclasses.asdict(node) for node in nodes if node.vectors],
+            "ports": {name: _port(interface) for name, interface in counted.items()},
+        },
+    )
+
+
+def hops(entries: Entries, numbers: Mapping[str, int]) -> tuple[Hop, ...]:
+    """Give the counters along the path: the first interface, the graph with what it dropped, the other interfaces."""
+    first, *others = (_hop(f"vpp port {name}", interface_counters(entries, number)) for name, number in numbers.items())
+    dropped = sum(node.vectors for node in runtime_of(entries).values() if node.node == DROP_NODE)
+    return first, Hop(name="vpp graph", drops={DROP_NODE: dropped}), *others
+
+
+def workers(pid: int, *, polling: bool) -> tuple[WorkThread, ...]:
+    """Find the workers by their names; each is bound to one core.
+
+    Args:
+        pid: of VPP.
+        polling: whether they never sleep.
+    """
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            name = (task / "comm").read_text().strip()
+            cores = os.sched_getaffinity(int(task.name))
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended meanwhile
+        if name.startswith(_WORKER):
+            core = next(iter(cores)) if len(cores) == 1 else None
+            found.append(
+                WorkThread(role=Role.SWITCH, pid=pid, tid=int(task.name), core=core, name=name, polling=polling)
+            )
+    return tuple(sorted(found, key=lambda thread: thread.name))
+
+
+def _hop(name: str, counted: InterfaceCounters) -> Hop:
+    return Hop(name=name, rx_packets=counted.rx_packets, tx_packets=counted.tx_packets, drops=dict(counted.drops))
+
+
+def _port(counted: InterfaceCounters) -> dict[str, int]:
+    return {"rx_packets": counted.rx_packets, "tx_packets": counted.tx_packets, **counted.drops}

@@ -1,0 +1,117 @@
+"""VPP's statistics segment: counters of interfaces and graph nodes in shared memory, by `vpp_papi`.
+
+Interfaces are counted there as frames pass. Graph nodes are counted by the threads for themselves; VPP's main thread
+copies that every `STATISTICS_INTERVAL_S` and adds one to a heartbeat, for which a reading waits.
+"""
+
+import contextlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vpp_papi.vpp_stats import VPPStats
+
+from nfvbed.dataplanes.vpp.runtime import CALLS, CLOCKS, NAMES, VECTORS
+from nfvbed.errors import DeployError, InternalError
+from nfvbed.patience import patient
+
+HEARTBEAT = "/sys/heartbeat"
+RECEIVED, SENT = "/if/rx", "/if/tx"
+DROPS = {
+    "drops": "/if/drops",
+    "punt": "/if/punt",
+    "rx_miss": "/if/rx-miss",
+    "rx_error": "/if/rx-error",
+    "rx_no_buf": "/if/rx-no-buf",
+    "tx_error": "/if/tx-error",
+}
+"""Simple counters of an interface: frames that did not go on, by nfvbed's names."""
+PATIENCE_S = patient(5.0)
+
+Entries = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class InterfaceCounters:
+    """One interface, since VPP started."""
+
+    rx_packets: int
+    tx_packets: int
+    drops: Mapping[str, int]
+
+
+class Statistics:
+    """A connection to the segment; what it maps outlives VPP, so whoever reads sees to it that VPP lives.
+
+    Args:
+        socket: where VPP gives the segment.
+    """
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+        self._segment = VPPStats(str(socket))
+
+    def read(self) -> Entries:
+        """Wait for the nodes' counters to be brought up to date, and read everything that is used here.
+
+        Raises:
+            DeployError: the segment cannot be had, or VPP's main thread does not bring it up to date.
+        """
+        try:
+            self._wait()
+            wanted = [NAMES, CALLS, VECTORS, CLOCKS, RECEIVED, SENT, *DROPS.values()]
+            present = [name for name in wanted if name in self._segment.directory]
+            entries: dict[str, Any] = self._segment.dump(present)
+        except (OSError, IndexError) as failure:
+            raise DeployError(
+                "VPP's statistics cannot be read", where=str(self._socket), observed=str(failure)
+            ) from failure
+        return entries
+
+    def _wait(self) -> None:
+        first = self._segment[HEARTBEAT]
+        deadline = time.monotonic() + PATIENCE_S
+        while self._segment[HEARTBEAT] == first:
+            if time.monotonic() > deadline:
+                raise DeployError(
+                    "VPP does not bring its statistics up to date",
+                    where=str(self._socket),
+                    observed=f"the same heartbeat for {PATIENCE_S:g} s",
+                    fix="see whether its main thread has a core",
+                )
+            time.sleep(0.002)
+
+    def close(self) -> None:
+        """Let go of the segment."""
+        with contextlib.suppress(OSError):
+            self._segment.disconnect()
+
+
+def interface_counters(entries: Entries, index: int) -> InterfaceCounters:
+    """Add an interface's counters up over all threads.
+
+    Args:
+        entries: of the segment, by name.
+        index: VPP's number of the interface (`sw_if_index`).
+
+    Raises:
+        InternalError: the segment lacks it.
+    """
+    return InterfaceCounters(
+        rx_packets=_packets(entries, RECEIVED, index),
+        tx_packets=_packets(entries, SENT, index),
+        drops={
+            name: sum(int(thread[index]) for thread in entries[path])
+            for name, path in DROPS.items()
+            if path in entries and all(index < len(thread) for thread in entries[path])
+        },
+    )
+
+
+def _packets(entries: Entries, path: str, index: int) -> int:
+    try:
+        return sum(int(thread[index][0]) for thread in entries[path])
+    except (KeyError, IndexError):
+        raise InternalError("VPP's statistics segment lacks an interface", where=path, observed=str(index)) from None

@@ -1,0 +1,126 @@
+"""XDP redirect: a program on every port hands each frame to the port at the other end of its cable."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.dataplanes.dataplane import DeployRequest
+from nfvbed.dataplanes.ports import veth
+from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
+from nfvbed.dataplanes.ports.veth_switch import VethSwitch, unsupported
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.xdp.options import XdpOptions
+from nfvbed.dataplanes.xdp.process import DIED, PROGRAM, XdpSwitch, XdpSwitchSpec
+from nfvbed.errors import DeployError, NfvbedError
+from nfvbed.host import links, napi
+from nfvbed.host.liveframes import try_live_frames
+from nfvbed.host.namespaces import inside
+from nfvbed.host.native import native_binary
+from nfvbed.host.processes import check_alive
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, Readiness, Support
+from nfvbed.spec.variant import Variant, options_of
+
+RESET = "process of the programs killed (SIGKILL), programs loaded and attached anew"
+SWITCH = "xdp_switch"
+"""In a deployment's control: what the switch was started with."""
+
+
+class Xdp(VethSwitch):
+    """A process that holds the programs on the ports; they run where the ports receive."""
+
+    kind = "xdp"
+    works_in = "the sender's softirq"
+    drops = ("no_way",)
+
+    def probe(self, variant: Variant) -> Support:
+        """Make two ports, attach the programs in the variant's mode, and remove it all."""
+        options = options_of(variant, XdpOptions)
+        if os.geteuid() != 0:
+            return unsupported(variant, "links and namespaces can only be made by root", "run it with sudo")
+        reason = try_live_frames()
+        if reason:
+            return unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
+        workspace = Workspace.create()
+        try:
+            native_binary(PROGRAM)
+            _try(options, workspace)
+        except NfvbedError as failure:
+            return unsupported(variant, f"{failure.what}: {failure.observed}", failure.fix or "Linux 5.18 or later")
+        except (OSError, NetlinkError) as failure:
+            return unsupported(variant, f"veth links cannot be made: {failure}", "modprobe veth")
+        finally:
+            workspace.close()
+        return Support(variant=variant.name, readiness=Readiness.READY)
+
+    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
+        """Start the process; its programs are on the ports when it answers."""
+        core = request.arrangement.switch_cores[0]
+        switch = XdpSwitch(request.workspace, _switch_spec(plan, spaces, options_of(request.variant, XdpOptions), core))
+        switch.start()
+        return {SWITCH: switch.spec.model_dump_json()}
+
+    def check(self, deployment: Deployment) -> None:
+        """Check that the process lives."""
+        check_alive(self.switch(deployment).process, DIED)
+
+    def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
+        """What the programs counted: `received`, and `no_way` of it."""
+        try:
+            found = self.switch(deployment).client.counters()
+        except DeployError:
+            self.verify(deployment)
+            raise
+        return {seen.name: seen.model_dump(exclude={"name"}) for seen in found}
+
+    def reset(self, deployment: Deployment) -> ResetReport:
+        """Kill the process, and start it again on the same ports."""
+        switch = self.switch(deployment)
+        steps = Steps()
+        with steps.timed("reset.kill"):
+            switch.process.kill()
+        with steps.timed("reset.start"):
+            switch.start()
+        return ResetReport(kind=RESET, steps=steps.done)
+
+    def switch(self, deployment: Deployment) -> XdpSwitch:
+        """Give the switch of a deployment, also one that another nfvbed made."""
+        spec = XdpSwitchSpec.model_validate_json(deployment.control[SWITCH])
+        return XdpSwitch(self.workspace(deployment), spec)
+
+
+def _try(options: XdpOptions, workspace: Workspace) -> None:
+    netns = workspace.network_namespace("probe")
+    for port, peer in (("s0", "g0"), ("s1", "g1")):
+        inside(netns, partial(links.add_veth, port, peer, (MACS[port], MACS[peer])))
+    veth.prepare(netns, ("g0", "g1", "s0", "s1"))
+    if options.core_use == "threaded-napi":
+        napi.make_threaded(netns, ["s0"])
+    elif options.core_use == "rps":
+        napi.steer(netns, ["s0"], 0)
+    core = min(os.sched_getaffinity(0))
+    cables = (("s0", "s1"),)
+    spec = XdpSwitchSpec(
+        mode=options.mode, netns=netns, core=core, ports=("s0", "s1"), cables=cables, stations=_stations()
+    )
+    XdpSwitch(workspace, spec).start()
+
+
+def _switch_spec(plan: BridgePlan, spaces: BridgeSpaces, options: XdpOptions, core: int) -> XdpSwitchSpec:
+    return XdpSwitchSpec(
+        mode=options.mode,
+        netns=spaces.switch,
+        core=core,
+        ports=plan.ports,
+        cables=tuple((plan.port(cable.first), plan.port(cable.second)) for cable in plan.layout.cables),
+        stations=_stations(),
+    )
+
+
+def _stations() -> tuple[str, str]:
+    first, second = (MACS[name] for name in GENERATOR_LINKS)
+    return first, second

@@ -1,0 +1,104 @@
+"""The description of this host whose hash is the host hash: only what stays the same until the machine changes."""
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+from nfvbed.host.clocks import what_is_told
+from nfvbed.host.topology import CpuTopology
+
+_GIB_KIB = 1024 * 1024
+
+_BOOT_PARAMETERS = (
+    "mitigations",
+    "isolcpus",
+    "nohz_full",
+    "rcu_nocbs",
+    "irqaffinity",
+    "hugepages",
+    "hugepagesz",
+    "default_hugepagesz",
+    "transparent_hugepage",
+    "intel_iommu",
+    "amd_iommu",
+    "iommu",
+    "idle",
+    "intel_idle.max_cstate",
+    "processor.max_cstate",
+    "intel_pstate",
+    "amd_pstate",
+    "nosmt",
+    "preempt",
+    "tsc",
+)
+"""Those that bear on a measurement; the rest (disks, consoles, perhaps secrets) is nobody's business."""
+
+
+def host_facts(topology: CpuTopology, root: Path = Path("/")) -> dict[str, Any]:
+    """CPU, kernel, mitigations, governor, isolation and memory, from /proc and /sys.
+
+    `told` says which doubts about a trial this host can raise at all; what it cannot tell is no doubt.
+    """
+    return {
+        "cpu": _cpu(root),
+        "topology": topology.model_dump(mode="json"),
+        "kernel": platform.release(),
+        "boot_parameters": _boot_parameters(root),
+        "mitigations": _mitigations(root),
+        "governor": _governors(root),
+        "smt": _text(root / "sys/devices/system/cpu/smt/control"),
+        "memory_gib": _memory_gib(root),
+        "clock_source": _text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "page_kib": os.sysconf("SC_PAGE_SIZE") // 1024,
+        "told": what_is_told(root) | {"numa": _numa_is_told(topology)},
+    }
+
+
+def _numa_is_told(topology: CpuTopology) -> str:
+    nodes = len([node for node in topology.nodes if node])
+    return "numa_maps and numa_node" if nodes > 1 else "one node: nothing can lie on a wrong one"
+
+
+def _boot_parameters(root: Path) -> list[str]:
+    words = (_text(root / "proc/cmdline") or "").split()
+    return [word for word in words if word.partition("=")[0] in _BOOT_PARAMETERS]
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
+
+
+def _cpu(root: Path) -> dict[str, str]:
+    """The first CPU's identity; its present frequency is left out: it changes."""
+    wanted = {"vendor_id", "model name", "cpu family", "model", "stepping", "microcode", "CPU implementer", "CPU part"}
+    found: dict[str, str] = {}
+    for line in (_text(root / "proc/cpuinfo") or "").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in wanted:
+            found.setdefault(key.strip(), value.strip())
+    flags = (_text(root / "proc/cpuinfo") or "").partition("flags")[2].partition("\n")[0].split()
+    found["hypervisor"] = "yes" if "hypervisor" in flags else "no"
+    return found
+
+
+def _mitigations(root: Path) -> dict[str, str | None]:
+    directory = root / "sys/devices/system/cpu/vulnerabilities"
+    return {path.name: _text(path) for path in sorted(directory.glob("*"))}
+
+
+def _governors(root: Path) -> list[str]:
+    """The governors in use; empty where the machine does not let its frequency be governed (virtual machines)."""
+    paths = (root / "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
+    return sorted({text for path in paths if (text := _text(path))})
+
+
+def _memory_gib(root: Path) -> int | None:
+    """Rounded: the kernel's own share of it changes by a few MiB from boot to boot."""
+    for line in (_text(root / "proc/meminfo") or "").splitlines():
+        if line.startswith("MemTotal:"):
+            return round(int(line.split()[1]) / _GIB_KIB)
+    return None

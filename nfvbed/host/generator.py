@@ -1,0 +1,145 @@
+"""Starts nfvgen on a deployment's ports, where the arrangement wants it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from nfvbed.errors import InternalError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.native import native_binary
+from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.workspace import Workspace
+from nfvbed.patience import patient
+from nfvbed.records import Deployment, GeneratorPort
+from nfvbed.spec.layout import layout
+from nfvbed.traffic.generator import Generator
+from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
+
+GENERATOR_ADDRESSES = ("198.18.0.1", "198.19.0.1")
+"""The generator's ports' own, as whoever routes sees them (RFC 2544's range); frames from port 0 go to the second."""
+IDLE_PORT = "idle_port"
+"""In a deployment's `control`: what nfvgen opens at an end at which there is nothing for it."""
+DESTINATION_MACS = "destination_macs"
+"""In a VNF's `control`: the addresses that frames into its port 0 and port 1 must have (a router's own), with a comma.
+
+In a deployment's `control`: the destinations of frames from the generator's port 0 and port 1.
+"""
+DESTINATION_MAC_COUNT = "destination_mac_count"
+"""In a deployment's `control`: to how many addresses, one after the other, flows go in turn; without it: one."""
+_MEMORY_MIB = 256
+"""Enough for the generator's own buffers; the site's figure is what is set aside, this is what is taken at once."""
+
+
+class GeneratorStarter:
+    """Starts generators in one workspace; their hugepages are set aside once.
+
+    Args:
+        workspace: where they run.
+        arrangement: where they sit.
+        hugepages_mib: what is set aside for them, where they use any.
+        root: where `native/build` is.
+    """
+
+    def __init__(self, workspace: Workspace, arrangement: Arrangement, hugepages_mib: int, root: Path) -> None:
+        self.workspace = workspace
+        self.arrangement = arrangement
+        self._hugepages_mib = hugepages_mib
+        self._root = root
+        self._started = 0
+        self._has_hugepages = False
+
+    def start(self, deployment: Deployment) -> Generator:
+        """Start one and wait until it is ready.
+
+        Raises:
+            GeneratorError: it did not come up.
+            PrerequisiteError: it is not built, or there is too little hugepage memory.
+        """
+        generator = self.launch(deployment)
+        generator.wait_until_ready()
+        return generator
+
+    def launch(self, deployment: Deployment) -> Generator:
+        """Start one; its `wait_until_ready` is to be called before anything is asked of it.
+
+        Raises:
+            PrerequisiteError: it is not built, or there is too little hugepage memory.
+        """
+        ports = both_ports(deployment)
+        engine = _engine(deployment, ports)
+        binary = native_binary("nfvgen", self._root)
+        if engine == "dpdk" and not self._has_hugepages:
+            self.workspace.hugepages(self._hugepages_mib, least_mib=min(_MEMORY_MIB, self._hugepages_mib))
+            self._has_hugepages = True
+        self._started += 1
+        name = f"nfvgen-{self._started}"
+        options = NfvgenOptions(
+            binary=binary,
+            engine=engine,
+            ports=ports,
+            core=self.arrangement.generator_core,
+            socket_path=self.workspace.directory / f"{name}.sock",
+            memory_mib=min(_MEMORY_MIB, self._hugepages_mib),
+            file_prefix=f"nfvbed-{self.workspace.id}-{name}",
+            drain_ns=round(patient(NfvgenOptions.drain_ns)),
+            start_timeout_s=patient(NfvgenOptions.start_timeout_s),
+            yield_when_idle=engine == "dpdk" and self._shares_core(deployment),
+            destination_macs=destination_macs(deployment),
+            destination_mac_count=int(deployment.control.get(DESTINATION_MAC_COUNT, "1")),
+        )
+        # Its helper threads (DPDK's control threads) go where nfvbed itself is, not onto the switch's core.
+        cores = sorted({self.arrangement.generator_core, *self.arrangement.control_cores})
+        netns = ports[0].netns
+
+        def spawn(argv: Sequence[str]) -> ManagedProcess:
+            return self.workspace.spawn(name, argv, cores=cores, netns=netns)
+
+        return NfvgenClient(options, spawn, wait=False)
+
+    def _shares_core(self, deployment: Deployment) -> bool:
+        """Whether a VNF polls on the generator's core: then both must yield."""
+        return bool(deployment.vnf_ports) and self.arrangement.generator_core in self.arrangement.vnf_cores
+
+
+def destination_macs(deployment: Deployment) -> tuple[str, str] | None:
+    """Give the destinations of frames from port 0 and port 1 where a switch or a VNF at an end asks for some."""
+    if DESTINATION_MACS in deployment.control:
+        first_mac, last_mac = deployment.control[DESTINATION_MACS].split(",")
+        return first_mac, last_mac
+    if not deployment.vnfs:
+        return None
+    first, last = deployment.vnfs[0].control, deployment.vnfs[-1].control
+    if DESTINATION_MACS not in first or DESTINATION_MACS not in last:
+        return None
+    return first[DESTINATION_MACS].split(",")[0], last[DESTINATION_MACS].split(",")[-1]
+
+
+def both_ports(deployment: Deployment) -> tuple[GeneratorPort, GeneratorPort]:
+    """Give the generator's two ports: its port 0 at outside end 0 and its port 1 at outside end 1.
+
+    Where one of the ends is a VNF, the generator's port there leads nowhere (`control["idle_port"]`).
+
+    Raises:
+        InternalError: both ends are VNFs.
+    """
+    ends = layout(deployment.topology).outside
+    if not ends or len(deployment.ports) != len(ends):
+        raise InternalError(
+            f"topology {deployment.topology} leaves no port for a generator",
+            where=deployment.variant,
+            observed=f"{len(deployment.ports)} ports at the outside ends {list(ends)}",
+        )
+    if len(ends) == 2:
+        first, second = deployment.ports
+        return first, second
+    real = deployment.ports[0]
+    idle = real.model_copy(update={"spec": deployment.control[IDLE_PORT]})
+    return (real, idle) if ends == (0,) else (idle, real)
+
+
+def _engine(deployment: Deployment, ports: Sequence[GeneratorPort]) -> Literal["dpdk", "xdp"]:
+    engine = ports[0].engine
+    if engine == "simulated" or ports[1].engine != engine:
+        engines = [port.engine for port in ports]
+        raise InternalError("nfvgen cannot open these ports", where=deployment.variant, observed=str(engines))
+    return engine

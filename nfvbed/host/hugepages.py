@@ -1,0 +1,131 @@
+"""The pool of hugepages: how many are free for us, and how it is enlarged."""
+
+from pathlib import Path
+
+from nfvbed.errors import PrerequisiteError
+from nfvbed.host.entries import HugepagesEntry
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.poollock import pool_locked
+
+PAGE_KIB = 2048
+MORE_PAGES = (
+    "free memory (echo 1 > /proc/sys/vm/drop_caches; echo 1 > /proc/sys/vm/compact_memory), stop what holds hugepages,"
+    " reserve them at boot (hugepages=N), or lower hugepages_mib of the variant or generator_hugepages_mib of the site"
+)
+"""What can be done where there are too few."""
+_TRIES = 5
+"""How often the pool is enlarged by what is short."""
+
+
+class HugepagePool:
+    """The 2 MiB pages of the machine, or of one NUMA node."""
+
+    def __init__(self, node: int | None = None, root: Path = Path("/")) -> None:
+        self.node = node
+        self._meminfo = root / "proc/meminfo"
+        base = root / "sys" / ("kernel/mm" if node is None else f"devices/system/node/node{node}")
+        self._directory = base / f"hugepages/hugepages-{PAGE_KIB}kB"
+
+    def _read(self, name: str) -> int:
+        path = self._directory / name
+        try:
+            return int(path.read_text())
+        except FileNotFoundError:
+            if name == "resv_hugepages":
+                return 0  # not counted per node
+            raise PrerequisiteError(
+                f"no {PAGE_KIB // 1024} MiB hugepages on this host",
+                where=str(path),
+                observed="no such file",
+                fix="run a kernel with CONFIG_HUGETLBFS; choose a NUMA node that exists",
+            ) from None
+
+    @property
+    def total(self) -> int:
+        """Pages in the pool."""
+        return self._read("nr_hugepages")
+
+    @property
+    def free(self) -> int:
+        """Pages that nobody uses and nobody has been promised."""
+        return max(0, self._read("free_hugepages") - self._read("resv_hugepages"))
+
+    def ensure_free(self, pages: int, ledger: Ledger, least: int | None = None) -> int:
+        """Enlarge the pool until so many pages are free.
+
+        Args:
+            pages: wanted.
+            ledger: of who wants them.
+            least: with so many it works, if not as it was meant to; None: with all of them alone.
+
+        Returns:
+            How many of them are free now.
+
+        Raises:
+            PrerequisiteError: the kernel finds too little contiguous memory, or the pool cannot be written. What was
+                added so far is in the ledger.
+        """
+        least = pages if least is None else least
+        before = self.free
+        if before >= pages:
+            return pages
+        path, reach = self._path, before + self._available_kib() // PAGE_KIB
+        # The kernel would turn all the memory that there is into hugepages before it gives up.
+        wanted = pages if pages <= reach else least
+        if wanted > reach:
+            raise self._too_few(pages, path)
+        for _ in range(_TRIES):
+            # A program that was promised some may take them in between: then as many are short again.
+            short = wanted - self.free
+            if short <= 0 or not self.enlarge(short, ledger):
+                break
+        if self.free < least:
+            raise self._too_few(pages, path)
+        return min(self.free, pages)
+
+    def enlarge(self, pages: int, ledger: Ledger) -> int:
+        """Ask the kernel for so many pages more; the ledger's undoing gives them back.
+
+        Returns:
+            How many it found; the rest of its memory is in use, or in pieces.
+
+        Raises:
+            PrerequisiteError: the pool cannot be written.
+        """
+        path = self._path
+        with pool_locked(path):
+            previous = self.total
+            asked = HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=pages)
+            place = ledger.record(asked)
+            try:
+                path.write_text(str(previous + pages))
+            except OSError as failure:
+                raise PrerequisiteError(
+                    "the number of hugepages cannot be changed",
+                    where=str(path),
+                    observed=str(failure),
+                    fix="run as root, on a host where /sys is writable",
+                ) from failure
+            granted = max(0, self.total - previous)
+            ledger.amend(place, asked.model_copy(update={"granted": granted}))
+        return granted
+
+    @property
+    def _path(self) -> Path:
+        return self._directory / "nr_hugepages"
+
+    def _available_kib(self) -> int:
+        for line in self._meminfo.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1])
+        return 0
+
+    def _too_few(self, pages: int, path: Path) -> PrerequisiteError:
+        mib = PAGE_KIB // 1024
+        got = self.free
+        return PrerequisiteError(
+            f"too few hugepages: wanted {pages * mib} MiB, got {got * mib} MiB",
+            where=str(path),
+            observed=f"{got} of {pages} pages of {mib} MiB are free of {self.total} in the pool",
+            fix=MORE_PAGES,
+        )

@@ -1,0 +1,42 @@
+"""Where the programs of `native/` are."""
+
+import os
+from pathlib import Path
+
+from nfvbed.errors import PrerequisiteError
+from nfvbed.host.identity import this_node
+
+_PLACES = {
+    "nfvbed-exec": "exec/nfvbed-exec",
+    "nfvbed-coredistance": "coredistance/nfvbed-coredistance",
+    "nfvgen": "nfvgen/nfvgen",
+    "nfvbed-yield": "yield/nfvbed-yield.so",
+    "nfvbed-raw-forwarder": "forwarders/nfvbed-raw-forwarder",
+    "nfvbed-xdp-forwarder": "forwarders/nfvbed-xdp-forwarder",
+    "nfvbed-xdp-switch": "xdpswitch/nfvbed-xdp-switch",
+}
+_REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def build_directory(root: Path | None = None) -> Path:
+    """Where they are built: NFVBED_NATIVE_DIR, or `native/build` below the root (default: this checkout).
+
+    In a guest node `.nfvbed/node-native`: an emulated processor has not all that the host's own build makes use of.
+    """
+    override = os.environ.get("NFVBED_NATIVE_DIR")
+    if override:
+        return Path(override)
+    return (root or _REPOSITORY) / ("native/build" if this_node() is None else ".nfvbed/node-native")
+
+
+def native_binary(name: str, root: Path | None = None) -> Path:
+    """Find one.
+
+    Raises:
+        PrerequisiteError: it is not built.
+    """
+    path = build_directory(root) / _PLACES.get(name, name)
+    if not os.access(path, os.X_OK):
+        fix = "make build" if this_node() is None else "make node"
+        raise PrerequisiteError(f"{name} is not built", where=str(path), observed="no such program", fix=fix)
+    return path

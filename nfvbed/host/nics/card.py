@@ -1,0 +1,69 @@
+"""What sysfs says of a network port by its PCI address.
+
+Source: Documentation/ABI/testing/sysfs-bus-pci (class, numa_node), sysfs-kernel-iommu_groups, sysfs-class-net.
+"""
+
+from pathlib import Path
+
+from nfvbed.host.nics import mellanox
+from nfvbed.host.nics.pf import NETWORK_CLASS, SYSFS, NetPort, device_folder, driver_of, net_ports, read_number
+from nfvbed.records import Record
+
+_BRIDGE_CLASS = 0x06
+
+
+class Nic(Record):
+    """A PCI function, as it is now."""
+
+    address: str
+    is_network: bool
+    vendor: int
+    device: int
+    driver: str | None
+    ports: tuple[NetPort, ...]
+    """Its network devices in this network namespace."""
+    numa_node: int | None
+    iommu_group: int | None
+
+    @property
+    def keeps_kernel_driver(self) -> bool:
+        """Whether DPDK drives it beside the kernel's driver (Mellanox): it is never given to vfio-pci."""
+        return self.vendor == mellanox.VENDOR
+
+
+def read(address: str, sysfs: Path = SYSFS) -> Nic | None:
+    """Read it; None: there is no such device."""
+    folder = device_folder(address, sysfs)
+    if not folder.is_dir():
+        return None
+    node = read_number(folder / "numa_node")
+    group = folder / "iommu_group"
+    return Nic(
+        address=address,
+        is_network=_class(address, sysfs) == NETWORK_CLASS,
+        vendor=read_number(folder / "vendor") or 0,
+        device=read_number(folder / "device") or 0,
+        driver=driver_of(address, sysfs),
+        ports=net_ports(address, sysfs),
+        numa_node=None if node is None or node < 0 else node,
+        iommu_group=int(group.readlink().name) if group.is_symlink() else None,
+    )
+
+
+def network_addresses(sysfs: Path = SYSFS) -> tuple[str, ...]:
+    """Give the addresses of all network ports on the machine's PCI bus."""
+    bus = sysfs / "bus/pci/devices"
+    found = sorted(path.name for path in bus.iterdir()) if bus.is_dir() else []
+    return tuple(name for name in found if _class(name, sysfs) == NETWORK_CLASS)
+
+
+def neighbours(nic: Nic, sysfs: Path = SYSFS) -> tuple[str, ...]:
+    """Give the other devices of its IOMMU group that somebody could drive; bridges stay with the kernel."""
+    folder = sysfs / "kernel/iommu_groups" / str(nic.iommu_group) / "devices"
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    classes = {name: _class(name, sysfs) for name in names}
+    return tuple(name for name, kind in classes.items() if name != nic.address and kind != _BRIDGE_CLASS)
+
+
+def _class(address: str, sysfs: Path) -> int:
+    return (read_number(device_folder(address, sysfs) / "class") or 0) >> 16

@@ -1,0 +1,148 @@
+"""Whether the network ports that a site's cables name may be taken; refused with the reason before anything changes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.host.nics import card, uses
+from nfvbed.host.nics.binding import VFIO
+from nfvbed.host.nics.card import Nic
+from nfvbed.host.nics.pf import SYSFS, driver_of
+from nfvbed.host.nics.vfio import vfio_reason
+from nfvbed.spec.pci import CableSpec
+
+_HOW = (
+    'in the site\'s file (deploy/sites): cables: [{switch: "0000:3b:00.0", generator: "0000:5e:00.0"}, {switch: ..., '
+    "generator: ...}], each with the addresses of two ports that are cabled to each other (lspci -D)"
+)
+_USER_SPACE = frozenset({VFIO, "uio_pci_generic", "igb_uio"})
+"""Drivers that have no network device: the port was given to DPDK already."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where is looked; other ones in tests."""
+
+    sysfs: Path = SYSFS
+    uses_of: Callable[[str], tuple[str, ...]] = uses.uses_of
+    vfio_reason: Callable[[], str] = vfio_reason
+    is_group_busy: Callable[[int], bool] = uses.is_group_busy
+
+
+HERE = Machine()
+
+
+def require(cables: tuple[CableSpec, ...], machine: Machine = HERE) -> dict[str, Nic]:
+    """Make sure that all ports can be taken; nothing is changed.
+
+    Returns:
+        The ports by their addresses.
+
+    Raises:
+        UnsupportedError: one cannot, with what was found and what mends it.
+    """
+    if not cables:
+        raise UnsupportedError(
+            "the site names no cables between network ports",
+            where="cables",
+            observed="its switch and its generator have no ports on a network card",
+            fix=_HOW,
+        )
+    sides = (("switch", [cable.switch for cable in cables]), ("generator", [cable.generator for cable in cables]))
+    nics = {address: _found(address, machine) for _, addresses in sides for address in addresses}
+    for nic in nics.values():
+        _refuse_used(nic, machine)
+    given = {address: side for side, addresses in sides for address in addresses}
+    _require_vfio([nic for nic in nics.values() if not nic.keeps_kernel_driver], given, machine)
+    return nics
+
+
+def _found(address: str, machine: Machine) -> Nic:
+    nic = card.read(address, machine.sysfs)
+    where = f"cables, {address}"
+    if nic is None:
+        there = ", ".join(card.network_addresses(machine.sysfs)) or "no network port at all"
+        raise UnsupportedError(
+            "a port of the site's cables is not on this machine",
+            where=where,
+            observed=f"{address}; on its PCI bus there is {there}",
+            fix="correct the address (lspci -D), or take out the key cables on this machine",
+        )
+    if not nic.is_network:
+        raise UnsupportedError(
+            "a port of the site's cables is no network card", where=where, observed=address, fix="see lspci -D"
+        )
+    if len(nic.ports) > 1:
+        names = ", ".join(port.name for port in nic.ports)
+        raise UnsupportedError(
+            "a card with several ports at one PCI address (ConnectX-3) cannot be told apart by it",
+            where=where,
+            observed=f"{address}: {names}",
+            fix="cables between cards whose ports have an address each; or variant sriov",
+        )
+    return nic
+
+
+def _refuse_used(nic: Nic, machine: Machine) -> None:
+    """Never take the port that somebody is logged in through, or that carries anything else of the host's."""
+    where = f"cables, {nic.address}"
+    for port in nic.ports:
+        found = machine.uses_of(port.name)
+        if found:
+            raise UnsupportedError(
+                "a port of the site's cables is in use by this host",
+                where=where,
+                observed=f"{nic.address} is {port.name}: {'; '.join(found)}",
+                fix=f"name another port; or take its addresses, routes and bridges away from {port.name}",
+            )
+    if not nic.ports and nic.driver is not None and nic.driver not in _USER_SPACE:
+        raise UnsupportedError(
+            "a port of the site's cables has a driver, and no network device here",
+            where=where,
+            observed=f"{nic.address}, driver {nic.driver}: its device may be in use in another network namespace",
+            fix=f"bring it back, or unbind it if nobody needs it: echo {nic.address} > "
+            f"/sys/bus/pci/devices/{nic.address}/driver/unbind",
+        )
+
+
+def _require_vfio(nics: list[Nic], given: dict[str, str], machine: Machine) -> None:
+    reason = machine.vfio_reason() if nics else ""
+    if nics and not reason and not (machine.sysfs / "bus/pci/drivers" / VFIO).is_dir():
+        reason = f"the driver {VFIO} is not loaded"
+    if reason:
+        raise UnsupportedError(
+            "ports of network cards cannot be given to DPDK",
+            where=VFIO,
+            observed=reason,
+            fix="switch the IOMMU on (intel_iommu=on or amd_iommu=on, iommu=pt) and modprobe vfio-pci",
+        )
+    for nic in nics:
+        _refuse_shared_group(nic, given, machine)
+
+
+def _refuse_shared_group(nic: Nic, given: dict[str, str], machine: Machine) -> None:
+    """VFIO gives an IOMMU group to one program, whole: switch and generator need groups of their own."""
+    where = f"cables, {nic.address}"
+    for other in card.neighbours(nic, machine.sysfs):
+        driver = driver_of(other, machine.sysfs)
+        if other in given and given[other] != given[nic.address]:
+            observed = f"{nic.address} ({given[nic.address]}) and {other} ({given[other]}): group {nic.iommu_group}"
+        elif other not in given and driver not in (None, VFIO, "pci-stub"):
+            observed = f"{nic.address} and {other}, driver {driver}: group {nic.iommu_group}"
+        else:
+            continue
+        raise UnsupportedError(
+            "a port shares its IOMMU group with a device that another program has",
+            where=where,
+            observed=observed,
+            fix="cards in other slots (those below a root port with ACS have groups of their own), or give the "
+            "neighbour to vfio-pci too if nobody needs it",
+        )
+    if nic.driver == VFIO and nic.iommu_group is not None and machine.is_group_busy(nic.iommu_group):
+        raise UnsupportedError(
+            "a port of the site's cables is in use by another program over vfio",
+            where=where,
+            observed=f"/dev/vfio/{nic.iommu_group} cannot be opened",
+            fix="end that program: another DPDK, a virtual machine, or what nfvbed left standing (nfvbed destroy)",
+        )

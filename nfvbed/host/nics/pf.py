@@ -1,0 +1,147 @@
+"""Physical functions: what sysfs says of network cards that can have virtual functions, and the choice of one port.
+
+Source: Documentation/ABI/testing/sysfs-bus-pci (sriov_totalvfs, sriov_numvfs, numa_node), sysfs-class-net (dev_port).
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from nfvbed.dataplanes.sriov.options import SriovOptions
+from nfvbed.errors import UnsupportedError
+from nfvbed.host import rebind
+from nfvbed.records import Record
+
+SYSFS = Path("/sys")
+NETWORK_CLASS = 0x02
+NO_CARD_FIX = (
+    "a network card with SR-IOV, switched on in the machine's firmware and the card's own (Mellanox: mlxconfig -d "
+    "<device> set SRIOV_EN=1 NUM_OF_VFS=8, then restart)"
+)
+
+
+class NetPort(Record):
+    """A network device of a PCI function."""
+
+    name: str
+    mac: str
+    dev_port: int = 0
+    """Which port of its PCI function it is: 0 but for cards with several at one address."""
+
+
+class PhysicalFunction(Record):
+    """A PCI function that can have virtual functions."""
+
+    address: str
+    vendor: int
+    device: int
+    driver: str | None
+    ports: tuple[NetPort, ...]
+    total_vfs: int
+    num_vfs: int
+    numa_node: int | None
+
+
+class PfPort(Record):
+    """One network port of a physical function: what a deployment works on."""
+
+    function: PhysicalFunction
+    port: NetPort
+
+
+def device_folder(address: str, sysfs: Path = SYSFS) -> Path:
+    """Give a PCI device's folder."""
+    return sysfs / "bus/pci/devices" / address
+
+
+def driver_of(address: str, sysfs: Path = SYSFS) -> str | None:
+    """Name the driver that a PCI device is bound to; None: none."""
+    link = device_folder(address, sysfs) / "driver"
+    return link.readlink().name if link.is_symlink() else None
+
+
+def net_ports(address: str, sysfs: Path = SYSFS) -> tuple[NetPort, ...]:
+    """Give the network devices of a PCI function that are in this network namespace, by port."""
+    found = [_net_port(path) for path in rebind.netdevs(device_folder(address, sysfs))]
+    return tuple(sorted(found, key=lambda port: (port.dev_port, port.name)))
+
+
+def discover(sysfs: Path = SYSFS) -> tuple[PhysicalFunction, ...]:
+    """Find all network cards whose driver says that they can have virtual functions."""
+    bus = sysfs / "bus/pci/devices"
+    addresses = sorted(path.name for path in bus.iterdir()) if bus.is_dir() else []
+    return tuple(_read(address, sysfs) for address in addresses if _is_physical(bus / address))
+
+
+def choose(options: SriovOptions, functions: Iterable[PhysicalFunction]) -> PfPort:
+    """Choose the port that a variant names, or the only one there is.
+
+    Raises:
+        UnsupportedError: there is none, or more than one fits.
+    """
+    known = tuple(functions)
+    if not known:
+        raise UnsupportedError(
+            "no network card here can have virtual functions",
+            where="/sys/bus/pci/devices",
+            observed="no network device with sriov_totalvfs above 0",
+            fix=NO_CARD_FIX,
+        )
+    pairs = [PfPort(function=function, port=port) for function in known for port in function.ports]
+    fitting = [pair for pair in pairs if _fits(options, pair)]
+    if len(fitting) == 1:
+        return fitting[0]
+    there = ", ".join(f"{p.function.address} {p.port.name} {p.port.mac}" for p in pairs)
+    there = there or ", ".join(f"{f.address} ({f.driver or 'no driver'}) without a network device" for f in known)
+    raise UnsupportedError(
+        "several ports fit the variant" if fitting else "no port fits the variant",
+        where=_asked(options),
+        observed=there,
+        fix="name one of these: pf_address, pf_interface or pf_mac among the options of the variant's file,"
+        " or of an experiment's `altered` variant",
+    )
+
+
+def _fits(options: SriovOptions, pair: PfPort) -> bool:
+    asked = (options.pf_address, options.pf_interface, options.pf_mac)
+    has = (pair.function.address, pair.port.name, pair.port.mac)
+    return all(one is None or one == other for one, other in zip(asked, has, strict=True))
+
+
+def _asked(options: SriovOptions) -> str:
+    named = {"pf_address": options.pf_address, "pf_interface": options.pf_interface, "pf_mac": options.pf_mac}
+    return (
+        ", ".join(f"{key}: {value}" for key, value in named.items() if value) or "no pf_address, pf_interface, pf_mac"
+    )
+
+
+def _is_physical(folder: Path) -> bool:
+    kind, total = read_number(folder / "class"), read_number(folder / "sriov_totalvfs")
+    return kind is not None and kind >> 16 == NETWORK_CLASS and bool(total)
+
+
+def _read(address: str, sysfs: Path) -> PhysicalFunction:
+    folder = device_folder(address, sysfs)
+    node = read_number(folder / "numa_node")
+    return PhysicalFunction(
+        address=address,
+        vendor=read_number(folder / "vendor") or 0,
+        device=read_number(folder / "device") or 0,
+        driver=driver_of(address, sysfs),
+        ports=net_ports(address, sysfs),
+        total_vfs=read_number(folder / "sriov_totalvfs") or 0,
+        num_vfs=read_number(folder / "sriov_numvfs") or 0,
+        numa_node=node if node is not None and node >= 0 else None,
+    )
+
+
+def _net_port(path: Path) -> NetPort:
+    mac = (path / "address").read_text().strip()
+    return NetPort(name=path.name, mac=mac, dev_port=read_number(path / "dev_port") or 0)
+
+
+def read_number(path: Path) -> int | None:
+    """Read a number, as sysfs writes it; None: there is none."""
+    try:
+        return int(path.read_text(), 0)
+    except (OSError, ValueError):
+        return None

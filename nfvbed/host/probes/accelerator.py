@@ -1,0 +1,47 @@
+"""Probe of what guests run under: a guest is booted; that a device opens says nothing."""
+
+from pathlib import Path
+
+from nfvbed.errors import PrerequisiteError
+from nfvbed.host.probes.findings import Finding, State
+from nfvbed.host.probes.host import RECORDED, Host
+from nfvbed.host.qemu.accelerator import AcceleratorFound, find_accelerator, remembered
+from nfvbed.host.qemu.binaries import locate
+from nfvbed.records import Accelerator
+
+TOPIC = "accelerator"
+_BOOTED = "booted a guest to a mark on its console"
+_FIX = "a machine whose KVM boots guests: bare metal, or a virtual machine with nested virtualisation"
+
+
+def probe_accelerator(host: Host, root: Path, *, boot: bool) -> Finding:
+    """Say under which accelerator guests boot.
+
+    Args:
+        host: this machine, or a recorded one.
+        root: of the project.
+        boot: boot a guest if none was booted since the machine was; else only what is remembered is told.
+    """
+    if not host.live:
+        return Finding(topic=TOPIC, state=State.UNKNOWN, summary="no guest can be booted", probed=RECORDED)
+    try:
+        binaries = locate(root)
+        found = find_accelerator(root, binaries) if boot else remembered(root, binaries)
+    except PrerequisiteError as error:
+        summary = f"{error.what}: {error.observed}" if error.observed else error.what
+        return Finding(topic=TOPIC, state=State.UNKNOWN, summary=summary, probed="looked for QEMU", fix=error.fix)
+    if found is None:
+        summary = "no guest was booted yet"
+        return Finding(topic=TOPIC, state=State.UNKNOWN, summary=summary, probed="not tried", fix="nfvbed doctor")
+    return accelerator_finding(found)
+
+
+def accelerator_finding(found: AcceleratorFound) -> Finding:
+    """Put what was found into a line of the table."""
+    last = found.attempts[-1]
+    if found.accelerator is Accelerator.KVM:
+        return Finding(topic=TOPIC, state=State.PRESENT, summary=f"kvm, {last.observed}", probed=_BOOTED)
+    if found.accelerator is Accelerator.TCG:
+        summary = f"tcg, {last.observed}: guests are emulated, their rates mean nothing ({found.reason})"
+        return Finding(topic=TOPIC, state=State.LIMITED, summary=summary, probed=_BOOTED, fix=_FIX)
+    return Finding(topic=TOPIC, state=State.ABSENT, summary=found.reason, probed=_BOOTED, fix=_FIX)

@@ -1,0 +1,71 @@
+"""Probes of the kernel: openvswitch module, namespaces, control groups, threaded NAPI."""
+
+from nfvbed.host.probes.commands import ask
+from nfvbed.host.probes.findings import Finding, State
+from nfvbed.host.probes.host import RECORDED, Host
+
+
+def probe_openvswitch(host: Host) -> Finding:
+    """Find the kernel's Open vSwitch datapath: loaded, or loadable."""
+    topic, probed = "openvswitch module", "looked in /sys/module, asked modprobe without loading"
+    if host.exists("sys/module/openvswitch"):
+        return Finding(topic=topic, state=State.PRESENT, summary="loaded", probed=probed)
+    fix = "boot a kernel with CONFIG_OPENVSWITCH (Debian's own has it as a module)"
+    release = host.text("proc/sys/kernel/osrelease") or "unknown"
+    if not host.live:
+        return Finding(topic=topic, state=State.UNKNOWN, summary="not loaded", probed=RECORDED, fix=fix)
+    answer = ask(["modprobe", "-n", "openvswitch"])
+    if answer is not None and answer[0] == 0:
+        return Finding(topic=topic, state=State.PRESENT, summary="can be loaded", probed=probed)
+    return Finding(topic=topic, state=State.ABSENT, summary=f"kernel {release} has none", probed=probed, fix=fix)
+
+
+def probe_namespaces(host: Host) -> Finding:
+    """Make a network namespace that lives as long as the question."""
+    topic = "network namespaces"
+    if not host.live:
+        there = host.exists("proc/self/ns/net")
+        state = State.UNKNOWN if there else State.ABSENT
+        return Finding(topic=topic, state=state, summary="in the kernel" if there else "none", probed=RECORDED)
+    answer = ask(["unshare", "--net", "true"])
+    if answer is not None and answer[0] == 0:
+        return Finding(topic=topic, state=State.PRESENT, summary="one could be made", probed="made one")
+    observed = answer[1].splitlines()[-1:] if answer else ["unshare is missing"]
+    return Finding(
+        topic=topic,
+        state=State.ABSENT,
+        summary=f"none could be made: {' '.join(observed)}",
+        probed="made one",
+        fix="run as root, in a container with CAP_SYS_ADMIN",
+    )
+
+
+def probe_cgroup_v2(host: Host) -> Finding:
+    """Read whether control groups version 2 are mounted, and which controllers they have."""
+    lines = [line.split() for line in (host.text("proc/mounts") or "").splitlines()]
+    places = [fields[1] for fields in lines if len(fields) > 2 and fields[2] == "cgroup2"]
+    if not places:
+        fix = "mount -t cgroup2 none /sys/fs/cgroup/unified"
+        summary = "not mounted"
+        return Finding(topic="cgroup v2", state=State.ABSENT, summary=summary, probed="read /proc/mounts", fix=fix)
+    controllers = host.text(f"{places[0]}/cgroup.controllers") or ""
+    whole = {"cpu", "cpuset", "memory"} <= set(controllers.split())
+    return Finding(
+        topic="cgroup v2",
+        state=State.PRESENT if whole else State.LIMITED,
+        summary=f"{places[0]}, controllers: {controllers or 'none'}",
+        probed="read /proc/mounts and cgroup.controllers",
+        fix="" if whole else "boot with systemd.unified_cgroup_hierarchy=1 for cpu, cpuset and memory in version 2",
+    )
+
+
+def probe_threaded_napi(host: Host) -> Finding:
+    """Read whether interfaces can do their receive work in a thread of their own (kernel 5.12 or later)."""
+    has = any(host.exists(f"sys/class/net/{name}/threaded") for name in host.names("sys/class/net"))
+    return Finding(
+        topic="threaded NAPI",
+        state=State.PRESENT if has else State.ABSENT,
+        summary="interfaces have the switch" if has else "interfaces have no such switch",
+        probed="read sysfs",
+        fix="" if has else "boot kernel 5.12 or later; until then variants use RPS",
+    )

@@ -1,0 +1,1 @@
+"""A comparison as JSON and CSV, for other programs."""

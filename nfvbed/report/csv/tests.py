@@ -1,0 +1,138 @@
+"""Results of tests beside the MRR as CSV, for other programs: a line for each goal, load and quantity, unrounded."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.latency import LatencySummary
+from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.report.csv.export import Value, guarded
+from nfvbed.results import Reference, ResultKind, TablePayload
+from nfvbed.search.result import SearchResult
+
+COLUMNS = (
+    "run", "cell", "round", "test", "kind", "placement_class", "shown", "simulated", "status", "reason", "warnings",
+    "preset", "goal", "loss_ratio_allowed", "regular", "irregularity", "conditional_throughput_pps", "lower_bound_pps",
+    "upper_bound_pps", "sequence", "fraction", "of", "intended_load_pps", "forwarded_rate_pps", "missing_ratio",
+    *(
+        f"latency_{of}{name}_ns" for of in ("", "0_to_1_", "1_to_0_")
+        for name in ("min", "p50", "p90", "p99", "p99_9", "max", "delay_variation_p99")
+    ),
+    "condition", "condition_status", "condition_reason", "quantity", "value", "unit", "low", "high",
+    "interval_from_s", "reference_regular",
+)  # fmt: skip
+"""Latency first of both directions together, then of each. New columns come last: readers by place go on working."""
+
+
+def tests_to_csv(comparison: Comparison) -> str:
+    """Write the lines; a missing value is an empty field, never 0."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for test in comparison.tests:
+        first = _first(test)
+        for fields in list(_details(test)) or [{}]:
+            writer.writerow({name: guarded(value) for name, value in (first | fields).items()})
+    return text.getvalue()
+
+
+def _details(test: MeasuredTest) -> Iterable[dict[str, Value]]:
+    if test.result.kind is ResultKind.SEARCH:
+        return _goals(test)
+    return _quantities(test.table) if test.table else _loads(test)
+
+
+def _regular(base: Reference | None) -> Value:
+    """Say whether what a load is a part of is a regular result: else it is a lower bound."""
+    return int(base.regular) if base else None
+
+
+def _quantities(table: TablePayload) -> Iterable[dict[str, Value]]:
+    for row in table.rows:
+        first: dict[str, Value] = {
+            "condition": row.label,
+            "condition_status": row.status.value,
+            "condition_reason": row.reason,
+            "sequence": row.sequence,
+            "reference_regular": _regular(table.reference),
+        }
+        for found in row.quantities:
+            yield first | {
+                "quantity": found.name,
+                "value": found.value,
+                "unit": found.unit,
+                "low": found.low,
+                "high": found.high,
+            }
+        if not row.quantities:
+            yield first
+
+
+def _first(test: MeasuredTest) -> dict[str, Value]:
+    result = test.result
+    return {
+        "run": test.run,
+        "cell": test.cell,
+        "round": result.round,
+        "test": result.test,
+        "kind": result.kind.value,
+        "placement_class": test.placement_class,
+        "shown": int(test.shown),
+        "simulated": int(result.simulated),
+        "status": result.status.value,
+        "reason": result.reason,
+        "warnings": " ".join(warning.value for warning in test.doubts),
+    }
+
+
+def _goals(test: MeasuredTest) -> Iterable[dict[str, Value]]:
+    if not test.result.payload:
+        return
+    found = SearchResult.model_validate(test.result.payload)
+    for goal in found.goals:
+        yield {
+            "preset": found.label,
+            "goal": goal.goal.name,
+            "loss_ratio_allowed": goal.goal.loss_ratio,
+            "regular": int(goal.regular),
+            "irregularity": goal.irregularity.value if goal.irregularity else None,
+            # Of an irregular result it is no throughput.
+            "conditional_throughput_pps": goal.conditional_throughput_pps if goal.regular else None,
+            "lower_bound_pps": goal.lower_bound.load_pps if goal.lower_bound else None,
+            "upper_bound_pps": goal.upper_bound.load_pps if goal.upper_bound else None,
+        }
+
+
+def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
+    for load in test.loads:
+        base = test.base_of(load)
+        of_directions = zip(("0_to_1_", "1_to_0_"), load.latency_directions, strict=False)
+        yield {
+            "warnings": " ".join(warning.value for warning in test.doubts_at(load)),
+            "sequence": load.point.sequence,
+            "fraction": load.point.fraction,
+            "of": base.of if base else None,
+            "reference_regular": _regular(base),
+            "intended_load_pps": load.point.intended_load_pps,
+            "forwarded_rate_pps": load.point.forwarded_rate_pps,
+            "missing_ratio": load.missing_ratio,
+            "interval_from_s": load.from_s,
+            **_latency("", load.latency),
+            **{name: value for of, found in of_directions for name, value in _latency(of, found).items()},
+        }
+
+
+def _latency(of: str, found: LatencySummary | None) -> dict[str, Value]:
+    if found is None:
+        return {}
+    values: dict[str, Value] = {
+        "min": found.min_ns,
+        "p50": found.p50_ns,
+        "p90": found.at(90.0),
+        "p99": found.p99_ns,
+        "p99_9": found.at(99.9),
+        "max": found.max_ns,
+        "delay_variation_p99": found.delay_variation_ns,
+    }
+    return {f"latency_{of}{name}_ns": value for name, value in values.items()}

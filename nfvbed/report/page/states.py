@@ -1,0 +1,63 @@
+"""The page's tables below the comparison: rates and ratios by placement class, and rows at their own half load."""
+
+from collections.abc import Iterable
+
+from markupsafe import Markup
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.summary import CellSummary
+from nfvbed.report import wording
+from nfvbed.report.page.table import joined, table_of
+
+
+def below_the_table(comparison: Comparison) -> Markup:
+    """Write both tables; one that has nothing to tell is left out."""
+    return joined((_by_class(comparison), _at_own_half_load(comparison)))
+
+
+def _by_class(comparison: Comparison) -> Markup:
+    """Write what each row did in each class; nothing on hosts of which one class was seen."""
+    if all(len(host.classes) < 2 for host in comparison.placement):
+        return Markup("")
+    rows = [line for row in comparison.rows for line in _classes(comparison, row)]
+    if not rows:
+        return Markup("")
+    title = "By placement class: trials that ran in one from beginning to end, and the rounds that were matched in it."
+    return table_of(title, ("Row", "Class", "Trials", "Mpps", "Rounds", "Against the baseline"), rows)
+
+
+def _classes(comparison: Comparison, row: CellSummary) -> Iterable[tuple[str, ...]]:
+    if row.mrr is None:
+        return
+    found = comparison.difference(row)
+    ratios = {entry.name: entry for entry in found.judgement.by_class} if found else {}
+    for entry in row.mrr.by_class:
+        ratio = ratios.get(entry.name)
+        against = f"×{ratio.ratio:.3g}{', the other way round' if ratio.opposes else ''}" if ratio else wording.NOTHING
+        yield (
+            row.cell,
+            entry.name,
+            str(entry.trials),
+            wording.mpps(entry.median_pps),
+            str(ratio.pairs) if ratio else wording.NOTHING,
+            against,
+        )
+
+
+def _at_own_half_load(comparison: Comparison) -> Markup:
+    """Write what the comparison shows at a common load for each row's own half load too."""
+    rows = [
+        (
+            row.cell,
+            wording.mpps(row.paced.load_pps),
+            wording.loss(row.paced.missing_ratio),
+            wording.microseconds(row.paced.latency.p50_ns) if row.paced.latency else wording.NOTHING,
+            wording.microseconds(row.paced.latency.p99_ns) if row.paced.latency else wording.NOTHING,
+        )
+        for row in comparison.rows
+        if row.paced is not None and row.common is not None
+    ]
+    if not rows:
+        return Markup("")
+    title = "At half of each row's own maximum receive rate; loads differ, so these are not compared."
+    return table_of(title, ("Row", "Load, Mpps", "Missing frames", "µs P50", "P99"), rows)

@@ -1,0 +1,129 @@
+"""The rows of the screen: one line for each variant at each traffic point, below a line that names the point."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.summary import NOT_TESTED, CellSummary
+from nfvbed.compare.verdict import Verdict
+from nfvbed.report import wording
+from nfvbed.report.terminal import screen_model as model
+from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row
+from nfvbed.report.terminal.screen_warnings import Marks
+from nfvbed.report.terminal.verdict_colors import COLORS
+
+TRAFFIC: Final = Column("traffic")
+VARIANT: Final = Column("variant")
+RUN: Final = Column("run")
+RATE: Final = Column("Mpps", right=True)
+RATIO: Final = Column("ratio", right=True, dropped=6)
+P50: Final = Column("P50 µs", right=True, dropped=1)
+P99: Final = Column("P99 µs", right=True, dropped=3)
+MISSING: Final = Column("missing", right=True, dropped=4)
+SEE: Final = Column("see")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A traffic point: its name, and its rows in order."""
+
+    name: str
+    about: str
+    """What holds for all its rows; shown in a line of its own where the name has one."""
+    rows: tuple[Row | Banner, ...]
+
+    def lines(self, most: int) -> list[Line]:
+        """Give the point's line and at most so many rows; what is not shown is counted in the point's line."""
+        left = len(self.rows) - most
+        about = "; ".join(part for part in (self.about, f"{left} more: --details" if left > 0 else "") if part)
+        return [Banner(f"{self.name} ({about})" if about else self.name, "bold"), *self.rows[:most]]
+
+    def lines_with_name(self, most: int) -> list[Line]:
+        """Give at most so many rows, the first with the point's name before it, the second with what is not shown."""
+        left = len(self.rows) - most
+        names = [self.name, f"  {left} more" if left > 0 else ""]
+        return [
+            Row((Cell(name, "dim" if place else "bold"), *row.cells)) if isinstance(row, Row) else row
+            for place, (row, name) in enumerate(zip(self.rows[:most], [*names, *[""] * most], strict=False))
+        ]
+
+
+def columns(comparison: Comparison) -> tuple[Column, ...]:
+    """Give the columns, the widest table first; what does not fit is dropped when it is laid out."""
+    run = (RUN,) if len(comparison.runs) > 1 else ()
+    if model.in_order(comparison):
+        return (TRAFFIC, *_columns(comparison, run))
+    return _columns(comparison, run)
+
+
+def _columns(comparison: Comparison, run: tuple[Column, ...]) -> tuple[Column, ...]:
+    interval = Column(model.interval_name(comparison), right=True, dropped=5)
+    if model.is_survey(comparison):
+        return (VARIANT, *run, RATE, interval, Column("order"), P50, P99, MISSING, SEE)
+    of_ratio = Column(model.ratio_interval_name(comparison), right=True, dropped=2)
+    return (VARIANT, *run, RATE, interval, RATIO, of_ratio, Column("verdict"), P50, P99, MISSING, SEE)
+
+
+def groups(comparison: Comparison, marks: Marks) -> list[Group]:
+    """Give the traffic points that have rows to show, in the order in which they were declared."""
+    found = []
+    for point in dict.fromkeys(row.point for row in comparison.rows):
+        rows = comparison.ranked([row for row in comparison.rows if row.point == point])
+        measured = model.in_order(comparison)
+        shown = [row for row in rows if row.mrr is not None or not (measured or row.reason == NOT_TESTED)]
+        if shown:
+            lines = tuple(_line(comparison, row, rows[0], marks) for row in shown)
+            found.append(Group(wording.row_point(rows[0]), _about(comparison, shown), lines))
+    return found
+
+
+def _about(comparison: Comparison, rows: Sequence[CellSummary]) -> str:
+    """Say what the differences of a point's rows allow to claim, and at which load latency was taken."""
+    scopes = dict.fromkeys(wording.scope(comparison.difference(row)) for row in rows)
+    parts = [] if model.is_survey(comparison) else [", ".join(scope for scope in scopes if scope)]
+    parts.append(model.load(rows))
+    return "; ".join(part for part in parts if part)
+
+
+def _line(comparison: Comparison, row: CellSummary, first: CellSummary, marks: Marks) -> Row | Banner:
+    if row.mrr is None:
+        return Banner(f"{row.variant}  {wording.status(row)}", "magenta", indent=2)
+    run = (Cell(wording.short_run(row.run), "dim"),) if len(comparison.runs) > 1 else ()
+    judged = (Cell(_place(comparison, row, first)),) if model.is_survey(comparison) else _judged(comparison, row)
+    latency = model.latency(row)
+    return Row(
+        (
+            Cell(row.variant, "bold"),
+            *run,
+            Cell(wording.bound(row) + wording.mpps(row.mrr.median_pps), "" if row.emulated else "bold"),
+            Cell(model.rate_interval(comparison, row), "dim"),
+            *judged,
+            Cell(wording.microseconds(latency.p50_ns) if latency else wording.NOTHING),
+            Cell(wording.microseconds(latency.p99_ns) if latency else wording.NOTHING),
+            Cell(wording.loss(model.missing(row))),
+            Cell(marks.of(row), "yellow"),
+        )
+    )
+
+
+def _judged(comparison: Comparison, row: CellSummary) -> tuple[Cell, Cell, Cell]:
+    found = comparison.difference(row)
+    if found is None:
+        return Cell(""), Cell(""), Cell(wording.own_verdict(comparison.baseline, row), "dim")
+    judged = found.judgement
+    known = judged.verdict is not Verdict.NOT_COMPARABLE
+    return (
+        Cell(wording.times(judged) if known else wording.NOTHING, "bold"),
+        Cell(model.ratio_interval(comparison, judged) if known else wording.NOTHING, "dim"),
+        Cell(wording.short_verdict(judged), COLORS[judged.verdict]),
+    )
+
+
+def _place(comparison: Comparison, row: CellSummary, first: CellSummary) -> str:
+    """Say where a row of a survey stands against the highest of its point."""
+    if row.emulated:
+        return "emulated"
+    if (row.run, row.cell) == (first.run, first.cell):
+        return "first"
+    return "overlaps" if model.overlaps(row, first) else ""

@@ -1,0 +1,71 @@
+"""A guest node for as long as a command takes: the host is held, and what dead ones left is removed before."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
+from nfvbed.host.hostlock import HostLock
+from nfvbed.host.qemu.accelerator import find_accelerator
+from nfvbed.host.qemu.binaries import locate
+from nfvbed.host.reap import reap
+from nfvbed.host.topology import read_topology
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Accelerator
+from nfvbed.signals import end_like_interrupt
+from nfvbed.sites.guest_node import files
+from nfvbed.sites.guest_node.devices import devices
+from nfvbed.sites.guest_node.machine import NodeMachine
+from nfvbed.sites.guest_node.node import GuestNode
+from nfvbed.sites.lab.standing import find_standing
+from nfvbed.spec.site import GuestSpec, SiteSpec
+
+
+@contextmanager
+def guest_node(spec: SiteSpec, root: Path) -> Iterator[GuestNode]:
+    """Boot a site's guest node; at the end it is gone with all that was made for it.
+
+    Args:
+        spec: the site's file, of kind `guest`.
+        root: of the project.
+
+    Raises:
+        PrerequisiteError: not root, or `make node` was not run.
+        UnsupportedError: no guest boots on this host.
+        BusyError: another nfvbed is at work, or a deployment stands.
+        DeployError: it does not boot, or something of it could not be removed.
+    """
+    unpacked, binaries = files.locate(root), locate(root)
+    if os.geteuid() != 0:
+        raise PrerequisiteError(
+            "a guest node needs root", where="it reads all files of this host", fix="run it with sudo"
+        )
+    end_like_interrupt()
+    with ExitStack() as undo:
+        lock = HostLock()
+        undo.callback(lock.release)
+        lock.acquire()
+        reap(lock)
+        standing = find_standing()
+        if standing is not None:
+            raise standing.in_the_way(f"the guest node {spec.name}")
+        found = find_accelerator(root, binaries)
+        if found.accelerator is Accelerator.NONE:
+            raise UnsupportedError("no guest boots on this host", where=f"site {spec.name}", observed=found.reason)
+        workspace = Workspace.create()
+        undo.callback(_close, workspace)
+        guest = spec.guest or GuestSpec()
+        wanted = NodeMachine(spec.name, found.accelerator, guest.vcpus, guest.memory_mib, devices(guest.devices))
+        yield GuestNode.start(workspace, wanted, unpacked, binaries, read_topology().allowed)
+
+
+def _close(workspace: Workspace) -> None:
+    problems = workspace.close()
+    if problems:
+        raise DeployError(
+            "the guest node is not completely gone",
+            where=str(workspace.directory),
+            observed="; ".join(problems),
+            fix="nfvbed destroy --all",
+        )

@@ -1,0 +1,1 @@
+"""The site of simulated variants: nothing is deployed, the answer is known."""

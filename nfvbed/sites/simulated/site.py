@@ -1,0 +1,204 @@
+"""The site of the simulated variants: nothing is deployed, nothing is measured, the answer is known."""
+
+from typing import Any
+
+from nfvbed import __version__
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
+from nfvbed.errors import InternalError, UnsupportedError
+from nfvbed.records import (
+    CellRole,
+    Deployment,
+    GeneratorPort,
+    Hop,
+    PortKind,
+    Readiness,
+    Support,
+    SwitchCounters,
+    VnfHandle,
+    VnfKind,
+    WorkThread,
+)
+from nfvbed.sites.simulated.tables import SimulatedEntries, SimulatedLearning
+from nfvbed.sites.site import Site
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import Generator
+from nfvbed.traffic.simulated.generator import SimulatedGenerator
+from nfvbed.traffic.simulated.options import SimulatedOptions
+from nfvbed.traffic.simulated.system import SimulatedPath, SimulatedSystem
+from nfvbed.traffic.simulated.world import HiddenState, VirtualClock
+from nfvbed.units import NS_PER_S
+
+DEPLOY_NS = 1_000_000_000
+"""Virtual time that a deployment takes."""
+
+
+class SimulatedSite(Site):
+    """One simulated host.
+
+    Args:
+        name: as the site is called in the run's record.
+        offset: where in its life the host stands; a resumed run passes the trials it already has, so that it
+            does not draw the same noise once more.
+        real_time: let simulated time pass in real time.
+    """
+
+    def __init__(self, name: str = "simulated", offset: int = 0, real_time: bool = False) -> None:
+        self.name = name
+        self._offset = offset
+        self._clock = VirtualClock(real_time)
+        self._states: dict[tuple[float, int], HiddenState] = {}
+        self._systems: dict[str, tuple[SimulatedSystem, HiddenState]] = {}
+        self._count = 0
+        self._vnfs: dict[str, dict[str, str]] = {}
+
+    def facts(self) -> dict[str, Any]:
+        """Describe the simulated host; it is the same everywhere."""
+        return {"simulated": True, "cpu": "none", "version": __version__}
+
+    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
+        """Describe what surrounds the variant: a generator that sends nothing, and the VNFs of the deployment."""
+        engine = {"name": "simulated", "version": __version__}
+        rig = {"simulated": True, "site": self.name, "port_kind": port_kind.value, "engine": engine}
+        vnf = self._vnfs.get(deployment.id)
+        return rig | {"vnf": vnf} if vnf else rig
+
+    def probe(self, variant: Variant) -> Support:
+        """Accept simulated variants only."""
+        if isinstance(variant.options, SimulatedOptions):
+            return Support(variant=variant.name, readiness=Readiness.READY)
+        return Support(
+            variant=variant.name,
+            readiness=Readiness.UNSUPPORTED,
+            reason="the simulated site runs simulated variants only",
+            fix="choose another site",
+        )
+
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+    ) -> Deployment:
+        """Set up a simulated system, with VNFs that are part of the simulation.
+
+        Raises:
+            UnsupportedError: it is a real variant, or a topology or VNF that is not simulated.
+        """
+        if not isinstance(variant.options, SimulatedOptions):
+            raise UnsupportedError(
+                f"{variant.name} cannot run on the simulated site",
+                where=f"site {self.name}",
+                observed=f"data plane {variant.options.dataplane}",
+                fix="choose another site",
+            )
+        _refuse_unsimulated(topology, vnf)
+        options = variant.options
+        state = self._state(options)
+        self._count += 1
+        self._clock.advance(DEPLOY_NS)
+        identity = f"simulated-{self._offset}-{self._count}"
+        seed = f"{options.seed} {variant.name} {role.value} {identity}"
+        system = SimulatedSystem(options, role, state, seed, SimulatedPath.of(topology))
+        if vnf is not None:
+            self._vnfs[identity] = {"name": vnf.vnf.name, "kind": vnf.kind.value, "forwarding": vnf.forwarding}
+        self._systems[identity] = (system, state)
+        port = GeneratorPort(engine="simulated", spec="simulated", kind=PortKind.SIMULATED)
+        return Deployment(
+            id=identity,
+            variant=variant.name,
+            site=self.name,
+            topology=topology,
+            role=role,
+            ports=(port, port),
+            vnfs=_simulated_vnfs(topology, vnf),
+            versions={"simulated": __version__},
+            simulated=True,
+        )
+
+    def open_generator(self, deployment: Deployment) -> Generator:
+        """Give the simulated generator of a deployment."""
+        first, second = deployment.ports
+        return SimulatedGenerator((first, second), self._standing(deployment)[0])
+
+    def verify(self, deployment: Deployment) -> None:
+        """Find it alive, as always."""
+        self._standing(deployment)
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Give what the simulated system forwarded and spent; a loop-back has no switch."""
+        if deployment.role in (CellRole.LOOPBACK, CellRole.VNF):
+            return None
+        system = self._standing(deployment)[0]
+        return SwitchCounters(packets=system.packets, busy_cycles=system.busy_cycles, source="simulated")
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """Give the one hop there is."""
+        packets = self._standing(deployment)[0].packets
+        return (Hop(name="simulated system", rx_packets=packets, tx_packets=packets),)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """Give none: no thread of this machine does the work."""
+        return ()
+
+    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
+        """Give the distance that the hidden state shows, of the two cores that a simulated host has."""
+        return {(0, 1): self._standing(deployment)[1].core_distance_ns()}
+
+    def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
+        """Put the known outage into the next trial."""
+        self._standing(deployment)[0].schedule_outage(round(after_s * NS_PER_S))
+        return ResetReport(kind="simulated", steps=())
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """The simulated entries."""
+        return SimulatedEntries(self._standing(deployment)[0].tables)
+
+    def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """The simulated addresses."""
+        return SimulatedLearning(self._standing(deployment)[0].tables)
+
+    def destroy(self, deployment: Deployment) -> None:
+        """Forget it; idempotent."""
+        self._systems.pop(deployment.id, None)
+        self._vnfs.pop(deployment.id, None)
+
+    def _state(self, options: SimulatedOptions) -> HiddenState:
+        # Variants of one host share its state: those that name the same changes and seed are on one host.
+        key = (options.state_change_per_s, options.seed)
+        if key not in self._states:
+            seed = f"{options.seed} {options.state_change_per_s} {self._offset}"
+            self._states[key] = HiddenState(self._clock, options.state_change_per_s, seed)
+        return self._states[key]
+
+    def _standing(self, deployment: Deployment) -> tuple[SimulatedSystem, HiddenState]:
+        if deployment.id not in self._systems:
+            raise InternalError(f"the simulated deployment {deployment.id} does not stand in this process")
+        return self._systems[deployment.id]
+
+
+def _refuse_unsimulated(topology: str, vnf: VnfChoice | None) -> None:
+    """Refuse what has no known answer here.
+
+    Raises:
+        UnsupportedError: a path that begins or ends at a VNF, or a guest.
+    """
+    if layout(topology).one_way or (vnf is not None and vnf.kind is VnfKind.VM):
+        raise UnsupportedError(
+            "this is not simulated",
+            where=f"topology {topology}",
+            observed=f"VNF of kind {vnf.kind.value}" if vnf else "no VNF",
+            fix="simulate pvp, pvvp, chains or pvpv with process VNFs",
+        )
+
+
+def _simulated_vnfs(topology: str, vnf: VnfChoice | None) -> tuple[VnfHandle, ...]:
+    if vnf is None:
+        return ()
+    return tuple(
+        VnfHandle(name=f"vnf{number}", kind=vnf.kind, forwarding=vnf.forwarding, ports=(), steps=(("start", 0),))
+        for number in range(1, layout(topology).vnfs + 1)
+    )

@@ -1,0 +1,167 @@
+"""The base of every data plane's options, and what they answer for the lab."""
+
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.model import SpecModel
+from nfvbed.spec.vnf import VnfChoice, vnic_of
+
+CoreUse = Literal["threaded-napi", "rps", "inline"]
+"""Which core does the receive work of veth ports: see `nfvbed/dataplanes/ports/kernel_cores.py`."""
+
+USUAL_RING = 1024
+
+NETDEV = "netdev"
+"""The kernel's own way between network devices: buffers of its stack, handed on in softirq."""
+AF_XDP, AF_PACKET = "af_xdp", "af_packet"
+"""Sockets that give a program of user space the frames of a network device."""
+IO_PATHS: dict[PortKind, str] = {
+    PortKind.VHOST_USER: "vhost",
+    PortKind.MEMIF: "memif",
+    PortKind.VF: "vf",
+    PortKind.PCI: "pci",
+    PortKind.SIMULATED: "simulated",
+}
+"""Kinds of ports that there is one way to pass."""
+REFERENCE_IO_PATHS = IO_PATHS | {PortKind.VETH: AF_XDP}
+"""How testpmd passes them in the switch's place (`nfvbed/dataplanes/ports/testpmd_veth.py`)."""
+
+PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v[1-8][ab])$")]
+"""A data plane's port: p0 and p1 outside, v1a and v1b at the first VNF."""
+
+
+class DataPlaneOptions(SpecModel):
+    """Options of one kind of data plane; each has its own name in `dataplane`, as a literal."""
+
+    dataplane: str
+
+    @property
+    def port_kinds(self) -> tuple[PortKind, ...]:
+        """What the outside (the generator) can be attached by, with these options: a variant's `port_kind`."""
+        return (PortKind.VETH,)
+
+    @property
+    def switch_cores(self) -> int:
+        """Cores that its threads fill."""
+        return 1
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether nothing of it can ever be a measurement."""
+        return False
+
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """Where the receive work of the generator's veth ports and of their ceilings is done."""
+        return "threaded-napi"
+
+    @property
+    def veth_offloads(self) -> bool:
+        """Whether the generator's veth ports and their ceilings have offloads."""
+        return True
+
+    @property
+    def has_vnf_ceiling(self) -> bool:
+        """Whether a VNF on such ports can be looped back without the data plane."""
+        return True
+
+    @property
+    def ring_size(self) -> int:
+        """Descriptors of a ring in shared memory (vhost-user, memif): the switch's, and its ceilings'."""
+        return USUAL_RING
+
+    @property
+    def ring_memory_mib(self) -> int:
+        """Hugepage memory of whatever sits on such rings in the switch's place."""
+        return 256
+
+    def port_settings(self, kind: PortKind) -> tuple[str, ...]:
+        """Name the settings of such ports that most data planes have otherwise: ceilings hold for ports set alike."""
+        if kind is PortKind.VETH:
+            core_use = () if self.veth_core_use == "threaded-napi" else (self.veth_core_use,)
+            return core_use if self.veth_offloads else (*core_use, "no-offloads")
+        if kind in (PortKind.VHOST_USER, PortKind.MEMIF) and self.ring_size != USUAL_RING:
+            return (f"ring-{self.ring_size}",)
+        return ()
+
+    def io_path(self, kind: PortKind) -> str:
+        """Name the way by which its frames pass ports of a kind: a ceiling bounds only what has the same way.
+
+        Of veth ports, which several have, each says its own: with a system call or without, in the kernel or outside.
+        """
+        return IO_PATHS.get(kind, NETDEV)
+
+    @property
+    def slow_to_deploy(self) -> bool:
+        """Whether a deployment may take long (many rules): an experiment may repeat it less often."""
+        return False
+
+    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
+        """Decide how a VNF's ports attach to it.
+
+        Raises:
+            UnsupportedError: this VNF cannot be attached; with the reason.
+        """
+        raise UnsupportedError(
+            "the variant has no ports for VNFs",
+            observed=f"{type(self).__name__}; VNF {choice.label or choice.vnf.name}",
+        )
+
+    def check_layout(self, plan: Layout) -> None:
+        """Refuse a topology that these options do not fit, whatever its VNFs are.
+
+        Raises:
+            UnsupportedError: with the option, and what would fit.
+        """
+
+    def check(self, plan: Layout, choice: VnfChoice) -> None:
+        """Refuse paths that it cannot join with such VNFs, where the variant's topologies alone do not say so.
+
+        Raises:
+            UnsupportedError: with the reason.
+        """
+
+
+def refuse_existing() -> UnsupportedError:
+    """Say that a VNF that runs elsewhere is nothing for a switch that nfvbed sets up."""
+    return UnsupportedError(
+        "a VNF that runs already cannot be attached to a switch that is only being set up",
+        where="lab",
+        observed="kind: existing",
+        fix="kind: process or vm",
+    )
+
+
+def veth_for_processes(choice: VnfChoice, where: str, no_guests: str) -> PortKind:
+    """Give a process or container the end of a veth pair.
+
+    Args:
+        choice: the VNF.
+        where: the data plane.
+        no_guests: why a virtual machine gets none.
+
+    Raises:
+        UnsupportedError: the VNF is neither, or wants another network card.
+    """
+    if choice.kind is VnfKind.EXISTING:
+        raise refuse_existing()
+    if choice.kind is VnfKind.VM:
+        raise UnsupportedError(
+            "a virtual machine is not attached to this data plane",
+            where=where,
+            observed=no_guests,
+            fix="kind: process or container; or variant linux-bridge",
+        )
+    vnic = vnic_of(choice)
+    if vnic != "any":
+        raise UnsupportedError(
+            f"a VNF of kind {choice.kind} has no network card of kind {vnic!r}",
+            where=where,
+            observed="a process or container gets the end of a veth pair",
+            fix="vnic: any",
+        )
+    return PortKind.VETH

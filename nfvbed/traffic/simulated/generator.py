@@ -1,0 +1,146 @@
+"""A generator that sends nothing: it asks the simulated system what would have happened."""
+
+from dataclasses import replace
+
+from nfvbed import __version__
+from nfvbed.errors import GeneratorError
+from nfvbed.records import DirectionCounts, Engine, GeneratorPort
+from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
+from nfvbed.traffic.latency import encode_latency
+from nfvbed.traffic.simulated.system import TSC_HZ, Passage, SimulatedSystem
+from nfvbed.traffic.simulated.tables import Burst
+from nfvbed.units import FCS_BYTES, MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, mean_frame_size_bytes
+
+ENGINE = Engine(name="simulated", version=__version__)
+MAX_FLOWS = 1_000_000
+
+
+class SimulatedGenerator(Generator):
+    """Deterministic: the same system asked the same gives the same."""
+
+    def __init__(self, ports: tuple[GeneratorPort, ...], system: SimulatedSystem) -> None:
+        self.ports = ports
+        self._system = system
+        self._open = True
+
+    def hello(self) -> GeneratorInfo:
+        """Describe the simulation; process and thread 0 say that no CPU time belongs to it."""
+        return GeneratorInfo(
+            engine=ENGINE,
+            pid=0,
+            thread_id=0,
+            core=0,
+            tsc_hz=TSC_HZ,
+            min_frame_size_bytes=MIN_FRAME_SIZE_BYTES,
+            max_frame_size_bytes=MAX_FRAME_SIZE_BYTES,
+            max_flows=MAX_FLOWS,
+            link_up=(True, True),
+        )
+
+    def run(self, request: TrafficRequest) -> TrafficResult:
+        """Simulate one trial.
+
+        Raises:
+            GeneratorError: the generator was closed before.
+        """
+        if not self._open:
+            raise GeneratorError("the simulated generator is closed", fix="open another one")
+        ways = request.directions
+        if request.timeline_ns or request.then:
+            return self._in_time(request, ways)
+        burst = request.frames if request.rate_pps is None else None
+        fate = self._system.burst(request, burst) if burst else None
+        if burst and fate:
+            return _result(request, _even(burst, fate[0], request), fate[1])
+        intended = _intended(request)
+        total = None if intended is None else intended * ways
+        passage = self._system.carry(request.duration_ns, request.frame_size, total, request.flows)
+        self._move_addresses(request, passage)
+        return TrafficResult(
+            duration_ns=request.duration_ns,
+            busy_ns=round(request.duration_ns * passage.sent / passage.capacity / 2),
+            directions=tuple(_counts(request, passage, intended, (way, ways)) for way in range(ways)),
+            foreign=(0, 0),
+            latency_hdr=tuple(_latency(request, passage, (way, ways)) for way in range(ways)),
+        )
+
+    def _in_time(self, request: TrafficRequest, ways: int) -> TrafficResult:
+        course = self._system.course(request)
+        counts = _even(course.sent, course.lost, request, course.due)
+        result = _result(request, counts, request.total_ns)
+        if not request.timeline_ns:
+            return result
+        return replace(result, timelines=(course.timeline(request.timeline_ns),) * ways)
+
+    def close(self) -> None:
+        """End it."""
+        self._open = False
+
+    def _move_addresses(self, request: TrafficRequest, passage: Passage) -> None:
+        burst = Burst(request.flows, passage.sent, passage.lost, passage.sent * NS_PER_S / request.duration_ns)
+        if "source" in request.addressing.flow_macs:
+            self._system.tables.learn(burst)
+        if "destination" in request.addressing.flow_macs:
+            self._system.tables.ask(burst)
+
+
+def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) -> TrafficResult:
+    """Give the result of a trial whose directions went alike, without latency."""
+    ways = request.directions
+    return TrafficResult(
+        duration_ns=duration_ns, busy_ns=0, directions=(counts,) * ways, foreign=(0, 0), latency_hdr=(None,) * ways
+    )
+
+
+def _even(sent: int, lost: int, request: TrafficRequest, intended: int | None = None) -> DirectionCounts:
+    unsent = 0 if intended is None else intended - sent
+    size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
+    return DirectionCounts(
+        intended=sent + unsent,
+        sent=sent,
+        received=sent - min(sent, lost),
+        lost=min(sent, lost),
+        unsent=unsent,
+        refused=unsent,
+        sent_bytes=round(sent * size),
+        received_bytes=round((sent - min(sent, lost)) * size),
+    )
+
+
+def _intended(request: TrafficRequest) -> int | None:
+    """Give the frames asked for per direction; None at maximum load."""
+    if request.rate_pps is None:
+        return request.frames
+    frames = request.rate_pps * request.duration_ns // NS_PER_S
+    return frames if request.frames is None else min(frames, request.frames)
+
+
+def _counts(request: TrafficRequest, passage: Passage, intended: int | None, place: tuple[int, int]) -> DirectionCounts:
+    sent = _share(passage.sent, place)
+    lost = min(sent, _share(passage.lost, place))
+    size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
+    # A full ring is why it does not send, so a port refused what is unsent.
+    unsent = 0 if intended is None else max(0, intended - sent)
+    return DirectionCounts(
+        intended=sent if intended is None else intended,
+        sent=sent,
+        received=sent - lost,
+        lost=lost,
+        unsent=unsent,
+        refused=unsent,
+        sent_bytes=round(sent * size),
+        received_bytes=round((sent - lost) * size),
+    )
+
+
+def _share(total: int, place: tuple[int, int]) -> int:
+    """Split frames over the directions; the first takes the odd one."""
+    way, ways = place
+    return total // ways + (1 if way < total % ways else 0)
+
+
+def _latency(request: TrafficRequest, passage: Passage, place: tuple[int, int]) -> str | None:
+    if not request.stamp or not passage.sent:
+        return None
+    way, ways = place
+    return encode_latency((value, 1) for value in passage.latencies_ns[way::ways])

@@ -1,0 +1,88 @@
+"""The guests of a deployment that can be told to work, and the pause of their forwarding."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.records import Deployment, VnfHandle, VnfKind
+from nfvbed.vnfs.vm.agent import Agent, AgentRefused
+
+RESUME_S = 120.0
+"""testpmd starts anew, in a guest that may be emulated."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One guest with an agent."""
+
+    handle: VnfHandle
+
+    @property
+    def name(self) -> str:
+        """Of the VNF: `vnf1`."""
+        return self.handle.name
+
+    @property
+    def agent(self) -> Agent:
+        """A client of its agent."""
+        return Agent(Path(self.handle.control["agent"]))
+
+    @property
+    def monitor(self) -> Path:
+        """The socket of QEMU's monitor."""
+        return Path(self.handle.control["monitor"])
+
+    def mac(self, port: int) -> str:
+        """Give the address of one of its ports, by the port's number (0 towards outside end 0, 1 towards end 1).
+
+        Raises:
+            OnboardError: it has no such port.
+        """
+        for own in self.handle.ports:
+            if own.port == port:
+                return own.mac
+        raise OnboardError(f"{self.name} has no port {port}", observed=f"{len(self.handle.ports)} ports")
+
+
+def machines(deployment: Deployment) -> tuple[Machine, ...]:
+    """Give the guests, in the order of the path; none where one of the VNFs is none, or has no agent."""
+    return () if absence(deployment) else tuple(Machine(handle) for handle in deployment.vnfs)
+
+
+def absence(deployment: Deployment) -> str:
+    """Say why nothing can be measured inside guests of a deployment; empty where it can."""
+    if not deployment.vnfs:
+        return f"topology {deployment.topology} has no VNF here, so no guest"
+    others = sorted({handle.kind.value for handle in deployment.vnfs if handle.kind is not VnfKind.VM})
+    if others:
+        return f"its VNFs are of kind {', '.join(others)}, not virtual machines"
+    if any("agent" not in handle.control for handle in deployment.vnfs):
+        return "its image has no agent of nfvbed, which starts the work inside"
+    return ""
+
+
+@contextlib.contextmanager
+def paused(guests: Sequence[Machine]) -> Iterator[None]:
+    """Have guests not forward, and let them go on as they were at the end, also where the work inside failed.
+
+    After anything else (Ctrl-C, a guest that died) they are left as they are: their deployment is taken down.
+
+    Raises:
+        OnboardError: one cannot be paused, or does not go on.
+    """
+    for guest in guests:
+        guest.agent.ask("pause")
+    try:
+        yield
+    except (AgentRefused, UnsupportedError):
+        _resume(guests)
+        raise
+    _resume(guests)
+
+
+def _resume(guests: Sequence[Machine]) -> None:
+    # The last one first: whoever receives is there before anybody sends.
+    for guest in reversed(guests):
+        guest.agent.ask("resume", timeout_s=RESUME_S)

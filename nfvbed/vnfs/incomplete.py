@@ -1,0 +1,51 @@
+"""Whether ordinary traffic would reach a raw-Ethernet VNF with incomplete checksums: asked of the links themselves.
+
+What becomes of such frames is in `offload.py`: the VNF passes them on with a wrong checksum, and the receiver drops
+them in silence. The generator's frames are complete, so a rate shows nothing of it.
+"""
+
+from collections.abc import Iterable
+
+from nfvbed.host import links
+from nfvbed.host.namespaces import inside
+from nfvbed.records import Deployment, PortKind, VnfHandle, VnfPort
+from nfvbed.spec.vnf import VnfChoice
+
+RAW = ("io", "mac", "macswap", "5tswap", "xdp", "raw")
+"""Ways of forwarding that see a frame's bytes alone; a kernel's bridge or router passes the note on."""
+_NAMESPACES = ("switch_netns", "generator_netns")
+"""In a deployment's `control`: where the other ends of the VNFs' links are."""
+
+
+def leave_checksums_out(deployment: Deployment, handles: Iterable[VnfHandle], choice: VnfChoice) -> bool:
+    """Tell whether the kernel leaves checksums to a link that leads to a raw-Ethernet VNF.
+
+    Args:
+        deployment: the data plane; its `control` names the namespaces.
+        handles: the VNFs that run.
+        choice: what they are.
+    """
+    if not (choice.vnf.raw_ethernet or choice.forwarding in RAW):
+        return False
+    return any(_is_incomplete(deployment, port) for handle in handles for port in handle.ports)
+
+
+def _is_incomplete(deployment: Deployment, port: VnfPort) -> bool:
+    if port.netns is None:
+        return False  # vhost-user: no kernel is on the way
+    if port.kind is PortKind.TAP:
+        # QEMU tells the tap what the guest takes.
+        return inside(port.netns, lambda: links.has_feature(port.address, links.CHECKSUM))
+    if port.kind is not PortKind.VETH:
+        return False
+    pair = inside(port.netns, lambda: links.veth_pair(port.address))
+    spaces = dict.fromkeys(deployment.control[key] for key in _NAMESPACES if key in deployment.control)
+    return pair is not None and any(_end_leaves_out(netns, pair) for netns in spaces)
+
+
+def _end_leaves_out(netns: str, pair: tuple[int, int]) -> bool:
+    def ask() -> bool:
+        name = links.other_end(pair)
+        return name is not None and links.has_feature(name, links.CHECKSUM)
+
+    return inside(netns, ask)

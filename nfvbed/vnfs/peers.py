@@ -1,0 +1,99 @@
+"""What is at the other side of a data plane's ports, from its start to the moment that it can be used."""
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Self
+
+from nfvbed.errors import InternalError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, VnfHandle, VnfKind
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import Generator
+from nfvbed.vnfs.catalogue import driver
+from nfvbed.vnfs.placement import placements
+from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+
+Host = tuple[Workspace, Arrangement]
+"""Where VNFs start, and who sits on which core."""
+
+
+class OnboardedPeers:
+    """The VNFs of one deployment, and its generator.
+
+    All of them start at once and are then waited for: programs come up, and guests boot, side by side.
+
+    Args:
+        plan: the topology.
+        choice: the VNFs; None: there are none.
+        root: of the project.
+    """
+
+    def __init__(self, plan: Layout, choice: VnfChoice | None, root: Path) -> None:
+        self._plan = plan
+        self._choice = choice
+        self._root = root
+        self._host: Host | None = None
+        self._starter: GeneratorStarter | None = None
+        self.began_ns: int | None = None
+        """When they were started; None: not yet."""
+        self.ready_ns = 0
+        """When all of them ran."""
+        self.placements: tuple[VnfPlacement, ...] = ()
+        self.drivers: tuple[VnfDriver, ...] = ()
+        self.handles: tuple[VnfHandle, ...] = ()
+        self.generator: Generator | None = None
+
+    def at(self, starter: GeneratorStarter) -> Self:
+        """Put them where a generator is started too, which then starts beside them."""
+        self._starter = starter
+        return self.inside((starter.workspace, starter.arrangement))
+
+    def inside(self, host: Host) -> Self:
+        """Put them somewhere; a generator is opened when it is needed."""
+        self._host = host
+        return self
+
+    def start(self, foreseen: Deployment) -> None:
+        """Start them on the deployment's ports."""
+        self.began_ns = time.monotonic_ns()
+        if self._choice is not None and self._host is not None:
+            choice = self._choice
+            self.placements = placements(foreseen, self._plan, choice, (*self._host, self._root))
+            self.drivers = tuple(driver(choice.kind, place.does) for place in self.placements)
+            # One after the other, so that those before one that fails are known to whoever ends them.
+            for run, place in zip(self.drivers, self.placements, strict=True):
+                self.handles = (*self.handles, run.start(place))
+        if self._starter is not None:
+            self.generator = self._starter.launch(foreseen.model_copy(update={"vnfs": self.handles}))
+
+    def wait(self) -> None:
+        """Wait until all of them run; idempotent.
+
+        Raises:
+            OnboardError, VnfDiedError, GeneratorError: one does not come up.
+        """
+        if self.ready_ns:
+            return
+        places = zip(self.drivers, self.placements, self.handles, strict=True)
+        self.handles = tuple(run.ready(place, handle) for run, place, handle in places)
+        if self.generator is not None:
+            self.generator.wait_until_ready()
+        self.ready_ns = time.monotonic_ns()
+
+    def give_up(self) -> None:
+        """Let go of a generator that nobody will use; what runs ends with its workspace."""
+        if self.generator is not None:
+            with contextlib.suppress(InternalError):
+                self.generator.close()
+
+
+def is_quick(plan: Layout, choice: VnfChoice | None) -> bool:
+    """Whether what is at the ports comes up about as fast as a switch, and passes on what a generator sends.
+
+    Guests boot for seconds on the cores that a switch starts on; a VNF at an end of the path sends when it is started.
+    """
+    return (choice is None or choice.kind is VnfKind.PROCESS) and not plan.one_way

@@ -1,0 +1,43 @@
+"""A VNF's network devices: up, silent, their receive work on the VNF's core."""
+
+from nfvbed.dataplanes.ports import veth
+from nfvbed.host import napi
+from nfvbed.records import Hop, PortKind, Role, VnfHandle, WorkThread
+from nfvbed.vnfs.process.life import kernel_ports
+from nfvbed.vnfs.vnf import VnfPlacement
+
+NETNS = "netns"
+"""In a handle's control: the namespace that its devices are in."""
+
+
+def prepare(placement: VnfPlacement) -> tuple[WorkThread, ...]:
+    """Bring the devices up and put their receive work into threads on the VNF's first core.
+
+    Where that core is shared, these threads run before the generator's sender, as an interrupt would: a sender that
+    never sleeps would let the rings before them overflow. They sleep when there is nothing to receive.
+
+    A device on a lower link has no receive work of its own: it is done where that link's is, by the switch.
+    """
+    netns, names = kernel_ports(placement)
+    veth.prepare(netns, names, placement.choice.offloads and all(port.offloads for port in placement.ports))
+    if any(port.kind is PortKind.MACVTAP for port in placement.ports):
+        return ()
+    before = list(napi.napi_threads())
+    napi.make_threaded(netns, names)
+    found = tuple(thread for name in names for thread in napi.pin_threads(name, before, placement.cores[0], Role.VNF))
+    if placement.shares_core:
+        napi.put_first(found)
+    return found
+
+
+def hops(handle: VnfHandle) -> tuple[Hop, ...]:
+    """Read what the kernel counts at the devices.
+
+    Raises:
+        SwitchDiedError: the devices or their namespace are gone, as they are when the switch was taken down.
+    """
+    names = tuple(port.address for port in handle.ports)
+    counted = veth.read(handle.control[NETNS], names)
+    return tuple(
+        veth.hop(f"{handle.name} port {port.port} ({port.address})", counted[port.address]) for port in handle.ports
+    )

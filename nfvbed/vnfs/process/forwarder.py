@@ -1,0 +1,165 @@
+"""VNFs that are programs of `native/forwarders`, between two network devices; their counters come over a socket."""
+
+import json
+import os
+import socket
+import time
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar
+
+from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError
+from nfvbed.host.napi import still_there
+from nfvbed.host.native import native_binary
+from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.timing import Steps
+from nfvbed.patience import patient
+from nfvbed.records import Readiness, Support, VnfHandle, WorkThread
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.process import devices
+from nfvbed.vnfs.process.life import RUN_DIRECTORY, Processes, check_alive, kernel_ports
+from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+
+STATISTICS = "statistics"
+"""In a handle's control: the socket that answers with counters."""
+_PATIENCE_S = patient(5.0)
+_LOOK_S = 0.005
+_LONGEST_BYTES = 65536
+
+
+class ForwarderVnf(VnfDriver):
+    """One of the programs; what they share."""
+
+    program: ClassVar[str]
+
+    def __init__(self) -> None:
+        self._processes = Processes()
+
+    @abstractmethod
+    def try_it(self) -> str:
+        """Try what it needs of the kernel; why that cannot be had, or nothing."""
+
+    @abstractmethod
+    def own_threads(self, process: ManagedProcess, handle: VnfHandle) -> tuple[WorkThread, ...]:
+        """Give the threads of the program that forward, beside those of the kernel."""
+
+    def probe(self, choice: VnfChoice) -> Support:
+        """Look for the program, and try what it needs."""
+        try:
+            if os.geteuid() != 0:
+                raise PrerequisiteError("packet sockets and XDP need root", fix="run it with sudo")
+            native_binary(self.program)
+            reason, fix = self.try_it(), "a kernel that has it"
+        except NfvbedError as failure:
+            reason, fix = failure.what, failure.fix
+        readiness = Readiness.UNSUPPORTED if reason else Readiness.READY
+        return Support(variant=choice.label, readiness=readiness, reason=reason, fix=fix if reason else "")
+
+    def start(self, placement: VnfPlacement) -> VnfHandle:
+        """Bring the devices up and start the program on them."""
+        netns, names = kernel_ports(placement)
+        spec, workspace, name = placement.choice.vnf, placement.workspace, placement.name
+        statistics = workspace.directory / f"{name}.sock"
+        argv = [str(native_binary(self.program, placement.root)), "--socket", str(statistics)]
+        for device in names:
+            argv += ["--port", device]
+        argv += ["--burst", str(spec.burst), "--descriptors", str(spec.descriptors)]
+        argv += ["--retry"] if spec.retry else []
+        steps = Steps()
+        with steps.timed(f"onboard.{name}.start"):
+            threads = devices.prepare(placement)
+            process = workspace.spawn(name, argv, cores=placement.cores, netns=netns)
+        self._processes.remember(workspace)
+        return VnfHandle(
+            name=name,
+            kind=placement.choice.kind,
+            forwarding=placement.does,
+            ports=placement.ports,
+            pids=(process.pid,),
+            cgroup=str(workspace.cgroup()),
+            cores=placement.cores,
+            shares_core=placement.shares_core,
+            threads=threads,
+            control={
+                RUN_DIRECTORY: str(workspace.directory),
+                STATISTICS: str(statistics),
+                devices.NETNS: netns,
+            },
+            steps=steps.done,
+            facts={"burst": spec.burst, "descriptors": spec.descriptors, "retry": spec.retry},
+        )
+
+    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+        """Wait until it answers: its ports are open then."""
+        process = self._processes.of(handle)
+        deadline = time.monotonic() + placement.choice.vnf.readiness.within_s
+        steps = Steps()
+        with steps.timed(f"onboard.{handle.name}.ready"):
+            while not _listens(handle.control[STATISTICS]):
+                check_alive(process)
+                if time.monotonic() > deadline:
+                    raise OnboardError(
+                        f"{handle.name} does not answer", where=str(process.log), observed=process.log_tail(5)
+                    )
+                time.sleep(_LOOK_S)
+            self.statistics(handle)
+            own = self.own_threads(process, handle)
+        return handle.model_copy(
+            update={
+                "threads": (*handle.threads, *own),
+                "versions": {self.program: "nfvbed's own"},
+                "steps": (*handle.steps, *steps.done),
+            }
+        )
+
+    def verify(self, handle: VnfHandle) -> None:
+        """Check that the program lives."""
+        check_alive(self._processes.of(handle))
+
+    def threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
+        """Those of the kernel that receive for it, and its own."""
+        process = self._processes.of(handle)
+        of_kernel = tuple(thread for thread in handle.threads if thread.pid != process.pid)
+        return (*still_there(of_kernel), *self.own_threads(process, handle))
+
+    def stop(self, handle: VnfHandle) -> None:
+        """End the program."""
+        self._processes.of(handle).stop()
+        Path(handle.control[STATISTICS]).unlink(missing_ok=True)
+
+    def statistics(self, handle: VnfHandle) -> list[dict[str, Any]]:
+        """Ask for the counters of both ports.
+
+        Raises:
+            VnfDiedError: the program has ended.
+            OnboardError: it does not answer.
+        """
+        path = handle.control[STATISTICS]
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(_PATIENCE_S)
+                connection.connect(path)
+                ports: list[dict[str, Any]] = json.loads(_read_all(connection))["ports"]
+        except (OSError, ValueError, KeyError) as failure:
+            self.verify(handle)
+            raise OnboardError(
+                f"{handle.name} does not tell its counters", where=path, observed=repr(failure)
+            ) from failure
+        return ports
+
+
+def _listens(path: str) -> bool:
+    """Whether somebody answers on a socket; its file is there a moment before."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        try:
+            connection.connect(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        return True
+
+
+def _read_all(connection: socket.socket) -> bytes:
+    data = b""
+    while (part := connection.recv(_LONGEST_BYTES)) and len(data) < _LONGEST_BYTES:
+        data += part
+    return data

@@ -1,0 +1,171 @@
+"""The kernel as a VNF: a bridge or a router between two network devices in the VNF's namespace."""
+
+import os
+import platform
+from pathlib import Path
+
+from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.dataplanes.ports import veth
+from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError, SwitchDiedError, VnfDiedError
+from nfvbed.host import links
+from nfvbed.host.generator import DESTINATION_MACS, GENERATOR_ADDRESSES
+from nfvbed.host.namespaces import inside
+from nfvbed.host.napi import still_there
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Hop, Readiness, Support, VnfHandle, WorkThread
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.process import devices
+from nfvbed.vnfs.process.life import kernel_ports
+from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+
+BRIDGE = "vbr0"
+_BRIDGE_OPTIONS = {"br_stp_state": 0, "br_forward_delay": 0, "br_mcast_snooping": 0}
+_NETWORKS = ("198.18.0.0", "198.19.0.0")
+_PREFIX = 16
+_SETTINGS = {
+    "ip_forward": "1",
+    "conf/all/rp_filter": "0",
+    "conf/default/rp_filter": "0",
+    "conf/all/send_redirects": "0",
+    "conf/default/send_redirects": "0",
+}
+
+
+class KernelVnf(VnfDriver):
+    """Nothing is started: the work is done in threaded NAPI of the devices, on the VNF's core."""
+
+    def probe(self, choice: VnfChoice) -> Support:
+        """Make what it consists of in a namespace, and remove it."""
+        try:
+            if os.geteuid() != 0:
+                raise PrerequisiteError("links and namespaces can only be made by root", fix="run it with sudo")
+            _try(choice.forwarding)
+        except (NfvbedError, OSError, NetlinkError) as failure:
+            reason = failure.what if isinstance(failure, NfvbedError) else f"the kernel refuses: {failure}"
+            fix = failure.fix if isinstance(failure, NfvbedError) else "modprobe bridge veth"
+            return Support(variant=choice.label, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
+        return Support(variant=choice.label, readiness=Readiness.READY)
+
+    def start(self, placement: VnfPlacement) -> VnfHandle:
+        """Join the devices."""
+        netns, names = kernel_ports(placement)
+        steps = Steps()
+        with steps.timed(f"onboard.{placement.name}.start"):
+            try:
+                if placement.does == "router":
+                    inside(netns, _allow_routing)
+                threads = devices.prepare(placement)
+                inside(netns, lambda: _join(placement, names))
+            except (OSError, NetlinkError) as failure:
+                raise OnboardError(
+                    f"{placement.name} cannot be made a {placement.does}", where=netns, observed=repr(failure)
+                ) from failure
+        control = {devices.NETNS: netns}
+        control |= {DESTINATION_MACS: ",".join(port.mac for port in placement.ports)} if _routes(placement) else {}
+        return VnfHandle(
+            name=placement.name,
+            kind=placement.choice.kind,
+            forwarding=placement.does,
+            ports=placement.ports,
+            cores=placement.cores,
+            shares_core=placement.shares_core,
+            threads=threads,
+            control=control,
+            versions={"linux": platform.release()},
+            steps=steps.done,
+        )
+
+    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+        """Wait until its links are up."""
+        names = tuple(port.address for port in handle.ports)
+        steps = Steps()
+        with steps.timed(f"onboard.{handle.name}.ready"):
+            try:
+                veth.wait_until_up(handle.control[devices.NETNS], (*names, *_own_links(handle)))
+            except DeployError as failure:
+                raise OnboardError(
+                    f"{handle.name}: {failure.what}", where=failure.where, observed=failure.observed
+                ) from failure
+        return handle.model_copy(update={"steps": (*handle.steps, *steps.done)})
+
+    def verify(self, handle: VnfHandle) -> None:
+        """Check that its links are there and up, and that their threads live."""
+        names = (*(port.address for port in handle.ports), *_own_links(handle))
+        try:
+            found = veth.read(handle.control[devices.NETNS], names)
+        except SwitchDiedError as failure:
+            raise VnfDiedError(
+                f"{handle.name}: its links are gone", where=failure.where, observed=failure.observed
+            ) from failure
+        down = [name for name, counted in found.items() if not counted.up]
+        if down:
+            raise VnfDiedError(f"{handle.name}: links are down", where=str(down), fix="see who set them down")
+        lost = set(handle.threads) - set(still_there(handle.threads))
+        if lost:
+            names_lost = sorted(thread.name for thread in lost)
+            raise VnfDiedError(f"{handle.name}: its NAPI threads are gone", where=str(names_lost), fix="start it again")
+
+    def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
+        """What the kernel counts at its devices."""
+        return devices.hops(handle)
+
+    def threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
+        """The NAPI threads of its devices."""
+        return still_there(handle.threads)
+
+    def stop(self, handle: VnfHandle) -> None:
+        """Remove the bridge; routes and devices go with the namespace."""
+        netns = handle.control[devices.NETNS]
+        if _own_links(handle) and Path(netns).exists():
+            inside(netns, _remove_bridge)
+
+
+def _routes(placement: VnfPlacement) -> bool:
+    return placement.does == "router"
+
+
+def _own_links(handle: VnfHandle) -> tuple[str, ...]:
+    return (BRIDGE,) if handle.forwarding == "bridge" else ()
+
+
+def _join(placement: VnfPlacement, names: tuple[str, ...]) -> None:
+    if not _routes(placement):
+        links.add_bridge(BRIDGE, names, _BRIDGE_OPTIONS, learning=True)
+        return
+    with IPRoute() as route:
+        for number, (name, beyond) in enumerate(zip(names, placement.beyond, strict=True)):
+            index = route.link_lookup(ifname=name)[0]
+            _lead_to(route, index, number, beyond)
+
+
+def _lead_to(route: IPRoute, index: int, number: int, beyond: str) -> None:
+    """Route to what lies beyond a port: no address of its own is needed, and no ARP, so no frame but the traffic."""
+    route.route("add", dst=f"{_NETWORKS[number]}/{_PREFIX}", oif=index, scope="link")
+    route.neigh("add", dst=GENERATOR_ADDRESSES[number], lladdr=beyond, ifindex=index, state="permanent")
+
+
+def _allow_routing() -> None:
+    for name, value in _SETTINGS.items():
+        Path(f"/proc/sys/net/ipv4/{name}").write_text(value)
+
+
+def _remove_bridge() -> None:
+    with IPRoute() as route:
+        for index in route.link_lookup(ifname=BRIDGE):
+            route.link("del", index=index)
+
+
+def _try(forwarding: str) -> None:
+    workspace = Workspace.create()
+    try:
+        netns = workspace.network_namespace("probe")
+        inside(netns, lambda: links.add_veth("a", "b", ("02:4e:46:56:7f:00", "02:4e:46:56:7f:01")))
+        if forwarding == "bridge":
+            inside(netns, lambda: links.add_bridge(BRIDGE, ("a",), _BRIDGE_OPTIONS, learning=True))
+        else:
+            inside(netns, _allow_routing)
+    finally:
+        workspace.close()

@@ -1,0 +1,79 @@
+"""What all VNFs that are processes have in common: their workspace again from a handle, their end, their last words."""
+
+from pathlib import Path
+
+from nfvbed.errors import DeployError, OnboardError, VnfDiedError
+from nfvbed.host.processes import ManagedProcess, how_it_ended
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import PortKind, VnfHandle, VnfPort
+from nfvbed.vnfs.vnf import VnfPlacement
+
+RUN_DIRECTORY = "run_directory"
+"""In a handle's control: where the process is recorded."""
+
+
+class Processes:
+    """Finds a VNF's process; that of a workspace which this nfvbed has started it in knows its exit status."""
+
+    def __init__(self) -> None:
+        self._workspaces: dict[str, Workspace] = {}
+
+    def remember(self, workspace: Workspace) -> None:
+        """Keep the workspace in which VNFs were started."""
+        self._workspaces[str(workspace.directory)] = workspace
+
+    def of(self, handle: VnfHandle) -> ManagedProcess:
+        """Give a VNF's process.
+
+        Raises:
+            VnfDiedError: its run directory is gone, and it with that.
+        """
+        directory = handle.control[RUN_DIRECTORY]
+        try:
+            if directory not in self._workspaces:
+                self._workspaces[directory] = Workspace.attach(Path(directory))
+            return self._workspaces[directory].process(handle.name)
+        except DeployError as failure:
+            raise VnfDiedError(
+                f"{handle.name} is gone", where=failure.where, observed=failure.observed, fix=failure.fix
+            ) from failure
+
+
+def check_alive(process: ManagedProcess) -> None:
+    """Make sure that a VNF's process runs.
+
+    Raises:
+        VnfDiedError: it has ended; with its exit status and last words.
+    """
+    if process.alive():
+        return
+    raise VnfDiedError(
+        f"{process.name} has ended",
+        where=f"pid {process.pid}, log {process.log}",
+        observed=how_it_ended(process),
+        fix="start it again (nfvbed run, or destroy and deploy); with the same end, see its log",
+    )
+
+
+def kernel_ports(placement: VnfPlacement) -> tuple[str, tuple[str, ...]]:
+    """Give the network namespace and the names of a VNF's network devices.
+
+    Raises:
+        OnboardError: its ports are no network devices, or lie in several namespaces.
+    """
+    spaces = {port.netns for port in placement.ports}
+    kinds = {port.kind for port in placement.ports}
+    netns = placement.ports[0].netns
+    if len(spaces) != 1 or netns is None or not kinds <= {PortKind.VETH, PortKind.TAP, PortKind.MACVTAP, PortKind.VF}:
+        raise OnboardError(
+            f"{placement.name} forwards between network devices of one namespace",
+            where=placement.does,
+            observed=", ".join(f"{port.name}: {port.kind} {port.address} in {port.netns}" for port in placement.ports),
+            fix="choose a variant with kernel ports (linux-bridge), or another forwarding",
+        )
+    return netns, tuple(port.address for port in placement.ports)
+
+
+def port_title(handle_name: str, port: VnfPort) -> str:
+    """Name a VNF's port as a hop."""
+    return f"{handle_name} port {port.port}"

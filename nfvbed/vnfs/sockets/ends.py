@@ -1,0 +1,71 @@
+"""Sockets on whatever a deployment's ports are, and why there can be none."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
+from nfvbed.errors import UnsupportedError
+from nfvbed.host.generator import destination_macs
+from nfvbed.records import Deployment, PortKind
+from nfvbed.spec.layout import layout
+from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
+from nfvbed.vnfs.sockets.dpdk_hosts import dpdk_hosts
+from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
+from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
+
+KERNEL = (PortKind.VETH,)
+DPDK = (PortKind.VHOST_USER, PortKind.MEMIF)
+TURNING = ("macswap", "5tswap")
+"""Ways of forwarding that write a frame's source into its destination."""
+
+
+def why_not(deployment: Deployment) -> str:
+    """Say why no sockets can be at the ends of a path; empty where they can."""
+    kinds = {port.kind for port in deployment.ports}
+    if deployment.simulated:
+        return "a simulated system has no ports that sockets could send through"
+    if layout(deployment.topology).one_way:
+        return f"VNFs are the ends of {deployment.topology}: there is no port for both hosts"
+    if len(kinds) != 1 or not kinds <= {*KERNEL, *DPDK}:
+        named = ", ".join(sorted(kind.value for kind in kinds))
+        return f"hosts can be on kernel (veth), vhost-user and memif ports; these are {named}"
+    turning = sorted({handle.forwarding for handle in deployment.vnfs} & set(TURNING))
+    if turning:
+        return f"a VNF that does {turning[0]} sends frames to addresses that the other host has not got"
+    return ""
+
+
+@contextmanager
+def socket_ends(deployment: Deployment, around: Surroundings) -> Iterator[SocketEnds]:
+    """Put a host on each end of a path, as long as the block lasts. The generator must not be open.
+
+    Args:
+        deployment: it stands, and frames get through it (`why_not`).
+        around: where the hosts are made.
+
+    Raises:
+        UnsupportedError: the kernel lacks something, or a VNF breaks the checksums of ordinary traffic.
+        GeneratorError: the hosts do not come up.
+        PrerequisiteError: a program is missing, or hugepage memory.
+    """
+    if deployment.ports[0].kind in DPDK:
+        with dpdk_hosts(deployment, around) as ends:
+            yield ends
+        return
+    if deployment.vnfs:
+        _refuse_trap(deployment)
+    with kernel_hosts(deployment, around) as ends:
+        yield ends
+
+
+def _refuse_trap(deployment: Deployment) -> None:
+    first, second = (MACS[name] for name in GENERATOR_LINKS)
+    towards = destination_macs(deployment)
+    report = probe_checksums(deployment, (first, towards[0] if towards else second))
+    if report.result is ChecksumPath.BROKEN:
+        raise UnsupportedError(
+            "ordinary traffic does not get through this VNF: it sends frames whose checksum was left to a NIC",
+            where=f"{deployment.vnfs[0].name}, {deployment.vnfs[0].forwarding}",
+            observed=report.observed,
+            fix=REMEDY,
+        )

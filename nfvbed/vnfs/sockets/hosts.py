@@ -1,0 +1,170 @@
+"""The two hosts: a network namespace each, with a device that leads into the path, an address and a way to the other.
+
+Both have one address. The other one's is reached over the device, and its neighbour entry is permanent: no ARP is among
+the traffic, and the path may lead through a router, whose own address frames then have.
+"""
+
+import itertools
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pyroute2 import IPRoute
+from pyroute2.netlink.rtnl import ndmsg
+
+from nfvbed.errors import GeneratorError
+from nfvbed.host import links, namespaces
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.generator import GENERATOR_ADDRESSES, destination_macs
+from nfvbed.host.links import LinkCounters
+from nfvbed.host.namespaces import inside
+from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, WorkThread
+from nfvbed.traffic.sockets.hosts import SocketHost, SocketPair
+from nfvbed.traffic.sockets.sockettools import PROJECT_ROOT
+from nfvbed.vnfs.process import sharing
+
+MTU = 1500
+"""Of both hosts, whatever the ports take: variants differ in that, and TCP cuts its segments by it."""
+DEVICES = ("end0", "end1")
+_PRECEDENCE = ("nice", "-n", str(sharing.NICE))
+"""The generator's, whose place the tools take: whatever else the machine does comes after them."""
+_numbers = itertools.count(1)
+"""A namespace's name is used once in a workspace."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where the hosts are made."""
+
+    workspace: Workspace
+    arrangement: Arrangement
+    root: Path = PROJECT_ROOT
+    """Of the project, where `native/build` is."""
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Who sits where: the generator's core, and what else is free, are the hosts'."""
+
+    poller: int | None
+    """Of the process that polls for both hosts' ports; None: the kernel receives by itself."""
+    client: int
+    server: int
+
+    @property
+    def shared(self) -> bool:
+        """Whether two of them are on one core."""
+        used = [core for core in (self.poller, self.client, self.server) if core is not None]
+        return len(set(used)) < len(used)
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        """Each core once."""
+        return tuple(sorted({core for core in (self.poller, self.client, self.server) if core is not None}))
+
+
+@dataclass(frozen=True)
+class Host:
+    """One of the two, as it is made."""
+
+    netns: str
+    device: str
+    mac: str
+
+
+@dataclass(frozen=True)
+class SocketEnds:
+    """Both hosts, ready for a tool: its client at outside end 0, its server at outside end 1."""
+
+    hosts: tuple[Host, Host]
+    pair: SocketPair
+    cores: Cores
+    threads: tuple[WorkThread, ...]
+    """That move frames between the hosts and the path's ports."""
+    what: str
+    """How the hosts are joined to the path, in words."""
+
+    def counters(self) -> tuple[LinkCounters, LinkCounters]:
+        """Read what the kernel counts at both devices.
+
+        Raises:
+            GeneratorError: a device is gone.
+        """
+        client, server = (inside(host.netns, partial(links.counters, host.device)) for host in self.hosts)
+        if client is None or server is None:
+            raise GeneratorError("a host of the socket traffic has lost its device", where=str(self.hosts))
+        return client, server
+
+
+def place(arrangement: Arrangement, polls: bool) -> Cores:
+    """Give poller, client and server their cores: the generator's first, then what neither switch nor VNF has."""
+    taken = {*arrangement.switch_cores, arrangement.generator_core, *arrangement.vnf_cores}
+    cores = [arrangement.generator_core, *(core for core in arrangement.control_cores if core not in taken)]
+    wanted = 3 if polls else 2
+    chosen = [*cores, *[cores[-1] if len(cores) > 1 else cores[0]] * wanted][:wanted]
+    return Cores(chosen[0] if polls else None, chosen[-2], chosen[-1])
+
+
+def make_spaces(workspace: Workspace) -> tuple[str, str]:
+    """Make the namespaces of both hosts, and give their paths."""
+    number = next(_numbers)
+    return workspace.network_namespace(f"client{number}"), workspace.network_namespace(f"server{number}")
+
+
+def remove_spaces(spaces: Sequence[str]) -> None:
+    """Remove the namespaces, and what is in them."""
+    for path in spaces:
+        namespaces.remove(path)
+
+
+def move(device: str, source: str, target: str) -> None:
+    """Move a device into another namespace; it is down then."""
+
+    def work() -> None:
+        handle = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            with IPRoute() as route:
+                route.link("set", index=route.link_lookup(ifname=device)[0], net_ns_fd=handle)
+        finally:
+            os.close(handle)
+
+    inside(source, work)
+
+
+def set_up(deployment: Deployment, hosts: tuple[Host, Host]) -> None:
+    """Give both hosts their address and the way to the other one, and bring their devices up."""
+    towards = destination_macs(deployment) or (hosts[1].mac, hosts[0].mac)
+    for own, host in enumerate(hosts):
+        other = 1 - own
+
+        def work(host: Host = host, own: int = own, other: int = other) -> None:
+            links.silence_ipv6(("all", "default", host.device))
+            with IPRoute() as route:
+                index = route.link_lookup(ifname=host.device)[0]
+                route.link("set", index=index, mtu=MTU)
+                route.link("set", index=index, state="up")
+                route.addr("add", index=index, address=GENERATOR_ADDRESSES[own], prefixlen=32)
+                route.route("add", dst=f"{GENERATOR_ADDRESSES[other]}/32", oif=index, scope="link")
+                lladdr, state = towards[own], ndmsg.NUD_PERMANENT
+                route.neigh("add", dst=GENERATOR_ADDRESSES[other], lladdr=lladdr, ifindex=index, state=state)
+
+        inside(host.netns, work)
+
+
+def pair_of(around: Surroundings, hosts: tuple[Host, Host], cores: Cores) -> SocketPair:
+    """Give the way to start tools on both hosts."""
+    started = itertools.count(1)
+
+    def host(number: int, core: int) -> SocketHost:
+        def start(name: str, argv: Sequence[str]) -> ManagedProcess:
+            unique = f"{Path(hosts[number].netns).name.rpartition('-')[2]}-{name}-{next(started)}"
+            first = [*_PRECEDENCE, *argv]
+            return around.workspace.spawn(unique, first, cores=[core], netns=hosts[number].netns)
+
+        return SocketHost(GENERATOR_ADDRESSES[number], start)
+
+    return SocketPair(host(0, cores.client), host(1, cores.server), around.workspace.directory)

@@ -1,0 +1,145 @@
+"""What the agent of an image is told and asked: to forward, for its links, for its counters."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.host.generator import GENERATOR_ADDRESSES
+from nfvbed.host.timing import Steps
+from nfvbed.records import Hop, VnfHandle
+from nfvbed.spec.vnf import AS_THE_IMAGE
+from nfvbed.vnfs.vm.agent import Agent
+from nfvbed.vnfs.vnf import SINK, SOURCE, VnfPlacement
+
+_MODES = ("io", "mac", "macswap", "5tswap", "bridge", "router", "raw", SOURCE, SINK)
+"""What the agent can be told to do; a VNF's ways of forwarding have the same names."""
+
+_RETRIES = 64
+"""How often the guest's testpmd tries again where the VNF retries."""
+_ROUTER_ADDRESSES = ("198.18.255.254", "198.19.255.254")
+"""The guest's own, at the other end of the networks that the generator's addresses are in (RFC 2544's range)."""
+_PREFIX = 16
+_DROPS = ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
+
+
+@dataclass
+class Told:
+    """What the agent answered."""
+
+    versions: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def check(placement: VnfPlacement) -> None:
+    """Refuse what the image cannot do.
+
+    Raises:
+        UnsupportedError: with what it can.
+    """
+    image = placement.choice.image or placement.choice.vnf.image
+    agent = image is not None and image.agent
+    does = placement.does
+    if agent and does not in (*_MODES, AS_THE_IMAGE):
+        raise UnsupportedError(
+            f"a virtual machine cannot forward with {does!r}",
+            where=placement.name,
+            observed=f"its image's agent can: {', '.join(_MODES)}",
+            fix="choose one of these, or kind: process",
+        )
+    if not agent and does in (SOURCE, SINK):
+        raise UnsupportedError(
+            f"an image without nfvbed's agent cannot be a {does}",
+            where=placement.name,
+            observed="it forwards as it was made to",
+            fix="use the image that `make images` builds, or topology pvp",
+        )
+
+
+def forward(placement: VnfPlacement, socket: Path, steps: Steps, timeout_s: float) -> Told:
+    """Ask the agent who it is, check that it has the ports, and tell it to forward.
+
+    Raises:
+        OnboardError: it refuses, it does not answer, or a port is not in the guest.
+    """
+    agent = Agent(socket)
+    with steps.timed(f"onboard.{placement.name}.agent"):
+        info = agent.ask("info", timeout_s=timeout_s)
+        links = agent.ask("links", timeout_s=timeout_s)["ports"]
+        _check_ports(placement, links)
+    told = Told()
+    told.versions = {"guest": str(info["version"]), "guest-kernel": str(info["kernel"])}
+    told.facts = {"guest": info}
+    if placement.does == AS_THE_IMAGE:
+        return told
+    with steps.timed(f"onboard.{placement.name}.forward"):
+        told.facts["forward"] = agent.ask("forward", request(placement), timeout_s=timeout_s)
+    return told
+
+
+def request(placement: VnfPlacement) -> dict[str, Any]:
+    """Give the keys of the agent's request to forward."""
+    vnf = placement.choice.vnf
+    keys: dict[str, Any] = {
+        "mode": placement.does,
+        "ports": [port.mac for port in placement.ports],
+        "burst": vnf.burst,
+        "descriptors": vnf.descriptors,
+        # testpmd over AF_PACKET has one queue, whatever the port has.
+        "queues": 1 if placement.does == "raw" else min(port.queues for port in placement.ports),
+        "retry": _RETRIES if vnf.retry else 0,
+        "offloads": placement.choice.offloads,
+    }
+    if placement.does == SOURCE:
+        keys["frame_size_bytes"] = placement.frame_size
+    if placement.does == "mac" and all(placement.beyond):
+        keys["peers"] = list(placement.beyond)
+    if placement.does == "router":
+        keys |= _routed(placement)
+    return keys
+
+
+def _routed(placement: VnfPlacement) -> dict[str, Any]:
+    """Give networks on both sides and fixed neighbours, so that no ARP is among the frames."""
+    return {
+        "addresses": [[f"{address}/{_PREFIX}"] for address in _ROUTER_ADDRESSES],
+        "neighbours": [
+            [number, address, beyond]
+            for number, (address, beyond) in enumerate(zip(GENERATOR_ADDRESSES, placement.beyond, strict=True))
+        ],
+    }
+
+
+def _check_ports(placement: VnfPlacement, links: list[dict[str, Any]]) -> None:
+    there = {str(link["mac"]).lower() for link in links}
+    lacking = [port.name for port in placement.ports if port.mac.lower() not in there]
+    if lacking:
+        raise OnboardError(
+            f"{placement.name}: the guest does not have all of its ports",
+            where=", ".join(lacking),
+            observed=f"cards in the guest: {', '.join(sorted(there)) or 'none'}",
+            fix="its kernel needs a driver for the card (vnic)",
+        )
+
+
+def hops(handle: VnfHandle) -> tuple[Hop, ...]:
+    """Give the guest's counters of its ports, in the order of the path.
+
+    Raises:
+        OnboardError: the agent does not answer.
+    """
+    ports = Agent(Path(handle.control["agent"])).ask("stats")["ports"]
+    by_mac = {str(port["mac"]).lower(): port for port in ports}
+    found = []
+    for number, port in enumerate(handle.ports):
+        counted = by_mac.get(port.mac.lower(), {})
+        drops = {name: int(counted[name]) for name in _DROPS if counted.get(name) is not None}
+        found.append(
+            Hop(
+                name=f"{handle.name} port {number}",
+                rx_packets=counted.get("rx_packets"),
+                tx_packets=counted.get("tx_packets"),
+                drops=drops,
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,286 @@
+"""The driver of VNFs in virtual machines: QEMU started, its guest waited for, watched and ended."""
+
+import contextlib
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
+from nfvbed.host import links
+from nfvbed.host.generator import DESTINATION_MACS
+from nfvbed.host.namespaces import inside
+from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.qemu.accelerator import find_accelerator
+from nfvbed.host.qemu.binaries import QemuBinaries, locate
+from nfvbed.host.qemu.images import Image, find
+from nfvbed.host.qemu.vhost import vhost_net_reason
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Accelerator, Hop, PortKind, Support, VnfHandle, VnfKind, WorkThread
+from nfvbed.spec.vnf import ImageSpec, VnfChoice
+from nfvbed.vnfs.vm import agentwork, command, devices, image, launch, pinning, sizing, support
+from nfvbed.vnfs.vm.console import Console
+from nfvbed.vnfs.vm.death import Death
+from nfvbed.vnfs.vm.guest import Guest
+from nfvbed.vnfs.vm.monitor import Monitor
+from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+
+_FAILED = "vloop: failed:"
+_QUIT_S = 5.0
+_DRIVER_OK = "VIRTIO_CONFIG_S_DRIVER_OK"
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """A limit that several waits share."""
+
+    deadline: float
+
+    @property
+    def left_s(self) -> float:
+        """Never nothing: what is done already is seen at the first look."""
+        return max(0.1, self.deadline - time.monotonic())
+
+
+class VmVnf(VnfDriver):
+    """A virtual machine of an image that is built here, with an agent, or of a user's own, without one."""
+
+    def __init__(self) -> None:
+        self._workspaces: dict[str, Workspace] = {}
+
+    def probe(self, choice: VnfChoice) -> Support:
+        """Look for QEMU, boot a guest once, and try the ports' kinds."""
+        return support.probe(choice)
+
+    def require_files(self, choice: VnfChoice, root: Path) -> None:
+        """Look for the image, and read its digest."""
+        find(_image(choice), root, _declared(choice))
+
+    def start(self, placement: VnfPlacement) -> VnfHandle:
+        """Start QEMU; the guest boots while other VNFs start."""
+        choice, workspace = placement.choice, placement.workspace
+        agentwork.check(placement)
+        binaries = support.usable(locate(placement.root))
+        found = find(_image(choice), placement.root, _declared(choice))
+        accelerator = find_accelerator(placement.root, binaries)
+        if accelerator.accelerator is Accelerator.NONE:
+            raise UnsupportedError("no guest boots on this host", observed=accelerator.reason)
+        placed = sizing.resolved(placement)
+        guest = _guest(placement, found, accelerator.accelerator, binaries)
+        began = time.time_ns()
+        process = _spawn(placement, guest, binaries)
+        self._workspaces[str(workspace.directory)] = workspace
+        cores = sorted({core for cores in placed.vcpu_cores for core in cores})
+        control = _control(placement, guest) | {"started_ns": str(began)}
+        return VnfHandle(
+            name=placement.name,
+            kind=VnfKind.VM,
+            forwarding=placement.does,
+            ports=placement.ports,
+            pids=(process.pid,),
+            cgroup=str(workspace.cgroup()),
+            cores=tuple(cores),
+            shares_core=placement.shares_core,
+            accelerator=accelerator.accelerator,
+            control=control,
+            versions={"qemu": binaries.version, "image": found.digest},
+            facts={
+                "accelerator": accelerator.model_dump(mode="json"),
+                "placement": placed.model_dump(mode="json"),
+                "vhost": any(nic.vhost for nic in guest.nics),
+            },
+        )
+
+    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+        """Wait for the monitor, pin the threads, wait for the console's mark, for the agent and for the links."""
+        spec, steps = _image(placement.choice), Steps()
+        wait = _Wait(time.monotonic() + placement.choice.vnf.readiness.within_s)
+        console = Console(Path(handle.control["console_log"]))
+
+        def alive() -> None:
+            self.verify(handle)
+
+        with steps.timed(f"onboard.{handle.name}.monitor"), Monitor(Path(handle.control["monitor"])) as monitor:
+            monitor.connect(wait.left_s, alive)
+            vcpus = pinning.vcpu_threads(monitor.execute("query-cpus-fast"))
+        realtime = placement.choice.flavor.realtime
+        pinning.pin(handle.pids[0], vcpus, sizing.resolved(placement), realtime=realtime)
+        facts = dict(handle.facts)
+        marker = spec.console_marker
+        if marker:
+            facts["console"] = console.wait_for(marker, _FAILED if spec.agent else "", wait.left_s, alive)
+        booted = console.last_written_ns() - int(handle.control["started_ns"])
+        versions = dict(handle.versions)
+        if spec.agent:
+            told = agentwork.forward(placement, Path(handle.control["agent"]), steps, wait.left_s)
+            versions |= told.versions
+            facts |= told.facts
+        with steps.timed(f"onboard.{handle.name}.links"):
+            self._wait_for_links(placement, handle, wait)
+        control = handle.control | {"vcpus": json.dumps(vcpus)}
+        known = handle.model_copy(update={"control": control, "versions": versions, "facts": facts})
+        boot = ((f"onboard.{handle.name}.boot", booted),) if marker else ()
+        return known.model_copy(update={"threads": self.threads(known), "steps": (*boot, *steps.done)})
+
+    def _wait_for_links(self, placement: VnfPlacement, handle: VnfHandle, wait: _Wait) -> None:
+        """Wait until a driver of the guest has taken every virtio card, and every tap has a carrier."""
+        while True:
+            self.verify(handle)
+            down = self._links_down(placement, handle, wait)
+            if not down:
+                return
+            if time.monotonic() > wait.deadline:
+                raise OnboardError(
+                    f"{placement.name}: ports are not up in time",
+                    where=handle.control["console_log"],
+                    observed="; ".join(down),
+                    fix="its image needs drivers for these cards, and must bring them up",
+                )
+            time.sleep(0.1)
+
+    def _links_down(self, placement: VnfPlacement, handle: VnfHandle, wait: _Wait) -> list[str]:
+        down = []
+        cards = sizing.nics(placement.choice, placement.ports, vhost=False)
+        with Monitor(Path(handle.control["monitor"])) as monitor:
+            monitor.connect(wait.left_s, lambda: self.verify(handle))
+            for index, nic in enumerate(cards):
+                if nic.model != "virtio":
+                    continue
+                path = f"/machine/peripheral/nic{index}/virtio-backend"
+                status = monitor.execute("x-query-virtio-status", {"path": path})["status"]["statuses"]
+                if not any(_DRIVER_OK in name for name in status):
+                    down.append(f"{placement.ports[index].name}: no driver of the guest has taken the card")
+        for port in placement.ports:
+            if port.kind is PortKind.TAP and port.netns and not _carrier(port.netns, port.address):
+                down.append(f"{port.name}: {port.address} has no carrier")
+        return down
+
+    def verify(self, handle: VnfHandle) -> None:
+        """Check that QEMU lives; a guest that panics or powers off ends it."""
+        process = self._process(handle)
+        if process.alive():
+            return
+        printed = Console(Path(handle.control["console_log"])).tail()
+        who = f"{handle.name} (vm, {handle.forwarding})"
+        raise Death(who, process.exit_status, process.log_tail(6), printed, process.log).error()
+
+    def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
+        """The guest's own counters where its image has the agent; else what the host counts on the taps."""
+        if "agent" in handle.control:
+            return agentwork.hops(handle)
+        return tuple(_host_hop(handle, number) for number in range(len(handle.ports)))
+
+    def threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
+        """The vCPUs and QEMU's main thread."""
+        return pinning.work_threads(handle.pids[0], json.loads(handle.control.get("vcpus", "[]")))
+
+    def stop(self, handle: VnfHandle) -> None:
+        """End QEMU by its monitor, and by a signal where that does not answer."""
+        process = self._process(handle)
+        if process.alive():
+            with contextlib.suppress(OnboardError, VnfDiedError), Monitor(Path(handle.control["monitor"])) as monitor:
+                monitor.connect(_QUIT_S, lambda: self.verify(handle))
+                monitor.execute("quit")
+            process.wait(_QUIT_S)
+        process.stop()
+
+    def _process(self, handle: VnfHandle) -> ManagedProcess:
+        directory = handle.control["run_directory"]
+        if directory not in self._workspaces:
+            self._workspaces[directory] = Workspace.attach(Path(directory))
+        return self._workspaces[directory].process(handle.control["process"])
+
+
+def _image(choice: VnfChoice) -> ImageSpec:
+    spec = choice.image or choice.vnf.image
+    if spec is None:
+        raise PrerequisiteError(
+            f"VNF {choice.vnf.name} names no image", fix="image: in its vnf.yml, or in the experiment"
+        )
+    return spec
+
+
+def _declared(choice: VnfChoice) -> str:
+    """Say where an image is named; of one that is not the VNF's own only what it is called there is known."""
+    if choice.image in (None, choice.vnf.image):
+        return f"image.file in vnfd/{choice.vnf.name}/vnf.yml"
+    return f"image of {choice.label or choice.vnf.name}: in the experiment, a variant's native_vnf, or --image"
+
+
+def _guest(placement: VnfPlacement, found: Image, accelerator: Accelerator, binaries: QemuBinaries) -> Guest:
+    choice, workspace = placement.choice, placement.workspace
+    return Guest(
+        name=placement.name,
+        folder=workspace.directory,
+        accelerator=accelerator,
+        vcpus=choice.flavor.vcpus,
+        memory=sizing.memory(placement, sizing.resolved(placement)),
+        nics=sizing.nics(choice, placement.ports, vhost=not vhost_net_reason()),
+        disk=image.disk(found, workspace.directory / f"{placement.name}.qcow2", binaries),
+        direct=image.direct_boot(found, sizing.kernel_parameters(choice.flavor)),
+        numa=bool(choice.flavor.numa),
+        locked=choice.flavor.realtime,
+    )
+
+
+def _control(placement: VnfPlacement, guest: Guest) -> dict[str, str]:
+    control = {
+        "run_directory": str(placement.workspace.directory),
+        "process": placement.name,
+        "monitor": str(guest.monitor),
+        "console": str(guest.console),
+        "console_log": str(guest.console_log),
+    }
+    if _image(placement.choice).agent:
+        control["agent"] = str(guest.agent)
+    if placement.does == "router":
+        control[DESTINATION_MACS] = ",".join(port.mac for port in placement.ports)
+    return control
+
+
+def _spawn(placement: VnfPlacement, guest: Guest, binaries: QemuBinaries) -> ManagedProcess:
+    namespaces = {port.netns for port in placement.ports if port.netns and port.kind is not PortKind.VHOST_USER}
+    if len(namespaces) > 1:
+        raise OnboardError(
+            f"{placement.name}: its ports are in different network namespaces",
+            observed=", ".join(sorted(namespaces)),
+            fix="QEMU opens all taps of a guest in one",
+        )
+    workspace, words = placement.workspace, command.argv(guest, binaries)
+    for path in (guest.monitor, guest.console, guest.agent, guest.console_log):
+        path.unlink(missing_ok=True)
+    files = []
+    for nic, port in zip(guest.nics, placement.ports, strict=True):
+        if nic.backend == "macvtap" and port.netns:
+            device = devices.macvtap_file(port.address, port.netns, workspace.directory)
+            files += [f"{number}={device}" for number in nic.descriptors]
+    if files:
+        words = [sys.executable, "-I", launch.__file__, *files, "--", *words]
+    own = sizing.resolved(placement)
+    cores = sorted({*own.emulator_cores, *(core for cores in own.vcpu_cores for core in cores)})
+    netns = next(iter(namespaces), None)
+    return workspace.spawn(placement.name, words, cores=cores, netns=netns, environment=binaries.environment)
+
+
+def _carrier(netns: str, name: str) -> bool:
+    counted = inside(netns, lambda: links.counters(name))
+    return counted is not None and counted.up
+
+
+def _host_hop(handle: VnfHandle, number: int) -> Hop:
+    port = handle.ports[number]
+    name, netns = f"{handle.name} port {number}", port.netns
+    if port.kind not in (PortKind.TAP, PortKind.MACVTAP) or netns is None:
+        return Hop(name=name)
+    counted = inside(netns, lambda: links.counters(port.address))
+    if counted is None:
+        return Hop(name=name)
+    received, sent = counted.rx_packets, counted.tx_packets
+    drops = {"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped}
+    if port.kind is PortKind.TAP:
+        # What the host sends into a tap, the guest receives. A macvtap counts as the guest does.
+        received, sent = sent, received
+        drops = {"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped}
+    return Hop(name=name, rx_packets=received, tx_packets=sent, drops=drops)

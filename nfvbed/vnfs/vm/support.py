@@ -1,0 +1,58 @@
+"""Whether this host can run a VNF in a virtual machine."""
+
+from nfvbed.errors import NfvbedError, UnsupportedError
+from nfvbed.host.qemu.accelerator import find_accelerator
+from nfvbed.host.qemu.binaries import PROJECT_ROOT, QemuBinaries, locate
+from nfvbed.records import Accelerator, Readiness, Support
+from nfvbed.spec.vnf import VnfChoice, vnic_of
+from nfvbed.vnfs.vm import devices
+
+OLDEST_QEMU = (8, 2)
+"""Before it there is no USO to switch off; QEMU 7.2 crashes under TCG with vhost-user ports that have vectors."""
+
+_TRIED = {
+    "tap": (devices.tap_reason, "a kernel with CONFIG_TUN"),
+    "e1000": (devices.tap_reason, "a kernel with CONFIG_TUN"),
+    "rtl8139": (devices.tap_reason, "a kernel with CONFIG_TUN"),
+    "macvtap": (devices.macvtap_reason, "modprobe macvtap"),
+    "vf": (devices.vfio_reason, "switch the IOMMU on (intel_iommu=on) and modprobe vfio-pci"),
+}
+
+
+def usable(binaries: QemuBinaries) -> QemuBinaries:
+    """Check that a QEMU is new enough.
+
+    Raises:
+        UnsupportedError: it is not.
+    """
+    version = binaries.version
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_QEMU:
+        raise UnsupportedError(
+            "this QEMU is too old",
+            where=str(binaries.program),
+            observed=f"{version}; {'.'.join(map(str, OLDEST_QEMU))} is the oldest that guests are run with",
+            fix="make setup unpacks a newer one",
+        )
+    return binaries
+
+
+def probe(choice: VnfChoice) -> Support:
+    """Find out by trying: QEMU runs, a guest boots, the kernel has the ports that its card needs."""
+    name = f"{choice.vnf.name} ({choice.label})"
+    try:
+        binaries = usable(locate(PROJECT_ROOT))
+        found = find_accelerator(PROJECT_ROOT, binaries)
+    except NfvbedError as failure:
+        reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
+        return Support(variant=name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+    if found.accelerator is Accelerator.NONE:
+        return Support(variant=name, readiness=Readiness.UNSUPPORTED, reason=f"no guest boots: {found.reason}")
+    trial = _TRIED.get(vnic_of(choice))
+    if trial is not None:
+        reason = trial[0]()
+        if reason:
+            return Support(variant=name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=trial[1])
+    if found.accelerator is Accelerator.TCG:
+        reason = f"guests are emulated, their rates mean nothing: {found.reason}"
+        return Support(variant=name, readiness=Readiness.DEGRADED, reason=reason)
+    return Support(variant=name, readiness=Readiness.READY)

@@ -1,0 +1,111 @@
+"""The interface of a VNF's driver: one for each kind and way of forwarding, found in `onboard/registry.py`."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Hop, Support, VnfHandle, VnfPort, WorkThread
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.numa import GuestPlacement
+
+SOURCE = "source"
+SINK = "sink"
+
+
+@dataclass(frozen=True)
+class VnfPlacement:
+    """One VNF at its place: all that a driver needs to start it."""
+
+    index: int
+    """Place in the path, from 0; its name is `vnf<index + 1>`."""
+    choice: VnfChoice
+    does: str
+    """What it is to do with frames: the choice's forwarding, or `source` or `sink` where it is an end of the path."""
+    ports: tuple[VnfPort, ...]
+    workspace: Workspace
+    cores: tuple[int, ...]
+    """Where its data-plane threads run."""
+    control_cores: tuple[int, ...]
+    """Where everything else of it runs."""
+    shares_core: bool
+    """One of its cores is also the generator's or another VNF's: what polls there must yield."""
+    root: Path
+    """Of the project."""
+    frame_size: int = 64
+    """What a source sends, in bytes, FCS included."""
+    beyond: tuple[str, str] = ("", "")
+    """The MAC addresses that port 0 and port 1 lead to: the next VNF's port's, or the generator's."""
+    guest: GuestPlacement | None = None
+    """Who of a virtual machine runs where, as its flavor wants it; None for every other kind."""
+
+    @property
+    def name(self) -> str:
+        """Unique in the deployment."""
+        return f"vnf{self.index + 1}"
+
+
+class VnfDriver(ABC):
+    """Runs one kind of VNF. What it makes on the host is made through the placement's workspace.
+
+    It holds no state but caches: a handle tells another process all that it needs.
+    """
+
+    @abstractmethod
+    def probe(self, choice: VnfChoice) -> Support:
+        """Find out, by trying and not by guessing, whether this host can run it."""
+
+    def require_files(self, choice: VnfChoice, root: Path) -> None:
+        """Look for the files that it is started from, without asking anything of the host; most have none.
+
+        Args:
+            choice: the VNF.
+            root: of the project.
+
+        Raises:
+            PrerequisiteError: one is not there.
+            OnboardError: one is not what it should be.
+        """
+        return
+
+    @abstractmethod
+    def start(self, placement: VnfPlacement) -> VnfHandle:
+        """Start it; it need not forward yet. The ports' other ends stand already.
+
+        Raises:
+            OnboardError, PrerequisiteError, UnsupportedError: the caller then undoes the workspace.
+        """
+
+    @abstractmethod
+    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+        """Wait until it says that it forwards, and give the handle with what is known then (threads, versions, steps).
+
+        Raises:
+            OnboardError: it did not within its readiness time-out; the message holds its last words.
+            VnfDiedError: it ended.
+        """
+
+    @abstractmethod
+    def verify(self, handle: VnfHandle) -> None:
+        """Check that it lives.
+
+        Raises:
+            VnfDiedError: with its exit status and its last lines.
+        """
+
+    @abstractmethod
+    def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
+        """Read its ports' counters, in the order of the path; cumulative."""
+
+    @abstractmethod
+    def threads(self, handle: VnfHandle) -> Sequence[WorkThread]:
+        """Give the threads that do its packet work now, in the role `vnf`."""
+
+    @abstractmethod
+    def stop(self, handle: VnfHandle) -> None:
+        """End it, in order; idempotent."""
+
+    def end(self, handle: VnfHandle) -> None:
+        """End it with the whole deployment: its ports go too, and nothing is started on them again; idempotent."""
+        self.stop(handle)

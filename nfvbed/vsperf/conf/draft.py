@@ -1,0 +1,96 @@
+"""An experiment while it is put together from VSPERF's settings."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.spec.document import KeyPath
+from nfvbed.vsperf.conf.placed import Note, NoteKind, Place, refused, shown
+from nfvbed.vsperf.conf.settings import Found
+
+
+@dataclass
+class Draft:
+    """What has been mapped so far."""
+
+    test: str
+    experiment: dict[str, Any] = field(default_factory=dict)
+    """As an experiment's file holds it."""
+    origins: dict[KeyPath, tuple[str, Place | None]] = field(default_factory=dict)
+    """Key of the experiment: the setting that it comes from, and its place."""
+    variant_options: dict[str, Any] = field(default_factory=dict)
+    """Options of the variant that are to differ from its file."""
+    notes: list[Note] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """What nfvbed cannot do yet and the test needs."""
+
+    def put(self, key: str, value: Any, found: Found) -> None:
+        """Set a key of the experiment (dotted) to what a setting says."""
+        *parents, last = key.split(".")
+        target = self.experiment
+        for parent in parents:
+            target = target.setdefault(parent, {})
+        target[last] = value
+        self.origins[tuple(key.split("."))] = (found.name, found.place)
+
+    def differs(self, found: Found, text: str) -> None:
+        """Say that nfvbed does it in another way."""
+        self.notes.append(Note(NoteKind.DIFFERS, found.name, text, found.place))
+
+    def unused(self, found: Found, text: str) -> None:
+        """Say that nfvbed has no use for it."""
+        self.notes.append(Note(NoteKind.UNUSED, found.name, text, found.place))
+
+    def lacks(self, text: str, found: Found) -> None:
+        """Say that nfvbed has no equivalent yet."""
+        self.missing.append(f"{text} ({found.name} = {shown(found.value)})")
+
+    def wrong(self, found: Found, fix: str) -> ConfigurationError:
+        """Build the error for a value that VSPERF would not take either."""
+        return refused(f"{found.name} of test {self.test} is not valid", found.place, shown(found.value), fix)
+
+
+def whole(draft: Draft, found: Found, low: int, high: int) -> int:
+    """Take a whole number, written as a number or, as VSPERF often does, as a text.
+
+    Raises:
+        ConfigurationError: it is none, or out of range.
+    """
+    value = found.value
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise draft.wrong(found, f"give a whole number from {low} to {high}")
+    return value
+
+
+def number(draft: Draft, found: Found, low: float, high: float) -> float:
+    """Take a number.
+
+    Raises:
+        ConfigurationError: it is none, or out of range.
+    """
+    value = found.value
+    if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+        raise draft.wrong(found, f"give a number from {low:g} to {high:g}")
+    return float(value)
+
+
+def one_of(draft: Draft, found: Found, allowed: tuple[Any, ...]) -> Any:
+    """Take one of a few values.
+
+    Raises:
+        ConfigurationError: it is none of them.
+    """
+    if not isinstance(found.value, str | bool | int) or found.value not in allowed:
+        raise draft.wrong(found, f"give one of: {', '.join(repr(value) for value in allowed)}")
+    return found.value
+
+
+def flag(draft: Draft, found: Found) -> bool:
+    """Take a truth value; None, where a part of TRAFFIC is left out, is False.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    return found.value is not None and bool(one_of(draft, found, (True, False)))

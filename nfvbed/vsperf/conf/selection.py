@@ -1,0 +1,245 @@
+"""One test of VSPERF as an experiment of nfvbed, with all that differs and all that is not there yet."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from nfvbed.errors import UnsupportedError, UsageError
+from nfvbed.records import VnfKind
+from nfvbed.spec.document import Document, KeyPath, dotted
+from nfvbed.spec.layout import layout
+from nfvbed.spec.loader import Project
+from nfvbed.spec.rules import Study
+from nfvbed.spec.search import SearchSpec
+from nfvbed.spec.tests import KINDS
+from nfvbed.spec.validate import build, suggestion
+from nfvbed.spec.variant import Variant
+from nfvbed.vsperf.conf.draft import Draft
+from nfvbed.vsperf.conf.guest import map_guests
+from nfvbed.vsperf.conf.placed import Note, Place
+from nfvbed.vsperf.conf.settings import Found, TestSettings, VsperfSettings
+from nfvbed.vsperf.conf.switch import map_switch
+from nfvbed.vsperf.conf.testcase import TestCase
+from nfvbed.vsperf.conf.testids import TEST_IDS, TestKind, topology_of
+from nfvbed.vsperf.conf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
+
+RUNNABLE: Final = frozenset(
+    kind
+    for kind in TestKind
+    if kind in (TestKind.MAXIMUM_LOAD, TestKind.GIVEN_LOAD, TestKind.THROUGHPUT) or kind.value in KINDS
+)
+"""The native tests that an experiment can be made of; the others are refused by name."""
+_NOT_RUNNABLE: Final = {TestKind.FORWARDING_RATE: "the highest forwarding rate (RFC 2889 section 5.6.2)"}
+"""The others, in words."""
+NAME_PREFIX: Final = "vsperf-"
+MAX_NAME: Final = 41
+"""Characters of an experiment's name."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A test of VSPERF, mapped."""
+
+    test: str
+    """Its ID."""
+    title: str
+    kind: TestKind
+    topology: str | None
+    """None: nfvbed has no such path; `missing` says so."""
+    experiment: Mapping[str, Any]
+    """As an experiment's file would hold it; whole only where nothing is missing."""
+    variant_options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the variants that differ from their files: `{"pmd_cores": 2}`."""
+    search: SearchSpec | None = None
+    """Of a throughput test."""
+    notes: tuple[Note, ...] = ()
+    """What differs from VSPERF, and what of the test's own settings is not used."""
+    missing: tuple[str, ...] = ()
+    """What nfvbed lacks for it; empty: it can be run."""
+    place: Place | None = None
+    """Where the test is defined; None: it is VSPERF's own definition, known to nfvbed."""
+    origins: Mapping[KeyPath, tuple[str, Place | None]] = field(default_factory=dict)
+    """Key of the experiment: the setting that it comes from, and its place."""
+
+
+def known_tests(settings: VsperfSettings) -> tuple[str, ...]:
+    """Give the IDs that can be asked for: those of the files that were read, then the others that are known."""
+    own = [case.name for case in settings.tests]
+    return (*own, *(name for name in TEST_IDS if name not in own))
+
+
+def select(
+    settings: VsperfSettings,
+    test: str,
+    project: Project,
+    *,
+    vnf_kind: VnfKind = VnfKind.VM,
+) -> Selection:
+    """Map one test of VSPERF to an experiment.
+
+    Args:
+        settings: what was read; a test that is defined there counts as it is defined there.
+        test: its ID.
+        project: the variants and flavors that there are.
+        vnf_kind: what VNFs run in; VSPERF's are virtual machines, and another kind is noted as a difference.
+
+    Raises:
+        UsageError: there is no such test; with the nearest ID.
+        ConfigurationError: a setting of it is not valid; with file and line.
+    """
+    case = _case(settings, test)
+    title = f"VSPERF {test}: {case.description or 'no description'}"
+    # VSPERF has one trial of the given length, and compares nothing.
+    one_trial = {"purpose": "survey", "trials": {"mrr_trials": 1}}
+    draft = Draft(test, experiment={"name": name_of(test), "title": title, **one_trial})
+    topology = _topology(draft, case)
+    own = settings.for_test(case, layout(topology).vnfs if topology else 0)
+    kind = map_kind(draft, own.require("TRAFFIC"))
+    if kind not in RUNNABLE:
+        draft.missing.append(f"there is no native test for {_NOT_RUNNABLE[kind]}")
+    _unknown_parts(draft, case)
+    map_switch(draft, own, project)
+    search = _map(draft, own, kind, topology)
+    if topology and layout(topology).vnfs:
+        map_guests(draft, own, VnfKind.CONTAINER if case.kubernetes else vnf_kind, project)
+    return Selection(
+        test=test,
+        title=case.description,
+        kind=kind,
+        topology=topology,
+        experiment=draft.experiment,
+        variant_options=draft.variant_options,
+        search=search,
+        notes=tuple(draft.notes),
+        missing=tuple(dict.fromkeys(draft.missing)),
+        place=case.place,
+        origins=draft.origins,
+    )
+
+
+def _case(settings: VsperfSettings, test: str) -> TestCase:
+    case = settings.test(test) or (TEST_IDS[test].case(test) if test in TEST_IDS else None)
+    if case is None:
+        raise UsageError(
+            f"there is no VSPERF test {test!r}",
+            where=", ".join(str(file) for file in settings.files) or "the IDs that nfvbed knows",
+            observed=repr(test),
+            fix=suggestion(test, known_tests(settings)),
+        )
+    return case
+
+
+def _topology(draft: Draft, case: TestCase) -> str | None:
+    found = Found("Deployment", case.deployment, case.place_of("Deployment"))
+    topology = topology_of(case.deployment, case.kubernetes)
+    if topology is None:
+        draft.lacks("there is no such path", found)
+        return None
+    draft.put("topologies", [topology], found)
+    return topology
+
+
+def _map(draft: Draft, own: TestSettings, kind: TestKind, topology: str | None) -> SearchSpec | None:
+    traffic = own.require("TRAFFIC")
+    map_traffic(draft, traffic, topology or "p2p")
+    map_frame_sizes(draft, own, traffic)
+    return map_trials(draft, own, kind)
+
+
+def _unknown_parts(draft: Draft, case: TestCase) -> None:
+    """Name the keywords that ask for something that nfvbed does not do."""
+    for keyword, text in (
+        ("TestSteps", "it is driven step by step; VSPERF itself runs such tests"),
+        ("Load", "no load is made beside the test"),
+        ("Frame Modification", "no frames are changed by the switch"),
+        ("Tunnel Operation", "there are no tunnels"),
+        ("Tunnel Type", "there are no tunnels"),
+    ):
+        if case.keywords.get(keyword):
+            draft.lacks(text, Found(keyword, case.keywords[keyword], case.place_of(keyword)))
+    for keyword, text in (
+        ("Collector", "nfvbed accounts CPU time in every trial itself"),
+        ("Trafficgen", "nfvbed sends with nfvgen"),
+    ):
+        if keyword in case.keywords:
+            draft.unused(Found(keyword, case.keywords[keyword], case.place_of(keyword)), text)
+
+
+def name_of(test: str) -> str:
+    """Give the name of the experiment that a test becomes."""
+    slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in test.lower())
+    return (NAME_PREFIX + slug)[:MAX_NAME].rstrip("-")
+
+
+def require_native(selection: Selection) -> None:
+    """Refuse a test that nfvbed cannot run as VSPERF means it.
+
+    Raises:
+        UnsupportedError: with everything that is missing.
+    """
+    if selection.missing:
+        raise UnsupportedError(
+            f"the VSPERF test {selection.test} has no native equivalent here",
+            where=str(selection.place) if selection.place else f"test ID {selection.test}",
+            observed="; ".join(selection.missing),
+            fix="choose another test, or run this one with VSPERF itself: nfvbed run --driver vsperf",
+        )
+
+
+@dataclass(frozen=True)
+class SelectedDocument(Document):
+    """The experiment of a selection; places are those of VSPERF's settings."""
+
+    origins: Mapping[KeyPath, tuple[str, Place | None]] = field(default_factory=dict)
+    test: str = ""
+
+    def where(self, key: Sequence[str | int] = ()) -> str:
+        """Name the setting that a key comes from, with its file and line."""
+        path = tuple(key)
+        if any(path[:length] in self.overridden for length in range(1, len(path) + 1)):
+            return f"command line, {dotted(path)}"
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.origins:
+                name, place = self.origins[path[:length]]
+                return f"{place} {name}" if place else f"test {self.test}: {name} (VSPERF's default)"
+        return f"test {self.test}"
+
+
+def study_of(selection: Selection, project: Project, overrides: Mapping[str, Any] | None = None) -> Study:
+    """Check a selection as an experiment's file is checked, and load what it names.
+
+    Args:
+        selection: the mapped test.
+        project: variants, VNFs, flavors and sites.
+        overrides: dotted keys of the experiment with the values that the command line gives them.
+
+    Raises:
+        UnsupportedError: something that the test needs is missing.
+        ConfigurationError: with file and line of the setting, or `command line`.
+    """
+    require_native(selection)
+    document = SelectedDocument(
+        path=selection.place.path if selection.place else Path(selection.test),
+        data=dict(selection.experiment),
+        places={},
+        origins=selection.origins,
+        test=selection.test,
+    )
+    study = project.study_of(document, overrides)
+    if not selection.variant_options:
+        return study
+    return Study(
+        study.experiment,
+        tuple(_with_options(variant, selection) for variant in study.variants),
+        study.site,
+        study.choices,
+    )
+
+
+def _with_options(variant: Variant, selection: Selection) -> Variant:
+    """Change a variant's options as the test asks; those that a variant lacks stay with the others."""
+    known = {key: value for key, value in selection.variant_options.items() if hasattr(variant.options, key)}
+    data = variant.model_dump(mode="json")
+    changed = {**data, "options": {**data["options"], **known}}
+    return build(Document(Path(f"VSPERF test {selection.test}"), changed, {}), Variant)

@@ -1,0 +1,158 @@
+"""VSPERF's test cases, as its lists `PERFORMANCE_TESTS`, `INTEGRATION_TESTS` and `K8SPERFORMANCE_TESTS` hold them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from nfvbed.spec.validate import suggestion
+from nfvbed.vsperf.conf.names import KNOWN, TRAFFIC_KEYS
+from nfvbed.vsperf.conf.placed import Place, places_of, refused, shown
+
+LISTS: Final = ("PERFORMANCE_TESTS", "INTEGRATION_TESTS", "K8SPERFORMANCE_TESTS")
+KEYWORDS: Final = frozenset(
+    (
+        "Name",
+        "Deployment",
+        "Description",
+        "Parameters",
+        "vSwitch",
+        "VNF",
+        "Trafficgen",
+        "Tunnel Type",
+        "Tunnel Operation",
+        "Frame Modification",
+        "Load",
+        "Collector",
+        "TestSteps",
+    )
+)
+SETTING_OF: Final = MappingProxyType(
+    {"vSwitch": "VSWITCH", "VNF": "VNF", "Trafficgen": "TRAFFICGEN", "Tunnel Type": "TUNNEL_TYPE"}
+)
+"""Keywords that replace a setting, whatever else gives it a value."""
+
+
+@dataclass(frozen=True)
+class TestCase:
+    """One test case."""
+
+    __test__ = False
+    """It is none of pytest's."""
+
+    name: str
+    deployment: str
+    description: str = ""
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    """All that is written of it, by VSPERF's own keywords."""
+    place: Place | None = None
+    """None: it is known from `TEST_IDS`, and no file that was read defines it."""
+    kubernetes: bool = False
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Settings that hold for this test only."""
+        found = self.keywords.get("Parameters", {})
+        return found if isinstance(found, Mapping) else {}
+
+    def place_of(self, keyword: str) -> Place | None:
+        """Give the place of a keyword, or of the test."""
+        return places_of(self.keywords).get(keyword, self.place)
+
+
+def read_test_cases(values: Mapping[str, Any], places: Mapping[str, Place]) -> tuple[TestCase, ...]:
+    """Take the test cases out of the settings, with checks of every name in them.
+
+    Raises:
+        ConfigurationError: something that is no test case, an unknown keyword or parameter, a name that is there twice.
+    """
+    found: dict[str, TestCase] = {}
+    for name in LISTS:
+        cases = values.get(name, [])
+        if not isinstance(cases, list | tuple):
+            raise refused(f"{name} is not a list", places.get(name), shown(cases), f"write {name} = [{{...}}]")
+        for case in cases:
+            read = _read(case, places.get(name), name == "K8SPERFORMANCE_TESTS")
+            if read.name in found:
+                first = found[read.name].place
+                fix = "give it another name"
+                raise refused(f"the test {read.name!r} is there twice", read.place, f"first at {first}", fix)
+            _check_parameters(read, values)
+            found[read.name] = read
+    return tuple(found.values())
+
+
+def _read(case: Any, place: Place | None, kubernetes: bool) -> TestCase:
+    if not isinstance(case, dict):
+        raise refused("a test is not a dictionary", place, shown(case), "write {'Name': ..., 'Deployment': ...}")
+    own = places_of(case)
+    first = min(own.values(), key=lambda found: found.line, default=place)
+    for key in case:
+        if key not in KEYWORDS:
+            raise refused(
+                f"unknown keyword {key!r} of test {case.get('Name', '?')}",
+                own.get(key, first),
+                f"keyword {key!r}",
+                suggestion(str(key), KEYWORDS),
+            )
+    for key in ("Name", "Deployment"):
+        if not isinstance(case.get(key), str) or not case[key]:
+            seen = shown(case[key]) if key in case else "it is missing"
+            raise refused(f"a test needs its {key!r}", own.get(key, first), seen, f"write '{key}': '...'")
+    if not isinstance(case.get("Parameters", {}), dict):
+        what = f"Parameters of test {case['Name']} are not a dictionary"
+        raise refused(what, own.get("Parameters"), shown(case["Parameters"]), "write {'SETTING': value}")
+    return TestCase(
+        name=case["Name"],
+        deployment=case["Deployment"].lower(),
+        description=str(case.get("Description", "")),
+        keywords=case,
+        place=own.get("Name", first),
+        kubernetes=kubernetes,
+    )
+
+
+def _check_parameters(case: TestCase, values: Mapping[str, Any]) -> None:
+    """As VSPERF does, take only parameters that are settings; those that a file defines itself are."""
+    check_parameters(case.parameters, values, f"test {case.name}", case.place_of("Parameters"))
+
+
+def check_parameters(parameters: Mapping[str, Any], values: Mapping[str, Any], of: str, place: Place | None) -> None:
+    """Check the names of settings that hold for a test, or for all of a run (`TEST_PARAMS`).
+
+    Raises:
+        ConfigurationError: one is no setting; with the nearest name.
+    """
+    if not isinstance(parameters, Mapping):
+        raise refused(
+            f"the parameters of {of} are not a dictionary", place, shown(parameters), "write {'SETTING': value}"
+        )
+    for name in parameters:
+        if name == "TEST_PARAMS" or (name not in KNOWN and name not in values):
+            close = suggestion(str(name), [known for known in KNOWN if known[0] == str(name)[:1]]).split("?")[0]
+            raise refused(
+                f"unknown parameter {name!r} of {of}",
+                places_of(parameters).get(name, place),
+                f"parameter {name!r}",
+                f"{close}?" if close.startswith("did") else "give the name of a setting",
+            )
+        if name == "TRAFFIC":
+            check_traffic(parameters[name], places_of(parameters).get(name, place))
+
+
+def check_traffic(traffic: Any, place: Place | None) -> None:
+    """Check the keys of a TRAFFIC dictionary.
+
+    Raises:
+        ConfigurationError: it is none, or has an unknown key; with file, line and the nearest name.
+    """
+    for part, known in TRAFFIC_KEYS.items():
+        inner = traffic.get(part, {}) if part and isinstance(traffic, dict) else traffic
+        named = f"TRAFFIC['{part}']" if part else "TRAFFIC"
+        where = places_of(traffic).get(part, place)
+        if not isinstance(inner, dict):
+            raise refused(f"{named} is not a dictionary", where, repr(inner), f"write {named} as {{'key': value}}")
+        for key in inner:
+            if key not in known:
+                fix = suggestion(str(key), known)
+                raise refused(f"unknown key {key!r} in {named}", places_of(inner).get(key, where), f"key {key!r}", fix)

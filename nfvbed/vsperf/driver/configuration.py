@@ -1,0 +1,98 @@
+"""The one file of settings that VSPERF is given: those that were read, as values, and what this run needs.
+
+VSPERF executes its settings files; this one holds assignments of literals and nothing else.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from nfvbed.errors import UsageError
+from nfvbed.spec.validate import suggestion
+from nfvbed.vsperf.conf import VsperfSettings
+from nfvbed.vsperf.conf.names import is_setting
+from nfvbed.vsperf.conf.placed import PlacedDict
+from nfvbed.vsperf.conf.settings import merged
+from nfvbed.vsperf.conf.testcase import LISTS, SETTING_OF, TestCase
+
+_OWN: Final = frozenset((*LISTS, "TEST_PARAMS"))
+"""Settings that are written in another form, or not at all."""
+
+
+@dataclass(frozen=True)
+class Additions:
+    """What this run adds to the settings."""
+
+    forced: Mapping[str, Any] = field(default_factory=dict)
+    """In the place of whatever was read."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Where the user's own files say nothing."""
+    paths: Mapping[str, Any] = field(default_factory=dict)
+    """Sections of PATHS."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Of the test, which weigh more than settings; also what VSPERF finds out itself and no file can set."""
+
+
+def find_case(settings: VsperfSettings, stock: VsperfSettings, test: str) -> TestCase:
+    """Find the performance test that VSPERF is to run.
+
+    Args:
+        settings: VSPERF's own and the user's, whose list of tests replaces VSPERF's.
+        stock: VSPERF's own alone; a test that only it has can be run all the same.
+        test: its ID.
+
+    Raises:
+        UsageError: there is none of that name; with the nearest.
+    """
+    case = settings.test(test) or stock.test(test)
+    if case is None or case.kubernetes:
+        names = [case.name for case in (*settings.tests, *stock.tests) if not case.kubernetes]
+        raise UsageError(
+            f"VSPERF has no performance test {test!r}",
+            where=", ".join(dict.fromkeys(str(file.parent) for file in settings.files)),
+            observed=repr(test),
+            fix=suggestion(test, names),
+        )
+    return case
+
+
+def write_configuration(settings: VsperfSettings, stock: Path, case: TestCase, additions: Additions) -> str:
+    """Write the file's text.
+
+    Args:
+        settings: VSPERF's own and the user's, read in this order.
+        stock: VSPERF's folder of settings; what no other file changed VSPERF reads from there itself.
+        case: the test; it is the only one that the file holds.
+        additions: what this run needs.
+    """
+    own = {
+        name: settings.values[name]
+        for name, place in settings.places.items()
+        if is_setting(name) and name not in _OWN and stock not in place.path.parents and name in settings.values
+    }
+    values = {**additions.defaults, **own, **additions.forced}
+    if additions.paths:
+        paths = dict(settings.values.get("PATHS", {}))
+        values["PATHS"] = {**paths, **additions.paths}
+    parameters = merged(PlacedDict(case.parameters), additions.parameters)
+    overruled = {name: value for name, value in additions.forced.items() if name in parameters}
+    # A test's own keyword would weigh more than the setting that replaces it here.
+    kept = {key: value for key, value in case.keywords.items() if SETTING_OF.get(key) not in additions.forced}
+    values["PERFORMANCE_TESTS"] = [{**kept, "Parameters": {**parameters, **overruled}}]
+    # VSPERF replaces TEST_PARAMS by what --test-params gave, which it keeps under this name.
+    values["_PARAMS_LIST"] = settings.values.get("TEST_PARAMS", {})
+    lines = [f"{name} = {_literal(value)!r}" for name, value in sorted(values.items()) if value is not None]
+    head = "# Written by `nfvbed run --driver vsperf`: the settings that it read, as values, and what the run needs.\n"
+    return head + "\n".join(lines) + "\n"
+
+
+def _literal(value: Any) -> Any:
+    """Give a value of plain types, whose `repr` is a literal."""
+    if isinstance(value, Mapping):
+        return {_literal(key): _literal(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_literal(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(_literal(item) for item in value)
+    return value

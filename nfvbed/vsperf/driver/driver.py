@@ -1,0 +1,279 @@
+"""Runs one test with the user's VSPERF, from its settings to the run in our store."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from uuid6 import uuid7
+
+from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.errors import (
+    DeployError,
+    InterruptedRunError,
+    NfvbedError,
+)
+from nfvbed.host import coredistance
+from nfvbed.host.arrangement import Arrangement, resolve
+from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.native import native_binary
+from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.topology import read_topology
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, FactRecord, PortKind, RunRecord, Status
+from nfvbed.sites.lab.site import LabSite
+from nfvbed.store import Store
+from nfvbed.store.clock import utc_now
+from nfvbed.vsperf.conf import VsperfResult, VsperfSettings, read_results
+from nfvbed.vsperf.driver import ports
+from nfvbed.vsperf.driver.configuration import Additions, write_configuration
+from nfvbed.vsperf.driver.importing import ENGINE, Measured, import_results
+from nfvbed.vsperf.driver.measuring import PluginMeasurer
+from nfvbed.vsperf.driver.request import PLUGIN, Request, generator_additions, joined
+from nfvbed.vsperf.driver.service import PluginService
+
+SOCKET_VARIABLE: Final = "NFVBED_VSPERF_SOCKET"
+PROCESS: Final = "vsperf"
+SITE: Final = "vsperf"
+"""Of the run: VSPERF set the switch up, no site of nfvbed."""
+SWITCH_MIB: Final = 384
+"""Hugepage memory of the switch: DPDK's own, and a pool for each of two ports."""
+LOG_LINES: Final = 25
+
+
+def run_vsperf(request: Request, store: Store, tell: Callable[[str], None]) -> RunRecord:
+    """Run the test and store what VSPERF says of it.
+
+    Args:
+        request: checked by `check_request`.
+        store: open for writing.
+        tell: is told what happens.
+
+    Raises:
+        BusyError: another nfvbed is at work.
+        DeployError: VSPERF gave no result; with the last lines of its log.
+        InterruptedRunError: the user interrupted.
+    """
+    site = LabSite(request.site, request.root)
+    site.begin()
+    try:
+        run = _begin(request, store, site)
+        with _ended(store, run):
+            workspace = Workspace.create()
+            try:
+                _Execution(request, store, run, workspace).execute(tell)
+            finally:
+                problems = workspace.close()
+            if problems:
+                raise DeployError("VSPERF's run is not completely gone", observed="; ".join(problems))
+        return store.run(run.id)
+    finally:
+        site.close()
+
+
+def _begin(request: Request, store: Store, site: LabSite) -> RunRecord:
+    title = f"VSPERF itself, {request.case.name}: {request.case.description or 'no description'}"
+    plan = {
+        "driver": ENGINE,
+        "experiment": {"name": request.name, "title": title},
+        "test": request.case.name,
+        "trafficgen": request.trafficgen,
+        "version": request.installation.version,
+    }
+    run = RunRecord(
+        id=str(uuid7()),
+        experiment=request.name,
+        site=SITE,
+        host_hash=store.put_blob("host", site.facts()),
+        plan_hash=store.put_blob("plan", plan),
+        started_at=utc_now(),
+    )
+    store.start_run(run)
+    return run
+
+
+@contextlib.contextmanager
+def _ended(store: Store, run: RunRecord) -> Iterator[None]:
+    """Write how the run ended."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        store.finish_run(run.id, Status.INTERRUPTED, "interrupted by the user")
+        raise InterruptedRunError(
+            "VSPERF was interrupted", observed="nothing of it is kept, nothing stands any more", fix="run it again"
+        ) from None
+    except NfvbedError as error:
+        store.finish_run(run.id, Status.FAILED, str(error))
+        raise
+    except BaseException as error:
+        store.finish_run(run.id, Status.FAILED, f"internal error: {error!r}")
+        raise
+    store.finish_run(run.id, Status.OK)
+
+
+class _Execution:
+    """One run of VSPERF in its workspace."""
+
+    def __init__(self, request: Request, store: Store, run: RunRecord, workspace: Workspace) -> None:
+        self._request = request
+        self._store = store
+        self._run = run
+        self._workspace = workspace
+        self._results = workspace.directory / "results"
+        self._arrangement: Arrangement = resolve(read_topology(), request.site.arrangement)
+        self._generator_ports = ports.generator_ports(workspace.directory)
+
+    def execute(self, tell: Callable[[str], None]) -> None:
+        """Run VSPERF, answering its plug-in meanwhile; then import what it wrote."""
+        text = self._configure()
+        socket_path = self._workspace.directory / "plugin.sock"
+        starter = GeneratorStarter(
+            self._workspace, self._arrangement, self._request.site.generator_hugepages_mib // 2, self._request.root
+        )
+        deployment = self._deployment()
+        cores = (self._arrangement.switch_cores[0], self._arrangement.generator_core)
+        measurer = PluginMeasurer(
+            lambda: starter.start(deployment), lambda: coredistance.measure(cores, self._request.root).one_way_ns
+        )
+        service = PluginService(socket_path, measurer.handle)
+        try:
+            process = self._start(socket_path)
+            tell(f"VSPERF {self._request.installation.version} runs {self._request.case.name}")
+            service.serve(process.alive)
+        finally:
+            service.close()
+            measurer.close()
+            _tidy(self._request.settings, self._results)
+        self._import(text, process, service.failure, measurer)
+
+    def _configure(self) -> str:
+        """Write the settings file, and what it names."""
+        request, directory = self._request, self._workspace.directory
+        self._results.mkdir()
+        additions = generator_additions(request.trafficgen)
+        if not request.has_nics:
+            virtual = ports.virtual_ports(
+                request.case, directory, self._workspace.hugepages(SWITCH_MIB), self._arrangement, locate()
+            )
+            additions = joined(additions, virtual)
+        additions = joined(additions, Additions(forced={"RESULTS_PATH": str(self._results)}))
+        stock = request.installation.configuration
+        text = write_configuration(request.settings, stock, request.case, additions)
+        (directory / "vsperf.conf").write_text(text, encoding="utf-8")
+        return text
+
+    def _start(self, socket_path: Path) -> ManagedProcess:
+        request, directory = self._request, self._workspace.directory
+        arguments = ("--conf-file", str(directory / "vsperf.conf"), "--verbosity", "info", request.case.name)
+        # Mounts that VSPERF makes and takes away (hugepages) are its own.
+        argv = [str(native_binary("nfvbed-exec", request.root)), "--new-mount-ns", "--"]
+        variables = {
+            SOCKET_VARIABLE: str(socket_path),
+            "PATH": f"{PLUGIN / 'bin'}:{os.environ.get('PATH', os.defpath)}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": "",
+            "LC_ALL": "C.UTF-8",
+        }
+        netns = None
+        if not request.has_nics:
+            variables |= ports.environment(directory)
+            netns = self._workspace.network_namespace(PROCESS)
+        cores = sorted({*self._arrangement.control_cores, *self._arrangement.switch_cores})
+        return self._workspace.spawn(
+            PROCESS, [*argv, *request.installation.argv(*arguments)], cores=cores, netns=netns, environment=variables
+        )
+
+    def _deployment(self) -> Deployment:
+        """Describe VSPERF's switch as far as nfvgen needs to know it."""
+        return Deployment(
+            id=self._workspace.id,
+            variant=f"{ENGINE}:{ports.SWITCH}",
+            site=SITE,
+            topology="p2p",
+            ports=self._generator_ports,
+            run_directory=str(self._workspace.directory),
+        )
+
+    def _import(
+        self, text: str, process: ManagedProcess, failure: NfvbedError | None, measurer: PluginMeasurer
+    ) -> None:
+        files = sorted(self._results.glob("result_*.csv"))
+        kept = self._keep(process)
+        if not files:
+            if failure is not None:
+                raise failure
+            raise DeployError(
+                "VSPERF gave no result",
+                where=f"test {self._request.case.name}, exit status {process.exit_status}",
+                observed=f"its last words:\n{process.log_tail(LOG_LINES)}",
+                fix=f"see its files in {kept}, and docs/howto/vsperf.md",
+            )
+        lines = [line for file in files for line in read_results(file)]
+        config = self._store.put_blob("vsperf", {"configuration": text, "version": self._request.installation.version})
+        measured = self._measured(config, self._store.put_blob("rig", self._rig()))
+        import_results(self._store, measured, lines, measurer.answered)
+        self._store.add_fact(self._fact(files, lines, measurer))
+
+    def _keep(self, process: ManagedProcess) -> Path:
+        """Copy VSPERF's own files, whatever came of it, to where they outlive the run."""
+        target = self._request.root / "results" / PROCESS / self._run.id
+        shutil.copytree(self._results, target)
+        for file in (process.log, self._workspace.directory / "vsperf.conf"):
+            shutil.copy2(file, target)
+        return target
+
+    def _measured(self, config: str, rig: str) -> Measured:
+        traffic = self._request.own.require("TRAFFIC")
+        return Measured(
+            run=self._run,
+            test=self._request.case.name,
+            version=self._request.installation.version,
+            trafficgen=self._request.trafficgen,
+            topology=self._request.topology,
+            port_kind=PortKind.PCI if self._request.has_nics else PortKind.VHOST_USER,
+            bidirectional=str(traffic.at("bidir").value).lower() == "true",
+            duration_s=float(self._request.own.require("TRAFFICGEN_DURATION").value),
+            hashes=(config, rig),
+        )
+
+    def _rig(self) -> dict[str, Any]:
+        generator = {"engine": ENGINE, "version": self._request.installation.version}
+        return {
+            "site": SITE,
+            "port_kind": (PortKind.PCI if self._request.has_nics else PortKind.VHOST_USER).value,
+            "arrangement": self._arrangement.model_dump(mode="json"),
+            "generator": {**generator, "trafficgen": self._request.trafficgen},
+            "vnf": None,
+            "flavor": None,
+            "accelerator": None,
+        }
+
+    def _fact(self, files: Sequence[Path], lines: Sequence[VsperfResult], measurer: PluginMeasurer) -> FactRecord:
+        """Keep what VSPERF wrote, and what nfvgen measured for it, as they are."""
+        seconds = sum(
+            (line.ended_at - line.started_at).total_seconds() for line in lines[:1] if line.started_at and line.ended_at
+        )
+        answered = [
+            {
+                "command": answer.command,
+                "frame_size": answer.frame_size,
+                "columns": dict(answer.columns),
+                "search": answer.search.model_dump(mode="json") if answer.search else None,
+            }
+            for answer in measurer.answered
+        ]
+        detail = {"files": {file.name: file.read_text(errors="replace") for file in files}, "nfvgen": answered}
+        return FactRecord(
+            run=self._run.id, cell=None, round=None, step=ENGINE, duration_ns=int(seconds * 1e9), detail=detail
+        )
+
+
+def _tidy(settings: VsperfSettings, results: Path) -> None:
+    """Remove the empty folder that VSPERF makes in its LOG_DIR before it reads where its results go."""
+    logs, folder = sorted(results.glob("vsperf-overall_*.log")), settings.values.get("LOG_DIR")
+    if logs and isinstance(folder, str):
+        stamp = logs[0].stem.removeprefix("vsperf-overall_")
+        with contextlib.suppress(OSError):
+            (Path(folder) / f"results_{stamp}").rmdir()

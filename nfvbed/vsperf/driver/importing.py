@@ -1,0 +1,207 @@
+"""Takes the results of VSPERF into the store, as VSPERF's: nothing of them can pass for a measurement of nfvbed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from nfvbed.records import (
+    CellRecord,
+    Engine,
+    PortKind,
+    Preset,
+    QualityWarning,
+    RunRecord,
+    Status,
+    TrialRecord,
+)
+from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.run.kinds.search import irregularities
+from nfvbed.store import Store
+from nfvbed.store.clock import utc_now
+from nfvbed.units import NS_PER_S
+from nfvbed.vsperf.conf import VsperfResult
+from nfvbed.vsperf.driver.measuring import Answered
+
+ENGINE: Final = "vsperf"
+DUMMY: Final = "Dummy"
+"""VSPERF's generator that sends nothing: its numbers are those of TRAFFICGEN_DUMMY_RESULTS."""
+DUMMY_ENGINE: Final = "vsperf-dummy"
+NOTE: Final = (
+    "Measured by VSPERF, not by nfvbed: each line once, without loss verification, and without a ceiling beside it."
+)
+DUMMY_NOTE: Final = "VSPERF's Dummy generator sends nothing: these numbers were written into the configuration by hand."
+_WORDS: Final = {
+    "tx_rate_fps": "sent",
+    "throughput_rx_fps": "received",
+    "frame_loss_percent": "frame loss",
+    "min_latency_ns": "least latency",
+    "avg_latency_ns": "mean latency",
+    "max_latency_ns": "greatest latency",
+}
+_UNITS: Final = {
+    "_fps": "frames/s",
+    "_percent": "%",
+    "_ns": "ns",
+    "_frames": "frames",
+    "_bytes": "B",
+    "_count": "frames",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was run, as far as every line of the result file shares it."""
+
+    run: RunRecord
+    test: str
+    version: str
+    """VSPERF's."""
+    trafficgen: str
+    topology: str
+    port_kind: PortKind
+    bidirectional: bool
+    duration_s: float
+    hashes: tuple[str, str]
+    """Of the configuration and of the rig."""
+
+    @property
+    def engine(self) -> Engine:
+        """What generated the traffic, in the store's words: VSPERF, or VSPERF without any traffic."""
+        name = DUMMY_ENGINE if self.made_up else ENGINE
+        return Engine(name=name, version=f"{self.version}, {self.trafficgen}")
+
+    @property
+    def made_up(self) -> bool:
+        """Whether no frame was sent."""
+        return self.trafficgen == DUMMY
+
+
+def import_results(
+    store: Store, measured: Measured, lines: Sequence[VsperfResult], answered: Sequence[Answered] = ()
+) -> None:
+    """Write a cell for each frame size, a trial for each line that has rates, and a result for each line.
+
+    Args:
+        store: open for writing; the run is in it.
+        measured: what the lines share.
+        lines: of VSPERF's result file, in order.
+        answered: what nfvgen measured for them, in order, where it was the generator; else nothing.
+    """
+    known: dict[str, CellRecord] = {}
+    for index, line in enumerate(lines):
+        cell = _cell(measured, line)
+        if cell.id not in known:
+            store.add_cell(cell)
+        known[cell.id] = cell
+        mine = answered[index] if index < len(answered) else None
+        sequence = index + 1 if "throughput_rx_fps" in line.numbers else None
+        if sequence is not None:
+            store.add_trial(_trial(measured, line, cell, mine, sequence))
+        store.add_result(_result(measured, line, cell, mine, (index + 1, sequence)))
+    for name in known:
+        store.set_cell_status(measured.run.id, name, Status.OK)
+
+
+def _cell(measured: Measured, line: VsperfResult) -> CellRecord:
+    config, rig = measured.hashes
+    variant = f"{ENGINE}:{line.vswitch or 'none'}"
+    loopback = " ".join(dict.fromkeys(line.guest_loopback))
+    return CellRecord(
+        id=f"{variant}/{measured.topology}/{line.packet_size_bytes}",
+        run=measured.run.id,
+        variant=variant,
+        topology=measured.topology,
+        vnf=loopback,
+        vnf_resolved=loopback,
+        frame_size=line.packet_size_bytes,
+        flows=line.streams,
+        bidirectional=measured.bidirectional,
+        port_kind=measured.port_kind,
+        config_hash=config,
+        rig_hash=rig,
+        simulated=measured.made_up,
+    )
+
+
+def _trial(
+    measured: Measured, line: VsperfResult, cell: CellRecord, mine: Answered | None, sequence: int
+) -> TrialRecord:
+    """Give a line's rates as a record; VSPERF gives no counts of frames, so there are none."""
+    return TrialRecord(
+        run=measured.run.id,
+        cell=cell.id,
+        sequence=sequence,
+        round=sequence,
+        preset=Preset.VSPERF,
+        started_at=measured.run.started_at,
+        intended_load_pps=None,
+        offered_load_pps=round(line.numbers.get("tx_rate_fps", 0)),
+        forwarded_rate_pps=round(line.numbers["throughput_rx_fps"]),
+        directions=(),
+        duration_ns=round(measured.duration_s * NS_PER_S),
+        core_distance_ns=mine.distance if mine else None,
+        engine=measured.engine,
+        simulated=measured.made_up,
+        warnings=_warnings(measured, mine),
+    )
+
+
+def _result(
+    measured: Measured, line: VsperfResult, cell: CellRecord, mine: Answered | None, place: tuple[int, int | None]
+) -> ResultRecord:
+    number, sequence = place
+    notes = (DUMMY_NOTE, NOTE) if measured.made_up else (NOTE,)
+    row = MeasuredRow(
+        label=f"{measured.engine.name}, {measured.trafficgen}",
+        parameters=_parameters(measured, line),
+        quantities=tuple(_quantities(line)),
+        sequence=sequence,
+        reason=irregularities(mine.search) if mine and mine.search else "",
+    )
+    return ResultRecord(
+        run=measured.run.id,
+        cell=cell.id,
+        round=number,
+        test=measured.test,
+        kind=ResultKind.VSPERF,
+        warnings=_warnings(measured, mine),
+        first_sequence=sequence,
+        last_sequence=sequence,
+        started_at=measured.run.started_at,
+        ended_at=utc_now(),
+        simulated=measured.made_up,
+        payload=TablePayload(rows=(row,), notes=notes).model_dump(mode="json"),
+    )
+
+
+def _warnings(measured: Measured, mine: Answered | None) -> tuple[QualityWarning, ...]:
+    found = mine.warnings if mine else ()
+    return (*found, QualityWarning.SIMULATED) if measured.made_up else found
+
+
+def _parameters(measured: Measured, line: VsperfResult) -> dict[str, str | int | float]:
+    given: dict[str, Any] = {
+        "engine": measured.engine.name,
+        "vsperf": measured.version,
+        "trafficgen": measured.trafficgen,
+        "id": line.test or measured.test,
+        "type": line.type,
+        "packet_size": line.packet_size_bytes,
+        "deployment": line.deployment or "",
+        "vswitch": line.vswitch or "",
+        "stream_count": line.streams,
+        **line.texts,
+    }
+    return {name: value for name, value in given.items() if value != ""}
+
+
+def _quantities(line: VsperfResult) -> Iterable[Quantity]:
+    """Give the numbers of the line: the usual ones by the field's words, the others by VSPERF's column.
+
+    Rates in Mbit/s are left out: they are those in frames/s once more.
+    """
+    others = (name for name in line.numbers if name not in _WORDS and not name.endswith("_mbps"))
+    ordered = [*(name for name in _WORDS if name in line.numbers), *others]
+    for name in ordered:
+        unit = next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "")
+        yield Quantity(name=_WORDS.get(name, name), value=line.numbers[name], unit=unit)

@@ -1,0 +1,137 @@
+"""A test that the user's own VSPERF is to run, checked before anything is started."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.spec.site import SiteSpec
+from nfvbed.vsperf.conf import VsperfSettings
+from nfvbed.vsperf.conf.settings import TestSettings
+from nfvbed.vsperf.conf.testcase import TestCase
+from nfvbed.vsperf.conf.testids import topology_of
+from nfvbed.vsperf.driver import ports
+from nfvbed.vsperf.driver.configuration import Additions
+from nfvbed.vsperf.driver.importing import DUMMY
+from nfvbed.vsperf.driver.installation import Installation
+
+OWN_GENERATOR: Final = "NfvGen"
+"""Class of the plug-in."""
+PLUGIN: Final = Path(__file__).parent / "plugin"
+NAME_PREFIX: Final = "driver-vsperf-"
+MAX_NAME: Final = 64
+DUMMY_RESULTS: Final = "TRAFFICGEN_DUMMY_RESULTS"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A test for VSPERF."""
+
+    installation: Installation
+    settings: VsperfSettings
+    """VSPERF's own, then the user's."""
+    case: TestCase
+    trafficgen: str
+    site: SiteSpec
+    root: Path
+    """Of the project, where `native/build` is."""
+
+    @property
+    def own(self) -> TestSettings:
+        """The settings as they hold for the test."""
+        return self.settings.for_test(self.case, 0)
+
+    @property
+    def has_nics(self) -> bool:
+        """Whether VSPERF is told NICs of the host; without any its switch gets virtual ports."""
+        found = self.own.get("WHITELIST_NICS")
+        return bool(found is not None and found.value)
+
+    @property
+    def topology(self) -> str:
+        """The topology that is the test's deployment."""
+        return topology_of(self.case.deployment) or ""
+
+    @property
+    def name(self) -> str:
+        """Of the run, as an experiment's."""
+        slug = "".join(letter if letter.isalnum() else "-" for letter in self.case.name.lower())
+        return (NAME_PREFIX + slug)[:MAX_NAME].rstrip("-")
+
+
+def check_request(request: Request) -> None:
+    """Refuse what could only fail later.
+
+    Raises:
+        UnsupportedError: nfvbed has no such path, or no port for its generator or for VSPERF's switch.
+        ConfigurationError: the Dummy generator would ask a person.
+    """
+    where = str(request.case.place) if request.case.place else f"test {request.case.name}"
+    if not request.topology:
+        raise UnsupportedError(
+            "the results of this test have no place in the store: nfvbed has no such path",
+            where=where,
+            observed=f"Deployment {request.case.deployment}",
+            fix="run VSPERF itself, and keep its files",
+        )
+    given = request.own.get(DUMMY_RESULTS)
+    if request.trafficgen == DUMMY and not (given and given.value):
+        raise ConfigurationError(
+            "VSPERF's Dummy generator would ask a person for its numbers",
+            where=DUMMY_RESULTS,
+            observed="it is empty",
+            fix=f"give {DUMMY_RESULTS} = {{'frames tx': ..., 'frames rx': ..., 'tx rate %': ..., 'rx rate %': ...,"
+            " 'min latency': ..., 'max latency': ..., 'avg latency': ..., 'frameloss %': ...}",
+        )
+    if request.has_nics:
+        if request.trafficgen == OWN_GENERATOR:
+            raise UnsupportedError(
+                "NfvGen has no ports of its own beside the switch's NICs",
+                where="WHITELIST_NICS",
+                observed=str(request.own.require("WHITELIST_NICS").value),
+                fix="name a generator of VSPERF with --trafficgen, or leave WHITELIST_NICS empty for virtual ports",
+            )
+        return
+    switch = request.own.require("VSWITCH").value
+    if switch != ports.SWITCH:
+        raise UnsupportedError(
+            "without NICs only Open vSwitch with DPDK gets ports",
+            where=where,
+            observed=f"VSWITCH {switch}",
+            fix=f"use {ports.SWITCH}, or name NICs in WHITELIST_NICS",
+        )
+
+
+def planned(request: Request) -> dict[str, Any]:
+    """Say what would be run."""
+    own = request.own
+    return {
+        "test": request.case.name,
+        "deployment": request.case.deployment,
+        "vsperf": request.installation.version,
+        "switch": own.require("VSWITCH").value,
+        "trafficgen": request.trafficgen,
+        "ports": "NICs of VSPERF" if request.has_nics else "virtual (vhost-user)",
+        "traffic_type": own.require("TRAFFIC").at("traffic_type").value,
+        "frame_sizes": list(own.require("TRAFFICGEN_PKT_SIZES").value),
+        "duration_s": own.require("TRAFFICGEN_DURATION").value,
+    }
+
+
+def generator_additions(trafficgen: str) -> Additions:
+    """Give the settings of a generator, of a collector that leaves others' processes alone, and of no pod."""
+    forced = {"TRAFFICGEN": trafficgen}
+    if trafficgen == OWN_GENERATOR:
+        forced["TRAFFICGEN_DIR"] = str(PLUGIN / "trafficgen")
+    defaults = {"COLLECTOR": "NoCollector", "COLLECTOR_DIR": str(PLUGIN / "collector")}
+    defaults |= {"POD": "NoPod", "POD_DIR": str(PLUGIN / "pod")}
+    return Additions(forced=forced, defaults=defaults)
+
+
+def joined(first: Additions, second: Additions) -> Additions:
+    """Put two together."""
+    both = {
+        name: {**getattr(first, name), **getattr(second, name)}
+        for name in ("forced", "defaults", "paths", "parameters")
+    }
+    return Additions(**both)

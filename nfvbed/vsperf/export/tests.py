@@ -1,0 +1,101 @@
+"""Tests that VSPERF has too, in the columns of its result files: streams, bursts, tables of addresses, searches."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from nfvbed.compare.rundata import RunData
+from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.records import TrialRecord
+from nfvbed.report.csv.export import Value
+from nfvbed.results import ResultKind
+from nfvbed.vsperf.conf.columns import COUNTS, burst_counts
+from nfvbed.vsperf.conf.testids import TestKind
+from nfvbed.vsperf.export.fields import frame_loss, own_of_test, rates, span_of_test, times, words
+from nfvbed.vsperf.export.searches import search_lines
+
+Line = tuple[TestKind, dict[str, Value]]
+"""What VSPERF calls the test, and its columns beside those of the conditions."""
+KIND_OF_RESULT: Final[Mapping[ResultKind, TestKind]] = {
+    ResultKind.SEARCH: TestKind.THROUGHPUT,
+    ResultKind.CONTINUOUS: TestKind.GIVEN_LOAD,
+    ResultKind.BACK_TO_BACK: TestKind.BACK_TO_BACK,
+    ResultKind.BURST: TestKind.BURST,
+    ResultKind.ADDRESS_CACHING: TestKind.ADDRESS_CACHING,
+    ResultKind.ADDRESS_LEARNING: TestKind.ADDRESS_LEARNING,
+}
+"""Other tests have no columns of VSPERF's."""
+BURST_LOSS: Final = "b2b_frame_loss_percent"
+FIGURES: Final[Mapping[ResultKind, Mapping[str, str]]] = {
+    ResultKind.BACK_TO_BACK: {"b2b_frames": "longest burst"},
+    ResultKind.ADDRESS_CACHING: {"caching_capacity_addrs": "addresses held"},
+    ResultKind.ADDRESS_LEARNING: {"optimal_learning_rate_fps": "learning rate"},
+}
+"""VSPERF's column: the quantity of the result's first row."""
+_USED: Final = {*(column for columns in FIGURES.values() for column in columns), BURST_LOSS, *burst_counts((), 64)}
+COUNT_COLUMNS: Final = tuple(column for column in COUNTS if column in _USED)
+
+
+def lines_of_tests(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> Iterable[Line]:
+    """Give the lines of a cell's tests, in the order in which the first of each name ended.
+
+    A search has one for each goal, streams of one test share one, as trials at maximum load do; any other result, and
+    each that came to nothing, has its own.
+
+    Args:
+        row: of the cell.
+        tests: of the cell, in the class that is shown.
+        entry: the run, for its trials.
+    """
+    for name in dict.fromkeys(test.result.test for test in tests):
+        mine = [test for test in tests if test.result.test == name]
+        kind = KIND_OF_RESULT.get(mine[0].result.kind)
+        if kind is None:
+            continue
+        good = [test for test in mine if test.result.payload]
+        if kind is TestKind.GIVEN_LOAD and good:
+            yield kind, _stream(row, good, entry)
+        elif kind is TestKind.THROUGHPUT:
+            yield from ((kind, line) for line in search_lines(row, good))
+        elif kind is TestKind.BURST:
+            yield from ((kind, _burst(row, test, entry)) for test in good)
+        else:
+            yield from ((kind, _figures(row, test, entry)) for test in good)
+        for test in mine:
+            if test not in good:
+                yield kind, times([span_of_test(test)]) | own_of_test(row, test, len(_trials(test, entry)))
+
+
+def _trials(test: MeasuredTest, entry: RunData) -> list[TrialRecord]:
+    return [trial for trial in entry.trials if test.result.holds(trial.sequence) and trial.cell == test.cell]
+
+
+def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> dict[str, Value]:
+    points = {load.point.sequence for test in tests for load in test.loads}
+    trials = [trial for trial in entry.trials if trial.sequence in points]
+    own = own_of_test(row, tests[0], len(trials), warnings=words(doubt for test in tests for doubt in test.doubts))
+    return rates(row, trials) | times(map(span_of_test, tests)) | own
+
+
+def _burst(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
+    """Give the counts of the one trial that the result stands for."""
+    told = test.table.sequences if test.table else ()
+    directions = [way for trial in entry.trials if trial.sequence in told for way in trial.directions]
+    fields: dict[str, Value] = {**burst_counts(directions, row.frame_size)} if directions else {}
+    return fields | frame_loss(directions) | times([span_of_test(test)]) | _own(row, test, entry)
+
+
+def _figures(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
+    """Give the figures of a test's first row; a burst counts only when it came whole, so that its loss is 0."""
+    told = test.table.rows[0] if test.table and test.table.rows else None
+    known = {quantity.name: quantity.value for quantity in told.quantities} if told else {}
+    fields: dict[str, Value] = {column: known.get(name) for column, name in FIGURES[test.result.kind].items()}
+    if fields.get("b2b_frames"):
+        fields[BURST_LOSS] = 0.0
+    return fields | times([span_of_test(test)]) | _own(row, test, entry)
+
+
+def _own(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
+    reasons = (test.result.reason, *(told.reason for told in (test.table.rows[:1] if test.table else ())))
+    reason = "; ".join(text for text in reasons if text)
+    return own_of_test(row, test, len(_trials(test, entry)), reason=reason)

@@ -1,0 +1,106 @@
+"""Nothing assumes two cores: the rig has all of them, and distances are measured between all that share the work."""
+
+import pytest
+
+from nfvbed.host import coredistance
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.coredistance import Distance, pairs_of
+from nfvbed.host.topology import CpuTopology
+from nfvbed.records import Deployment, GeneratorPort, PortKind, Role, VnfHandle, VnfKind, WorkThread
+from nfvbed.sites.lab import site as lab
+from nfvbed.spec.loader import Project
+from nfvbed.store.canonical import content_hash
+
+PROJECT = Project()
+EIGHT = CpuTopology(allowed=tuple(range(8)), nodes=(tuple(range(8)),), siblings=tuple((core,) for core in range(8)))
+PORT = GeneratorPort(engine="dpdk", spec="p", kind=PortKind.VHOST_USER)
+
+
+def vnf(*cores, threads=()):
+    return VnfHandle(name="vnf1", kind=VnfKind.PROCESS, forwarding="io", ports=(), cores=cores, threads=threads)
+
+
+def arrangement(*switch, generator=7):
+    return Arrangement(switch_cores=switch, generator_core=generator, control_cores=(6,))
+
+
+class Plane:
+    """A data plane that is set up at once."""
+
+    def deploy(self, request):
+        return Deployment(id="1", variant=request.variant.name, site="lab", topology="p2p", ports=(PORT, PORT))
+
+
+class Nowhere:
+    """A workspace without a place."""
+
+    id = "1"
+    directory = None
+    short_of_hugepages = False
+
+
+class Starter:
+    """What is known of whoever would start a generator."""
+
+    def __init__(self, workspace, arrangement, *more):
+        self.workspace, self.arrangement = workspace, arrangement
+
+
+@pytest.fixture(name="site")
+def _site(monkeypatch):
+    site = lab.LabSite(PROJECT.load_site("lab"), PROJECT.root)
+    monkeypatch.setattr(site, "_topology", EIGHT)
+    monkeypatch.setattr(site, "begin", lambda: [])
+    monkeypatch.setattr(site, "_generator_version", lambda: "1")
+    monkeypatch.setattr(lab, "find_standing", lambda: None)
+    monkeypatch.setattr(lab, "data_plane", lambda variant, role, vnf: Plane())
+    monkeypatch.setattr(lab.Workspace, "create", lambda persistent: Nowhere())
+    monkeypatch.setattr(lab.os, "sched_setaffinity", lambda pid, cores: None)
+    monkeypatch.setattr(lab, "GeneratorStarter", Starter)
+    return site
+
+
+def rig_of(site, cores):
+    variant = PROJECT.load_variant("ovs-dpdk")
+    variant = variant.model_copy(update={"options": variant.options.model_copy(update={"pmd_cores": cores})})
+    deployment = site.deploy(variant, "p2p")
+    rig = site.rig(PortKind.VHOST_USER, deployment)
+    site._live.clear()
+    return rig
+
+
+def test_rigs_of_one_and_of_four_cores_differ(site):
+    one, four = rig_of(site, 1), rig_of(site, 4)
+    assert len(one["arrangement"]["switch_cores"]) == 1
+    assert len(four["arrangement"]["switch_cores"]) == 4
+    assert content_hash(one) != content_hash(four)
+    assert content_hash(one) == content_hash(rig_of(site, 1))
+
+
+def test_one_switch_core_and_one_other_are_one_pair():
+    assert pairs_of(arrangement(0, generator=1)) == ((0, 1),)
+    assert pairs_of(arrangement(0, generator=1), [vnf(1), vnf(1)]) == ((0, 1),), "VNFs on the generator's core"
+
+
+def test_each_switch_core_with_each_other_core_that_works():
+    assert pairs_of(arrangement(0, 1), [vnf(2), vnf(3)]) == ((0, 7), (0, 2), (0, 3), (1, 7), (1, 2), (1, 3))
+
+
+def test_pinned_vcpus_are_the_cores_of_a_guest():
+    main = WorkThread(role=Role.VNF, pid=9, tid=9, core=6, name="qemu")
+    vcpus = [WorkThread(role=Role.VNF, pid=9, tid=10 + core, core=core, name="CPU/KVM") for core in (3, 4)]
+    assert pairs_of(arrangement(0), [vnf(2, threads=(main, *vcpus))]) == ((0, 7), (0, 3), (0, 4))
+
+
+def test_a_vnf_on_the_switchs_core_has_no_distance_to_it():
+    assert pairs_of(arrangement(0, 1), [vnf(1)]) == ((0, 7), (0, 1), (1, 7))
+
+
+def test_each_pair_is_measured_and_the_greatest_is_the_deployments(site, monkeypatch):
+    monkeypatch.setattr(
+        coredistance, "measure", lambda cores, root: Distance(one_way_ns=10.0 * (1 + sum(cores)), tsc_hz=1)
+    )
+    deployment = Deployment(id="1", variant="v", site="lab", topology="p2p", ports=(PORT, PORT), vnfs=(vnf(2),))
+    monkeypatch.setattr(site, "arrangement", lambda deployment: arrangement(0, 1))
+    assert site.core_distances_ns(deployment) == {(0, 7): 80.0, (0, 2): 30.0, (1, 7): 90.0, (1, 2): 40.0}
+    assert site.core_distance_ns(deployment) == 90.0

@@ -1,0 +1,66 @@
+"""Hugepages that stay set aside between deployments: who answers for them, and how many."""
+
+import pytest
+
+from nfvbed.host import kept, undo
+from nfvbed.host.entries import HugepagesEntry, NetnsEntry
+from nfvbed.host.kept import MOST_PAGES, KeptPages
+from nfvbed.host.ledger import Ledger, this_process
+
+
+class Place:
+    """A workspace that is a ledger only."""
+
+    def __init__(self, path):
+        self.ledger = Ledger.create(path, this_process())
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    made = []
+
+    def create():
+        made.append(Place(tmp_path / f"{len(made)}.jsonl"))
+        return made[-1]
+
+    monkeypatch.setattr(kept.Workspace, "create", create)
+    return create, made
+
+
+def pages(granted, node=None, path="/pool"):
+    return HugepagesEntry(path=path, page_kib=2048, node=node, previous=0, added=10, granted=granted)
+
+
+def test_pages_of_an_ending_deployment_are_answered_for_by_another_ledger(places, monkeypatch):
+    create, made = places
+    ending, taker = create(), KeptPages()
+    ending.ledger.record(NetnsEntry(path="/nowhere"))
+    ending.ledger.record(pages(300))
+    taker.take_over(ending)
+    undone = []
+    monkeypatch.setattr(undo, "undo", lambda entry: undone.append(entry.kind))
+    assert ending.ledger.undo_all() == []
+    assert undone == ["netns"]
+    assert Ledger.open(ending.ledger.path).entries == ()
+    assert Ledger.open(made[1].ledger.path).entries == (pages(300),)
+
+
+def test_no_more_is_kept_than_a_deployment_needs(places):
+    create, made = places
+    taker = KeptPages()
+    for granted in (MOST_PAGES - 100, 200, 100):
+        ending = create()
+        ending.ledger.record(pages(granted))
+        taker.take_over(ending)
+    keeper = made[1].ledger
+    assert [entry.granted for entry in keeper.entries] == [MOST_PAGES - 100, 100]
+
+
+@pytest.mark.parametrize("entry", [pages(None), pages(0), pages(10, node=1)])
+def test_pages_of_a_node_or_of_unknown_number_go_with_their_deployment(places, entry):
+    create, made = places
+    ending = create()
+    ending.ledger.record(entry)
+    KeptPages().take_over(ending)
+    assert ending.ledger.entries == (entry,)
+    assert len(made) == 1

@@ -1,0 +1,64 @@
+"""Frames through every VNF decide, not some frames."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from nfvbed.errors import OnboardError
+from nfvbed.records import Deployment, DirectionCounts, Hop
+from nfvbed.vnfs.path import woven
+from nfvbed.vnfs.readiness import wait_until_forwarding
+
+
+class Probed:
+    """A generator through whose path so many of ten frames come."""
+
+    def __init__(self, *received):
+        self.received = received
+        self.flows = 0
+
+    def hello(self):
+        return SimpleNamespace(link_up=(True, True))
+
+    def run(self, request):
+        self.flows = request.flows
+        directions = tuple(
+            DirectionCounts(intended=10, sent=10, received=count, lost=10 - count) for count in self.received
+        )
+        return SimpleNamespace(directions=directions)
+
+
+def probe(topology, *received):
+    generator = Probed(*received)
+    deployment = Deployment(id="d", variant="v", site="s", topology=topology, ports=())
+    report = wait_until_forwarding(generator, 10, 0.0, (tuple, lambda: None), deployment)
+    return generator.flows, report.received
+
+
+def test_one_way_is_open_when_a_frame_comes():
+    assert probe("pvp", 1, 1) == (1, 2)
+    with pytest.raises(OnboardError, match="no frame comes through"):
+        probe("pvp", 10, 0)
+
+
+def test_side_by_side_more_must_come_than_one_vnf_could_pass_on():
+    assert probe("pvpv", 6, 6) == (2, 12)
+    with pytest.raises(OnboardError):
+        probe("pvpv", 10, 5)
+
+
+def test_what_was_dropped_on_the_way_is_told():
+    deployment = Deployment(id="d", variant="v", site="s", topology="pvp", ports=())
+    readings = iter([(Hop(name="vnf1", rx_packets=3, drops={"rx_nombuf": 1, "imissed": 2}),)])
+    later = (Hop(name="vnf1", rx_packets=3, drops={"rx_nombuf": 8, "imissed": 2}),)
+    with pytest.raises(OnboardError) as caught:
+        wait_until_forwarding(Probed(10, 0), 10, 0.0, (lambda: next(readings, later), lambda: None), deployment)
+    assert caught.value.observed.endswith("vnf1: rx 0 rx_nombuf 7")
+
+
+def test_hops_at_a_vnf_know_whose_they_are():
+    switch = [Hop(name=f"br0 port {name}") for name in ("s0", "v1a", "v1b", "v2a", "v2b", "s1")]
+    path = woven(switch, [[Hop(name="vnf1 port 0")], [Hop(name="vnf2 port 0")]])
+    assert [(hop.name.split("port ")[1], hop.vnf) for hop in path] == [
+        *(("s0", None), ("v1a", 0), ("0", 0), ("v1b", 0), ("v2a", 1), ("0", 1), ("v2b", 1), ("s1", None)),
+    ]

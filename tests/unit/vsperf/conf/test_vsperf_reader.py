@@ -1,0 +1,201 @@
+"""Files of VSPERF's form are read as VSPERF reads them, and never executed; every bad line is told with its place."""
+
+import copy
+from pathlib import Path
+
+import pytest
+from conf_files import COMMON, SWITCH, TESTS, settings_of, told, write
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.vsperf.conf import read_settings
+
+
+def refused(folder: Path, text: str, *parts: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        settings_of(folder, n05_bad=text)
+    told(caught.value, "05_bad.conf", *parts)
+
+
+def test_forms_of_stock_files(tmp_path: Path):
+    read = settings_of(tmp_path, n00_common=COMMON, n02_vswitch=SWITCH)
+    switches = read.values["PATHS"]["vswitch"]
+    assert read.values["ROOT_DIR"] == str(tmp_path)
+    assert switches["OvsVanilla"]["src"]["path"] == f"{tmp_path}/src_vanilla/"
+    # deepcopy: the other one keeps its own.
+    assert switches["OvsDpdkVhost"]["src"]["path"] == f"{tmp_path}/src/ovs/"
+    assert switches["OvsVanilla"]["bin"] == {"ctl": "ovs-ctl"}
+
+
+def test_expressions_of_integration_files(tmp_path: Path):
+    text = """\
+from conf import settings
+_1st = 4
+_MASK = str(hex((1<<_1st) + (1<<5))[2:])
+LOG_FILE_VSWITCHD = 'vswitchd.log'
+name, ext = os.path.splitext('vswitchd.log')
+_LOG = os.path.join(settings.getValue('RESULTS_PATH'), "{name}_{uid}{ex}".format(name=name, uid='1', ex=ext))
+_CHECK = 'len(#STEP[-1])=={}'.format(int('2')*2)
+_LOSS = round(100 - 1 / 65536 * 100, 3)
+STEP_INIT = [['vswitch', 'add_switch', 'int_br0']]
+INTEGRATION_TESTS = [{"Name": "a", "Deployment": "clean", "TestSteps": STEP_INIT + [['x', -1]]}]
+INTEGRATION_TESTS += [{"Name": "b", "Deployment": "clean", "TestSteps": []}]
+VSWITCH_PMD_CPU_MASK = _MASK
+TEST_STEP_DELAY = _LOSS
+VSWITCH_BRIDGE_NAME = _CHECK + _LOG
+"""
+    read = settings_of(tmp_path, n01_tests=text)
+    assert [case.name for case in read.tests] == ["a", "b"]
+    assert read.values["VSWITCH_PMD_CPU_MASK"] == "30"
+    assert read.values["TEST_STEP_DELAY"] == 99.998
+    assert read.values["VSWITCH_BRIDGE_NAME"] == "len(#STEP[-1])==4$RESULTS_PATH/vswitchd_1.log"
+    assert read.tests[0].keywords["TestSteps"] == [["vswitch", "add_switch", "int_br0"], ["x", -1]]
+
+
+def test_files_are_merged_in_vsperfs_order(tmp_path: Path):
+    folder = write(
+        tmp_path,
+        n10_custom="TRAFFICGEN_DURATION = 3\nVSWITCH = None\n",
+        n2_early="TRAFFICGEN_DURATION = 1\nVSWITCH = 'OvsVanilla'\n",
+        n02a_later="TRAFFICGEN_DURATION = 2\nTRAFFICGEN = 'Dummy'\n",
+    )
+    (folder / "notes.conf").write_text("no Python at all")
+    (folder / "03_left.txt").write_text("neither")
+    read = read_settings([folder])
+    assert [file.name for file in read.files] == ["2_early.conf", "02a_later.conf", "10_custom.conf"]
+    assert read.values["TRAFFICGEN_DURATION"] == 3
+    # As in VSPERF, None leaves a setting as it was.
+    assert read.values["VSWITCH"] == "OvsVanilla"
+    assert (read.places["VSWITCH"].path.name, read.places["VSWITCH"].line) == ("2_early.conf", 2)
+    assert read.places["TRAFFICGEN_DURATION"].path.name == "10_custom.conf"
+
+
+def test_a_users_own_file_needs_no_vsperf(tmp_path: Path):
+    file = tmp_path / "my.conf"
+    file.write_text("PATHS['vswitch']['OvsDpdkVhost']['type'] = 'bin'\nLOG_DIR = os.path.join(ROOT_DIR, 'log')\n")
+    read = read_settings([file])
+    assert read.values["LOG_DIR"] == "VSPERF/log"
+    assert {note.name: note.place.line for note in read.notes} == {"LOG_DIR": 2}
+
+
+def test_known_names_without_use_are_noted(tmp_path: Path):
+    read = settings_of(tmp_path, n03_traffic="TRAFFICGEN_XENA_IP = ''\nVSWITCH = 'OvsDpdkVhost'\nCOLLECTOR = 'cpu'\n")
+    assert [(note.name, note.place.line) for note in read.notes] == [("TRAFFICGEN_XENA_IP", 1), ("COLLECTOR", 3)]
+    assert all(note.kind == "not used" and note.text for note in read.notes)
+
+
+def test_nothing_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    victim = tmp_path / "victim"
+    # Texts for the reader, which must refuse each: that none of them runs is what is tested.
+    for text in (
+        f"open({str(victim)!r}, 'w')",
+        f"__import__('pathlib').Path({str(victim)!r}).touch()",
+        f"import pathlib\npathlib.Path({str(victim)!r}).touch()",
+        f"import os\nos.system('touch {victim}')",
+        f"from os import system\nsystem('touch {victim}')",
+        f"LOG_DIR = [open({str(victim)!r}, 'w') for _ in '1']",
+        f"LOG_DIR = (lambda: open({str(victim)!r}, 'w'))()",
+        f"LOG_DIR = eval('open({str(victim)!r}, \"w\")')",
+        f"LOG_DIR = f\"{{open('{victim}', 'w')}}\"",
+        "LOG_DIR = ''.__class__.__mro__",
+        "LOG_DIR = '{0.__class__}'.format('')",
+        "LOG_DIR = copy.deepcopy.__globals__",
+        "LOG_DIR = os.path.join.__globals__['os']",
+        f"while True:\n    open({str(victim)!r}, 'w')",
+        f"class A:\n    x = open({str(victim)!r}, 'w')",
+        f"def f():\n    open({str(victim)!r}, 'w')\nf()",
+        "str = 5",
+        "os = {}",
+        "os.path = 'x'",
+    ):
+        refused(tmp_path, text)
+    assert not victim.exists()
+
+
+def test_small_files_unfold_into_nothing_large(tmp_path: Path):
+    doubled = "_A0 = ['x', 'y']\n" + "\n".join(f"_A{n} = [_A{n - 1}, _A{n - 1}]" for n in range(1, 40))
+    refused(tmp_path, doubled, "holds too much")
+    grown = "_A = 'x'\n" + "_A = _A + _A\n" * 40
+    refused(tmp_path, grown, "too long")
+    refused(tmp_path, "_A = 1 << 1000000000", "shift")
+    refused(tmp_path, "_A = 'x' * 1000000000")
+    refused(tmp_path, "_A = 9 * 9\n" + "_A = _A * _A\n" * 40, "digits")
+    refused(tmp_path, "_A = '{:>1000000000}'.format(1)", "{}")
+    refused(tmp_path, "WHITELIST_NICS = []\nWHITELIST_NICS.append(WHITELIST_NICS)\n", "levels")
+    refused(tmp_path, "_A = " + "[" * 5000, "05_bad.conf:1")
+    refused(tmp_path, "_A = " + "-" * 3000 + "1", "05_bad.conf")
+    refused(tmp_path, "_A = 10 ** 1000000", "05_bad.conf:1")
+
+
+# the file, line, what was seen, what would be right
+BAD = [
+    ("VSWITHC = 'OvsDpdkVhost'", ":1", "'VSWITHC'", "did you mean 'VSWITCH'?"),
+    ("_OWN = 1\nMY_OWN = 1", ":2", "'MY_OWN'", "begin the name of a helper of your own with _"),
+    ("VSWITCH = NOWHERE", ":1", "'NOWHERE'", "above this line"),
+    ("VSWITCH = 'a\n", ":1", "unterminated", "mend that line"),
+    ("\n\nif True:\n    VSWITCH = 'a'", ":3", "if True", "no control flow"),
+    ("TRAFFIC = {'traffic_typ': 'x'}", ":1", "'traffic_typ'", "did you mean 'traffic_type'?"),
+    ("TRAFFIC = {\n  'l3': {\n    'portocol': 'udp',\n  },\n}", ":3", "'portocol'", "'proto'"),
+    ("TRAFFIC = {'vlan': True}", ":1", "True", "TRAFFIC['vlan']"),
+    ("TRAFFIC = 5", ":1", "5", "dictionary"),
+    ("PATHS['a'] = PATHS['b']", ":1", "KeyError", "mend"),
+    ("LOG_DIR = 'a' + 1", ":1", "str + int", "mend"),
+    ("LOG_DIR = 'a' % 1", ":1", "number", "mend"),
+    ("LOG_DIR = 1 / 0", ":1", "ZeroDivisionError", "mend"),
+    ("LOG_DIR = settings.getValue('NOPE')", ":1", "NOPE", "mend"),
+    ("LOG_DIR = sorted([1])", ":1", "sorted", "os.path.join"),
+    ("LOG_DIR = {1: 2 for _ in []}", ":1", "for _ in", "write literals"),
+    ("LOG_DIR = b'x'", ":1", "bytes", "mend"),
+    ("a, b = 1, 2, 3", ":1", "3 values for 2 names", "mend"),
+    ("LOG_DIR = {[]: 1}", ":1", "unhashable", "mend"),
+    ("TEST_PARAMS = {'VSWICH': 1}", ":1", "'VSWICH'", "VSWITCH"),
+    ("TEST_PARAMS = {'TRAFFIC': {'bidirr': 'True'}}", ":1", "'bidirr'", "bidir"),
+    ("TEST_PARAMS = []", ":1", "[]", "dictionary"),
+    ("PERFORMANCE_TESTS = {}", ":1", "{}", "PERFORMANCE_TESTS = [{...}]"),
+    ("PERFORMANCE_TESTS = ['x']", ":1", "'x'", "'Deployment'"),
+    (TESTS.replace('"Deployment"', '"Deploy"'), ":4", "'Deploy'", "Deployment"),
+    (TESTS.replace('"Name": "phy2phy_cont",', ""), ":4", "missing", "'Name'"),
+    (TESTS.replace('"p2p"', "5"), ":4", "5", "'Deployment'"),
+    (TESTS.replace('"TRAFFIC"', '"TRAFIC"'), ":7", "'TRAFIC'", "TRAFFIC"),
+    (TESTS.replace("frame_rate", "frame_rat"), ":9", "'frame_rat'", "frame_rate"),
+    (TESTS + "PERFORMANCE_TESTS += PERFORMANCE_TESTS[:1]\n", ":3", "first at", "another name"),
+    ("x = 1\0", ":1", "null", "mend"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "seen", "fix"), BAD, ids=[str(number) for number in range(len(BAD))])
+def test_bad_lines_are_told(tmp_path: Path, text: str, line: str, seen: str, fix: str):
+    refused(tmp_path, text, f"05_bad.conf{line}", seen, fix)
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path):
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings([tmp_path / "nowhere.conf"])
+    told(caught.value, "nowhere.conf", "No such file")
+    (tmp_path / "latin.conf").write_bytes(b"LOG_DIR = '\xff'")
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings([tmp_path / "latin.conf"])
+    told(caught.value, "UTF-8")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings([tmp_path / "empty"])
+    told(caught.value, "NN_topic.conf")
+
+
+def test_lines_hold_through_copies(tmp_path: Path):
+    text = """\
+_BASE = {
+    'bidir': 'False',
+}
+TRAFFIC = copy.deepcopy(_BASE)
+TRAFFIC['multistream'] = 5
+TRAFFIC.update({
+    'stream_type': 'L3',
+})
+"""
+    traffic = settings_of(tmp_path, n03_traffic=text).values["TRAFFIC"]
+    assert {key: place.line for key, place in traffic.places.items()} == {
+        "bidir": 2,
+        "multistream": 5,
+        "stream_type": 7,
+    }
+    assert copy.deepcopy(traffic).places == traffic.places
