@@ -21,6 +21,7 @@ from rich.table import Table
 
 from nfvbed.compare.placement import MIXED, analyse
 from nfvbed.compare.statistics import Interval, median, median_interval
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.telemetry import OvsReader
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry.groups import groups_of
@@ -28,9 +29,8 @@ from nfvbed.measure.telemetry.probe import Instruments, Probe
 from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.measure.trial import Measurement, working_threads
 from nfvbed.records import CoreDistance, Deployment, PortKind, Preset, TrialRecord
-from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.catalogue import open_lab
 from nfvbed.sites.lab.site import LabSite
-from nfvbed.spec.loader import Project
 from nfvbed.traffic.generator import Generator, TrafficRequest
 from nfvbed.units import NS_PER_S
 
@@ -161,7 +161,7 @@ class Rig:
 
 def measure(site: LabSite, variant: str, arguments: argparse.Namespace) -> tuple[list[Trial], float]:
     """Measure rounds of one variant until one class has enough of them; give the trials and the pressure's limit."""
-    project = Project(ROOT)
+    project = open_project(ROOT)
     chosen = project.load_variant(variant)
     limit = NOT_TOLD if chosen.port_kind is PortKind.VETH else QUIET
     deployment = site.deploy(chosen, "p2p")
@@ -217,7 +217,7 @@ def main() -> int:
         arguments.rounds, arguments.at_most, arguments.duration, arguments.patience = 1, 1, program.SMOKE_S, 0.0
     document: dict[str, Any] = {}
     problems: list[str] = []
-    site = open_site(Project(ROOT).load_site("lab"), ROOT)
+    site = open_lab(open_project(ROOT).load_site("lab"), ROOT)
     try:
         for variant in arguments.variant or ("linux-bridge", "ovs-dpdk"):
             trials, limit = measure(site, variant, arguments)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.measure.searching import DeploymentMeasurer, SearchedSystem
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
@@ -9,7 +10,6 @@ from nfvbed.records import Preset, TrialRecord
 from nfvbed.search.measurer import Measurer
 from nfvbed.search.result import LoadRange
 from nfvbed.sites.simulated.site import SimulatedSite
-from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import TrafficRequest
 
 FRAME_SIZE_BYTES = 64
@@ -65,7 +65,7 @@ def simulated_measurer(
         options: of `SimulatedOptions`.
     """
     values = {"name": "simulated", "title": "s", "port_kind": "simulated", "topologies": (topology,)}
-    variant = Variant.model_validate({**values, "options": {"dataplane": "simulated", **options}})
+    variant = VariantModel.model_validate({**values, "options": {"dataplane": "simulated", **options}})
     site = SimulatedSite(offset=offset)
     deployment = site.deploy(variant, topology)
     system = SearchedSystem(site, deployment, Measurement(site, deployment, site.open_generator(deployment)))

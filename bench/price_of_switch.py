@@ -20,12 +20,12 @@ from switches import Switch, Trial, wait_until_quiet
 
 from nfvbed.compare.placement import MIXED, analyse
 from nfvbed.compare.statistics import Interval, median, median_interval
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.arrangement import resolve
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.reap import reap
 from nfvbed.host.topology import read_topology
 from nfvbed.records import CellRole
-from nfvbed.spec.loader import Project
 from nfvbed.spec.site import ArrangementSpec
 from nfvbed.spec.variant import Variant
 
@@ -181,7 +181,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.smoke:
         arguments.duration = program.SMOKE_S
-    variant = Project(ROOT).load_variant("ovs-dpdk")
+    variant = open_project(ROOT).load_variant("ovs-dpdk")
     lock = HostLock()
     lock.acquire()
     try:

@@ -18,11 +18,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.footprint import Footprint
 from nfvbed.records import Readiness
 from nfvbed.run.switching import Candidate, Switching, SwitchLoop, Visit, topology_for, unlike_manifest
-from nfvbed.sites.doctor_variants import examine_variants
-from nfvbed.sites.with_vnfs import open_site
+from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.doctor import examine_variants
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
@@ -123,7 +124,7 @@ def main() -> int:
     if arguments.smoke:
         arguments.passes = 1
         arguments.variant = arguments.variant or ["linux-bridge"]
-    project = Project(ROOT)
+    project = open_project(ROOT)
     candidates = candidates_of(project, arguments.variant, arguments.topology or list(TOPOLOGIES))
     switching = loop(project, candidates, arguments.passes)
     if arguments.manifest:

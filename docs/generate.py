@@ -18,10 +18,10 @@ import click
 from nfvbed import errors
 from nfvbed.cli.main import group
 from nfvbed.compare.advice import ADVICE
+from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
 from nfvbed.search import stop
 from nfvbed.spec import experiment, flavor, onos, search, site, tests, variant, vnf
-from nfvbed.spec.loader import Project
 from nfvbed.spec.model import SpecModel
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -98,10 +98,10 @@ def page_warnings() -> str:
 def page_files() -> str:
     """The keys of the user's files."""
     parts = ["# Files\n", NOTE, "An unknown key is an error.\n", "## Variants: `deploy/variants/NAME.yml`\n"]
-    rows = [f"| `{v.name}` | `{v.port_kind}` | {_cell(v.summary)} |" for v in Project(ROOT).list_variants()]
+    rows = [f"| `{v.name}` | `{v.port_kind}` | {_cell(v.summary)} |" for v in open_project(ROOT).list_variants()]
     parts.append("| variant | port kind | what it is |\n|---|---|---|\n" + "\n".join(rows) + "\n")
     parts += _model_tables(variant)
-    kinds = get_args(get_args(variant.VariantOptions)[0])
+    kinds = CATALOGUE.options
     parts += [table for module in _modules_of(kinds) for table in _model_tables(module)]
     parts += _model_tables(userspace, without=(userspace.OvsUserspaceOptions,))
     parts += ["## VNFs: `vnfd/NAME/vnf.yml`\n", *_model_tables(vnf, without=(vnf.VnfChoice,))]

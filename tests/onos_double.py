@@ -9,7 +9,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-PAIRS = json.loads((Path(__file__).parent / "unit" / "deploy" / "steering" / "recorded" / "onos.json").read_text())
+PAIRS = json.loads(
+    (Path(__file__).parent / "unit" / "dataplanes" / "ovs" / "steering" / "recorded" / "onos.json").read_text()
+)
 USER, PASSWORD = "onos", "secret-word"
 AUTHORIZATION = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 

@@ -9,12 +9,12 @@ from rich.console import Console
 from nfvbed.cli.results import LoadedRuns, comparison_options, load_runs, make_options, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.comparison import Comparison, compare, require_comparable
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.page.head import machine
 from nfvbed.report.terminal.screen import WIDTH, About, screen
 from nfvbed.report.terminal.table import render
-from nfvbed.spec.loader import Project
 
 FILE_WIDTH = 140
 """Columns of the details when the output is no terminal: nothing is folded that a reader of a log would miss."""
@@ -55,7 +55,7 @@ def command(
         width = text_width(FILE_WIDTH)
         Console(highlight=False, width=width).print(render(comparison, width))
     else:
-        _print_screen(comparison, about(loaded, Project(root).root), min(WIDTH, text_width(WIDTH)))
+        _print_screen(comparison, about(loaded, open_project(root).root), min(WIDTH, text_width(WIDTH)))
     require_comparable(comparison)
 
 

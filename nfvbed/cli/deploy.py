@@ -6,11 +6,11 @@ import click
 
 from nfvbed.cli.support import require_host, require_same
 from nfvbed.cli.vnf_options import DEFAULT_VNF, path_of
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import Deployment
+from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.lab.onboarding import OnboardingSite
 from nfvbed.sites.lab.standing import find_standing
-from nfvbed.sites.with_vnfs import open_site
-from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
@@ -31,7 +31,7 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
     `trace` of the same variant and topology then use it as it is; others are refused. To deploy what stands already
     changes nothing.
     """
-    project = Project()
+    project = open_project()
     wanted = project.load_variant(variant)
     topology, choice = path_of(project, wanted, topology, DEFAULT_VNF, {})
     lab = open_site(project.load_site(site), project.root)

@@ -2,12 +2,12 @@
 
 import click
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError
 from nfvbed.host.reap import abandoned, is_standing, remove_unreadable, workspaces
 from nfvbed.host.workspace import Workspace
-from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.catalogue import open_lab
 from nfvbed.sites.lab.standing import find_standing
-from nfvbed.spec.loader import Project
 
 
 @click.command(name="destroy")
@@ -21,8 +21,8 @@ def command(site: str, everything: bool, dry_run: bool) -> None:
     if dry_run:
         _say_what_would_go()
         return
-    project = Project()
-    lab = open_site(project.load_site(site), project.root)
+    project = open_project()
+    lab = open_lab(project.load_site(site), project.root)
     try:
         reaped = lab.begin()
         standing = find_standing()

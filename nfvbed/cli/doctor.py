@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nfvbed.cli.settings import json_option, root_option
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, PrerequisiteError, UnsupportedError
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.identity import is_elsewhere
@@ -35,7 +36,7 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
 
     Exit status 0 when at least one real variant can be measured here, else 11.
     """
-    project = Project(root)
+    project = open_project(root)
     simulated = {v.name for v in project.list_variants() if v.options.is_simulated}
     for name in names:
         project.load_variant(name)  # an unknown name is answered before the probes run

@@ -8,8 +8,8 @@ from nfvbed.cli.results import load_runs, make_options
 from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.cli.vsperf_options import VSPERF
 from nfvbed.compare.verdict import Rules
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import StoreError, UsageError
-from nfvbed.spec.loader import Project
 
 JSON = "json"
 VSPERF_CSV = "vsperf-csv"
@@ -49,7 +49,7 @@ def command(run: str, form: str, output: Path | None, root: Path | None, store: 
 def _json(run: str, root: Path | None, store: str | None) -> str:
     from nfvbed.store.transfer import export_run
 
-    with open_store(Project(root), store) as opened:
+    with open_store(open_project(root), store) as opened:
         return export_run(opened, opened.run(run)).model_dump_json(indent=2) + "\n"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from nfvbed.cli.settings import open_store, root_option, store_option
-from nfvbed.spec.loader import Project
+from nfvbed.dataplanes.catalogue import open_project
 
 
 @click.command(name="import")
@@ -22,6 +22,6 @@ def command(file: Path, dry_run: bool, root: Path | None, store: str | None) -> 
     if dry_run:
         click.echo(f"would import {told}")
         return
-    with open_store(Project(root), store, read_only=False) as opened:
+    with open_store(open_project(root), store, read_only=False) as opened:
         import_run(opened, document)
     click.echo(f"imported {told}")

@@ -8,14 +8,14 @@ import click
 from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.support import require_host, require_same
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.host.generator import destination_macs
 from nfvbed.records import Deployment, PortKind
+from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.lab.onboarding import OnboardingSite
 from nfvbed.sites.lab.standing import Standing, find_standing
-from nfvbed.sites.with_vnfs import open_site
 from nfvbed.spec.choices import explicit_label
-from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
@@ -39,7 +39,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     It counts as onboarded when frames have come through it in both directions, not when it says that it is up. A data
     plane that stands without VNFs is set up anew with the ports that they need.
     """
-    project = Project()
+    project = open_project()
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
     standing = find_standing()

@@ -11,9 +11,9 @@ from rich.table import Table
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.progress import span
 from nfvbed.cli.settings import json_option, root_option
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, Unit, expand
-from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.search import SearchTest
@@ -27,7 +27,7 @@ from nfvbed.spec.tests import expected_s
 @json_option
 def command(experiment: str, root: Path | None, as_json: bool, **overrides: Any) -> None:
     """Show the cells, their repetitions and the estimated length of EXPERIMENT (a name or a file)."""
-    show_plan(Project(root).load_study(experiment, collect(overrides)), as_json)
+    show_plan(open_project(root).load_study(experiment, collect(overrides)), as_json)
 
 
 def show_plan(study: Study, as_json: bool) -> None:

@@ -9,11 +9,11 @@ import click
 from nfvbed.cli.results import LoadedRuns, comparison_options, load_runs, make_options
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.comparison import Comparison, compare
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext
 from nfvbed.report.files import write_report
 from nfvbed.report.wording import SIMULATED_MARK
-from nfvbed.spec.loader import Project
 
 
 @click.command(name="report")
@@ -43,7 +43,7 @@ def command(
     """
     loaded = load_runs(root, store, runs)
     comparison = compare(loaded.data, make_options(loaded, chosen))
-    folder = output or Project(root).root / "results" / "reports" / loaded.data[0].run.id
+    folder = output or open_project(root).root / "results" / "reports" / loaded.data[0].run.id
     written = write_report(_context(loaded, comparison), folder)
     said = answer(comparison)
     if as_json:

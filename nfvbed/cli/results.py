@@ -14,11 +14,11 @@ from nfvbed.compare.agreement import supports_of
 from nfvbed.compare.comparison import Options
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
+from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import StoreError
 from nfvbed.plan.stored import never_reached
 from nfvbed.records import FactRecord, RunRecord
 from nfvbed.spec.experiment import BEST
-from nfvbed.spec.loader import Project
 
 if TYPE_CHECKING:
     from nfvbed.store import Store
@@ -114,7 +114,7 @@ def load_runs(root: Path | None, store: str | None, names: Sequence[str]) -> Loa
     Raises:
         StoreError, UsageError: no results, no such run.
     """
-    with open_store(Project(root), store) as opened:
+    with open_store(open_project(root), store) as opened:
         runs = list({run.id: run for run in (opened.run(name) for name in names or ("latest",))}.values())
         data = tuple(_read(opened, run) for run in runs)
         configurations = {cell.config_hash for entry in data for cell in entry.cells}
@@ -142,7 +142,7 @@ def load_runs(root: Path | None, store: str | None, names: Sequence[str]) -> Loa
 
 def _read(store: "Store", run: RunRecord) -> RunData:
     cells = tuple(store.cells(run.id))
-    cells += never_reached(run, _described(store, run.plan_hash), cells)
+    cells += never_reached(run, _described(store, run.plan_hash), cells, VariantModel)
     rigs = {digest: _described(store, digest) for digest in sorted({cell.rig_hash for cell in cells})}
     known = {digest: rig for digest, rig in rigs.items() if rig}
     host, results = _described(store, run.host_hash), tuple(store.results(run.id))

@@ -16,6 +16,7 @@ from nfvbed.cli.progress import progress_on
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native_study, vsperf_options
 from nfvbed.compare.agreement import disagreements, outcomes_of, supports_of
+from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
 from nfvbed.host.identity import is_elsewhere
 from nfvbed.plan.stored import never_reached
@@ -60,7 +61,7 @@ def command(
 
     Every trial is stored when it ends, so an interrupted run loses nothing: `--resume` goes on with it.
     """
-    project = Project(root)
+    project = open_project(root)
     overrides = collect(options)
     driver = chosen_driver(options)
     if resume is None:
@@ -142,7 +143,7 @@ def _runner(project: Project, store: Store, observer: Observer) -> Runner:
     def open_site(study: Study, done: int) -> Site:
         if study.simulated:
             return SimulatedSite(study.site.name, offset=done)
-        from nfvbed.sites.with_vnfs import open_site as open_real
+        from nfvbed.sites.catalogue import open_site as open_real
 
         site = open_real(study.site, project.root)
         # Before the run is written: a host that is busy must not leave an empty run behind.
@@ -205,7 +206,7 @@ def _require_agreement(store: Store, run: RunRecord) -> None:
 
 def _show(store: Store, run: RunRecord, as_json: bool) -> None:
     cells, trials, results = store.cells(run.id), store.trials(run.id), store.results(run.id)
-    cells += never_reached(run, store.get_blob(run.plan_hash), cells)
+    cells += never_reached(run, store.get_blob(run.plan_hash), cells, VariantModel)
     if as_json:
         document: dict[str, Any] = {"run": run.model_dump(mode="json"), "trials": len(trials)}
         document["results"] = [result.model_dump(mode="json") for result in results]

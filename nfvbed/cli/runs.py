@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import RunRecord
-from nfvbed.spec.loader import Project
 
 CRASHED = "crashed"
 PIPED_WIDTH = 140
@@ -22,7 +22,7 @@ PIPED_WIDTH = 140
 @json_option
 def command(root: Path | None, store: str | None, as_json: bool) -> None:
     """List all runs, newest first, with how they ended."""
-    with open_store(Project(root), store) as opened:
+    with open_store(open_project(root), store) as opened:
         runs, alive = opened.runs(), opened.writer() is not None
     if as_json:
         click.echo(json.dumps([{**run.model_dump(mode="json"), "state": _state(run, alive)} for run in runs], indent=2))

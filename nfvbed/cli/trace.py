@@ -9,12 +9,12 @@ from rich.table import Table
 
 from nfvbed.cli.support import require_host
 from nfvbed.cli.vnf_options import DEFAULT_VNF, path_of, vnf_options
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.measure.trace import DirectionTrace, TraceReport, run_trace
+from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.lab.standing import Standing, find_standing
-from nfvbed.sites.with_vnfs import open_site
 from nfvbed.spec.layout import layout
-from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
@@ -54,7 +54,7 @@ def command(
     not a failure: the exit status is 0 then too, and `complete` in the JSON says whether all arrived. It is 24 when
     nothing could be sent at all.
     """
-    project = Project()
+    project = open_project()
     wanted = project.load_variant(variant)
     if wanted.options.is_simulated:
         raise UsageError(

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nfvbed.cli.settings import json_option, root_option
-from nfvbed.spec.loader import Project
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.spec.variant import Variant
 
 
@@ -22,7 +22,7 @@ def command(name: str | None, root: Path | None, as_json: bool) -> None:
 
     Whether this host can run them says `nfvbed doctor`.
     """
-    project = Project(root)
+    project = open_project(root)
     if name:
         _show(project.load_variant(name), as_json)
     else:

@@ -1,19 +1,41 @@
-"""Which adapter sets up which variant, and which ceiling belongs to which kind of port.
+"""Which data planes there are, each a room of its own, and which ceiling belongs to which kind of port.
 
-A data plane's adapter is in the module that has its name; there is no list of them to keep. Adapters are imported when
-they are asked for: one whose library is missing takes nobody else down.
+A room is a package. Its module `options` has the model of a variant's options, named by its `dataplane`; its module
+`adapter` has the class that deploys it, named by its `kind`. Options are read where the data plane and its libraries
+are not; adapters are imported when they are asked for: one whose library is missing takes nobody else down.
 """
 
+from collections.abc import Mapping
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 from nfvbed.dataplanes.dataplane import DataPlane
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.loader import Project
+from nfvbed.spec.options import DataPlaneOptions, name_of
+from nfvbed.spec.variant import Variant, variant_model
 from nfvbed.spec.vnf import VnfChoice
+
+ROOMS = {
+    "lagopus": "nfvbed.dataplanes.lagopus",
+    "linux-bridge": "nfvbed.dataplanes.linux_bridge",
+    "macvtap": "nfvbed.dataplanes.macvtap",
+    "ovs-afxdp": "nfvbed.dataplanes.ovs.afxdp",
+    "ovs-dpdk": "nfvbed.dataplanes.ovs.dpdk",
+    "ovs-kernel": "nfvbed.dataplanes.ovs.kernel",
+    "ovs-overlay": "nfvbed.dataplanes.ovs.overlay",
+    "simulated": "nfvbed.traffic.simulated",
+    "sriov": "nfvbed.dataplanes.sriov",
+    "vale": "nfvbed.dataplanes.vale",
+    "vpp": "nfvbed.dataplanes.vpp",
+    "xdp": "nfvbed.dataplanes.xdp",
+}
+"""The package of each data plane, by the name that variants have in `options.dataplane`."""
 
 _CEILINGS = {
     (CellRole.LOOPBACK, PortKind.MEMIF): "nfvbed.dataplanes.ports.memif_ceilings:LoopbackMemif",
@@ -28,38 +50,74 @@ _CEILINGS = {
 }
 
 
-def data_plane(variant: Variant, role: CellRole = CellRole.SUBJECT, vnf: VnfChoice | None = None) -> DataPlane:
-    """Give the adapter of a variant, or of the ceiling that belongs to its ports; a VNF's own, to those of the VNF.
+class Catalogue:
+    """The data planes that variants can name.
 
-    Raises:
-        UnsupportedError: there is none.
-        PrerequisiteError: a library that it needs is missing.
+    Args:
+        rooms: the package of each, by its name.
     """
-    if role is CellRole.SUBJECT:
-        return _subject(variant)
-    kind = vnf_port_kind(variant, vnf) if role is CellRole.VNF and vnf is not None else variant.port_kind
-    place = _CEILINGS.get((role, kind))
-    if place is None:
-        known = ", ".join(sorted(kind for r, kind in _CEILINGS if r is role)) or "none"
-        what = f"the lab has no {role} for ports of kind {kind}"
-        raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {known}")
-    module_name, _, class_name = place.partition(":")
-    adapter: DataPlane = getattr(_imported(module_name, variant), class_name)()
-    return adapter
 
+    def __init__(self, rooms: Mapping[str, str]) -> None:
+        self._rooms = dict(sorted(rooms.items()))
 
-def _subject(variant: Variant) -> DataPlane:
-    """Find it in the module that has its name, among the classes that have it as their `kind`."""
-    name = variant.options.dataplane
-    module_name = f"{__package__}.{name.replace('-', '_')}"
-    if find_spec(module_name) is None:
-        what = f"the lab has no data plane {name!r}"
-        raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"there is no module {module_name}")
-    module = _imported(module_name, variant)
-    for thing in vars(module).values():
-        if isinstance(thing, type) and issubclass(thing, DataPlane) and getattr(thing, "kind", "") == name:
-            return thing()
-    raise InternalError(f"an adapter has no class whose kind is {name!r}", where=module_name)
+    @cached_property
+    def options(self) -> tuple[type[DataPlaneOptions], ...]:
+        """The models of all data planes' options, by name.
+
+        Raises:
+            InternalError: a room has none of its name.
+        """
+        return tuple(self._options(name) for name in self._rooms)
+
+    @cached_property
+    def variant_model(self) -> type[Variant]:
+        """The model of variants of these data planes."""
+        return variant_model(self.options)
+
+    def project(self, root: Path | None = None) -> Project:
+        """Open the data folders below a root, whose variants are of these data planes; None: found."""
+        return Project(root, self.variant_model)
+
+    def data_plane(
+        self, variant: Variant, role: CellRole = CellRole.SUBJECT, vnf: VnfChoice | None = None
+    ) -> DataPlane:
+        """Give the adapter of a variant, or of the ceiling that belongs to its ports; a VNF's own, to those of the VNF.
+
+        Raises:
+            UnsupportedError: there is none.
+            PrerequisiteError: a library that it needs is missing.
+        """
+        if role is CellRole.SUBJECT:
+            return self._subject(variant)
+        kind = vnf_port_kind(variant, vnf) if role is CellRole.VNF and vnf is not None else variant.port_kind
+        place = _CEILINGS.get((role, kind))
+        if place is None:
+            known = ", ".join(sorted(kind for r, kind in _CEILINGS if r is role)) or "none"
+            what = f"the lab has no {role} for ports of kind {kind}"
+            raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {known}")
+        module_name, _, class_name = place.partition(":")
+        adapter: DataPlane = getattr(_imported(module_name, variant), class_name)()
+        return adapter
+
+    def _options(self, name: str) -> type[DataPlaneOptions]:
+        module = import_module(f"{self._rooms[name]}.options")
+        for thing in vars(module).values():
+            if isinstance(thing, type) and issubclass(thing, DataPlaneOptions) and name_of(thing) == name:
+                return thing
+        raise InternalError(f"a room has no options whose dataplane is {name!r}", where=module.__name__)
+
+    def _subject(self, variant: Variant) -> DataPlane:
+        """Find it in the room that has its name, among the classes that have it as their `kind`."""
+        name = variant.options.dataplane
+        module_name = f"{self._rooms[name]}.adapter" if name in self._rooms else f"{__package__}.{name}"
+        if name not in self._rooms or find_spec(module_name) is None:
+            what = f"the lab has no data plane {name!r}"
+            raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"there is no module {module_name}")
+        module = _imported(module_name, variant)
+        for thing in vars(module).values():
+            if isinstance(thing, type) and issubclass(thing, DataPlane) and getattr(thing, "kind", "") == name:
+                return thing()
+        raise InternalError(f"an adapter has no class whose kind is {name!r}", where=module_name)
 
 
 def _imported(module_name: str, variant: Variant) -> ModuleType:
@@ -74,3 +132,10 @@ def _imported(module_name: str, variant: Variant) -> ModuleType:
 def has_ceiling(role: CellRole, kind: PortKind) -> bool:
     """Whether there is such a ceiling for a kind of port."""
     return (role, kind) in _CEILINGS
+
+
+CATALOGUE = Catalogue(ROOMS)
+VariantModel = CATALOGUE.variant_model
+"""Of variants in files and stored runs."""
+open_project = CATALOGUE.project
+data_plane = CATALOGUE.data_plane

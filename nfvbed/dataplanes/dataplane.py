@@ -5,15 +5,19 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.results import MeasuredRow
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.pci import CableSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+
+PORT_TO_PORT = "p2p"
 
 
 class Peers(Protocol):
@@ -32,6 +36,19 @@ class Peers(Protocol):
         Raises:
             OnboardError, VnfDiedError, GeneratorError: one does not come up.
         """
+
+
+class SwitchReader(Protocol):
+    """Reads a switch's own counters around a trial."""
+
+    def start(self) -> None:
+        """Take the first reading."""
+
+    def stop(self) -> None:
+        """Take the second one."""
+
+    def rows(self) -> tuple[MeasuredRow, ...]:
+        """Return what was counted in between."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +130,42 @@ class DataPlane(ABC):
             observed="its adapter does not say what one is",
             fix="leave the test reset out of experiments with this variant; docs/method.md says which have none",
         )
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """Open the switch's table of entries.
+
+        Raises:
+            TableNotApplicable: it has none.
+            UnsupportedError, DeployError: it cannot be filled here.
+        """
+        raise TableNotApplicable(f"{variant.name} has no table that entries can be put into")
+
+    def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """Open the table of learnt addresses of a switch between two ports, with a monitoring port.
+
+        Raises:
+            TableNotApplicable: it learns none.
+            DeployError: the monitoring port cannot be added.
+        """
+        if deployment.topology != PORT_TO_PORT:
+            raise TableNotApplicable(
+                "addresses are learnt between two ports of one switch; what is behind a VNF is seen with the VNF's"
+                " (p2p)"
+            )
+        return self._learning_table(deployment, variant)
+
+    def _learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """Open it for `learning_table`, between two ports."""
+        raise TableNotApplicable(f"{variant.name} learns no addresses")
+
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+        """Return what reads the switch's own counters around a trial; None: it has no more than its ports'.
+
+        Args:
+            deployment: whose switch.
+            duration_s: of the trial, in seconds.
+        """
+        return None
 
     @abstractmethod
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:

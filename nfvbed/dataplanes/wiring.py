@@ -6,7 +6,6 @@ lead outside, `v1a` and `v1b` to the first VNF's port 0 and 1.
 
 from collections.abc import Callable
 
-from nfvbed.dataplanes.ovs.steering.path import SteeringPath, SwitchCable
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import PortKind, VnfKind, VnfPort
 from nfvbed.spec.layout import End, Layout, layout
@@ -20,12 +19,6 @@ EMULATED_CARDS = ("e1000", "rtl8139")
 def port_numbers(plan: Layout) -> dict[str, int]:
     """Give the OpenFlow numbers of the ports by name, in the order of the path; 1 and 2 lead outside."""
     return {end.name: end.port + 1 if end.vnf is None else 3 + 2 * end.vnf + end.port for end in plan.switch_ends}
-
-
-def steering_path(plan: Layout) -> SteeringPath:
-    """Give a layout as the path that a steering brings into a bridge."""
-    cables = tuple(SwitchCable(c.first.name, c.second.name, c.share) for c in plan.cables)
-    return SteeringPath(port_numbers(plan), cables)
 
 
 def vnf_ports(plan: Layout, make: Callable[[End], VnfPort]) -> tuple[tuple[VnfPort, ...], ...]:

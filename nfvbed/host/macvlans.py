@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from pyroute2 import IPRoute
 
-from nfvbed.dataplanes.macvtap.options import MacvtapMode
-
 _REFLECTS = 1  # BRIDGE_MODE_HAIRPIN
 
 
@@ -18,7 +16,8 @@ class MacvlanDevice:
     lower: str
     mac: str
     """In mode passthru it has the lower link's, whatever is asked for."""
-    mode: MacvtapMode = "bridge"
+    mode: str = "bridge"
+    """As the kernel names it: bridge, private, vepa, passthru."""
     promiscuous: bool = True
     """Whether it makes the lower link so, in mode passthru."""
     tap: bool = True

@@ -1,6 +1,8 @@
 """Where the programs of `native/` are."""
 
+import functools
 import os
+import subprocess
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
@@ -40,3 +42,10 @@ def native_binary(name: str, root: Path | None = None) -> Path:
         fix = "make build" if this_node() is None else "make node"
         raise PrerequisiteError(f"{name} is not built", where=str(path), observed="no such program", fix=fix)
     return path
+
+
+@functools.cache
+def version_of(program: Path) -> str:
+    """Ask a program for its version, once: every visit to a cell writes it down."""
+    argv = [str(program), "--version"]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False).stdout.strip()

@@ -225,3 +225,26 @@ def remove_run_directory(directory: Path) -> list[str]:
     except (OSError, DeployError) as failure:
         return [f"directory {directory}: {failure}"]
     return []
+
+
+def try_memory(hugepages_mib: int, least_mib: int | None = None) -> bool:
+    """Set hugepages aside and give them back.
+
+    Args:
+        hugepages_mib: wanted.
+        least_mib: what will do; None: all of it.
+
+    Returns:
+        Whether there are fewer than wanted.
+
+    Raises:
+        PrerequisiteError: there are too few.
+    """
+    workspace = Workspace.create()
+    try:
+        workspace.hugepages(hugepages_mib, least_mib=least_mib)
+        return workspace.short_of_hugepages
+    except OSError as failure:
+        raise DeployError("hugepages cannot be set aside", observed=str(failure)) from failure
+    finally:
+        workspace.close()

@@ -13,10 +13,15 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
 
-def stored_study(plan: Mapping[str, Any]) -> tuple[Study, tuple[str, ...]]:
-    """Rebuild what a run was begun with; the files may have changed since, and so may what a key means."""
+def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple[Study, tuple[str, ...]]:
+    """Rebuild what a run was begun with; the files may have changed since, and so may what a key means.
+
+    Args:
+        plan: as stored.
+        variant_model: of variants, with the options of all data planes that there are.
+    """
     experiment = Experiment.model_validate(_as_meant(plan["experiment"]))
-    variants = tuple(Variant.model_validate(variant) for variant in plan["variants"])
+    variants = tuple(variant_model.model_validate(variant) for variant in plan["variants"])
     choices = {
         (entry["variant"], entry["choice"]["label"]): VnfChoice.model_validate(entry["choice"])
         for entry in plan.get("choices", ())
@@ -35,7 +40,9 @@ def _as_meant(experiment: Mapping[str, Any]) -> dict[str, Any]:
     return {**experiment, "purpose": "survey", "trials": {"mrr_duration_s": 0.5, **trials}}
 
 
-def never_reached(run: RunRecord, plan: Mapping[str, Any], cells: Sequence[CellRecord]) -> tuple[CellRecord, ...]:
+def never_reached(
+    run: RunRecord, plan: Mapping[str, Any], cells: Sequence[CellRecord], variant_model: type[Variant]
+) -> tuple[CellRecord, ...]:
     """Give the planned cells that have no row: the run ended, or stands, before their first trial.
 
     A cell has no row before it is deployed, as the row holds what was under test then; readers must not miss it.
@@ -44,10 +51,11 @@ def never_reached(run: RunRecord, plan: Mapping[str, Any], cells: Sequence[CellR
         run: as it stands.
         plan: the run's plan as stored; one of another form (VSPERF's) has no such cells.
         cells: the run's rows.
+        variant_model: of variants, with the options of all data planes that there are.
     """
     if "runnable" not in plan or run.status is Status.OK:
         return ()
-    study, runnable = stored_study(plan)
+    study, runnable = stored_study(plan, variant_model)
     known = {cell.id for cell in cells}
     variants = [variant for variant in study.variants if variant.name in runnable]
     missing = [cell for cell in expand(study.experiment, variants, study.choices).cells if cell.id not in known]

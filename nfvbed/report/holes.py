@@ -1,7 +1,8 @@
-"""What was not measured, told once for all cells of a variant that lack a number for the same reason."""
+"""What was not measured or not decided, told once for all cells of a variant with the same reason."""
 
 from collections.abc import Sequence
 
+from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import Record, Status
 from nfvbed.report import wording
@@ -47,3 +48,16 @@ def counted(variants: Sequence[str]) -> str:
     """Write how often each name occurs: `ovs-dpdk (3), vpp`."""
     names = dict.fromkeys(variants)
     return ", ".join(f"{name} ({count})" if (count := variants.count(name)) > 1 else name for name in names)
+
+
+def open_verdicts(comparison: Comparison) -> dict[str, list[str]]:
+    """Give the reasons of verdicts that have one, measured rows only, each with its variants."""
+    measured = {(row.run, row.cell) for row in comparison.rows if row.mrr is not None and not row.emulated}
+    found: dict[str, list[str]] = {}
+    for entry in comparison.differences:
+        judged = entry.judgement
+        if judged.reason and (entry.run, entry.cell) in measured:
+            # The bound that a test could have seen differs from row to row, and says little here.
+            reason = judged.reason.partition(";")[0]
+            found.setdefault(f"{judged.verdict.value.replace('-', ' ')}: {reason}", []).append(entry.variant)
+    return found

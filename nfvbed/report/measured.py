@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report import throughput, wording
-from nfvbed.report.figures.theme import labels_of
+from nfvbed.report.labels import labels_of
 from nfvbed.report.loadtables import bound_lines_of_tables
 from nfvbed.results import MeasuredRow, Quantity, ResultKind
 

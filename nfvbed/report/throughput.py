@@ -9,7 +9,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report import wording
-from nfvbed.report.figures.theme import labels_of
+from nfvbed.report.labels import labels_of
 from nfvbed.results import ResultKind
 from nfvbed.search.result import Bound, GoalResult, SearchResult
 from nfvbed.search.stop import Irregularity

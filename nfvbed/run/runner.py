@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import (
     ConfigurationError,
     DeployError,
@@ -99,7 +100,7 @@ class Runner:
                 observed=f"it ended {run.status.value}",
                 fix=f"begin a new one: nfvbed run {run.experiment}",
             )
-        study, runnable = stored_study(self._store.get_blob(run.plan_hash))
+        study, runnable = stored_study(self._store.get_blob(run.plan_hash), VariantModel)
         ledger = RunLedger(self._store, run, study)
         site = self._open_site(study, len(ledger.trials))
         host = self._store.put_blob("host", site.facts())

@@ -5,12 +5,26 @@ from pathlib import Path
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.identity import is_elsewhere, this_node
 from nfvbed.sites.guest_node.site import GuestNodeSite
+from nfvbed.sites.lab.onboarding import OnboardingSite
 from nfvbed.sites.lab.site import LabSite
 from nfvbed.spec.site import SiteSpec
 
 
-def open_site(site_spec: SiteSpec, root: Path) -> LabSite:
-    """Open a site; nothing is changed on any host yet.
+def open_site(site_spec: SiteSpec, root: Path) -> OnboardingSite:
+    """Open a site with VNFs on it; nothing is changed on any host yet.
+
+    Args:
+        site_spec: what the site's file says.
+        root: of the project.
+
+    Raises:
+        UnsupportedError: it is a guest node, and this machine is not that.
+    """
+    return OnboardingSite(open_lab(site_spec, root), root)
+
+
+def open_lab(site_spec: SiteSpec, root: Path) -> LabSite:
+    """Open a site for data planes alone; nothing is changed on any host yet.
 
     Args:
         site_spec: what the site's file says.

@@ -2,11 +2,18 @@
 
 from pathlib import Path
 
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.dataplanes.ovs.kernel.probe import probe_openvswitch
+from nfvbed.dataplanes.ovs.probe import probe_ovs
+from nfvbed.dataplanes.vpp.binaries import probe_vpp
+from nfvbed.errors import NfvbedError
 from nfvbed.host.probes import accelerator, cpu, devices, images, kernel, memory, software, stalls, xdp
-from nfvbed.host.probes.findings import DoctorReport
+from nfvbed.host.probes.findings import DoctorReport, degraded
 from nfvbed.host.probes.host import Host
-from nfvbed.sites.doctor_variants import examine_variants
-from nfvbed.spec.loader import Project
+from nfvbed.records import Readiness, Support
+from nfvbed.sites.catalogue import open_lab
+from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.variant import Variant
 
 
 def examine(root: Path, host: Host | None = None, *, site: str = "lab", try_reserving: bool = False) -> DoctorReport:
@@ -27,7 +34,7 @@ def examine(root: Path, host: Host | None = None, *, site: str = "lab", try_rese
     report = examine_host(root, host, try_reserving=try_reserving)
     if not host.live:
         return report
-    project = Project(root)
+    project = open_project(root)
     variants = tuple(project.list_variants())
     supports = examine_variants(variants, project.load_site(site), root)
     told = (
@@ -55,15 +62,15 @@ def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> Doct
         kvm=devices.probe_kvm(host),
         accelerator=accelerator.probe_accelerator(host, root, boot=try_reserving),
         vhost_net=devices.probe_vhost_net(host),
-        openvswitch=kernel.probe_openvswitch(host),
+        openvswitch=probe_openvswitch(host),
         af_xdp=xdp.probe_af_xdp(host),
         live_frames=xdp.probe_live_frames(host),
         threaded_napi=kernel.probe_threaded_napi(host),
         namespaces=kernel.probe_namespaces(host),
         cgroup_v2=kernel.probe_cgroup_v2(host),
         dpdk=software.probe_dpdk(),
-        ovs=software.probe_ovs(root),
-        vpp=software.probe_vpp(),
+        ovs=probe_ovs(root),
+        vpp=probe_vpp(),
         qemu=software.probe_qemu(root),
         nfvgen=software.probe_nfvgen(root),
     )
@@ -74,3 +81,30 @@ def _distribution(host: Host) -> str:
         if line.startswith("PRETTY_NAME="):
             return line.partition("=")[2].strip('"')
     return "unknown"
+
+
+def examine_variants(variants: tuple[Variant, ...], site_spec: SiteSpec, root: Path) -> tuple[Support, ...]:
+    """Ask the site for each variant; a probe that fails makes its variant unsupported with the failure as reason."""
+    return tuple(_examine_variant(variant, site_spec, root) for variant in variants)
+
+
+def _examine_variant(variant: Variant, site_spec: SiteSpec, root: Path) -> Support:
+    if variant.options.is_simulated:
+        return Support(variant=variant.name, readiness=Readiness.READY, reason="simulated: never a measurement")
+    try:
+        return with_misfits(open_lab(site_spec, root).probe(variant), variant)
+    except NfvbedError as error:
+        reason = f"{error.what}: {error.observed}" if error.observed else error.what
+        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=error.fix)
+
+
+def with_misfits(support: Support, variant: Variant) -> Support:
+    """Say of a variant that can be had which of its topologies its options do not fit; no host would change that."""
+    misfits = variant.misfits
+    if not misfits or support.readiness is Readiness.UNSUPPORTED:
+        return support
+    by_reason: dict[str, list[str]] = {}
+    for topology, failure in misfits.items():
+        by_reason.setdefault(failure.what, []).append(topology)
+    reasons = [f"not in {', '.join(topologies)}: {what}" for what, topologies in by_reason.items()]
+    return degraded(support, reasons, dict.fromkeys(failure.fix for failure in misfits.values()))

@@ -4,7 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from nfvbed.dataplanes import table_registry as tables
+from nfvbed.dataplanes.catalogue import data_plane
+from nfvbed.dataplanes.dataplane import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError, UnsupportedError
@@ -175,7 +176,7 @@ class Site(ABC):
             TableNotApplicable: it has none.
             UnsupportedError, DeployError: it cannot be filled here.
         """
-        return tables.forwarding_table(deployment, variant)
+        return data_plane(variant).forwarding_table(deployment, variant)
 
     def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
         """Open the table of addresses that a deployment's switch learns, with a monitoring port on it.
@@ -184,7 +185,16 @@ class Site(ABC):
             TableNotApplicable: it learns none.
             DeployError: the monitoring port cannot be added.
         """
-        return tables.learning_table(deployment, variant)
+        return data_plane(variant).learning_table(deployment, variant)
+
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+        """Return what reads the switch's own counters around a trial; None: it has no more than its ports'.
+
+        Args:
+            deployment: whose switch.
+            duration_s: of the trial, in seconds.
+        """
+        return None
 
     @abstractmethod
     def destroy(self, deployment: Deployment) -> None:

@@ -27,10 +27,12 @@ class Project:
 
     Args:
         root: the folder that holds `deploy/`, `vnfd/`, `flavors/` and `vsperf-conf/`; None: found as `find_root` says.
+        variant_model: of variants, with the options of all data planes that there are.
     """
 
-    def __init__(self, root: Path | None = None) -> None:
+    def __init__(self, root: Path | None, variant_model: type[Variant]) -> None:
         self.root = find_root(root)
+        self._variant_model = variant_model
         self.variants_folder = self.root / "deploy" / "variants"
         self.sites_folder = self.root / "deploy" / "sites"
         self.experiments_folder = self.root / "vsperf-conf" / "experiments"
@@ -76,7 +78,7 @@ class Project:
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
-        return _load(self._file(self.variants_folder, name, "variant"), Variant)
+        return _load(self._file(self.variants_folder, name, "variant"), self._variant_model)
 
     def load_site(self, name: str) -> SiteSpec:
         """Load one site.
@@ -182,7 +184,7 @@ class Project:
         options = {**file.data["options"], **change.options}
         data = {**file.data, "name": name, "title": change.title, "options": options}
         try:
-            return build(replace(file, data=data), Variant)
+            return build(replace(file, data=data), self._variant_model)
         except ConfigurationError as failure:
             raise ConfigurationError(
                 f"the altered variant {name!r} is not valid: {failure.what}",

@@ -1,6 +1,6 @@
 """The base of every data plane's options, and what they answer for the lab."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import StringConstraints
 
@@ -124,6 +124,12 @@ class DataPlaneOptions(SpecModel):
         Raises:
             UnsupportedError: with the reason.
         """
+
+
+def name_of(options: type[DataPlaneOptions]) -> str:
+    """Return the name of the data plane whose options these are, its `dataplane`; empty for what several share."""
+    names = get_args(options.model_fields["dataplane"].annotation)
+    return str(names[0]) if names else ""
 
 
 def refuse_existing() -> UnsupportedError:

@@ -1,23 +1,22 @@
-"""`deploy/variants/*.yml`: one data plane each."""
+"""`deploy/variants/*.yml`: one data plane each.
 
+What its options may say is in the room of its data plane (`nfvbed/dataplanes`), of which nothing is known here: whoever
+reads variants is given the model of those that there are.
+"""
+
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializeAsAny, create_model, model_validator
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
-from nfvbed.spec.dataplanes.found import declared_options, name_of
 from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layout, offers
 from nfvbed.spec.model import MisfitError, SpecModel
-from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions
+from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions, name_of
 from nfvbed.spec.vnf import NATIVE, VnfUse
-
-if TYPE_CHECKING:
-    VariantOptions = DataPlaneOptions
-else:
-    VariantOptions = Annotated[reduce(or_, declared_options()), Field(discriminator="dataplane")]
 
 _Options = TypeVar("_Options", bound=DataPlaneOptions)
 
@@ -37,7 +36,8 @@ class Variant(SpecModel):
     native_vnf: VnfUse | None = None
     """The VNF that belongs to it: what `forwarding: native` stands for in an experiment."""
     hugepages_mib: int = Field(0, ge=0)
-    options: VariantOptions
+    options: SerializeAsAny[DataPlaneOptions]
+    """Of its data plane; `variant_model` says of which kinds they can be."""
 
     @property
     def ports(self) -> str:
@@ -106,3 +106,13 @@ def options_of(variant: Variant, kind: type[_Options]) -> _Options:
     if not isinstance(variant.options, kind):
         raise ConfigurationError(f"variant {variant.name} is no {name_of(kind)}", observed=variant.options.dataplane)
     return variant.options
+
+
+def variant_model(options: Sequence[type[DataPlaneOptions]]) -> type[Variant]:
+    """Return the model of variants whose options are of one of these kinds, chosen by `dataplane`.
+
+    Args:
+        options: of two kinds or more.
+    """
+    of_one_kind: Any = Annotated[reduce(or_, options), Field(discriminator="dataplane")]
+    return create_model(Variant.__name__, __base__=Variant, __doc__=Variant.__doc__, options=(of_one_kind, ...))

@@ -86,6 +86,6 @@ def _config() -> "Config":
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(resources.files("nfvbed.store") / "migrations"))
+    config.set_main_option("script_location", str(resources.files("nfvbed.store.migrations")))
     config.set_main_option("path_separator", "os")
     return config

@@ -94,3 +94,10 @@ def _does(plan: Layout, index: int, choice: VnfChoice) -> str:
     if index == plan.vnfs - 1 and plan.ends[1] is EndKind.SINK:
         return SINK
     return choice.forwarding
+
+
+def tasks(plan: Layout, choice: VnfChoice) -> set[str]:
+    """Name what the VNFs of a layout do: forward so, or be a source or a sink."""
+    ends = {EndKind.SOURCE: "source", EndKind.SINK: "sink"}
+    tasks = {ends[end] for end in plan.ends if end in ends}
+    return tasks if plan.one_way else {choice.forwarding}

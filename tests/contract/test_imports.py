@@ -1,52 +1,220 @@
-"""A layer imports lower layers only; siblings never import each other (docs/architecture.md)."""
+"""What may import what, at every level of the package: a folder's lines are in docs/architecture.md.
+
+An import runs down: to a lower line of the innermost folder that both ends are in. What a line has beside each other
+does not import each other. Modules of a folder that no line names are its `OWN`: they may import each other, but
+nothing may lead back to where it began, be it a module or a folder.
+"""
 
 import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
-from source import python_files, tree
+from source import python_files, text, tracked, tree
 
-LAYERS = (
-    ("cli",),
-    ("dashboard", "run"),
-    ("report", "measure"),
-    ("onboard",),
-    ("deploy",),
-    ("traffic", "plan", "search", "store", "compare"),
-    ("spec",),
-    ("records", "results", "quality", "missing", "units", "errors", "signals", "patience", "__init__"),
-)
-OWN_PART = {"__main__": "cli"}
-LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-BASE = len(LAYERS) - 1
+OWN = "(own modules)"
+ARROWS = {
+    "nfvbed": (
+        ("__main__",),
+        ("cli",),
+        ("vsperf",),
+        ("run",),
+        ("report", "measure"),
+        ("sites",),
+        ("vnfs",),
+        ("dataplanes",),
+        ("host",),
+        ("traffic", "plan", "search", "store", "compare"),
+        ("spec",),
+        (OWN,),
+    ),
+    "nfvbed.dataplanes": (
+        ("catalogue",),
+        ("linux_bridge", "ovs", "vpp", "xdp", "macvtap", "sriov", "vale", "lagopus"),
+        ("ports",),
+        (OWN,),
+    ),
+    "nfvbed.dataplanes.ovs": (("dpdk", "afxdp", "kernel", "overlay"), ("switch",), ("entries",), ("steering",), (OWN,)),
+    "nfvbed.host": (("probes",), ("nics", "qemu", "testpmd"), (OWN,)),
+    "nfvbed.measure": (("telemetry",), (OWN,)),
+    "nfvbed.report": (("files",), ("page", "terminal"), ("figures", "csv"), (OWN,)),
+    "nfvbed.run": (("runner", "switching"), ("execution",), ("bench",), ("testing",), ("kinds",), (OWN,)),
+    "nfvbed.sites": (("doctor",), ("catalogue",), ("guest_node",), ("lab", "simulated"), (OWN,)),
+    "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("validate",), ("document", "model")),
+    "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
+    "nfvbed.traffic": (("simulated", "sockets"), (OWN,)),
+    "nfvbed.vnfs": (("peers", "price"), ("catalogue",), ("guest", "sockets"), ("process", "vm"), (OWN,)),
+    "nfvbed.vsperf": (("driver", "export"), ("conf",)),
+}
+"""Lines from the top down; `dashboard` will be beside `cli`."""
+PATH_IN_A_STRING = re.compile(r"nfvbed(\.\w+)+")
+"""Of a module that is imported when it is asked for: `nfvbed.vnfs.process.kernel:KernelVnf`."""
 
 
-def _imported(path):
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            yield node.module
-            if node.module == "nfvbed":
-                yield from (f"nfvbed.{alias.name}" for alias in node.names)
+@dataclass(frozen=True)
+class Import:
+    """One import of one module by another."""
+
+    source: str
+    target: str
+    place: str
+
+    def parting(self) -> tuple[str, str, str]:
+        """Give the innermost folder that both are in, and what they are, or are in, below it."""
+        ours, theirs = self.source.split("."), self.target.split(".")
+        depth = next(i for i in range(len(ours) + 1) if ours[: i + 1] != theirs[: i + 1] or i == len(ours))
+        return ".".join(ours[:depth]), _child(ours, depth), _child(theirs, depth)
+
+    def __str__(self) -> str:
+        return f"{self.place} imports {self.target}"
 
 
-def _part(module):
-    parts = module.split(".")
-    name = parts[1] if len(parts) > 1 else "__init__"
-    return name if name in LEVEL else "__init__"
+def _child(parts, depth):
+    return parts[depth] if depth < len(parts) else "__init__"
 
 
-@pytest.mark.parametrize("path", python_files("nfvbed"), ids=str)
-def test_layer_imports_only_lower_layers(path):
-    own = path.parts[1].removesuffix(".py")
-    own = OWN_PART.get(own, own)
-    wrong = []
-    for module in _imported(path):
-        if module.split(".")[0] != "nfvbed":
-            continue
-        other = _part(module)
-        allowed = other == own or LEVEL[other] > LEVEL[own] or LEVEL[own] == LEVEL[other] == BASE
-        if not allowed:
-            wrong.append(f"{own} imports {module}")
-    assert wrong == []
+def _module(path):
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {_module(path): path for path in python_files("nfvbed") if "plugin" not in path.parts}
+FOLDERS = sorted({_module(path) for path in MODULES.values() if path.name == "__init__.py"})
+
+
+def _targets(node) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        full = [f"{node.module}.{alias.name}" for alias in node.names]
+        yield from (name if name in MODULES else node.module for name in full)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        name = node.value.partition(":")[0]
+        if PATH_IN_A_STRING.fullmatch(name) and name in MODULES:
+            yield name
+
+
+def _imports() -> Iterator[Import]:
+    for module, path in MODULES.items():
+        for node in ast.walk(tree(path)):
+            assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path}:{node.lineno}: a relative import"
+            for target in _targets(node):
+                if target.split(".")[0] == "nfvbed" and target != module:
+                    # A package and its module are told apart by what is in it: `nfvbed.store` is its __init__.
+                    yield Import(module, target, f"{path}:{node.lineno}")
+
+
+IMPORTS = tuple(_imports())
+
+
+def _line(folder, child):
+    lines = ARROWS[folder]
+    named = next((number for number, names in enumerate(lines) if child in names), None)
+    return named if named is not None else next(number for number, names in enumerate(lines) if OWN in names)
+
+
+def _is_allowed(imported):
+    folder, ours, theirs = imported.parting()
+    if folder not in ARROWS or "__init__" in (ours, theirs):
+        return True  # only circles are of interest there
+    upper, lower = _line(folder, ours), _line(folder, theirs)
+    return upper < lower or (upper == lower and OWN in ARROWS[folder][upper])
+
+
+def _circle(edges):
+    """Give a circle of a graph as a list of nodes, the first one again at its end; empty where there is none."""
+    done, way = set(), []
+
+    def follow(node):
+        if node in way:
+            return [*way[way.index(node) :], node]
+        if node in done:
+            return []
+        way.append(node)
+        for further in sorted(edges.get(node, ())):
+            found = follow(further)
+            if found:
+                return found
+        way.pop()
+        done.add(node)
+        return []
+
+    return next((found for node in sorted(edges) if (found := follow(node))), [])
+
+
+@pytest.mark.parametrize("path", MODULES.values(), ids=str)
+def test_imports_run_down(path):
+    wrong = [str(one) for one in IMPORTS if one.source == _module(path) and not _is_allowed(one)]
+    assert not wrong, "runs up or aside:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_nothing_leads_back_to_where_it_began(folder):
+    edges, why = {}, {}
+    for one in IMPORTS:
+        common, ours, theirs = one.parting()
+        if common == folder and ours != theirs:
+            edges.setdefault(ours, set()).add(theirs)
+            why.setdefault((ours, theirs), str(one))
+    steps = [why[pair] for pair in pairwise(_circle(edges))]
+    assert not steps, "a circle:\n" + "\n".join(steps)
+
+
+def test_lines_name_every_folder_and_nothing_else():
+    parents = {folder.rpartition(".")[0] for folder in FOLDERS if "." in folder}
+    versions = {"nfvbed.store.migrations"}
+    """Its one folder holds the formats, which nothing imports by name."""
+    assert parents - versions == set(ARROWS)
+    for folder, lines in ARROWS.items():
+        there = {
+            module.removeprefix(f"{folder}.").split(".")[0] for module in MODULES if module.startswith(f"{folder}.")
+        }
+        named = {name for names in lines for name in names} - {OWN}
+        assert named <= there, f"{folder}: {sorted(named - there)} are not there"
+        subfolders = {name for name in there if f"{folder}.{name}" in FOLDERS}
+        assert subfolders <= named, f"{folder}: {sorted(subfolders - named)} have no line"
+
+
+C_SOURCES = [path for path in tracked() if path.parts[:2] == ("native", "nfvgen") and path.suffix in (".c", ".h")]
+DEFINITION = re.compile(r"^(?!static|typedef|#|\s|//|/\*)[\w\s\*]*?\b(\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def _code(path):
+    return NOT_CODE.sub(" ", text(path))
+
+
+def _definitions():
+    """Give the file that defines a function, by the folder of the engine that has it and its name."""
+    found = {}
+    for path in C_SOURCES:
+        if path.suffix == ".c":
+            found |= {(path.parent, name): path for name in DEFINITION.findall(_code(path))}
+    return found
+
+
+def test_functions_of_the_generator_lead_nowhere_back():
+    """A file calls into others, and none of those calls back into it, by whatever header the function is declared."""
+    defined = _definitions()
+    edges, why = {}, {}
+    for path in C_SOURCES:
+        for name in set(re.findall(r"\b\w+\b", _code(path))) if path.suffix == ".c" else ():
+            for folder in {path.parent, *(() if len(path.parts) == 3 else (path.parent.parent,))}:
+                target = defined.get((folder, name))
+                if target is not None and target != path:
+                    edges.setdefault(path, set()).add(target)
+                    why.setdefault((path, target), f"{path} uses {name} of {target}")
+    steps = [why[pair] for pair in pairwise(_circle(edges))]
+    assert not steps, "a circle:\n" + "\n".join(steps)
+
+
+def test_headers_of_the_generator_lead_nowhere_back():
+    edges = {path: set() for path in C_SOURCES}
+    for path in C_SOURCES:
+        for name in INCLUDE.findall(text(path)):
+            near = [folder / name for folder in (path.parent, path.parent.parent) if folder / name in edges]
+            edges[path] |= set(near[:1])
+    circle = [str(path) for path in _circle(edges)]
+    assert not circle, "a circle: " + " includes ".join(circle)

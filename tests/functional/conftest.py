@@ -11,13 +11,12 @@ import uuid
 from pathlib import Path
 
 import again
-import nfvbed.sites.catalogue
-import nfvbed.sites.with_vnfs
 import pytest
 from lab_host import MARK, ROOT, assert_back_to, left_as_found, run, snapshot
 from xdp_driver import Generator, Namespace, start_relay
 
-from nfvbed.spec.loader import Project
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.sites.catalogue import open_lab, open_site
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -98,7 +97,7 @@ def _mark():
 
 def lab_of_project():
     """The site's file and the root, as sites are opened with."""
-    project = Project()
+    project = open_project()
     return project.load_site("lab"), project.root
 
 
@@ -106,7 +105,7 @@ def lab_of_project():
 def _lab(monkeypatch, mark):
     """The lab, without VNFs; the host is as before after the test."""
     monkeypatch.setenv(MARK, mark)
-    with left_as_found(nfvbed.sites.catalogue.open_site(*lab_of_project()), mark) as site:
+    with left_as_found(open_lab(*lab_of_project()), mark) as site:
         yield site
 
 
@@ -114,7 +113,7 @@ def _lab(monkeypatch, mark):
 def _lab_with_vnfs(monkeypatch, mark):
     """The lab as commands open it, whose deployments have VNFs; the host is as before after the test."""
     monkeypatch.setenv(MARK, mark)
-    with left_as_found(nfvbed.sites.with_vnfs.open_site(*lab_of_project()), mark) as site:
+    with left_as_found(open_site(*lab_of_project()), mark) as site:
         yield site
 
 

@@ -1,11 +1,11 @@
 """What the project declares, as tests change it: variants with other options, and the VNF vloop."""
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import VnfKind
-from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
-PROJECT = Project()
+PROJECT = open_project()
 
 
 def variant(name: str, **options: object) -> Variant:

@@ -8,6 +8,7 @@ import time
 from importlib import import_module
 
 from nfvbed.dataplanes import catalogue
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
@@ -16,8 +17,7 @@ from nfvbed.host.entries import LinkEntry
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Readiness, Support
-from nfvbed.sites.catalogue import open_site
-from nfvbed.spec.loader import Project
+from nfvbed.sites.catalogue import open_lab
 from nfvbed.spec.variant import Variant
 
 HOST_LINK = "nfvbedt0"
@@ -70,8 +70,8 @@ def main(action: str, *arguments: str) -> None:
         verb, *rest = arguments
         import_module(f"nfvbed.cli.{verb}").command.main(rest, standalone_mode=False)
         return
-    project = Project()
-    site = open_site(project.load_site("lab"), project.root)
+    project = open_project()
+    site = open_lab(project.load_site("lab"), project.root)
     print("started", flush=True)
     deployment = site.deploy(project.load_variant("linux-bridge"), "p2p")
     print("deployed", flush=True)

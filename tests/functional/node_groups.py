@@ -11,10 +11,10 @@ import sys
 import node_proofs
 from lab_host import MARK, ROOT, assert_back_to, snapshot
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.vpp import binaries
 from nfvbed.sites.guest_node.node import Program
 from nfvbed.sites.guest_node.session import guest_node
-from nfvbed.spec.loader import Project
 
 PATIENCE = "6"
 """Times that time-outs are stretched by: the processor is emulated."""
@@ -39,7 +39,7 @@ def booted(site, mark):
     """Boot a site's node; gives what makes proofs in it. The host is as before afterwards."""
     os.environ[MARK] = mark
     before = snapshot(mark)
-    project = Project()
+    project = open_project()
     with guest_node(project.load_site(site), project.root) as node:
 
         def prove(names, timeout_s):

@@ -15,10 +15,11 @@ import node_proofs_cables as cables
 import node_proofs_sriov as sriov
 from disturbed import retried, send_enough
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.host.identity import this_node
 from nfvbed.records import QualityWarning, Readiness
-from nfvbed.sites.with_vnfs import open_site
+from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
@@ -28,7 +29,7 @@ from nfvbed.traffic.generator import TrafficRequest
 FRAMES = 100
 ATTEMPTS = 20
 REQUEST = TrafficRequest(duration_ns=20_000_000_000, frame_size=64, rate_pps=200, frames=FRAMES, learning_frames=3)
-PROJECT = Project()
+PROJECT = open_project()
 
 
 def frames_pass(site, variant_name, topology, use=None):

@@ -28,9 +28,8 @@ SIZES = (64, 1518)
 HOLD = """
 import sys, time
 from nfvbed.host.identity import this_node
-from nfvbed.sites.with_vnfs import open_site
-from nfvbed.spec.loader import Project
-project = Project()
+from nfvbed.sites.catalogue import open_site
+project = open_project()
 site = open_site(project.load_site(this_node().site), project.root)
 site.deploy(project.load_variant(sys.argv[1]), "p2p")
 print("deployed", flush=True)

@@ -6,11 +6,11 @@ import pytest
 from disturbed import retried
 from lab_host import assert_back_to, snapshot
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import Readiness
-from nfvbed.sites.with_vnfs import open_site
-from nfvbed.spec.loader import Project
+from nfvbed.sites.catalogue import open_site
 
-PROJECT = Project()
+PROJECT = open_project()
 
 
 def traced(ask, variant):

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from lab_host import ROOT
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.facts import host_facts
 from nfvbed.host.topology import read_topology
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset, QualityWarning, Readiness
-from nfvbed.spec.loader import Project
 from nfvbed.traffic.generator import TrafficRequest
 
 REQUEST = TrafficRequest(duration_ns=50_000_000, frame_size=64)
@@ -18,7 +18,7 @@ FAR_TOO_MUCH_MIB = 64 * 1024 * 1024
 
 
 def test_fewer_hugepages_than_asked_for_are_a_doubt_about_every_trial(lab):
-    variant = Project(ROOT).load_variant("ovs-dpdk").model_copy(update={"hugepages_mib": FAR_TOO_MUCH_MIB})
+    variant = open_project(ROOT).load_variant("ovs-dpdk").model_copy(update={"hugepages_mib": FAR_TOO_MUCH_MIB})
     support = lab.probe(variant)
     assert support.readiness is Readiness.DEGRADED
     assert "hugepages" in support.reason and support.fix

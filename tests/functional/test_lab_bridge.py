@@ -7,21 +7,21 @@ import time
 import pytest
 from disturbed import PATIENCE_S, pass_all, retried
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import InternalError, SwitchDiedError
 from nfvbed.host.namespaces import inside
 from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role
-from nfvbed.sites.catalogue import open_site
-from nfvbed.spec.loader import Project
+from nfvbed.sites.catalogue import open_lab
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
+PROJECT = open_project()
 FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(46)
 """From g0 to g1, of the EtherType for experiments."""
 
 
 @pytest.fixture
 def site():
-    opened = open_site(PROJECT.load_site("lab"), PROJECT.root)
+    opened = open_lab(PROJECT.load_site("lab"), PROJECT.root)
     yield opened
     opened.close()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from disturbed import death_of, each_is_counted_once, pass_all
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.database import PortRequest
@@ -22,11 +23,10 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, Readiness, Role
 from nfvbed.spec.layout import layout
-from nfvbed.spec.loader import Project
 from nfvbed.spec.site import ArrangementSpec
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
+PROJECT = open_project()
 FRAMES = 2000
 REQUEST = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=10_000, frames=FRAMES, learning_frames=1)
 SYSTEM_PLACES = ("/run/openvswitch", "/etc/openvswitch", "/var/log/openvswitch", "/var/lib/openvswitch")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from disturbed import pass_all
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs import rxq
 from nfvbed.dataplanes.wiring import port_numbers
 from nfvbed.errors import UnsupportedError
@@ -13,11 +14,10 @@ from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
-from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
+PROJECT = open_project()
 REQUEST = TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=2_000, frames=400, learning_frames=1)
 
 

@@ -9,15 +9,15 @@ import pytest
 from disturbed import PATIENCE_S, retried
 from hdrh.histogram import HdrHistogram
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, GeneratorError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trace import run_trace
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import CellRole, Preset, Role, TrialRecord
-from nfvbed.spec.loader import Project
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
+PROJECT = open_project()
 PACED = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=10_000)
 WARM_UP = TrafficRequest(duration_ns=50_000_000, frame_size=64, rate_pps=10_000)
 VARIANTS = ("linux-bridge", "ovs-dpdk")

@@ -3,14 +3,14 @@
 import pytest
 from disturbed import retried
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import CellRole, Preset
-from nfvbed.spec.loader import Project
 from nfvbed.traffic.generator import TrafficRequest
 
-PROJECT = Project()
+PROJECT = open_project()
 WARM_UP = TrafficRequest(duration_ns=50_000_000, frame_size=64, rate_pps=10_000)
 WATCHED = TrafficRequest(duration_ns=2_500_000_000, frame_size=64, rate_pps=20_000, timeline_ns=1_000_000)
 AFTERWARDS = TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=10_000)

@@ -16,16 +16,18 @@ from disturbed import PATIENCE_S
 from lab_host import MARK, assert_back_to, snapshot
 from onos_double import PASSWORD, OnosDouble
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs import openflow
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
 from nfvbed.dataplanes.ovs.instance import OvsInstance
 from nfvbed.dataplanes.ovs.steering import controller
+from nfvbed.dataplanes.ovs.steering.catalogue import steering
 from nfvbed.dataplanes.ovs.steering.onos import PROCESS as RELAY
 from nfvbed.dataplanes.ovs.steering.onos import device_id
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, SwitchCable, path_rules
-from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, check_forwarding, installed, steering
+from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, check_forwarding, installed
 from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.host import links
@@ -33,12 +35,11 @@ from nfvbed.host.arrangement import resolve
 from nfvbed.host.namespaces import inside
 from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace
-from nfvbed.sites.catalogue import open_site
-from nfvbed.spec.loader import Project
+from nfvbed.sites.catalogue import open_lab
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.site import ArrangementSpec
 
-PROJECT = Project()
+PROJECT = open_project()
 PORTS = {"p0": 1, "p1": 2, "v0p0": 3, "v0p1": 4, "v1p0": 5, "v1p1": 6}
 CHAIN = SteeringPath(PORTS, (SwitchCable("p0", "v0p0"), SwitchCable("v0p1", "v1p0"), SwitchCable("v1p1", "p1")))
 PARALLEL = SteeringPath(
@@ -60,7 +61,7 @@ def standing():
     with pytest.MonkeyPatch.context() as patch:
         mark = f"steering-{os.getpid()}"
         patch.setenv(MARK, mark)
-        site = open_site(PROJECT.load_site("lab"), PROJECT.root)
+        site = open_lab(PROJECT.load_site("lab"), PROJECT.root)
         # With the host lock held, what appears and disappears is ours.
         site.begin()
         before = snapshot(mark)

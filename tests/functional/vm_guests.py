@@ -7,17 +7,17 @@ from pathlib import Path
 
 from disturbed import PATIENCE_S
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
 from nfvbed.host.qemu.binaries import locate
 from nfvbed.records import PortKind, VnfKind, VnfPort
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import ImageSpec, ReadinessSpec, VnfChoice
 from nfvbed.vnfs.vm.monitor import Monitor
 from nfvbed.vnfs.vnf import VnfPlacement
 
-PROJECT = Project()
+PROJECT = open_project()
 VLOOP = PROJECT.root / "images/vloop.qcow2"
 READY_S = 120
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.linux_bridge.fdb import BridgeLearning
 from nfvbed.dataplanes.linux_bridge.guest_probe import probe_guests
 from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
 from nfvbed.dataplanes.ports import kernel_links, veth
@@ -16,6 +17,7 @@ from nfvbed.dataplanes.ports.kernel_cores import place
 from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import EMULATED_CARDS, queues_of, require_vnf
 from nfvbed.errors import SwitchDiedError, UnsupportedError
 from nfvbed.host import coredistance, links, napi
@@ -119,6 +121,20 @@ class LinuxBridge(DataPlane):
             versions={"linux": platform.release()},
             steps=steps.done,
         )
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """None: it has the addresses that it learns."""
+        raise TableNotApplicable(
+            "a bridge forwards by the addresses it learns: address-caching measures those; routes need a VNF that"
+            " routes (topology pvp, forwarding: router)"
+        )
+
+    def _learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """The bridge's."""
+        options = options_of(variant, LinuxBridgeOptions)
+        if not options.learning:
+            raise TableNotApplicable("this bridge does not learn (learning: false): it floods every frame")
+        return BridgeLearning(deployment.control["switch_netns"], deployment.control["bridge"], options.fdb_max_learned)
 
     def verify(self, deployment: Deployment) -> None:
         """Check that bridges and links are there and up, and that their threads live."""

@@ -6,9 +6,8 @@ from pathlib import Path
 from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import Rule, UdpSource
-from nfvbed.dataplanes.ovs.steering.path import path_rules
+from nfvbed.dataplanes.ovs.steering.path import path_rules, steering_path
 from nfvbed.dataplanes.tables import Filling, ForwardingTable, TableNotApplicable, share_out
-from nfvbed.dataplanes.wiring import steering_path
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.spec.layout import layout

@@ -2,12 +2,15 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 from nfvbed.dataplanes.ovs.binaries import locate
-from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
+from nfvbed.errors import NfvbedError, PrerequisiteError
 from nfvbed.host.hugepages import MORE_PAGES
 from nfvbed.host.native import native_binary
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.probes.findings import VersionFinding
+from nfvbed.host.probes.software import absent, asked
+from nfvbed.host.workspace import try_memory
 from nfvbed.patience import patient
 from nfvbed.records import Readiness, Support
 from nfvbed.spec.variant import Variant
@@ -62,24 +65,10 @@ def run_version(program: str) -> None:
         )
 
 
-def try_memory(hugepages_mib: int, least_mib: int | None = None) -> bool:
-    """Set hugepages aside and give them back.
-
-    Args:
-        hugepages_mib: wanted.
-        least_mib: what will do; None: all of it.
-
-    Returns:
-        Whether there are fewer than wanted.
-
-    Raises:
-        PrerequisiteError: there are too few.
-    """
-    workspace = Workspace.create()
+def probe_ovs(root: Path) -> VersionFinding:
+    """Ask the Open vSwitch that a deployment would use for its version."""
     try:
-        workspace.hugepages(hugepages_mib, least_mib=least_mib)
-        return workspace.short_of_hugepages
-    except OSError as failure:
-        raise DeployError("hugepages cannot be set aside", observed=str(failure)) from failure
-    finally:
-        workspace.close()
+        path = str(locate(root).vswitchd)
+    except PrerequisiteError as error:
+        return absent("Open vSwitch", error.observed or error.what, error.fix or "make setup")
+    return asked("Open vSwitch", [path, "--version"], "make clean setup")

@@ -5,21 +5,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, SwitchReader
 from nfvbed.dataplanes.ovs import openflow, reading
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.controller import BridgeController
+from nfvbed.dataplanes.ovs.entries import OvsEntries
+from nfvbed.dataplanes.ovs.fdb import OvsLearning
 from nfvbed.dataplanes.ovs.instance import SWITCH, OvsInstance
 from nfvbed.dataplanes.ovs.options import OvsOptions
-from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering, steering, wait_for_forwarding
+from nfvbed.dataplanes.ovs.steering.catalogue import steering
+from nfvbed.dataplanes.ovs.steering.path import steering_path
+from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering, wait_for_forwarding
+from nfvbed.dataplanes.ovs.telemetry import OvsReader
 from nfvbed.dataplanes.reset import ResetReport
-from nfvbed.dataplanes.wiring import port_numbers, require_vnf, steering_path
+from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
+from nfvbed.dataplanes.wiring import port_numbers, require_vnf
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, GeneratorPort, Hop, QualityWarning, SwitchCounters, VnfPort, WorkThread
+from nfvbed.records import Deployment, GeneratorPort, Hop, QualityWarning, Role, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant, options_of
 
 BRIDGE = "br0"
 VNF_PORT_MIB = 64
@@ -102,6 +109,21 @@ class OvsSwitch(DataPlane):
             return
         self._steerings[deployment.id] = writer = steering(kind, request.onos)
         steps.add(writer.set_up(bridge, steering_path(request.layout)).steps)
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """Its OpenFlow rules."""
+        return OvsEntries(deployment)
+
+    def _learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """What the action NORMAL learns."""
+        if options_of(variant, OvsOptions).flows != NORMAL:
+            raise TableNotApplicable("static rules forward from port to port, whatever the addresses (flows: normal)")
+        return OvsLearning(deployment.control)
+
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+        """Its poll-mode threads and their receive queues; None where none polls."""
+        polls = any(thread.polling for thread in deployment.threads if thread.role is Role.SWITCH)
+        return OvsReader(Path(deployment.control["unixctl"]), duration_s) if polls else None
 
     def verify(self, deployment: Deployment) -> None:
         """Check that ovs-vswitchd lives, and what writes its rules."""

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ovs.probe import try_memory
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
 from nfvbed.host.processes import ManagedProcess, check_alive
 from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace import Workspace, try_memory
 from nfvbed.patience import patient
 from nfvbed.records import (
     NOT_SEPARABLE,

@@ -7,7 +7,8 @@ from pathlib import Path
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.reset import ResetReport
-from nfvbed.dataplanes.sriov import functions, representors, reset, vfs
+from nfvbed.dataplanes.sriov import choice, functions, representors, reset, vfs
+from nfvbed.dataplanes.sriov.choice import choose
 from nfvbed.dataplanes.sriov.functions import FunctionRecord
 from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.dataplanes.sriov.plan import FunctionPlan, cables, plan_functions
@@ -17,7 +18,7 @@ from nfvbed.errors import InternalError, NfvbedError, SwitchDiedError, Unsupport
 from nfvbed.host import links
 from nfvbed.host.generator import DESTINATION_MACS
 from nfvbed.host.nics import mellanox, netdevs
-from nfvbed.host.nics.pf import PfPort, choose, discover
+from nfvbed.host.nics.pf import PfPort, discover
 from nfvbed.host.nics.vfio import vfio_reason
 from nfvbed.host.timing import Steps
 from nfvbed.host.topology import read_topology
@@ -170,7 +171,7 @@ class _Spaces:
 
 def _check(options: SriovOptions, chosen: PfPort, plans: tuple[FunctionPlan, ...]) -> None:
     wanted = max(options.functions or 0, len(plans))
-    mellanox.check(options, chosen, len(plans))
+    choice.check(options, chosen, len(plans))
     if options.functions is not None and options.functions < len(plans):
         raise UnsupportedError(
             f"the topology needs {len(plans)} virtual functions",

@@ -5,21 +5,24 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ovs.probe import try_memory
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, SwitchReader
 from nfvbed.dataplanes.ports.veth_probe import probe_veth
 from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.vpp import binaries, interfaces, reading
 from nfvbed.dataplanes.vpp import ports as vpp_ports
 from nfvbed.dataplanes.vpp.api import VppApi
 from nfvbed.dataplanes.vpp.busy import BusyMeter
+from nfvbed.dataplanes.vpp.fdb import VppLearning
 from nfvbed.dataplanes.vpp.instance import SWITCH, VppInstance
 from nfvbed.dataplanes.vpp.interfaces import Graph
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.vpp.ports import VppPorts
+from nfvbed.dataplanes.vpp.routes import VppRoutes
 from nfvbed.dataplanes.vpp.runtime import runtime_of
 from nfvbed.dataplanes.vpp.startup import CARD_PLUGIN, STATISTICS_SOCKET, CardPort, StartupSettings
 from nfvbed.dataplanes.vpp.statistics import Entries, Statistics
+from nfvbed.dataplanes.vpp.telemetry import VppReader
 from nfvbed.dataplanes.wiring import require_vnf
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError, UnsupportedError
 from nfvbed.host import napi
@@ -29,7 +32,7 @@ from nfvbed.host.nics import take
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.topology import read_topology
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace import Workspace, try_memory
 from nfvbed.patience import patient
 from nfvbed.records import Deployment, Hop, PortKind, Readiness, Support, SwitchCounters, WorkThread
 from nfvbed.spec.variant import Variant, options_of
@@ -140,6 +143,21 @@ class Vpp(DataPlane):
             doubts=take.doubts(ports.nics, settings.worker_cores, topology),
         )
         return deployment.model_copy(update={"threads": (*ports.threads, *self._workers(deployment))})
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """Routes, in place of joining the ports at layer 2."""
+        return VppRoutes(deployment, options_of(variant, VppOptions))
+
+    def _learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """A bridge domain's."""
+        options = options_of(variant, VppOptions)
+        if options.forwarding != "bridge-domain":
+            raise TableNotApplicable("a cross-connect looks no address up (forwarding: bridge-domain learns them)")
+        return VppLearning(deployment, options.mac_table_size)
+
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+        """Its graph nodes."""
+        return VppReader(Path(deployment.control["statistics"]))
 
     def verify(self, deployment: Deployment) -> None:
         """Check that VPP lives and answers on its API."""

@@ -11,6 +11,8 @@ import subprocess
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host.probes.findings import VersionFinding
+from nfvbed.host.probes.software import absent, asked
 
 VPP_VARIABLE = "VPP_BIN"
 INSTALL = (
@@ -76,3 +78,12 @@ def version(program: Path) -> str:
         observed = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
         raise PrerequisiteError("VPP does not run", where=str(program), observed=observed, fix=INSTALL)
     return found.group()
+
+
+def probe_vpp() -> VersionFinding:
+    """Look for VPP where VPP_BIN says, or on PATH. nfvbed does not bring it."""
+    try:
+        path = str(locate())
+    except PrerequisiteError as error:
+        return absent("VPP", error.observed, error.fix)
+    return asked("VPP", [path, "--version"], f"name a working program in {VPP_VARIABLE}")

@@ -1,29 +1,11 @@
-"""What is particular to Mellanox (NVIDIA) cards: drivers that stay, and ConnectX-3's functions by module options.
+"""What is particular to Mellanox (NVIDIA) cards: DPDK drives them beside the kernel's driver ("bifurcated").
 
-A ConnectX-3 (mlx4_core) has its functions from the moment its driver is loaded, by the options `num_vfs`,
-`port_type_array` and `probe_vf`; it has both ports at one PCI address; and its driver knows no trust. Later ones
-(mlx5_core) are configured as others are. DPDK drives all of them beside the kernel's driver ("bifurcated").
-Source: mlx4_core's and mlx5_core's own descriptions of options (modinfo), DPDK's guides of mlx4 and mlx5.
+Source: DPDK's guides of mlx4 and mlx5.
 """
 
-from pathlib import Path
-
-from nfvbed.dataplanes.sriov.options import SriovOptions
-from nfvbed.errors import UnsupportedError
-from nfvbed.host.nics.pf import SYSFS, PfPort, PhysicalFunction
-from nfvbed.records import Record
+from nfvbed.host.nics.pf import PfPort, PhysicalFunction
 
 VENDOR = 0x15B3
-_CONNECTX3_DRIVER = "mlx4_core"
-MODULE_FILE = Path("/etc/modprobe.d/nfvbed-mlx4.conf")
-
-
-class Mlx4Options(Record):
-    """The options that mlx4_core was loaded with; empty: not given, or not shown."""
-
-    num_vfs: str = ""
-    port_type_array: str = ""
-    probe_vf: str = ""
 
 
 def keeps_kernel_driver(function: PhysicalFunction) -> bool:
@@ -31,63 +13,6 @@ def keeps_kernel_driver(function: PhysicalFunction) -> bool:
     return function.vendor == VENDOR
 
 
-def is_connectx3(function: PhysicalFunction) -> bool:
-    """Whether its functions come from module options."""
-    return function.driver == _CONNECTX3_DRIVER
-
-
-def read_module_options(sysfs: Path = SYSFS) -> Mlx4Options:
-    """Give the options that the loaded driver shows."""
-    folder = sysfs / "module" / _CONNECTX3_DRIVER / "parameters"
-    values = {key: (folder / key) for key in Mlx4Options.model_fields}
-    return Mlx4Options(**{key: path.read_text().strip() for key, path in values.items() if path.exists()})
-
-
-def module_file(functions: int, ports: int) -> str:
-    """Give the content of a file in /etc/modprobe.d that makes so many functions on all ports, both of type Ethernet.
-
-    `num_vfs=a,b,c` is functions on port 1 alone, on port 2 alone, on both; a card with one port takes one number.
-    """
-    numbers = f"{functions}" if ports < 2 else f"0,0,{functions}"
-    return f"options mlx4_core num_vfs={numbers} port_type_array={','.join(['2'] * max(ports, 1))} probe_vf={numbers}\n"
-
-
-def check(options: SriovOptions, chosen: PfPort, needed: int, sysfs: Path = SYSFS) -> None:
-    """Refuse what a ConnectX-3 cannot do, or not before its driver is loaded anew.
-
-    Raises:
-        UnsupportedError: with the exact content of the file that mends it, where one does.
-    """
-    function = chosen.function
-    if not is_connectx3(function):
-        return
-    asked = [options.settings, *options.ports.values()]
-    if any(one.trust is not None for one in asked):
-        raise UnsupportedError(
-            "a ConnectX-3 has no trust of virtual functions",
-            where=f"{function.address} ({_CONNECTX3_DRIVER})",
-            observed="its driver has no such setting (ndo_set_vf_trust)",
-            fix="leave trust out of the variant's settings",
-        )
-    if options.embedded_switch == "switchdev":
-        raise UnsupportedError(
-            "a ConnectX-3 has no representors", where=function.address, fix="embedded_switch: legacy"
-        )
-    if function.num_vfs < needed:
-        raise UnsupportedError(
-            f"a ConnectX-3 has its virtual functions from its driver's options, and {needed} are needed",
-            where=f"{function.address}, module {_CONNECTX3_DRIVER}",
-            observed=f"{function.num_vfs} functions; loaded with {_shown(read_module_options(sysfs))}",
-            fix=f"write into {MODULE_FILE}: {module_file(needed, len(function.ports)).strip()}; then load the driver "
-            "anew (its ports go down): modprobe -r mlx4_en mlx4_ib mlx4_core; modprobe mlx4_core",
-        )
-
-
 def dpdk_device(address: str, chosen: PfPort, mac: str) -> str:
     """Give DPDK's name for a function: its PCI address, and on cards with several ports at one address the MAC too."""
     return f"{address},class=eth,mac={mac}" if len(chosen.function.ports) > 1 else address
-
-
-def _shown(options: Mlx4Options) -> str:
-    given = {key: value for key, value in options.model_dump().items() if value}
-    return ", ".join(f"{key}={value}" for key, value in given.items()) or "none of num_vfs, port_type_array, probe_vf"

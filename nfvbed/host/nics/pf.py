@@ -1,13 +1,10 @@
-"""Physical functions: what sysfs says of network cards that can have virtual functions, and the choice of one port.
+"""Physical functions: what sysfs says of network cards that can have virtual functions.
 
 Source: Documentation/ABI/testing/sysfs-bus-pci (sriov_totalvfs, sriov_numvfs, numa_node), sysfs-class-net (dev_port).
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 
-from nfvbed.dataplanes.sriov.options import SriovOptions
-from nfvbed.errors import UnsupportedError
 from nfvbed.host import rebind
 from nfvbed.records import Record
 
@@ -70,48 +67,6 @@ def discover(sysfs: Path = SYSFS) -> tuple[PhysicalFunction, ...]:
     bus = sysfs / "bus/pci/devices"
     addresses = sorted(path.name for path in bus.iterdir()) if bus.is_dir() else []
     return tuple(_read(address, sysfs) for address in addresses if _is_physical(bus / address))
-
-
-def choose(options: SriovOptions, functions: Iterable[PhysicalFunction]) -> PfPort:
-    """Choose the port that a variant names, or the only one there is.
-
-    Raises:
-        UnsupportedError: there is none, or more than one fits.
-    """
-    known = tuple(functions)
-    if not known:
-        raise UnsupportedError(
-            "no network card here can have virtual functions",
-            where="/sys/bus/pci/devices",
-            observed="no network device with sriov_totalvfs above 0",
-            fix=NO_CARD_FIX,
-        )
-    pairs = [PfPort(function=function, port=port) for function in known for port in function.ports]
-    fitting = [pair for pair in pairs if _fits(options, pair)]
-    if len(fitting) == 1:
-        return fitting[0]
-    there = ", ".join(f"{p.function.address} {p.port.name} {p.port.mac}" for p in pairs)
-    there = there or ", ".join(f"{f.address} ({f.driver or 'no driver'}) without a network device" for f in known)
-    raise UnsupportedError(
-        "several ports fit the variant" if fitting else "no port fits the variant",
-        where=_asked(options),
-        observed=there,
-        fix="name one of these: pf_address, pf_interface or pf_mac among the options of the variant's file,"
-        " or of an experiment's `altered` variant",
-    )
-
-
-def _fits(options: SriovOptions, pair: PfPort) -> bool:
-    asked = (options.pf_address, options.pf_interface, options.pf_mac)
-    has = (pair.function.address, pair.port.name, pair.port.mac)
-    return all(one is None or one == other for one, other in zip(asked, has, strict=True))
-
-
-def _asked(options: SriovOptions) -> str:
-    named = {"pf_address": options.pf_address, "pf_interface": options.pf_interface, "pf_mac": options.pf_mac}
-    return (
-        ", ".join(f"{key}: {value}" for key, value in named.items() if value) or "no pf_address, pf_interface, pf_mac"
-    )
 
 
 def _is_physical(folder: Path) -> bool:

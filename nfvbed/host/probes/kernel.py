@@ -1,23 +1,8 @@
-"""Probes of the kernel: openvswitch module, namespaces, control groups, threaded NAPI."""
+"""Probes of the kernel: namespaces, control groups, threaded NAPI."""
 
 from nfvbed.host.probes.commands import ask
 from nfvbed.host.probes.findings import Finding, State
 from nfvbed.host.probes.host import RECORDED, Host
-
-
-def probe_openvswitch(host: Host) -> Finding:
-    """Find the kernel's Open vSwitch datapath: loaded, or loadable."""
-    topic, probed = "openvswitch module", "looked in /sys/module, asked modprobe without loading"
-    if host.exists("sys/module/openvswitch"):
-        return Finding(topic=topic, state=State.PRESENT, summary="loaded", probed=probed)
-    fix = "boot a kernel with CONFIG_OPENVSWITCH (Debian's own has it as a module)"
-    release = host.text("proc/sys/kernel/osrelease") or "unknown"
-    if not host.live:
-        return Finding(topic=topic, state=State.UNKNOWN, summary="not loaded", probed=RECORDED, fix=fix)
-    answer = ask(["modprobe", "-n", "openvswitch"])
-    if answer is not None and answer[0] == 0:
-        return Finding(topic=topic, state=State.PRESENT, summary="can be loaded", probed=probed)
-    return Finding(topic=topic, state=State.ABSENT, summary=f"kernel {release} has none", probed=probed, fix=fix)
 
 
 def probe_namespaces(host: Host) -> Finding:

@@ -1,17 +1,14 @@
-"""Probes of programs: DPDK, Open vSwitch, VPP, QEMU and nfvbed's own generator."""
+"""Probes of programs: DPDK, QEMU and nfvbed's own generator; those of data planes are in their rooms."""
 
 import re
 import shutil
 from pathlib import Path
 
-from nfvbed.dataplanes.ovs.binaries import locate
-from nfvbed.dataplanes.vpp.binaries import VPP_VARIABLE
-from nfvbed.dataplanes.vpp.binaries import locate as locate_vpp
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.native import native_binary
 from nfvbed.host.probes.commands import ask
 from nfvbed.host.probes.findings import State, VersionFinding
-from nfvbed.host.qemu.binaries import locate as locate_qemu
+from nfvbed.host.qemu.binaries import locate
 
 
 def probe_dpdk() -> VersionFinding:
@@ -31,31 +28,13 @@ def probe_dpdk() -> VersionFinding:
     )
 
 
-def probe_ovs(root: Path) -> VersionFinding:
-    """Ask the Open vSwitch that a deployment would use for its version."""
-    try:
-        path = str(locate(root).vswitchd)
-    except PrerequisiteError as error:
-        return _absent("Open vSwitch", error.observed or error.what, error.fix or "make setup")
-    return _asked("Open vSwitch", [path, "--version"], "make clean setup")
-
-
-def probe_vpp() -> VersionFinding:
-    """Look for VPP where VPP_BIN says, or on PATH. nfvbed does not bring it."""
-    try:
-        path = str(locate_vpp())
-    except PrerequisiteError as error:
-        return _absent("VPP", error.observed, error.fix)
-    return _asked("VPP", [path, "--version"], f"name a working program in {VPP_VARIABLE}")
-
-
 def probe_qemu(root: Path) -> VersionFinding:
     """Ask the QEMU that virtual machines would run in for its version."""
     try:
-        binaries = locate_qemu(root)
+        binaries = locate(root)
         version = binaries.version
     except PrerequisiteError as error:
-        return _absent("QEMU", error.observed or error.what, error.fix)
+        return absent("QEMU", error.observed or error.what, error.fix)
     return VersionFinding(
         topic="QEMU",
         state=State.PRESENT,
@@ -71,15 +50,17 @@ def probe_nfvgen(root: Path) -> VersionFinding:
     try:
         path = native_binary("nfvgen", root)
     except PrerequisiteError as error:
-        return _absent("nfvgen", error.observed or error.what, error.fix)
-    return _asked("nfvgen", [str(path), "--version"], "make build")
+        return absent("nfvgen", error.observed or error.what, error.fix)
+    return asked("nfvgen", [str(path), "--version"], "make build")
 
 
-def _absent(topic: str, observed: str, fix: str) -> VersionFinding:
+def absent(topic: str, observed: str, fix: str) -> VersionFinding:
+    """Say of a program that it was not found."""
     return VersionFinding(topic=topic, state=State.ABSENT, summary=observed, probed="looked for the program", fix=fix)
 
 
-def _asked(topic: str, argv: list[str], fix: str) -> VersionFinding:
+def asked(topic: str, argv: list[str], fix: str) -> VersionFinding:
+    """Ask a program for its version; one that does not answer works to a limited extent."""
     answer = ask(argv)
     first = answer[1].splitlines()[0] if answer and answer[1] else ""
     version = re.search(r"\d+\.\d+[\w.~-]*", first)

@@ -7,29 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
+from nfvbed.dataplanes.dataplane import SwitchReader
 from nfvbed.measure.procfs import ThreadId
 from nfvbed.measure.telemetry.perf import PerfCounters
 from nfvbed.measure.telemetry.threads import ThreadLook, ThreadUse, look, used
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes, traced_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
-from nfvbed.results import MeasuredRow
 
 _OPTION = "CONFIG_IRQ_TIME_ACCOUNTING="
-
-
-class SwitchReader(Protocol):
-    """Reads a switch's own counters around a trial."""
-
-    def start(self) -> None:
-        """Take the first reading."""
-
-    def stop(self) -> None:
-        """Take the second one."""
-
-    def rows(self) -> tuple[MeasuredRow, ...]:
-        """Give what was counted in between."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from nfvbed.compare.chains import HALF, Chain
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, row_labels, run_label
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.labels import row_labels, run_label
 
 PANEL: Final = 440
 MARGIN: Final = 70

@@ -9,7 +9,8 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.loads import newest_tests
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, row_labels, run_label
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.labels import row_labels, run_label
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, TablePayload
 
 PANEL: Final = 400

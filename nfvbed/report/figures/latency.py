@@ -8,7 +8,8 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import loads, short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, row_labels, run_label
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.labels import row_labels, run_label
 
 PANEL: Final = 440
 MARGIN: Final = 90

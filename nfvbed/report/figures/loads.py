@@ -8,7 +8,8 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, labels_of, row_labels
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.labels import labels_of, row_labels
 from nfvbed.results import ResultKind
 
 PANEL: Final = 440

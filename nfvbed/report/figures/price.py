@@ -7,7 +7,8 @@ import altair as alt
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width, row_labels, run_label
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width
+from nfvbed.report.labels import row_labels, run_label
 
 LABEL_WIDTH: Final = 50
 LEGEND: Final = (

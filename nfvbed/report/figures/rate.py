@@ -9,17 +9,8 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole
 from nfvbed.report import wording
 from nfvbed.report.captions import interval_words, short_caption
-from nfvbed.report.figures.theme import (
-    DASHED,
-    WIDTH,
-    Spec,
-    color_scale,
-    finish,
-    fluid,
-    label_width,
-    row_labels,
-    run_label,
-)
+from nfvbed.report.figures.theme import DASHED, WIDTH, Spec, color_scale, finish, fluid, label_width
+from nfvbed.report.labels import row_labels, run_label
 
 STRIPES: Final = 48
 BAND: Final = 34

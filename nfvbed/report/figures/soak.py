@@ -9,7 +9,8 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.loads import newest_tests
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, labels_of, row_labels
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.labels import labels_of, row_labels
 from nfvbed.results import ResultKind
 
 PANEL: Final = 420

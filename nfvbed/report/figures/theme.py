@@ -5,8 +5,6 @@ from typing import Any, Final
 
 import altair as alt
 
-from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report import wording
 
 PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6D3B", "#7A7A7A")
@@ -99,23 +97,3 @@ def _wrapped(text: str, width: int = 135) -> list[str]:
             line = ""
         line = f"{line} {word}".strip()
     return [*lines, line]
-
-
-def run_label(variant: str, run: str, *, several: bool) -> str:
-    """Name a row; the run is added where there are several."""
-    return f"{variant} ({wording.short_run(run)})" if several else variant
-
-
-def row_labels(comparison: Comparison) -> list[str]:
-    """Name all rows, in their order: every figure gives them the same colours."""
-    several = len(comparison.runs) > 1
-    return [run_label(row.variant, row.run, several=several) for row in comparison.rows]
-
-
-def labels_of(test: MeasuredTest, *, several: bool) -> dict[str, Any]:
-    """Name a test: its variant (as `run_label`), its traffic point, and what it is called."""
-    return {
-        "variant": run_label(test.variant, test.run, several=several),
-        "point": wording.row_point(test),
-        "test": test.result.test,
-    }

@@ -14,9 +14,9 @@ from nfvbed.report import wording
 from nfvbed.report.answer import Answer, sentence
 from nfvbed.report.captions import host_lines, method_line, placement_lines
 from nfvbed.report.context import ReportContext
-from nfvbed.report.figures.theme import PALETTE, row_labels, run_label
+from nfvbed.report.figures.theme import PALETTE
+from nfvbed.report.labels import row_labels, run_label, unbroken
 from nfvbed.report.page.table import joined
-from nfvbed.report.terminal.columns import unbroken
 
 
 def title(context: ReportContext) -> str:

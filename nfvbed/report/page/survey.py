@@ -8,9 +8,9 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import scope_of, short_caption
-from nfvbed.report.holes import counted, holes
+from nfvbed.report.holes import counted, holes, open_verdicts
+from nfvbed.report.labels import holds_up_to
 from nfvbed.report.page.table import joined, scrolling, table_of
-from nfvbed.report.terminal.survey import holds_up_to, open_verdicts
 
 HEADINGS: Final = (
     ("Variant", False),

@@ -8,8 +8,8 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.differences import Difference
 from nfvbed.compare.verdict import Judgement, Verdict
 from nfvbed.report import wording
+from nfvbed.report.labels import class_ratios
 from nfvbed.report.page.table import table_of
-from nfvbed.report.terminal.explained import class_ratios
 
 VERDICTS = ("Row", "Against", "Verdict", "Ratio", "Interval, level", "Pairs", "Test", "Ratio by class", "Why")
 

@@ -1,6 +1,5 @@
 """Lines of columns for a terminal: what does not fit is dropped as a whole column, and no name is ever broken."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -8,12 +7,12 @@ from typing import Final
 
 from rich.text import Text
 
+from nfvbed.report.labels import NO_BREAK, unbroken
+
 GAP: Final = 2
 """Spaces between columns."""
 INDENT: Final = 2
 """Of the rows below the line that names their traffic point."""
-NO_BREAK: Final = "\u00a0"
-FIGURE: Final = re.compile(r"(?<=\d) (?=(?:B|Mpps|µs|ns|s|%|GiB)\b|%)")
 ALWAYS: Final = 0
 """The place of a column that is never dropped."""
 
@@ -121,8 +120,3 @@ def paragraph(text: str, width: int, indent: str = "") -> list[str]:
     """
     lines = wrap(unbroken(text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace(NO_BREAK, " ") for line in lines]
-
-
-def unbroken(text: str) -> str:
-    """Tie each figure to its unit, `64 B`, so that no line ends between them."""
-    return FIGURE.sub(NO_BREAK, text)

@@ -12,6 +12,7 @@ from nfvbed.compare.paced import PacedSummary
 from nfvbed.compare.verdict import Bound, Judgement, Pair, Verdict
 from nfvbed.records import Preset, QualityWarning
 from nfvbed.report import wording
+from nfvbed.report.labels import class_ratios
 from nfvbed.report.terminal.columns import Cell, Column, Row, lay_out, paragraph
 from nfvbed.report.terminal.screen_warnings import SHORT
 
@@ -204,11 +205,3 @@ def pairs_sentence(judged: Judgement) -> str:
     if judged.adjusted_p is not None:
         text += f" ({judged.adjusted_p:.2g} after Holm's correction)"
     return f"{text}."
-
-
-def class_ratios(judged: Judgement) -> str:
-    """Write the ratio of each class in which rounds were matched."""
-    return ", ".join(
-        f"{entry.name} ×{wording.factor(entry.ratio)} ({entry.pairs} pairs{', the other way' if entry.opposes else ''})"
-        for entry in judged.by_class
-    )

@@ -12,7 +12,8 @@ from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
-from nfvbed.report.holes import counted, holes
+from nfvbed.report.holes import counted, holes, open_verdicts
+from nfvbed.report.labels import holds_up_to
 
 WIDE: Final = 110
 """From here on all columns fit."""
@@ -43,19 +44,6 @@ def survey_remarks(comparison: Comparison) -> list[RenderableType]:
             Text.assemble((kind.value, "bold yellow"), f" ({counted(carrying)}): ", f"{advice.meaning} {advice.remedy}")
         )
     return lines
-
-
-def open_verdicts(comparison: Comparison) -> dict[str, list[str]]:
-    """Give the reasons of verdicts that have one, measured rows only, each with its variants."""
-    measured = {(row.run, row.cell) for row in comparison.rows if row.mrr is not None and not row.emulated}
-    found: dict[str, list[str]] = {}
-    for entry in comparison.differences:
-        judged = entry.judgement
-        if judged.reason and (entry.run, entry.cell) in measured:
-            # The bound that a test could have seen differs from row to row, and says little here.
-            reason = judged.reason.partition(";")[0]
-            found.setdefault(f"{judged.verdict.value.replace('-', ' ')}: {reason}", []).append(entry.variant)
-    return found
 
 
 def _ranking(comparison: Comparison, rows: list[CellSummary], width: int) -> Table:
@@ -105,12 +93,6 @@ def _chains(chains: Iterable[Chain]) -> Table:
         name = f"{chain.variant}, {chain.vnf}, {wording.frame_size(chain.frame_size)}"
         table.add_row(name, *(rates.get(length, "-") for length in lengths), holds_up_to(chain))
     return table
-
-
-def holds_up_to(chain: Chain) -> str:
-    """Write the longest chain that holds half of the one-VNF rate, and of which longer ones it is not decided."""
-    undecided = f" ({', '.join(str(length) for length in chain.undecided)}?)" if chain.undecided else ""
-    return f"{chain.longest}{undecided}" if chain.undecided or chain.exhausted else f"{chain.longest} or more"
 
 
 def _missing(comparison: Comparison) -> Table:

@@ -4,16 +4,13 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
-from nfvbed.dataplanes.ovs.telemetry import OvsReader
-from nfvbed.dataplanes.vpp.telemetry import VppReader
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.workspace import Workspace
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry import perf, rows
 from nfvbed.measure.telemetry.groups import Group, groups_of
-from nfvbed.measure.telemetry.probe import Instruments, Probe, SwitchReader, ticks_hold_softirqs
+from nfvbed.measure.telemetry.probe import Instruments, Probe, ticks_hold_softirqs
 from nfvbed.measure.telemetry.rows import Measured, Trials
 from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
@@ -90,7 +87,7 @@ class _Execution:
 
     def _counted(self, groups: Sequence[Group], support: perf.PerfSupport) -> Measured:
         """Measure the trial in which nothing is traced."""
-        reader = self._reader()
+        reader = self._site.switch_reader(self._deployment, self.spec.duration_s)
         with contextlib.ExitStack() as stack:
             counters = None
             if support.events:
@@ -123,14 +120,6 @@ class _Execution:
         rate_pps = None if self.load_pps is None else task.request.share_of(self.load_pps)
         request = replace(task.request, duration_ns=round(self.spec.duration_s * NS_PER_S), rate_pps=rate_pps)
         return replace(task, request=request)
-
-    def _reader(self) -> SwitchReader | None:
-        """Give what reads the switch's own counters; None for a switch that has no more than its ports'."""
-        control = self._deployment.control
-        polls = any(thread.polling for thread in self._deployment.threads if thread.role is Role.SWITCH)
-        if "unixctl" in control and polls:
-            return OvsReader(Path(control["unixctl"]), self.spec.duration_s)
-        return VppReader(Path(control["statistics"])) if "statistics" in control else None
 
     def _works(self, group: Group) -> bool:
         """Whether there is one: no switch stands in a loop-back."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nfvbed.compare.agreement import VNF_CANNOT_RUN
+from nfvbed.dataplanes.dataplane import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable
 from nfvbed.errors import InternalError, OnboardError, PrerequisiteError, UnsupportedError
@@ -39,7 +40,7 @@ from nfvbed.vnfs.catalogue import driver
 from nfvbed.vnfs.ends import EndTraffic, VnfEnds
 from nfvbed.vnfs.incomplete import leave_checksums_out
 from nfvbed.vnfs.peers import OnboardedPeers, is_quick
-from nfvbed.vnfs.placement import placements
+from nfvbed.vnfs.placement import placements, tasks
 from nfvbed.vnfs.process.routes import RouteTable
 from nfvbed.vnfs.readiness import wait_until_forwarding
 from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
@@ -197,7 +198,7 @@ class OnboardingSite(Site):
             UnsupportedError: this host cannot run them; with the probe's reason and fix.
             PrerequisiteError, OnboardError: as `require_files`.
         """
-        for does in _tasks(layout(topology), choice):
+        for does in tasks(layout(topology), choice):
             support = driver(choice.kind, does).probe(choice)
             if support.readiness is Readiness.UNSUPPORTED:
                 raise UnsupportedError(
@@ -214,7 +215,7 @@ class OnboardingSite(Site):
             PrerequisiteError: one is not there; with its place and how to get it.
             OnboardError: one is not what it should be.
         """
-        for does in _tasks(layout(topology), choice):
+        for does in tasks(layout(topology), choice):
             driver(choice.kind, does).require_files(choice, self._root)
 
     def missing(self, topology: str, choice: VnfChoice) -> str:
@@ -358,6 +359,10 @@ class OnboardingSite(Site):
         """Of the switch; the VNFs live on."""
         return self._lab.reset(deployment, after_s)
 
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+        """Of the switch alone."""
+        return self._lab.switch_reader(deployment, duration_s)
+
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
         """The routes of the kernel's VNF where there is one that routes, else the switch's entries."""
         if any(handle.forwarding == "router" for handle in deployment.vnfs):
@@ -383,12 +388,6 @@ class OnboardingSite(Site):
         live = self._live.get(deployment.id)
         if live is not None:
             yield from zip(live.drivers, live.handles, strict=True)
-
-
-def _tasks(plan: Layout, choice: VnfChoice) -> set[str]:
-    ends = {EndKind.SOURCE: "source", EndKind.SINK: "sink"}
-    tasks = {ends[end] for end in plan.ends if end in ends}
-    return tasks if plan.one_way else {choice.forwarding}
 
 
 def _close_all(generators: list[Generator]) -> None:

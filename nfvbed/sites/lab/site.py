@@ -1,9 +1,7 @@
 """The lab: this machine as a site. One deployment at a time, and nothing left behind."""
 
 import atexit
-import functools
 import os
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from typing import Any
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.catalogue import data_plane
-from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers, SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import on_path, require_topology, vnf_port_kind
 from nfvbed.errors import DeployError, InternalError, NfvbedError, PrerequisiteError, UnsupportedError
@@ -24,7 +22,7 @@ from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.kept import KeptPages
 from nfvbed.host.memorynodes import what_lies_apart
-from nfvbed.host.native import native_binary
+from nfvbed.host.native import native_binary, version_of
 from nfvbed.host.nics import fit, take
 from nfvbed.host.reap import Reaped, close_own, reap
 from nfvbed.host.topology import AFFINITY_AT_START, read_topology
@@ -118,7 +116,7 @@ class LabSite(Site):
         }
 
     def _generator_version(self) -> str:
-        return _version_of(native_binary("nfvgen", self._root))
+        return version_of(native_binary("nfvgen", self._root))
 
     def probe(self, variant: Variant) -> Support:
         """Whether this host can run the variant."""
@@ -332,6 +330,10 @@ class LabSite(Site):
         pairs = coredistance.pairs_of(self.arrangement(deployment), deployment.vnfs)
         return {pair: coredistance.measure(pair, self._root).one_way_ns for pair in pairs}
 
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+        """As its data plane has it."""
+        return self._find(deployment).plane.switch_reader(deployment, duration_s)
+
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """As its data plane does it."""
         live = self._find(deployment)
@@ -369,13 +371,6 @@ class LabSite(Site):
                 os.sched_setaffinity(0, AFFINITY_AT_START)
                 self._lock.release()
         atexit.unregister(self.close)
-
-
-@functools.cache
-def _version_of(program: Path) -> str:
-    """Ask a program for its version, once: every visit to a cell writes it down."""
-    argv = [str(program), "--version"]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
 
 
 def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRole = CellRole.SUBJECT) -> _Wanted:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import BusyError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.places import DEPLOYMENT_NAME
@@ -70,6 +71,6 @@ def _load(workspace: Workspace) -> Standing:
     return Standing(
         workspace=workspace,
         deployment=Deployment.model_validate_json(text(DEPLOYMENT_NAME)),
-        variant=Variant.model_validate_json(text(_VARIANT_NAME)),
+        variant=VariantModel.model_validate_json(text(_VARIANT_NAME)),
         arrangement=Arrangement.model_validate_json(text(_ARRANGEMENT_NAME)),
     )

@@ -4,7 +4,6 @@ import os
 import time
 from pathlib import Path
 
-from nfvbed.dataplanes.ovs.probe import try_memory
 from nfvbed.dataplanes.ports import memif
 from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.host.napi import still_there
@@ -13,6 +12,7 @@ from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import try_memory
 from nfvbed.records import Hop, PortKind, Readiness, Role, Support, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FCS_BYTES

@@ -8,16 +8,16 @@ import pytest
 
 from nfvbed.cli import support
 from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.sites.lab.onboarding import OnboardingSite
 from nfvbed.sites.lab.standing import Standing
-from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs import standing as standing_vnfs
 
-PROJECT = Project(Path(__file__).parents[3])
+PROJECT = open_project(Path(__file__).parents[3])
 
 
 @dataclass

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of, path_of
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.choices import explicit_label
-from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice
 
-PROJECT = Project(Path(__file__).parents[3])
+PROJECT = open_project(Path(__file__).parents[3])
 GUESTS = ("emulated-nic", "emulated-nic-rtl8139", "linux-bridge-vhost-net", "linux-bridge-virtio")
 MACVTAPS = ("macvtap", "macvtap-passthru", "macvtap-private", "macvtap-vepa")
 

@@ -2,27 +2,25 @@
 
 import pytest
 
-from nfvbed.dataplanes.catalogue import data_plane, has_ceiling
+from nfvbed.dataplanes.catalogue import CATALOGUE, VariantModel, data_plane, has_ceiling, open_project
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import CellRole, PortKind, VnfKind
-from nfvbed.spec.dataplanes.found import declared_options, name_of
-from nfvbed.spec.loader import Project
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.options import name_of
 from nfvbed.spec.vnf import VnfChoice
 
-BRIDGE = Variant(
+BRIDGE = VariantModel(
     name="b", title="b", port_kind=PortKind.VETH, topologies=("p2p",), options={"dataplane": "linux-bridge"}
 )
 
 
-OVS = Variant(
+OVS = VariantModel(
     name="o", title="o", port_kind=PortKind.VHOST_USER, topologies=("p2p",), options={"dataplane": "ovs-dpdk"}
 )
 
 
 @pytest.fixture(scope="module")
 def project():
-    return Project()
+    return open_project()
 
 
 def choice(project, kind=VnfKind.PROCESS):
@@ -38,7 +36,7 @@ def test_bridge_and_its_ceiling():
 
 def test_every_data_plane_that_a_variant_may_name_has_its_adapter(project):
     variants = {variant.options.dataplane: variant for variant in project.list_variants()}
-    assert sorted(variants) == [name_of(options) for options in declared_options()]
+    assert sorted(variants) == [name_of(options) for options in CATALOGUE.options]
     del variants["simulated"]  # of another site
     assert {name: data_plane(variant).kind for name, variant in variants.items()} == {name: name for name in variants}
 
@@ -59,6 +57,6 @@ def test_ceiling_of_a_vnf_goes_by_its_ports(project):
 
 def test_data_plane_of_another_site():
     simulated = BRIDGE.model_copy(update={"options": {"dataplane": "simulated"}})
-    variant = Variant.model_validate(simulated.model_dump(warnings=False))
+    variant = VariantModel.model_validate(simulated.model_dump(warnings=False))
     with pytest.raises(UnsupportedError, match="no data plane 'simulated'"):
         data_plane(variant)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import VariantModel, data_plane
 from nfvbed.dataplanes.ovs.entries import FIRST_SOURCES, check_steering, flow_address, flow_udp_source
 from nfvbed.dataplanes.ovs.openflow import Rule, UdpSource
-from nfvbed.dataplanes.table_registry import forwarding_table, learning_table
 from nfvbed.dataplanes.tables import TableNotApplicable, closing, share_out
 from nfvbed.errors import DeployError, SwitchDiedError, UnsupportedError
 from nfvbed.records import Deployment
@@ -47,7 +47,7 @@ def deployed(topology: str = "p2p") -> Deployment:
 def declared(**options: object) -> Variant:
     kind = "vhost-user" if options["dataplane"] == "ovs-dpdk" else "veth"
     values = {"name": "v", "title": "v", "port_kind": kind, "topologies": ("p2p",), "options": options}
-    return Variant.model_validate(values)
+    return VariantModel.model_validate(values)
 
 
 @pytest.mark.parametrize(
@@ -56,18 +56,20 @@ def declared(**options: object) -> Variant:
         ({"dataplane": "linux-bridge", "learning": False}, "p2p", "does not learn"),
         ({"dataplane": "linux-bridge"}, "pvp", "between two ports"),
         ({"dataplane": "ovs-dpdk"}, "p2p", "static rules"),
-        ({"dataplane": "simulated"}, "p2p", "learns no addresses"),
+        ({"dataplane": "xdp"}, "p2p", "learns no addresses"),
     ],
 )
 def test_what_does_not_learn_says_why(options, topology, words):
     with pytest.raises(TableNotApplicable, match=words):
-        learning_table(deployed(topology), declared(**options))
+        variant = declared(**options)
+        data_plane(variant).learning_table(deployed(topology), variant)
 
 
-@pytest.mark.parametrize("dataplane", ["linux-bridge", "simulated"])
+@pytest.mark.parametrize("dataplane", ["linux-bridge", "xdp"])
 def test_what_has_no_table_says_so(dataplane):
     with pytest.raises(TableNotApplicable):
-        forwarding_table(deployed(), declared(dataplane=dataplane))
+        variant = declared(dataplane=dataplane)
+        data_plane(variant).forwarding_table(deployed(), variant)
 
 
 class Broken(SimulatedEntries):

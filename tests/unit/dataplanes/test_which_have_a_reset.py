@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.dataplanes.catalogue import data_plane
+from nfvbed.dataplanes.catalogue import data_plane, open_project
 from nfvbed.dataplanes.dataplane import DataPlane
-from nfvbed.spec.loader import Project
 
-PROJECT = Project()
+PROJECT = open_project()
 PAGE = (Path(__file__).parents[3] / "docs" / "method.md").read_text()
 
 

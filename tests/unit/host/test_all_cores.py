@@ -2,16 +2,16 @@
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host import coredistance
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.coredistance import Distance, pairs_of
 from nfvbed.host.topology import CpuTopology
 from nfvbed.records import Deployment, GeneratorPort, PortKind, Role, VnfHandle, VnfKind, WorkThread
 from nfvbed.sites.lab import site as lab
-from nfvbed.spec.loader import Project
 from nfvbed.store.canonical import content_hash
 
-PROJECT = Project()
+PROJECT = open_project()
 EIGHT = CpuTopology(allowed=tuple(range(8)), nodes=(tuple(range(8)),), siblings=tuple((core,) for core in range(8)))
 PORT = GeneratorPort(engine="dpdk", spec="p", kind=PortKind.VHOST_USER)
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError
 from nfvbed.plan.plan import Plan, expand
 from nfvbed.records import CellRole
-from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 
-PROJECT = Project(Path(__file__).parents[3])
+PROJECT = open_project(Path(__file__).parents[3])
 MATRIX = "topologies: [p2p, pvp, pvvp]\nframe_sizes: [64, 1518]\nchains: {longest: 4, frame_sizes: [64]}"
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from nfvbed.compare import verdict
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.plan.order import partners, rotated
 from nfvbed.plan.plan import Plan, expand, pending
 from nfvbed.plan.points import MANY_COMPARISONS
@@ -15,7 +16,7 @@ def variant(
     name: str, kind: PortKind = PortKind.SIMULATED, topologies: tuple[str, ...] = ("p2p",), **options: object
 ) -> Variant:
     values = {"name": name, "title": name, "port_kind": kind, "topologies": topologies}
-    return Variant.model_validate({**values, "options": options or {"dataplane": "simulated"}})
+    return VariantModel.model_validate({**values, "options": options or {"dataplane": "simulated"}})
 
 
 def plan_of(

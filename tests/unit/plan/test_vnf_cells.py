@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.estimate import Overheads, length_s
 from nfvbed.plan.plan import Plan, expand
 from nfvbed.records import CellRole, Preset
-from nfvbed.spec.loader import Project
 
-PROJECT = Project(Path(__file__).parents[3])
+PROJECT = open_project(Path(__file__).parents[3])
 
 
 def plan_of(tmp_path: Path, text: str) -> Plan:

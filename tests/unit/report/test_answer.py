@@ -10,9 +10,9 @@ from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenari
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.compare.verdict import Rules
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import Status
 from nfvbed.report.answer import Answer, answer
-from nfvbed.spec.loader import Project
 
 
 def said(*systems: object, **more: object) -> Answer:
@@ -107,7 +107,7 @@ def test_the_command_of_a_survey_is_one_that_works():
     )
     options = click.Command("run", params=override_options(click.pass_context(lambda _: None)).__click_params__)
     chosen = options.make_context("run", words[3:]).params
-    experiment = Project().load_study("demo-all", collect(chosen)).experiment
+    experiment = open_project().load_study("demo-all", collect(chosen)).experiment
     assert (experiment.purpose, set(experiment.variants)) == ("compare", {"ovs-dpdk", "vpp"})
     assert (experiment.laid_out, experiment.repetitions.max_rounds) == (("p2p",), 12)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.records import CellRole, CoreDistance, Deployment, RunRecord, Status, TrialRecord
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
@@ -75,7 +76,7 @@ def classify_all_alike(distances: Sequence[CoreDistance | None]) -> list[str]:
 
 def variant(name: str = "sim-a", **options: object) -> Variant:
     values = {"name": name, "title": name, "port_kind": "simulated", "topologies": ("p2p",)}
-    return Variant.model_validate({**values, "options": {"dataplane": "simulated", **options}})
+    return VariantModel.model_validate({**values, "options": {"dataplane": "simulated", **options}})
 
 
 def study(variants: Sequence[Variant] | None = None, **experiment: object) -> Study:

@@ -3,15 +3,15 @@
 import pytest
 
 from nfvbed.compare.rundata import RunData
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.plan.cells import CellPlan
 from nfvbed.records import CellRecord, CellRole, PortKind, RunRecord
 from nfvbed.run.bench import described
-from nfvbed.spec.variant import Variant
 
 
 def told(options: dict[str, str], kind: str, role: CellRole) -> dict[str, object]:
     values = {"name": "v", "title": "v", "topologies": ("p2p",), "options": options, "port_kind": kind}
-    variant = Variant.model_validate(values)
+    variant = VariantModel.model_validate(values)
     cell = CellPlan(
         id="v/p2p/64",
         variant="v",

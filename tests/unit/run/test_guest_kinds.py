@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from run_bench import classify_all_alike, runner
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.host.topology import CpuTopology
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES
@@ -14,11 +15,10 @@ from nfvbed.run.kinds import guest_tlb
 from nfvbed.run.kinds.guest_multiqueue import CoreUse
 from nfvbed.run.kinds.guest_session import notes_on, quantity, wait_until_counted
 from nfvbed.run.tools import Tools
-from nfvbed.spec.loader import Project
 from nfvbed.store import Store
 from nfvbed.vnfs.guest.pinning import judge
 
-PROJECT = Project(Path(__file__).parents[3])
+PROJECT = open_project(Path(__file__).parents[3])
 KINDS = ("guest-compute", "guest-memory", "guest-tlb", "guest-multiqueue")
 
 

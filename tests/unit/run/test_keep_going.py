@@ -7,6 +7,7 @@ import pytest
 from run_bench import WatchedSite, classify_all_alike, runner, study, variant
 
 from nfvbed.compare.agreement import Outcome, disagreements, outcomes_of
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, PrerequisiteError, SwitchDiedError
 from nfvbed.plan.stored import never_reached
 from nfvbed.records import CellRole, Deployment, Readiness, Status, Support
@@ -81,7 +82,7 @@ def test_what_does_not_fit_into_the_budget_is_blocked_and_never_missing(store: S
     assert run.status is Status.BLOCKED
     assert [cell.id for cell in cells] == ["sim-a/p2p/64"]
     assert cells[0].reason == "budget: 1 of 2 rounds; more would not have ended within 30 s"
-    unreached = never_reached(run, store.get_blob(run.plan_hash), cells)
+    unreached = never_reached(run, store.get_blob(run.plan_hash), cells, VariantModel)
     assert [(cell.id, cell.status) for cell in unreached] == [("sim-b/p2p/64", Status.BLOCKED)]
     assert unreached[0].reason.startswith("the run ended blocked before it: budget")
     assert runner(store).resume(run).status is Status.OK, "what was blocked is measured when the run goes on"
@@ -91,7 +92,7 @@ def test_a_budget_that_is_wide_enough_changes_nothing(store: Store) -> None:
     repetitions = {"needed": 2, "max_rounds": 5, "budget_s": 10_000}
     run = runner(store, tools=ticking(2.0)).start(study(TWO, repetitions=repetitions))
     assert (run.status, len(store.trials(run.id))) == (Status.OK, 8)
-    assert never_reached(run, store.get_blob(run.plan_hash), store.cells(run.id)) == ()
+    assert never_reached(run, store.get_blob(run.plan_hash), store.cells(run.id), VariantModel) == ()
 
 
 def test_doctor_and_run_are_held_against_each_other(store: Store) -> None:

@@ -8,6 +8,7 @@ from statistics import median
 import pytest
 from run_bench import Crash, CrashingStore, classify_all_alike, copy_of, keys, only_run, runner, study, variant
 
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.plan.cells import Point
 from nfvbed.plan.plan import expand
 from nfvbed.plan.stored import stored_study
@@ -212,7 +213,7 @@ def test_an_older_plan_means_what_it_meant(tmp_path: Path) -> None:
         run = runner(store).start(study((FAST, SLOW), repetitions={"needed": 2, "max_rounds": 3}))
         assert store.get_blob(run.plan_hash)["format"] == PLAN_FORMAT == 3
         plan = old_plan(store, run.plan_hash)
-    again, runnable = stored_study(plan)
+    again, runnable = stored_study(plan, VariantModel)
     assert runnable == ("sim-a", "sim-b")
     assert (again.experiment.purpose, again.experiment.trials.mrr_trials) == ("survey", 1)
     assert again.experiment.repetitions.needed == 2

@@ -9,19 +9,19 @@ import pytest
 from run_bench import WatchedSite, classify_all_alike, keys, runner
 
 from nfvbed.compare.agreement import VNF_CANNOT_RUN, outcomes_of
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Status, TrialRecord
 from nfvbed.run.runner import failure_of
 from nfvbed.run.tools import Tools
-from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
 
-PROJECT = Project(Path(__file__).parents[3])
+PROJECT = open_project(Path(__file__).parents[3])
 
 
 @pytest.fixture(name="store")

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from run_bench import classify_all_alike, runner
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.xdp.client import Floor
 from nfvbed.errors import DeployError
 from nfvbed.records import Cost, Status
 from nfvbed.run.kinds.xdp_tasks import _Live, _not_full, _running, _spread
 from nfvbed.run.tools import Tools
-from nfvbed.spec.loader import Project
 from nfvbed.store import Store
 
-PROJECT = Project(Path(__file__).parents[3])
+PROJECT = open_project(Path(__file__).parents[3])
 
 
 def test_cells_of_another_data_plane_are_not_applicable_with_the_reason(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, Field, FiniteFloat
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import Document
 from nfvbed.spec.loader import Project
@@ -42,7 +43,7 @@ repetitions:
 def project(tmp_path: Path) -> Project:
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy", ignore=shutil.ignore_patterns("playbooks", "roles"))
     (tmp_path / "vsperf-conf" / "experiments").mkdir(parents=True)
-    return Project(tmp_path)
+    return open_project(tmp_path)
 
 
 def refused_variant(project: Project, text: str) -> ConfigurationError:

@@ -3,11 +3,11 @@
 import pytest
 from pydantic import ValidationError
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.sites.guest_node.devices import CABLED_NICS, devices
 from nfvbed.spec.choices import resolve
-from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
 
 FIRST = {"switch": "0000:3b:00.0", "generator": "0000:5e:00.0"}
@@ -39,7 +39,7 @@ def test_addresses_are_as_lspci_writes_them(address):
 
 
 def test_the_guest_nodes_cables_are_its_cards():
-    spec = Project().load_site("guest-node-cables")
+    spec = open_project().load_site("guest-node-cables")
     assert tuple(end for cable in spec.cables for end in (cable.switch, cable.generator)) == CABLED_NICS
     (_, cards) = devices(spec.guest.devices)
     ends = [word for word in cards.arguments if word.startswith("hubport")]
@@ -48,7 +48,7 @@ def test_the_guest_nodes_cables_are_its_cards():
 
 @pytest.mark.parametrize("name", ["ovs-dpdk-pci", "vpp-pci"])
 def test_vnfs_have_vhost_user_behind_ports_of_cards(name):
-    project = Project()
+    project = open_project()
     variant = project.load_variant(name)
     assert variant.port_kind is PortKind.PCI
     choice = resolve(variant.native_vnf, variant, project)

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.records import CellRole, PortKind
-from nfvbed.spec.variant import Variant
 
 ALLOWED = [
     ({"dataplane": "linux-bridge"}, ("veth",)),
@@ -31,10 +31,10 @@ def test_other_ports_are_refused(options: dict[str, str], allowed: tuple[str, ..
     values = {"name": "v", "title": "v", "topologies": ("p2p",), "options": options}
     for kind in PortKind:
         if kind in allowed:
-            assert Variant.model_validate({**values, "port_kind": kind}).port_kind is kind
+            assert VariantModel.model_validate({**values, "port_kind": kind}).port_kind is kind
         else:
             with pytest.raises(ValidationError, match=f"has ports of kind {' or '.join(allowed)}"):
-                Variant.model_validate({**values, "port_kind": kind})
+                VariantModel.model_validate({**values, "port_kind": kind})
 
 
 PATHS = [
@@ -60,7 +60,7 @@ PATHS = [
 @pytest.mark.parametrize(("options", "kind", "path"), PATHS)
 def test_each_data_plane_says_how_frames_pass_its_ports(options: dict[str, str], kind: str, path: str) -> None:
     values = {"name": "v", "title": "v", "topologies": ("p2p",), "options": options, "port_kind": kind}
-    variant = Variant.model_validate(values)
+    variant = VariantModel.model_validate(values)
     assert variant.io_path() == path
     reference = "af_xdp" if kind == "veth" else path
     assert variant.io_path(CellRole.REFERENCE) == reference, "as testpmd passes them in the switch's place"

@@ -1,13 +1,13 @@
 import pytest
 from pydantic import ValidationError
 
-from nfvbed.spec.variant import Variant
+from nfvbed.dataplanes.catalogue import VariantModel
 
 SIMULATED = {"name": "a", "title": "A", "port_kind": "simulated", "options": {"dataplane": "simulated"}}
 
 
 def test_a_lacking_topology_is_told_with_its_reason():
-    variant = Variant.model_validate(
+    variant = VariantModel.model_validate(
         SIMULATED | {"topologies": ["pvp"], "not_applicable": {"p2p": "no switch between", "pvNp": "one VNF"}}
     )
     assert variant.lacks("pvp") == ""
@@ -18,4 +18,4 @@ def test_a_lacking_topology_is_told_with_its_reason():
 
 def test_a_reason_for_what_it_has_is_refused():
     with pytest.raises(ValidationError, match="among topologies"):
-        Variant.model_validate(SIMULATED | {"topologies": ["p2p"], "not_applicable": {"p2p": "why"}})
+        VariantModel.model_validate(SIMULATED | {"topologies": ["p2p"], "not_applicable": {"p2p": "why"}})

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.records import VnfKind
 from nfvbed.spec.choices import explicit_label
@@ -31,7 +32,7 @@ def project(tmp_path: Path) -> Project:
     for folder in ("deploy", "vnfd", "flavors"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "vsperf-conf" / "experiments").mkdir(parents=True)
-    return Project(tmp_path)
+    return open_project(tmp_path)
 
 
 def load(project: Project, text: str) -> Study:
@@ -47,7 +48,7 @@ def refused(project: Project, text: str) -> ConfigurationError:
 
 
 def test_every_vnf_and_flavor_of_the_project_is_valid() -> None:
-    project = Project(ROOT)
+    project = open_project(ROOT)
     assert {project.load_vnf(name).name for name in project.vnf_names} == set(project.vnf_names)
     assert {project.load_flavor(name).name for name in project.flavor_names} == set(project.flavor_names)
     assert "vloop" in project.vnf_names

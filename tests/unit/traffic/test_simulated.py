@@ -5,6 +5,7 @@ from statistics import mean, stdev
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import GeneratorError, InternalError, UnsupportedError
 from nfvbed.records import CellRole, PortKind, Readiness
 from nfvbed.sites.simulated.site import SimulatedSite
@@ -16,7 +17,7 @@ from nfvbed.units import NS_PER_S
 
 def variant(**options: object) -> Variant:
     values = {"name": "simulated", "title": "s", "port_kind": "simulated", "topologies": ("p2p",)}
-    return Variant.model_validate({**values, "options": {"dataplane": "simulated", **options}})
+    return VariantModel.model_validate({**values, "options": {"dataplane": "simulated", **options}})
 
 
 def trial(site: SimulatedSite, of: Variant, **request: object) -> TrafficResult:
@@ -139,7 +140,7 @@ def test_everything_says_that_it_is_simulated() -> None:
 
 def test_a_real_variant_is_refused() -> None:
     values = {"name": "b", "title": "b", "port_kind": "veth", "topologies": ("p2p",)}
-    real = Variant.model_validate({**values, "options": {"dataplane": "linux-bridge"}})
+    real = VariantModel.model_validate({**values, "options": {"dataplane": "linux-bridge"}})
     assert SimulatedSite().probe(real).readiness is Readiness.UNSUPPORTED
     with pytest.raises(UnsupportedError):
         SimulatedSite().deploy(real, "p2p")

@@ -6,6 +6,9 @@ from nfvbed.dataplanes.ovs.probe import run_version
 from nfvbed.dataplanes.ports.veth_probe import probe_veth
 from nfvbed.errors import NfvbedError
 from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, libc
+from nfvbed.host.probes.commands import ask
+from nfvbed.host.probes.findings import Finding, State
+from nfvbed.host.probes.host import RECORDED, Host
 from nfvbed.records import Readiness, Support
 from nfvbed.spec.variant import Variant
 
@@ -41,3 +44,18 @@ def _datapath_reason() -> str:
     except OSError as failure:
         return f"the kernel makes no Open vSwitch datapath: {failure.strerror or failure}"
     return ""
+
+
+def probe_openvswitch(host: Host) -> Finding:
+    """Find the kernel's Open vSwitch datapath: loaded, or loadable."""
+    topic, probed = "openvswitch module", "looked in /sys/module, asked modprobe without loading"
+    if host.exists("sys/module/openvswitch"):
+        return Finding(topic=topic, state=State.PRESENT, summary="loaded", probed=probed)
+    fix = "boot a kernel with CONFIG_OPENVSWITCH (Debian's own has it as a module)"
+    release = host.text("proc/sys/kernel/osrelease") or "unknown"
+    if not host.live:
+        return Finding(topic=topic, state=State.UNKNOWN, summary="not loaded", probed=RECORDED, fix=fix)
+    answer = ask(["modprobe", "-n", "openvswitch"])
+    if answer is not None and answer[0] == 0:
+        return Finding(topic=topic, state=State.PRESENT, summary="can be loaded", probed=probed)
+    return Finding(topic=topic, state=State.ABSENT, summary=f"kernel {release} has none", probed=probed, fix=fix)

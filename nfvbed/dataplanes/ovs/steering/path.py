@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nfvbed.dataplanes.ovs.openflow import DEFAULT_PRIORITY, Rule, UdpSource
+from nfvbed.dataplanes.wiring import port_numbers
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.layout import Layout
 
 SHARE_PRIORITY = DEFAULT_PRIORITY + 1
 """Rules for a share of the flows come before the one for all that is no flow."""
@@ -30,6 +32,12 @@ class SteeringPath:
     ports: Mapping[str, int]
     """OpenFlow port numbers by name."""
     cables: tuple[SwitchCable, ...]
+
+
+def steering_path(plan: Layout) -> SteeringPath:
+    """Give a layout as the path that a steering brings into a bridge."""
+    cables = tuple(SwitchCable(c.first.name, c.second.name, c.share) for c in plan.cables)
+    return SteeringPath(port_numbers(plan), cables)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The interface of a steering, and the registry: how a path gets into a bridge and what is read of it there.
+"""The interface of a steering: how a path gets into a bridge and what is read of it there.
 
 All of them give the same forwarding (`path.py`); they differ in who writes the rules. None keeps anything in memory:
 another process reads and removes what one has set up.
@@ -7,7 +7,6 @@ another process reads and removes what one has set up.
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,10 +14,9 @@ from nfvbed.dataplanes.ovs import reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import Forwarding, InstalledRule, Rule
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, cable_rules, path_rules
-from nfvbed.errors import ConfigurationError, DeployError, PrerequisiteError
+from nfvbed.errors import DeployError
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Hop
-from nfvbed.spec.onos import OnosSpec
 
 
 @dataclass(frozen=True)
@@ -187,32 +185,6 @@ def wait_for_forwarding(bridge: SteeredBridge, path: SteeringPath, patience_s: f
         time.sleep(0.05)
 
 
-def steering(kind: str, onos: OnosSpec | None = None) -> Steering:
-    """Give a steering.
-
-    Args:
-        kind: `static`, `controller` or `onos`.
-        onos: the site's, which only `onos` needs.
-
-    Raises:
-        ConfigurationError: there is none of that name, or the site has no ONOS.
-        PrerequisiteError: a library that it needs is missing.
-    """
-    place = _STEERINGS.get(kind)
-    if place is None:
-        known = ", ".join(_STEERINGS)
-        raise ConfigurationError(f"there is no steering {kind!r}", where="steering", observed=f"there are {known}")
-    module_name, _, class_name = place.partition(":")
-    try:
-        module = import_module(module_name)
-    except ImportError as failure:
-        raise PrerequisiteError(
-            f"steering {kind} needs a Python library", where=module_name, observed=str(failure), fix="make setup"
-        ) from failure
-    made: Steering = getattr(module, class_name)(onos) if kind == "onos" else getattr(module, class_name)()
-    return made
-
-
 def _find(bridge: SteeredBridge, present: dict[Forwarding, InstalledRule], rule: Rule) -> InstalledRule:
     found = present.get(rule.forwarding)
     if found is None:
@@ -223,10 +195,3 @@ def _find(bridge: SteeredBridge, present: dict[Forwarding, InstalledRule], rule:
             fix="deploy again",
         )
     return found
-
-
-_STEERINGS = {
-    "static": "nfvbed.dataplanes.ovs.steering.static:StaticSteering",
-    "controller": "nfvbed.dataplanes.ovs.steering.controller:ControllerSteering",
-    "onos": "nfvbed.dataplanes.ovs.steering.onos:OnosSteering",
-}

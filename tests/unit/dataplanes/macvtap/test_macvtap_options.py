@@ -3,14 +3,14 @@
 import pytest
 from pydantic import ValidationError
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.macvtap.options import MacvtapOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.layout import layout
-from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice
 
-PROJECT = Project()
+PROJECT = open_project()
 VLOOP = PROJECT.load_vnf("vloop")
 MODES = ("bridge", "private", "vepa", "passthru")
 

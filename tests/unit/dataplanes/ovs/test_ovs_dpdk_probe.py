@@ -2,10 +2,10 @@
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.dataplanes.ovs.binaries import OVS_DIRECTORY_VARIABLE, OVSDB_SERVER, OVSDB_TOOL, SCHEMA, VSWITCHD
 from nfvbed.dataplanes.ovs.dpdk.adapter import OvsDpdk
 from nfvbed.records import Readiness
-from nfvbed.spec.variant import Variant
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def old_switch(tmp_path, monkeypatch):
 )
 def test_what_deploy_refuses_is_unsupported(options, reason, fix):
     values = {"name": "v", "title": "v", "port_kind": "vhost-user", "topologies": ("p2p",)}
-    variant = Variant.model_validate({**values, "options": {"dataplane": "ovs-dpdk", **options}})
+    variant = VariantModel.model_validate({**values, "options": {"dataplane": "ovs-dpdk", **options}})
     support = OvsDpdk().probe(variant)
     assert support.readiness is Readiness.UNSUPPORTED
     assert reason in support.reason

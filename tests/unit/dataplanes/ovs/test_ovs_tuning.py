@@ -8,7 +8,7 @@ from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.plan.plan import expand
 from nfvbed.records import Readiness, Support
-from nfvbed.sites.doctor_variants import with_misfits
+from nfvbed.sites.doctor import with_misfits
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant

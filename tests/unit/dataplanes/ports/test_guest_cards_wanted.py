@@ -2,13 +2,13 @@
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ports.guest_cards import vhost_of
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice
 
-PROJECT = Project()
+PROJECT = open_project()
 VLOOP = PROJECT.load_vnf("vloop")
 ROWS = {
     "linux-bridge-virtio": ("virtio", False, True),

@@ -2,11 +2,13 @@
 
 import pytest
 
+from nfvbed.dataplanes.sriov import choice
+from nfvbed.dataplanes.sriov.choice import choose
 from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.dataplanes.sriov.vfs import check_number
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.nics import mellanox
-from nfvbed.host.nics.pf import choose, discover
+from nfvbed.host.nics.pf import discover
 
 
 def options(**given):
@@ -97,7 +99,7 @@ def test_a_connectx3_without_functions_gets_the_exact_file(sys_tree):
     parameters.mkdir(parents=True)
     (parameters / "port_type_array").write_text("2,2\n")
     with pytest.raises(UnsupportedError, match="driver's options") as refused:
-        mellanox.check(options(), chosen, 4, sys_tree.root)
+        choice.check(options(), chosen, 4, sys_tree.root)
     assert "options mlx4_core num_vfs=0,0,4 port_type_array=2,2 probe_vf=0,0,4" in refused.value.fix
     assert "port_type_array=2,2" in refused.value.observed
 
@@ -105,15 +107,15 @@ def test_a_connectx3_without_functions_gets_the_exact_file(sys_tree):
 def test_a_connectx3_has_no_trust_and_no_representors(sys_tree):
     chosen = connectx3(sys_tree)
     with pytest.raises(UnsupportedError, match="no trust"):
-        mellanox.check(options(ports={"p0": {"trust": True}}), chosen, 0, sys_tree.root)
+        choice.check(options(ports={"p0": {"trust": True}}), chosen, 0, sys_tree.root)
     with pytest.raises(UnsupportedError, match="no representors"):
-        mellanox.check(options(embedded_switch="switchdev"), chosen, 0, sys_tree.root)
+        choice.check(options(embedded_switch="switchdev"), chosen, 0, sys_tree.root)
 
 
 def test_other_cards_are_not_asked_for_module_options(sys_tree):
     sys_tree.card("mlx5")
     chosen = choose(options(), discover(sys_tree.root))
-    mellanox.check(options(settings={"trust": True}), chosen, 8, sys_tree.root)
+    choice.check(options(settings={"trust": True}), chosen, 8, sys_tree.root)
     assert mellanox.keeps_kernel_driver(chosen.function)
 
 

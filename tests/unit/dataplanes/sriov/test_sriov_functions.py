@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from nfvbed.dataplanes.sriov import functions, settings
+from nfvbed.dataplanes.sriov.choice import choose
 from nfvbed.dataplanes.sriov.functions import Card
 from nfvbed.dataplanes.sriov.options import SriovOptions, VfSettings
 from nfvbed.dataplanes.sriov.plan import cables, plan_functions
@@ -14,7 +15,7 @@ from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host import rebind, restore
 from nfvbed.host.entries import DriverEntry, FileEntry, VfSettingsEntry
 from nfvbed.host.nics import binding
-from nfvbed.host.nics.pf import choose, discover, driver_of
+from nfvbed.host.nics.pf import discover, driver_of
 from nfvbed.spec.layout import layout
 
 ZERO = VfState(mac="00:00:00:00:00:00", trust=False, spoof_check=True)

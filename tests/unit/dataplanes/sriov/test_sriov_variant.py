@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.sriov import adapter as sriov
 from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.errors import UnsupportedError
@@ -14,13 +15,12 @@ from nfvbed.host.probes.findings import State
 from nfvbed.host.probes.host import Host
 from nfvbed.host.testpmd import command
 from nfvbed.records import PortKind, Readiness, VnfKind
-from nfvbed.spec.loader import Project
 from nfvbed.spec.site import GuestSpec
 from nfvbed.spec.vnf import VnfChoice
 
 
 def choice(**more):
-    project = Project()
+    project = open_project()
     spec = project.load_vnf("vloop")
     given = {"kind": VnfKind.PROCESS, "forwarding": "mac", **more}
     return VnfChoice(label="", vnf=spec, flavor=project.load_flavor(spec.flavor), **given)
@@ -66,7 +66,7 @@ def probe(tree, monkeypatch, reason="", **options):
     monkeypatch.setattr(sriov, "vfio_reason", lambda: reason)
     monkeypatch.setattr(sriov.representors.devlink, "mode", lambda address: None)
     monkeypatch.setattr(sriov.os, "geteuid", lambda: 0)
-    variant = Project().load_variant("sriov")
+    variant = open_project().load_variant("sriov")
     given = variant.options.model_copy(update=options)
     return sriov.Sriov().probe(variant.model_copy(update={"options": given}))
 

@@ -3,14 +3,14 @@
 import pytest
 from pydantic import ValidationError
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.xdp.options import XdpOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.loader import Project
 from nfvbed.spec.testkinds.xdp_tasks import XdpTasksTest
 from nfvbed.spec.vnf import VnfChoice
 
-PROJECT = Project()
+PROJECT = open_project()
 VLOOP = PROJECT.load_vnf("vloop")
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.probes import images
 from nfvbed.host.probes.findings import State
 from nfvbed.records import Readiness, Support
-from nfvbed.spec.loader import Project
 
 VNF = """\
 name: {name}
@@ -34,7 +34,7 @@ def _project(tmp_path):
     for name, more in (("own", ""), ("other", ", agent: false")):
         (tmp_path / f"vnfd/{name}/vnf.yml").write_text(VNF.format(name=name, more=more))
     (tmp_path / "images/own.qcow2").write_bytes(b"QFI\xfb")
-    return Project(tmp_path)
+    return open_project(tmp_path)
 
 
 def variant(project, native):

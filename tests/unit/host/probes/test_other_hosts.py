@@ -2,6 +2,7 @@
 
 import pytest
 
+from nfvbed.dataplanes.ovs.kernel.probe import probe_openvswitch
 from nfvbed.host.probes import cpu, devices, kernel, memory
 from nfvbed.host.probes.findings import DoctorReport, State
 from nfvbed.host.probes.host import Host, format_cpu_list, parse_cpu_list
@@ -73,7 +74,7 @@ def test_server_ports(server):
 
 def test_server_kernel(server):
     assert devices.probe_iommu(server).groups == 3
-    assert kernel.probe_openvswitch(server).state is State.PRESENT
+    assert probe_openvswitch(server).state is State.PRESENT
     assert kernel.probe_cgroup_v2(server).state is State.PRESENT
     assert kernel.probe_threaded_napi(server).state is State.PRESENT
 

@@ -2,19 +2,19 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, PrerequisiteError, UnsupportedError
 from nfvbed.host import identity
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.qemu.binaries import QemuBinaries
 from nfvbed.records import Accelerator, PortKind
-from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.catalogue import open_lab
 from nfvbed.sites.guest_node import files, machine
 from nfvbed.sites.guest_node.devices import DEVICES, NodeDevice, devices
 from nfvbed.sites.guest_node.files import NodeFiles
 from nfvbed.sites.guest_node.machine import NodeMachine, NodePlaces
 from nfvbed.sites.guest_node.ramdisk import ramdisk
 from nfvbed.sites.guest_node.site import GuestNodeSite
-from nfvbed.spec.loader import Project
 from nfvbed.spec.site import GuestSpec
 
 FILES = NodeFiles(Path("/nowhere/node"), "6.12.0")
@@ -110,13 +110,13 @@ def test_a_node_that_is_not_unpacked_is_said(tmp_path):
 
 
 def test_a_guest_node_is_no_site_of_this_machine():
-    project = Project()
+    project = open_project()
     with pytest.raises(UnsupportedError, match="lives as long as one command"):
-        open_site(project.load_site("guest-node"), project.root)
+        open_lab(project.load_site("guest-node"), project.root)
 
 
 def test_the_rig_of_a_guest_node_names_it(monkeypatch):
-    project = Project()
+    project = open_project()
     arrangement = Arrangement(switch_cores=(0,), generator_core=1, control_cores=(1,))
     monkeypatch.setattr(GuestNodeSite, "_generator_version", lambda self: "1")
     monkeypatch.setattr(GuestNodeSite, "arrangement", lambda self, deployment: arrangement)
@@ -126,7 +126,7 @@ def test_the_rig_of_a_guest_node_names_it(monkeypatch):
 
 
 def test_emulated_cores_have_no_distance():
-    project = Project()
+    project = open_project()
     node = identity.NodeIdentity("guest-node", Accelerator.TCG, "10.0.2")
     site = GuestNodeSite(project.load_site("guest-node"), project.root, node)
     assert site.core_distance_ns(None) is None

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError
-from nfvbed.spec.loader import Project
 from nfvbed.vsperf.conf import VsperfSettings, read_settings
 
 ROOT = Path(__file__).parents[4]
-PROJECT = Project(ROOT)
+PROJECT = open_project(ROOT)
 
 COMMON = """\
 import os

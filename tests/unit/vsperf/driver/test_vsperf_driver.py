@@ -9,13 +9,13 @@ from vsperf_double import ARRANGEMENT, PROGRAM, SiteDouble, WorkspaceDouble, mak
 
 from nfvbed.compare.comparison import compare
 from nfvbed.compare.rundata import RunData
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, UnsupportedError
 from nfvbed.records import Preset, QualityWarning, RunRecord, Status
 from nfvbed.report.terminal.table import render
 from nfvbed.results import ResultKind, TablePayload
 from nfvbed.sites.simulated.site import SimulatedSite
-from nfvbed.spec.loader import Project
 from nfvbed.store import Store
 from nfvbed.vsperf.conf import read_settings, with_parameters
 from nfvbed.vsperf.driver import driver, ports
@@ -24,7 +24,7 @@ from nfvbed.vsperf.driver.driver import run_vsperf
 from nfvbed.vsperf.driver.installation import find_vsperf
 from nfvbed.vsperf.driver.request import Request, check_request, planned
 
-PROJECT = Project(Path(__file__).parents[4])
+PROJECT = open_project(Path(__file__).parents[4])
 DUMMY = "TRAFFICGEN_DUMMY_RESULTS={'frames tx': 1000, 'frames rx': 900}; TRAFFICGEN_PKT_SIZES=(64, 128)"
 
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, GeneratorError, NfvbedError, UnsupportedError
 from nfvbed.sites.simulated.site import SimulatedSite
-from nfvbed.spec.loader import Project
 from nfvbed.traffic.generator import Generator
 from nfvbed.vsperf.conf.columns import TRAFFIC as TRAFFIC_COLUMNS
 from nfvbed.vsperf.driver.measuring import PluginMeasurer, plain_request
 
-PROJECT = Project(Path(__file__).parents[4])
+PROJECT = open_project(Path(__file__).parents[4])
 TRAFFIC = {
     "traffic_type": "rfc2544_continuous",
     "frame_rate": 100,

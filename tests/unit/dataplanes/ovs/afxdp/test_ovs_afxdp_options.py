@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.choices import resolve
-from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfUse
 
-PROJECT = Project(Path(__file__).parents[5])
+PROJECT = open_project(Path(__file__).parents[5])
 
 
 def options(**values):

@@ -1,6 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.kernel import probe as ovs_kernel_probe
 from nfvbed.dataplanes.ovs.kernel.adapter import OvsKernel, OvsPlan, switch_settings
 from nfvbed.dataplanes.ovs.kernel.options import OvsKernelOptions
@@ -8,10 +9,9 @@ from nfvbed.dataplanes.wiring import port_numbers
 from nfvbed.errors import ConfigurationError
 from nfvbed.records import PortKind, Readiness, Support
 from nfvbed.spec.layout import layout
-from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import options_of
 
-PROJECT = Project()
+PROJECT = open_project()
 
 
 def test_ports_have_the_names_of_open_vswitchs_rules():

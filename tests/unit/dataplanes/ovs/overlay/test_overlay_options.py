@@ -4,10 +4,10 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice
 
 
@@ -37,7 +37,7 @@ def test_two_hosts_share_a_core_unless_there_are_two():
 
 
 def test_vnfs_are_attached_by_vhost_user():
-    project = Project()
+    project = open_project()
     spec = project.load_vnf("vloop")
     flavor = project.load_flavor(spec.flavor)
     choice = VnfChoice(label="", vnf=spec, kind=VnfKind.PROCESS, forwarding="io", flavor=flavor)
@@ -51,18 +51,18 @@ def test_vnfs_are_attached_by_vhost_user():
     [("ovs-overlay-geneve", 2, "geneve"), ("ovs-overlay-vxlan", 2, "vxlan"), ("ovs-overlay-local", 1, "geneve")],
 )
 def test_variants_have_the_set_up_of_the_paper(name, hosts, tunnel):
-    found = Project().load_variant(name).options
+    found = open_project().load_variant(name).options
     assert isinstance(found, OvsOverlayOptions)
     assert (found.hosts, found.tunnel, found.conntrack, found.rules) == (hosts, tunnel, True, 103_000)
 
 
 def test_variants_of_one_experiment_have_other_options():
-    study = Project().load_study("overlay")
+    study = open_project().load_study("overlay")
     found = {variant.name: variant for variant in study.variants}
     assert found["overlay-geneve-1000"].title == "Geneve, 1,000 rules on each host, no connection tracking"
     assert (found["overlay-geneve-1000"].options.rules, found["ovs-overlay-geneve"].options.rules) == (1000, 103_000)
     assert not found["overlay-geneve-103000"].options.conntrack
-    assert "overlay-geneve-1000" not in Project().variant_names
+    assert "overlay-geneve-1000" not in open_project().variant_names
 
 
 @pytest.mark.parametrize(
@@ -80,5 +80,5 @@ def test_altered_variants_that_cannot_be(tmp_path, change, words):
     file = tmp_path / "trial.yml"
     file.write_text(yaml.safe_dump(data))
     with pytest.raises(ConfigurationError) as caught:
-        Project().load_study(file)
+        open_project().load_study(file)
     assert words in str(caught.value)

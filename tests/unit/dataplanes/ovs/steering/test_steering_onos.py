@@ -4,9 +4,9 @@ import pytest
 from onos_double import PASSWORD, OnosDouble
 
 from nfvbed.dataplanes.ovs.openflow import Rule, UdpSource
+from nfvbed.dataplanes.ovs.steering.catalogue import steering
 from nfvbed.dataplanes.ovs.steering.onos_client import OnosClient, OnosPort
 from nfvbed.dataplanes.ovs.steering.path import SHARE_PRIORITY
-from nfvbed.dataplanes.ovs.steering.steering import steering
 from nfvbed.errors import ConfigurationError, DeployError, PrerequisiteError
 from nfvbed.spec.onos import OnosSpec
 
