@@ -23,6 +23,7 @@ from nfvbed.spec.vnf import VnfChoice
 
 ROOMS = {
     "lagopus": "nfvbed.dataplanes.lagopus",
+    "lagopus-raw": "nfvbed.dataplanes.lagopus",
     "linux-bridge": "nfvbed.dataplanes.linux_bridge",
     "macvtap": "nfvbed.dataplanes.macvtap",
     "ovs-afxdp": "nfvbed.dataplanes.ovs.afxdp",

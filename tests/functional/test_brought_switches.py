@@ -10,7 +10,7 @@ import pytest
 from declared import PROJECT, vnf
 from disturbed import pass_all
 
-from nfvbed.dataplanes.lagopus.raw import LagopusRaw
+from nfvbed.dataplanes.lagopus.adapter import LagopusRaw
 from nfvbed.dataplanes.vale import control
 from nfvbed.dataplanes.vale.control import ValeControl
 from nfvbed.errors import DeployError, SwitchDiedError

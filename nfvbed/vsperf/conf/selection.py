@@ -242,4 +242,4 @@ def _with_options(variant: Variant, selection: Selection) -> Variant:
     known = {key: value for key, value in selection.variant_options.items() if hasattr(variant.options, key)}
     data = variant.model_dump(mode="json")
     changed = {**data, "options": {**data["options"], **known}}
-    return build(Document(Path(f"VSPERF test {selection.test}"), changed, {}), Variant)
+    return build(Document(Path(f"VSPERF test {selection.test}"), changed, {}), type(variant))

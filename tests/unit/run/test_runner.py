@@ -243,7 +243,7 @@ def test_nothing_runnable_is_unsupported(store: Store) -> None:
 def test_frames_that_the_engine_cannot_send_are_unsupported(store: Store) -> None:
     run = runner(store).start(study(frame_sizes=(64, 9018)))
     assert run.status is Status.OK
-    from nfvbed.traffic import simulated
+    from nfvbed.traffic.simulated import generator as simulated
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(simulated, "MAX_FRAME_SIZE_BYTES", 3400)

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from nfvbed.dataplanes.lagopus import datastore as module
-from nfvbed.dataplanes.lagopus.adapter import eal_arguments
+from nfvbed.dataplanes.lagopus.adapter import eal_arguments, rules_of
 from nfvbed.dataplanes.lagopus.configuration import configuration, raw_socket, vhost_client
 from nfvbed.dataplanes.lagopus.datastore import Datastore
 from nfvbed.dataplanes.lagopus.process import PROGRAM_VARIABLE, arguments, locate, version
-from nfvbed.dataplanes.lagopus.raw import rules_of
 from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.spec.layout import layout
 
