@@ -3,11 +3,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,50 +17,10 @@
 #define PARENT_MS 100 /* how often the parent is looked at */
 
 static struct {
-	int signals;
-	pid_t parent;
-	struct ending ending; /* reason NULL: go on */
 	int client;
 	size_t used;
 	char line[LINE_BYTES + 1];
-} control = {.signals = -1, .client = -1};
-
-void control_watch(int signals)
-{
-	control.signals = signals;
-	control.parent = getppid();
-}
-
-static void look_for_end(void)
-{
-	struct signalfd_siginfo info;
-
-	if (control.ending.reason)
-		return;
-	if (read(control.signals, &info, sizeof(info)) == sizeof(info))
-		control.ending = (struct ending){.reason = "signal",
-			.signal = (int)info.ssi_signo,
-			.status = info.ssi_signo == SIGINT ? EXIT_SIGINT : EXIT_ENDED};
-	else if (getppid() != control.parent)
-		control.ending = (struct ending){.reason = "parent"};
-}
-
-bool control_told_to_end(struct ending *ending)
-{
-	look_for_end();
-	if (control.ending.reason)
-		*ending = control.ending;
-	return control.ending.reason != NULL;
-}
-
-bool control_sleep(unsigned timeout_ms)
-{
-	struct pollfd watch = {.fd = control.signals, .events = POLLIN};
-
-	poll(&watch, 1, (int)timeout_ms);
-	look_for_end();
-	return control.ending.reason != NULL;
-}
+} control = {.client = -1};
 
 static struct sockaddr_un address_of(const char *path)
 {
@@ -183,8 +141,8 @@ static void answer_line(const struct options *options, size_t length)
 	bool sent = send_document(control.client, answer);
 
 	json_decref(answer);
-	if (quit && !control.ending.reason)
-		control.ending = (struct ending){.reason = "quit"};
+	if (quit)
+		ending_set((struct ending){.reason = "quit"});
 	if (!sent)
 		drop_client();
 }
@@ -193,7 +151,7 @@ static void answer_lines(const struct options *options)
 {
 	char *end;
 
-	while (control.client >= 0 && !control.ending.reason && (end = memchr(control.line, '\n', control.used))) {
+	while (control.client >= 0 && !ending_is_set() && (end = memchr(control.line, '\n', control.used))) {
 		size_t length = (size_t)(end - control.line);
 
 		answer_line(options, length);
@@ -225,14 +183,14 @@ static void read_client(const struct options *options)
 
 void control_serve(const struct options *options, int listening, int signals, struct ending *ending)
 {
-	while (!control_told_to_end(ending)) {
+	while (!ending_look(ending)) {
 		struct pollfd watch[] = {
 			{.fd = signals, .events = POLLIN}, {.fd = listening, .events = POLLIN},
 			{.fd = control.client, .events = POLLIN}, /* -1 is left out */
 		};
 
 		if (poll(watch, 3, PARENT_MS) < 0 && errno != EINTR) {
-			control.ending = (struct ending){.reason = "error", .status = EXIT_INTERNAL};
+			ending_set((struct ending){.reason = "error", .status = EXIT_INTERNAL});
 			continue;
 		}
 		if (watch[2].revents)

@@ -52,7 +52,7 @@ static bool open_ports(const struct options *options, struct ending *ending)
 	}
 	leave_core(options->engine_options.core);
 	while (!worker_wait(50)) {
-		if (control_told_to_end(ending))
+		if (ending_look(ending))
 			return false;
 	}
 	if (worker_state() != WORKER_BROKEN)
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	if (status)
 		return status;
 	signals = watch_signals();
-	control_watch(signals);
+	ending_watch(signals);
 	status = control_claim(options.socket);
 	if (status)
 		return status;

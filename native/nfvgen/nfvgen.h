@@ -72,9 +72,12 @@ json_t *request_answer(const struct options *options, const char *line, size_t l
 int control_claim(const char *path);  /* 0, EXIT_BUSY or EXIT_USAGE, with a line on standard error */
 int control_listen(const char *path); /* a listening socket, or -errno */
 void control_serve(const struct options *options, int listening, int signals, struct ending *ending);
-/* Sleeps, but wakes up (and returns true) when the program was told to end; keeps the reason for control_serve(). */
-bool control_sleep(unsigned timeout_ms);
-void control_watch(int signals);
-bool control_told_to_end(struct ending *ending);
+
+/* ending.c: what control and requests both ask and tell, so that neither calls the other for it. */
+void ending_watch(int signals); /* a signalfd; its reader is the only one */
+void ending_set(struct ending ending);
+bool ending_is_set(void);
+bool ending_look(struct ending *ending); /* true, with the reason, once the program is to end */
+bool ending_sleep(unsigned timeout_ms);  /* the same, after so long or as soon as a signal comes */
 
 #endif

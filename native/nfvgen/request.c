@@ -29,7 +29,7 @@ static int wait_for_links(struct refusal *why)
 		if (up[0] && up[1])
 			return 0;
 		down = up[0] ? 1 : 0;
-		if (control_sleep(LINK_STEP_MS))
+		if (ending_sleep(LINK_STEP_MS))
 			break;
 	}
 	return refuse(why, "port", "",

@@ -27,16 +27,6 @@ static struct {
 	char log[192]; /* the last thing that libbpf said */
 } xdp;
 
-int xdp_fail(struct failure *why, int err, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(why->text, sizeof(why->text), format, arguments);
-	va_end(arguments);
-	return err < 0 ? err : -EIO;
-}
-
 /* Standard error belongs to our own messages. */
 static int keep_log(enum libbpf_print_level level, const char *format, va_list arguments)
 {

@@ -30,7 +30,7 @@ struct xdp_sent {
 	uint64_t missed; /* slots never served */
 };
 
-/* Fills `why` and returns `err`, a negative errno. */
+/* fail.c: fills `why` and returns `err`, a negative errno. */
 __attribute__((format(printf, 3, 4))) int xdp_fail(struct failure *why, int err, const char *format, ...);
 
 /* port.c */
