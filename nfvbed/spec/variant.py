@@ -37,7 +37,7 @@ class Variant(SpecModel):
     """The VNF that belongs to it: what `forwarding: native` stands for in an experiment."""
     hugepages_mib: int = Field(0, ge=0)
     options: SerializeAsAny[DataPlaneOptions]
-    """Of its data plane; `variant_model` says of which kinds they can be."""
+    """Of its data plane, as the tables below have them."""
 
     @property
     def ports(self) -> str:

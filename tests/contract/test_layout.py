@@ -26,16 +26,19 @@ PACKAGE = {
     "cli",
     "compare",
     "dashboard",
-    "deploy",
+    "dataplanes",
+    "host",
     "measure",
-    "onboard",
     "plan",
     "report",
     "run",
     "search",
+    "sites",
     "spec",
     "store",
     "traffic",
+    "vnfs",
+    "vsperf",
 }
 MAX_MODULE_LINES = 400
 MAX_FUNCTION_LINES = 50

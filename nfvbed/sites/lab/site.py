@@ -10,7 +10,7 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.dataplanes.catalogue import data_plane
+from nfvbed.dataplanes.catalogue import CATALOGUE, Catalogue
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers, SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import on_path, require_topology, vnf_port_kind
@@ -86,12 +86,14 @@ class LabSite(Site):
     Args:
         spec: the site's file.
         root: of the project, where `native/build` is.
+        catalogue: the data planes that it deploys.
     """
 
-    def __init__(self, spec: SiteSpec, root: Path) -> None:
+    def __init__(self, spec: SiteSpec, root: Path, catalogue: Catalogue = CATALOGUE) -> None:
         self.name = spec.name
         self._spec = spec
         self._root = root
+        self._catalogue = catalogue
         self._topology = read_topology()
         self._lock = HostLock()
         self._live: dict[str, _Live] = {}
@@ -142,7 +144,7 @@ class LabSite(Site):
         resolve(self._topology, self._spec.arrangement, variant.options.switch_cores, near=near)
         if variant.port_kind is PortKind.PCI:
             fit.require(self._spec.cables)
-        return data_plane(variant).probe(variant)
+        return self._catalogue.data_plane(variant).probe(variant)
 
     def _near(self, port_kind: PortKind) -> int | None:
         """Give the NUMA node that the switch belongs to: that of its network cards, where it has some."""
@@ -212,7 +214,7 @@ class LabSite(Site):
         if standing is not None:
             if not standing.is_same(variant, topology, wanted.vnf_kind):
                 raise standing.in_the_way(variant.name)
-            data_plane(variant).verify(standing.deployment)
+            self._catalogue.data_plane(variant).verify(standing.deployment)
             return standing.deployment, True
         live = self._set_up(wanted, CellRole.SUBJECT, persistent=True)
         Standing(live.workspace, live.deployment, variant, live.arrangement).save()
@@ -229,7 +231,7 @@ class LabSite(Site):
                 fix="destroy it first: two switches would disturb each other's trials",
             )
         variant, plan = wanted.variant, wanted.layout
-        plane = data_plane(variant, role, wanted.vnf)
+        plane = self._catalogue.data_plane(variant, role, wanted.vnf)
         near, cores = self._near(variant.port_kind), variant.options.switch_cores
         arrangement = resolve(self._topology, self._spec.arrangement, cores, plan.vnfs, near)
         os.sched_setaffinity(0, arrangement.control_cores)
@@ -250,7 +252,7 @@ class LabSite(Site):
     def _attach(self, standing: Standing) -> Deployment:
         deployment = standing.deployment
         if deployment.id not in self._live:
-            plane = data_plane(standing.variant)
+            plane = self._catalogue.data_plane(standing.variant)
             plane.verify(deployment)
             os.sched_setaffinity(0, standing.arrangement.control_cores)
             self._remember(deployment, plane, self._starter(Workspace.create(), standing.arrangement))

@@ -53,7 +53,7 @@ def _site(monkeypatch):
     monkeypatch.setattr(site, "begin", lambda: [])
     monkeypatch.setattr(site, "_generator_version", lambda: "1")
     monkeypatch.setattr(lab, "find_standing", lambda: None)
-    monkeypatch.setattr(lab, "data_plane", lambda variant, role, vnf: Plane())
+    monkeypatch.setattr(lab.CATALOGUE, "data_plane", lambda variant, role, vnf: Plane())
     monkeypatch.setattr(lab.Workspace, "create", lambda persistent: Nowhere())
     monkeypatch.setattr(lab.os, "sched_setaffinity", lambda pid, cores: None)
     monkeypatch.setattr(lab, "GeneratorStarter", Starter)
