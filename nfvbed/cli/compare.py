@@ -6,12 +6,13 @@ from typing import Any
 import click
 from rich.console import Console
 
-from nfvbed.cli.results import LoadedRuns, comparison_options, load_runs, make_options, text_width
+from nfvbed.cli.results import comparison_options, load_runs, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.comparison import Comparison, compare, require_comparable
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.report.csv.export import to_csv, to_json
+from nfvbed.report.load import LoadedRuns, make_options
 from nfvbed.report.page.head import machine
 from nfvbed.report.terminal.screen import WIDTH, About, screen
 from nfvbed.report.terminal.table import render

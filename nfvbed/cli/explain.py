@@ -6,9 +6,10 @@ from typing import Any
 import click
 from rich.console import Console
 
-from nfvbed.cli.results import comparison_options, load_runs, make_options, text_width
+from nfvbed.cli.results import comparison_options, load_runs, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.explain import explain
+from nfvbed.report.load import make_options
 from nfvbed.report.terminal.explained import explained
 from nfvbed.report.terminal.screen import WIDTH
 

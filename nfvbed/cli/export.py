@@ -4,12 +4,13 @@ from pathlib import Path
 
 import click
 
-from nfvbed.cli.results import load_runs, make_options
+from nfvbed.cli.results import load_runs
 from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.cli.vsperf_options import VSPERF
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import StoreError, UsageError
+from nfvbed.report.load import make_options
 
 JSON = "json"
 VSPERF_CSV = "vsperf-csv"

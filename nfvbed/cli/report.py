@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.results import LoadedRuns, comparison_options, load_runs, make_options
+from nfvbed.cli.results import comparison_options, load_runs
 from nfvbed.cli.settings import json_option, root_option, store_option
-from nfvbed.compare.comparison import Comparison, compare
+from nfvbed.compare.comparison import compare
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.report.answer import answer
-from nfvbed.report.context import ReportContext
 from nfvbed.report.files import write_report
+from nfvbed.report.load import context_of, make_options
 from nfvbed.report.wording import SIMULATED_MARK
 
 
@@ -44,7 +44,7 @@ def command(
     loaded = load_runs(root, store, runs)
     comparison = compare(loaded.data, make_options(loaded, chosen))
     folder = output or open_project(root).root / "results" / "reports" / loaded.data[0].run.id
-    written = write_report(_context(loaded, comparison), folder)
+    written = write_report(context_of(loaded, comparison), folder)
     said = answer(comparison)
     if as_json:
         click.echo(json.dumps({"answer": said.headline, "files": [str(path) for path in written]}, indent=2))
@@ -56,15 +56,3 @@ def command(
     click.echo(said.headline)
     click.echo(f"page: {written[0]}")
     click.echo(f"beside it: {', '.join(str(path.relative_to(folder)) for path in written[1:])}")
-
-
-def _context(loaded: LoadedRuns, comparison: Comparison) -> ReportContext:
-    return ReportContext(
-        comparison=comparison,
-        runs=tuple(entry.run for entry in loaded.data),
-        title=loaded.title,
-        hosts={entry.run.host_hash: entry.host for entry in loaded.data},
-        rigs={digest: rig for entry in loaded.data for digest, rig in entry.rigs.items()},
-        variants=loaded.variants,
-        facts=loaded.facts,
-    )
