@@ -7,8 +7,7 @@ import sys
 import time
 from importlib import import_module
 
-from nfvbed.dataplanes import catalogue
-from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
@@ -64,7 +63,7 @@ class FullPlane(DataPlane):
 
 def main(action: str, *arguments: str) -> None:
     """Do it, as the command line does."""
-    catalogue._subject = lambda _variant: FullPlane()
+    CATALOGUE._subject = lambda _variant: FullPlane()
     FullPlane.fails = action == "fail"
     if action == "verb":
         verb, *rest = arguments

@@ -27,6 +27,7 @@ FRAMES = 40
 SIZES = (64, 1518)
 HOLD = """
 import sys, time
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.identity import this_node
 from nfvbed.sites.catalogue import open_site
 project = open_project()
