@@ -11,8 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from nfvbed.dataplanes.dataplane import DataPlane
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
@@ -20,6 +20,10 @@ from nfvbed.spec.loader import Project
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.variant import Variant, variant_model
 from nfvbed.spec.vnf import VnfChoice
+
+if TYPE_CHECKING:
+    # What only reads files and stored runs needs nothing of a host, which the interface of adapters is about.
+    from nfvbed.dataplanes.dataplane import DataPlane
 
 ROOMS = {
     "lagopus": "nfvbed.dataplanes.lagopus",
@@ -81,7 +85,7 @@ class Catalogue:
 
     def data_plane(
         self, variant: Variant, role: CellRole = CellRole.SUBJECT, vnf: VnfChoice | None = None
-    ) -> DataPlane:
+    ) -> "DataPlane":
         """Give the adapter of a variant, or of the ceiling that belongs to its ports; a VNF's own, to those of the VNF.
 
         Raises:
@@ -107,7 +111,7 @@ class Catalogue:
                 return thing
         raise InternalError(f"a room has no options whose dataplane is {name!r}", where=module.__name__)
 
-    def _subject(self, variant: Variant) -> DataPlane:
+    def _subject(self, variant: Variant) -> "DataPlane":
         """Find it in the room that has its name, among the classes that have it as their `kind`."""
         name = variant.options.dataplane
         module_name = f"{self._rooms[name]}.adapter" if name in self._rooms else f"{__package__}.{name}"
@@ -116,8 +120,9 @@ class Catalogue:
             raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"there is no module {module_name}")
         module = _imported(module_name, variant)
         for thing in vars(module).values():
-            if isinstance(thing, type) and issubclass(thing, DataPlane) and getattr(thing, "kind", "") == name:
-                return thing()
+            if isinstance(thing, type) and getattr(thing, "kind", "") == name:
+                adapter: DataPlane = thing()
+                return adapter
         raise InternalError(f"an adapter has no class whose kind is {name!r}", where=module_name)
 
 

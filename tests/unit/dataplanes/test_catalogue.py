@@ -1,5 +1,8 @@
 """Which adapter sets up which variant."""
 
+import subprocess
+import sys
+
 import pytest
 
 from nfvbed.dataplanes.catalogue import CATALOGUE, VariantModel, data_plane, has_ceiling, open_project
@@ -60,3 +63,13 @@ def test_data_plane_of_another_site():
     variant = VariantModel.model_validate(simulated.model_dump(warnings=False))
     with pytest.raises(UnsupportedError, match="no data plane 'simulated'"):
         data_plane(variant)
+
+
+def test_reading_variants_needs_nothing_of_a_host():
+    """A report is shown, and a dashboard runs, where no switch and no library of one is."""
+    code = (
+        "import sys, nfvbed.cli.compare, nfvbed.cli.report, nfvbed.dataplanes.catalogue\n"
+        "print(*[name for name in sys.modules if name.startswith(('nfvbed.host', 'pyroute2', 'ovs', 'vpp_papi'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
