@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON := .venv/bin/python
 NFVBED := .venv/bin/nfvbed
-TIERS := unit golden contract lint functional browser
+TIERS := image lint unit golden contract functional browser
 VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 VNFS := $(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
@@ -139,11 +139,11 @@ test: setup-test ## all tiers of tests, in order, with a summary
 .PHONY: $(TESTS)
 $(TESTS): test-%: setup-test ## the tier NAME alone
 	@setup/native
-	$(if $(filter functional,$*),@setup/images)
+	$(if $(filter functional image,$*),@setup/images)
 	@$(PYTHON) tests/tiers.py $*
 
 .PHONY: test-node
-test-node: setup-test ## all that is proven inside guest nodes; takes about an hour, and is no part of test
+test-node: setup-test ## all that is proven inside guest nodes; takes 20 to 60 minutes, and is no part of test
 	@setup/native
 	@setup/images
 	@setup/node

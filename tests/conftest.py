@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import footprint
@@ -33,6 +34,15 @@ def tier_of(path: Path) -> str:
 def _root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture(scope="session", name="vloop_image")
+def _vloop_image():
+    """Build the image of the VNF vloop, or find it built from the same input; what it lacks fails."""
+    done = subprocess.run(
+        [ROOT / "setup/images"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"make images failed ({done.returncode}):\n{done.stdout}{done.stderr}"
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,8 @@
 
 The one place that says what a tier is; `make test`, `make test-<tier>` and tox all call it. Every tier runs even when
 an earlier one failed; the exit status is 0 only when all passed. Nothing is written outside the checkout.
+
+Tiers that share nothing run together on all cores, before those that need the machine to themselves.
 """
 
 import os
@@ -17,17 +19,12 @@ ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".nfvbed" / "tiers"
 PYTHON = sys.executable
 
-PYTEST_TIERS = ("unit", "golden", "contract", "functional", "browser", "node")
-"""`node` is no part of `make test`: it takes about an hour."""
-SIDE_BY_SIDE = ("unit",)
-"""Tiers whose tests share nothing, and so run on all cores."""
-LINTS = {
-    "ruff check": [PYTHON, "-m", "ruff", "check", "."],
-    "mypy": [PYTHON, "-m", "mypy"],
-    "clang-format": ["clang-format", "--dry-run", "--Werror"],
-    "reference": [PYTHON, "docs/generate.py", "--check"],
-}
-TIERS = (*PYTEST_TIERS, "lint")
+TIERS = ("lint", "image", "unit", "golden", "contract", "functional", "browser", "node")
+"""`node` is no part of `make test`: it takes 20 to 60 minutes."""
+SIDE_BY_SIDE = ("image", "lint", "unit", "golden", "contract")
+"""Tiers whose tests share nothing; those that take longest come first."""
+TELLS_NAMES = ("functional", "browser", "node")
+"""Their tests are few and slow, and are named while they run; those of the others are dots."""
 
 
 @dataclass
@@ -50,14 +47,13 @@ def main(names: list[str]) -> int:
     if unknown or not names:
         print(f"usage: tests/tiers.py TIER...   tiers: {' '.join(TIERS)}", file=sys.stderr)
         return 2
-    outcomes = []
-    for place, name in enumerate(names, 1):
-        print(f"\n=== {name} ({place} of {len(names)})", flush=True)
-        started = time.monotonic()
-        outcome = _lint() if name == "lint" else _pytest(name)
-        outcome.seconds = time.monotonic() - started
-        outcomes.append(outcome)
-    _summarise(outcomes)
+    together = [tier for tier in SIDE_BY_SIDE if tier in names]
+    groups = ([together] if together else []) + [[name] for name in names if name not in SIDE_BY_SIDE]
+    outcomes, started = list[Outcome](), time.monotonic()
+    for place, group in enumerate(groups, 1):
+        print(f"\n=== {', '.join(group)} ({place} of {len(groups)})", flush=True)
+        outcomes += _pytest(group)
+    _summarise(outcomes, time.monotonic() - started)
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 
 
@@ -69,34 +65,40 @@ def _environment(work: Path) -> dict[str, str]:
     return os.environ | {name: str(place) for name, place in places.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def _pytest(tier: str) -> Outcome:
-    outcome = Outcome(tier)
-    folder, work, report = ROOT / "tests" / tier, WORK / tier, WORK / f"{tier}.xml"
-    if not any(folder.rglob("test_*.py")):
-        outcome.failed = 1
-        outcome.notes.append("the tier has no tests")
-        return outcome
+def _pytest(tiers: list[str]) -> list[Outcome]:
+    outcomes = {tier: Outcome(tier) for tier in tiers}
+    folders = {tier: ROOT / "tests" / tier for tier in tiers}
+    for tier, folder in folders.items():
+        if not any(folder.rglob("test_*.py")):
+            outcomes[tier].failed = 1
+            outcomes[tier].notes.append("the tier has no tests")
+    work, report = WORK / tiers[0], WORK / f"{tiers[0]}.xml"
     shutil.rmtree(work, ignore_errors=True)
     report.unlink(missing_ok=True)
-    argv = [PYTHON, "-m", "pytest", str(folder), f"--basetemp={work / 't'}", f"--junitxml={report}"]
-    # Few and slow tests are named while they run, many and fast ones are dots.
-    argv.append("-v" if tier in ("functional", "browser", "node") else "-q")
-    if tier in SIDE_BY_SIDE:
-        argv += ["-n", str(len(os.sched_getaffinity(0)))]
+    argv = [PYTHON, "-m", "pytest", *map(str, folders.values()), f"--basetemp={work / 't'}", f"--junitxml={report}"]
+    argv.append("-v" if tiers[0] in TELLS_NAMES else "-q")
+    if tiers[0] in SIDE_BY_SIDE:
+        # Tests of one file that share a guest stay together, and the larger groups begin first.
+        argv += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
+    started = time.monotonic()
     status = subprocess.run(argv, cwd=ROOT, env=_environment(work), stdin=subprocess.DEVNULL, check=False).returncode
+    outcomes[tiers[0]].seconds = time.monotonic() - started
     shutil.rmtree(work, ignore_errors=True)
-    _count(report, outcome)
-    if status != 0 and not outcome.failed:
-        outcome.failed = 1
-        outcome.notes.append(f"pytest ended with exit status {status}")
-    return outcome
+    _count(report, outcomes)
+    if status != 0 and not any(outcome.failed for outcome in outcomes.values()):
+        outcomes[tiers[0]].failed = 1
+        outcomes[tiers[0]].notes.append(f"pytest ended with exit status {status}")
+    return list(outcomes.values())
 
 
-def _count(report: Path, outcome: Outcome) -> None:
+def _count(report: Path, outcomes: dict[str, Outcome]) -> None:
     if not report.exists():
         return
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         name = f"{case.get('classname', '')}::{case.get('name', '')}"
+        outcome = next((found for tier, found in outcomes.items() if name.startswith(f"tests.{tier}.")), None)
+        # What cannot be collected has no class; it counts where the tiers begin.
+        outcome = outcome or next(iter(outcomes.values()))
         skip = case.find("skipped")
         outcome.again += [f"{name}: {p.get('value')}" for p in case.iter("property") if p.get("name") == "again"]
         if case.find("failure") is not None or case.find("error") is not None:
@@ -108,30 +110,13 @@ def _count(report: Path, outcome: Outcome) -> None:
             outcome.passed += 1
 
 
-def _lint() -> Outcome:
-    outcome = Outcome("lint")
-    sources = [str(path) for path in sorted((ROOT / "native").rglob("*.[ch]")) if "build" not in path.parts]
-    for name, argv in LINTS.items():
-        print(f"{name}:", flush=True)
-        full = argv + sources if name == "clang-format" else argv
-        try:
-            status = subprocess.run(full, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode
-        except FileNotFoundError:
-            print(f"  {argv[0]} is missing: make setup-test")
-            status = 127
-        if status:
-            outcome.failed += 1
-            outcome.notes.append(f"{name}: exit status {status}")
-        else:
-            outcome.passed += 1
-    return outcome
-
-
-def _summarise(outcomes: list[Outcome]) -> None:
+def _summarise(outcomes: list[Outcome], total: float) -> None:
     print("\n=== summary")
     for outcome in outcomes:
         counts = f"{outcome.passed:4} passed  {outcome.failed:3} failed  {len(outcome.skipped):3} skipped"
-        print(f"{outcome.tier:12} {counts}  {outcome.seconds:6.1f} s")
+        print(
+            f"{outcome.tier:12} {counts}  " + (f"{outcome.seconds:6.1f} s" if outcome.seconds else "  with the above")
+        )
     for outcome in outcomes:
         for note in outcome.notes:
             print(f"failed   {outcome.tier}: {note}")
@@ -139,7 +124,6 @@ def _summarise(outcomes: list[Outcome]) -> None:
             print(f"skipped  {outcome.tier}: {reason}")
         for told in outcome.again:
             print(f"again    {outcome.tier}: {told}")
-    total = sum(outcome.seconds for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
     print(f"{'FAILED' if failed else 'passed'} after {total:.0f} s", flush=True)
 

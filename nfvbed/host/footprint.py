@@ -7,6 +7,8 @@ from pathlib import Path
 GRACE_S = 5.0
 """Namespaces, and links with them, are taken apart by the kernel after the last process has gone."""
 PAUSE_S = 0.05
+SHARED = ("/dev/shm", "/run/dpdk")
+"""Folders into which programs put files unless they are told another one."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Footprint:
             "hugepage pool": _hugepages(),
             "control group": _control_groups(),
             "run directory": _names(Path("/run/nfvbed")),
-            "file": frozenset(f"/dev/shm/{name}" for name in _names(Path("/dev/shm"))),
+            "file": frozenset(f"{folder}/{name}" for folder in SHARED for name in _names(Path(folder))),
             "process": _marked(mark.encode()),
         }
         return cls(mark, kinds)

@@ -20,7 +20,7 @@ name: killed
 title: A run that is killed in its middle
 variants: [{variant}]
 frame_sizes: [64, 128]
-trials: {{warmup_s: 0.1, mrr_trials: 3, mrr_duration_s: 0.5, paced_duration_s: 0.5}}
+trials: {{warmup_s: 0.1, mrr_trials: 3, mrr_duration_s: 0.2, paced_duration_s: 0.2}}
 repetitions: {{needed: 1, needed_ceilings: 1, max_rounds: 1}}
 ceilings: false
 """
@@ -33,7 +33,7 @@ def dying(store, trial):
     add(store, trial)
     stored.append(trial)
     if len(stored) == 2:
-        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGKILL)).start()
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGKILL)).start()
 Store.add_trial = dying
 sys.exit(main(sys.argv[1:]))
 """

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from disturbed import PATIENCE_S, wait_until
+from xdp_driver import make_namespace
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXEC = os.environ.get("NFVBED_EXEC", str(ROOT / "native/build/exec/nfvbed-exec"))
@@ -20,7 +21,7 @@ def _run(*arguments):
 @pytest.fixture(name="netns")
 def _netns():
     name = f"nfvtx{os.getpid()}"
-    subprocess.run(["ip", "netns", "add", name], check=True)
+    make_namespace(name)
     yield name
     subprocess.run(["ip", "netns", "delete", name], check=True)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import time
@@ -154,7 +155,12 @@ def testpmd(tmp_path: Path) -> Iterator[tuple[Generator, subprocess.Popen[str]]]
         command += ["--vdev", f"net_vhost{i},iface={tmp_path}/p{i}.sock,client=1"]
     command += ["--", "-i", "--total-num-mbufs=8192", "--forward-mode=io"]
     peer = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"RUNTIME_DIRECTORY": str(tmp_path)},
     )
     wait_until(lambda: all(port["link"] == "up" for port in generator.result("hello")["ports"]))
     time.sleep(1)

@@ -86,7 +86,21 @@ def test_kernel_that_does_not_boot_is_seen(tmp_path):
     assert "kernel" in attempt.observed
 
 
-def test_multiqueue_flavor_on_shared_hugepages(workspace):
+def assert_its_abort_is_told(workspace, vnf, handle):
+    """Have QEMU abort, as by a fault of its own: it is told with its signal and its last words."""
+    os.kill(handle.pids[0], signal.SIGABRT)
+    workspace.process("vnf1").wait(PATIENCE_S)
+    with pytest.raises(VnfDiedError) as caught:
+        vnf.verify(handle)
+    assert "has died (signal 6, SIGABRT)" in caught.value.what
+    assert "a fault of QEMU itself" in caught.value.fix
+    assert "vloop: ready" in caught.value.observed, "its last words"
+    with pytest.raises(OnboardError):
+        vnf.hops(handle)
+    vnf.stop(handle)
+
+
+def test_multiqueue_flavor_on_shared_hugepages_and_a_qemu_that_aborts(workspace):
     ports = kernel_ports(workspace, queues=4)
     vnf, handle = started(workspace, ports, choice("bridge", flavor="multiqueue"))
     assert [link["max_channels"] for link in guest_links(handle)] == [4, 4]
@@ -99,7 +113,7 @@ def test_multiqueue_flavor_on_shared_hugepages(workspace):
     assert all(os.sched_getaffinity(thread.tid) == {1} for thread in vcpus)
     assert os.sched_getaffinity(pid) == {0, 1}
     assert {thread.role for thread in vnf.threads(handle)} == {Role.VNF}
-    vnf.stop(handle)
+    assert_its_abort_is_told(workspace, vnf, handle)
 
 
 def test_users_own_image_forwards_as_it_was_made_to_and_is_not_written_to(workspace, tmp_path):
@@ -145,20 +159,6 @@ def test_more_hugepages_than_the_host_has(workspace):
     place = placement(workspace, kernel_ports(workspace), choice(flavor=flavor))
     with pytest.raises(PrerequisiteError, match="too few hugepages"):
         VmVnf().start(place)
-
-
-def test_qemu_that_aborts_is_told_with_its_signal(workspace):
-    vnf, handle = started(workspace, kernel_ports(workspace), choice("bridge"))
-    os.kill(handle.pids[0], signal.SIGABRT)
-    workspace.process("vnf1").wait(PATIENCE_S)
-    with pytest.raises(VnfDiedError) as caught:
-        vnf.verify(handle)
-    assert "has died (signal 6, SIGABRT)" in caught.value.what
-    assert "a fault of QEMU itself" in caught.value.fix
-    assert "vloop: ready" in caught.value.observed, "its last words"
-    with pytest.raises(OnboardError):
-        vnf.hops(handle)
-    vnf.stop(handle)
 
 
 def test_virtual_function_is_unsupported_where_the_machine_has_no_iommu():

@@ -7,6 +7,8 @@ from disturbed import pass_all
 from vm_guests import PROJECT, choice, offered
 
 from nfvbed.errors import UnsupportedError
+from nfvbed.host import links
+from nfvbed.host.namespaces import inside
 from nfvbed.records import Accelerator, Role
 from nfvbed.spec.flavor import Flavor
 from nfvbed.traffic.generator import TrafficRequest
@@ -27,7 +29,7 @@ def _site(lab_with_vnfs):
     [
         ("ovs-dpdk", "io", "hugepages", True),
         ("ovs-dpdk", "bridge", "default", False),
-        ("linux-bridge", "io", "default", True),
+        ("linux-bridge-virtio", "io", "default", True),
     ],
 )
 def test_every_frame_passes_the_guest_and_is_counted_there(site, variant, forwarding, flavor, offloads):
@@ -37,6 +39,11 @@ def test_every_frame_passes_the_guest_and_is_counted_there(site, variant, forwar
     (handle,) = deployment.vnfs
     assert ("VIRTIO_NET_F_GUEST_CSUM" in offered(handle)) is offloads
     assert ("VIRTIO_NET_F_GUEST_TSO4" in offered(handle)) is offloads
+    if variant == "linux-bridge-virtio":
+        switch = deployment.control["switch_netns"]
+        # testpmd's driver in the guest takes no frame without its checksum, and QEMU tells the tap so.
+        states = inside(switch, lambda: [links.has_feature(port, links.CHECKSUM) for port in ("s0", "v1a")])
+        assert states == [True, False]
     assert handle.accelerator in (Accelerator.KVM, Accelerator.TCG)
     assert {"qemu", "image", "guest", "guest-kernel"} <= set(handle.versions)
     steps = [step for step, _ in deployment.steps]

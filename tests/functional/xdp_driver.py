@@ -12,6 +12,9 @@ import time
 
 from disturbed import PATIENCE_S, wait_until
 
+from nfvbed.host import namespaces
+from nfvbed.host.namespaces import NETNS_DIRECTORY
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NFVGEN = os.environ.get("NFVGEN", str(ROOT / "native/build/nfvgen/nfvgen"))
 CORE = str(max(os.sched_getaffinity(0)))
@@ -67,12 +70,18 @@ def ip(*arguments):
     return subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True).stdout
 
 
+def make_namespace(name):
+    """Make it as nfvbed does: the first `ip netns add` of a machine leaves a mount of its folder behind."""
+    NETNS_DIRECTORY.mkdir(exist_ok=True)
+    namespaces.create(str(NETNS_DIRECTORY / name))
+
+
 class Namespace:
     """A network namespace with veth pairs, gone at the end."""
 
     def __init__(self):
         self.name = f"nfvtg{os.getpid()}n{next(_NUMBER)}"
-        ip("netns", "add", self.name)
+        make_namespace(self.name)
 
     def pair(self, one, other, mtu=1500):
         """Two ends, up, no address of their own (so that the kernel says nothing)."""

@@ -1,6 +1,6 @@
 """All that is proven in guest nodes: one boots for each site, each proof is a program in it. `make test-node`; root.
 
-It takes about an hour where the processor is emulated: `-k` chooses proofs by name.
+It takes 20 to 60 minutes where the processor is emulated: `-k` chooses proofs by name.
 """
 
 import contextlib

@@ -101,7 +101,7 @@ def test_the_summary_of_tiers_tells_what_was_made_again(tmp_path, capsys):
         '<testcase classname="a" name="c"/></testsuite></testsuites>'
     )
     outcome = tiers.Outcome("functional")
-    tiers._count(report, outcome)
-    tiers._summarise([outcome])
+    tiers._count(report, {"functional": outcome})
+    tiers._summarise([outcome], 1.0)
     assert outcome.passed == 2
     assert "again    functional: a::b: 2 (0.10, 0.30 s stolen)" in capsys.readouterr().out

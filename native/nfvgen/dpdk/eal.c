@@ -84,13 +84,11 @@ static void name_runtime_directory(const struct engine_options *options, char *p
 	snprintf(path, size, "%.*s.nfvgen-%ld", length, options->socket, (long)getpid());
 }
 
-/* Without it the EAL would write below /var/run; with --in-memory it writes nothing. */
+/* Without it the EAL would write below /var/run; with --in-memory it still makes its folders. */
 static void set_runtime_directory(const struct engine_options *options)
 {
 	char path[160];
 
-	if (!options->hugepage_dir)
-		return;
 	name_runtime_directory(options, path, sizeof(path));
 	mkdir(path, 0700);
 	setenv("RUNTIME_DIRECTORY", path, 1);
@@ -166,10 +164,10 @@ static void remove_files(const struct engine_options *options)
 {
 	char prefix[64], path[160];
 
-	if (!options->hugepage_dir)
-		return;
-	name_prefix(options, prefix, sizeof(prefix));
-	remove_huge_files(options->hugepage_dir, prefix);
+	if (options->hugepage_dir) {
+		name_prefix(options, prefix, sizeof(prefix));
+		remove_huge_files(options->hugepage_dir, prefix);
+	}
 	name_runtime_directory(options, path, sizeof(path));
 	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }

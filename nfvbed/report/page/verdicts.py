@@ -38,7 +38,9 @@ def _verdicts(comparison: Comparison) -> Markup:
     looks = " and ".join(str(look) for look in rules.looks)
     title = (
         f"What each verdict rests on. Looks after {looks} rounds, errors of {rules.alpha:.0%} together; the margin of "
-        f"the same is ±{rules.margin:.0%}. An interval's level is the one that it attains exactly."
+        f"the same is ±{rules.margin:.0%}. An interval's level is the one that it attains exactly "
+        f"at its look; over all looks together, the first of which that decides is final, {1 - rules.alpha:.0%} is "
+        "promised."
     )
     return table_of(title, VERDICTS, rows) if rows else Markup("")
 

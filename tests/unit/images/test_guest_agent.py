@@ -1,4 +1,4 @@
-"""The guest's agent: requests, CPUs, testpmd's command line. In a guest: tests/functional/test_vloop_image.py."""
+"""The guest's agent: requests, CPUs, testpmd's command line. In a guest: tests/image."""
 
 import json
 

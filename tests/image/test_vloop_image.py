@@ -11,7 +11,7 @@ from vloop_guest import IMAGES, MACS, OUTSIDE, ROOT, Guest
 
 from nfvbed.vnfs.vm.agent import AgentRefused
 
-pytestmark = pytest.mark.usefixtures("vloop_image")
+pytestmark = [pytest.mark.usefixtures("vloop_image"), pytest.mark.xdist_group("vloop")]
 """`make test` has built it before; whoever runs this file alone builds it here, within the first test."""
 
 FRAMES = 20
@@ -61,6 +61,7 @@ def test_built_image_is_not_built_again():
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("built again")
 def test_same_input_gives_the_same_image():
     done = subprocess.run(
         [sys.executable, "-m", "builder", "--again", "vloop"],
@@ -141,7 +142,8 @@ def test_source_sends_what_was_asked(idle):
         idle.wires[0].settimeout(20)
         sizes.add(len(idle.wires[0].recv(65536)))
     assert sizes == {124}
-    assert idle.ask("stats")["ports"][0]["tx_packets"] >= FRAMES
+    # It counts frames after it has sent them, and an emulated processor may be kept between the two.
+    assert any(idle.ask("stats")["ports"][0]["tx_packets"] >= FRAMES for _ in range(100))
 
 
 def test_sink_counts_and_sends_nothing(idle):
@@ -196,6 +198,7 @@ def test_agent_refuses_with_a_reason(idle, do, keys, words):
     assert idle.ask("info")["cpus"] == [0, 1]
 
 
+@pytest.mark.xdist_group("old cards")
 def test_own_loader_old_cards_and_one_cpu(tmp_path):
     # The kernel drives the second card, for which DPDK has no driver; the only CPU forwards and answers.
     with Guest(tmp_path, nics=("e1000", "rtl8139"), machine="pc", cpus=1, direct=False) as guest:
