@@ -14,7 +14,7 @@ from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import EndKind, layout
 from nfvbed.spec.testkinds.base import MRR
-from nfvbed.spec.testkinds.latency import LatencyTest
+from nfvbed.spec.testkinds.loads import LatencyTest
 from nfvbed.spec.tests import AnyTest, MrrTest
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice

@@ -15,7 +15,7 @@ from nfvbed.records import (
     TrialRecord,
 )
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
-from nfvbed.run.kinds.search import irregularities
+from nfvbed.run.kinds.loads import irregularities
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 from nfvbed.units import NS_PER_S

@@ -9,7 +9,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.xdp.client import Floor
 from nfvbed.errors import DeployError
 from nfvbed.records import Cost, Status
-from nfvbed.run.kinds.xdp_tasks import _Live, _not_full, _running, _spread
+from nfvbed.run.kinds.cost import _Live, _not_full, _running, _spread
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
 

@@ -3,10 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from nfvbed.spec.testkinds.request_response import RequestResponseTest
-from nfvbed.spec.testkinds.socket_latency import SocketLatencyTest
-from nfvbed.spec.testkinds.tcp_throughput import TcpThroughputTest
-from nfvbed.spec.testkinds.udp_throughput import UdpThroughputTest
+from nfvbed.spec.testkinds.sockets import RequestResponseTest, SocketLatencyTest, TcpThroughputTest, UdpThroughputTest
 
 
 def test_length_is_that_of_all_conditions_and_repetitions():
