@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 from run_bench import only_run, runner, study, variant
 
-from nfvbed.records import DirectionCounts, Preset, Status, TrialRecord
-from nfvbed.results import MeasuredRow, ResultRecord, TablePayload
+from nfvbed.records import DirectionCounts, Status, TrialRecord
+from nfvbed.results import MeasuredRow, ResultKind, ResultRecord, TablePayload
 from nfvbed.run.kinds.bursts import is_torn, row_of_burst
 from nfvbed.run.kinds.resets import recovery_of
 from nfvbed.spec.testkinds.resets import SystemRecoveryTest
@@ -96,7 +96,7 @@ def test_what_could_not_be_sent_of_a_burst_is_told(store: Store) -> None:
 
 def burst_of(store: Store) -> TrialRecord:
     outcome(store, {"kind": "burst", "frames": 400})
-    return next(trial for trial in store.trials(only_run(store).id) if trial.preset is Preset.BURST)
+    return next(trial for trial in store.trials(only_run(store).id) if trial.preset is ResultKind.BURST)
 
 
 def test_no_burst_passes_a_buffer_of_none(store: Store) -> None:
