@@ -7,7 +7,6 @@ from nfvbed.records import CellRole, Status
 from nfvbed.results import LoadsPayload, Reference
 from nfvbed.run.kinds.bench import Outcome, TestBench, part_of
 from nfvbed.run.references import load_range
-from nfvbed.search import engine
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
 from nfvbed.spec.testkinds.loads import ContinuousTest, LatencyTest, LossCurveTest, SearchTest, SoakTest
@@ -49,6 +48,9 @@ def search(bench: TestBench, spec: SearchTest) -> Outcome[SearchResult]:
     Raises:
         NothingToGoBy: the ceiling was not measured.
     """
+    # The search's library takes half a second to import, which runs without a search are spared.
+    from nfvbed.search import engine
+
     known = bench.known()
     what = bench.plan.experiment.search_of(spec)
     system = SearchedSystem(bench.setup.site, bench.setup.deployment, bench.setup.measures)
