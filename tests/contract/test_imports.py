@@ -152,6 +152,23 @@ def test_imports_run_down(path):
     assert not wrong, "runs up or aside:\n" + "\n".join(wrong)
 
 
+def test_only_the_command_line_knows_its_library():
+    """What loads runs and makes reports serves a dashboard too."""
+    wrong = [str(path) for module, path in MODULES.items() if "click" in _libraries(path) and not _is_cli(module)]
+    assert wrong == []
+
+
+def _libraries(path):
+    found = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = [alias.name for node in found if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in found if isinstance(node, ast.ImportFrom)]
+    return {name.split(".")[0] for name in names}
+
+
+def _is_cli(module):
+    return module == "nfvbed.__main__" or module.startswith("nfvbed.cli")
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_nothing_leads_back_to_where_it_began(folder):
     edges, why = {}, {}

@@ -13,9 +13,14 @@ from nfvbed.records import QualityWarning
 from nfvbed.report.csv.export import to_json
 from nfvbed.report.csv.tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures
-from nfvbed.report.page.tests import tests_section as section_of
+from nfvbed.report.page.page import render
+from nfvbed.report.page.tests import tests_section as values_of
 
 FIGURES = ("loss-by-load", "latency-by-load", "soak")
+
+
+def section_of(comparison: Comparison) -> str:
+    return render("tests", values=values_of(comparison))
 
 
 @pytest.fixture(scope="module", name="comparison")
@@ -33,7 +38,7 @@ def test_tables_of_tests_in_the_terminal(comparison: Comparison, width: int):
 
 def test_tables_of_tests_on_the_page(comparison: Comparison):
     # A line for each row of a table, so that a difference can be read.
-    check("tests-section.html", str(section_of(comparison)).replace("<tr>", "\n<tr>").replace("<div", "\n<div") + "\n")
+    check("tests-section.html", section_of(comparison).replace("<tr>", "\n<tr>").replace("<div", "\n<div") + "\n")
 
 
 def test_csv_of_tests(comparison: Comparison):
@@ -60,7 +65,7 @@ def test_a_doubt_about_a_test_stands_in_every_output(comparison: Comparison, kin
     """Stored with trials, or derived from all repetitions: beside the number, and with its advice."""
     remedy = comparison.advice[kind].remedy
     assert kind.value in csv_of(comparison)
-    assert remedy in str(section_of(comparison)).replace("&#39;", "'") or kind in {
+    assert remedy in section_of(comparison).replace("&#39;", "'") or kind in {
         warning.kind for row in comparison.rows for warning in row.warnings
     }
     assert kind.value in table(comparison, 150)

@@ -1,1 +1,1 @@
-"""One self-contained page."""
+"""One self-contained page: modules return frozen values, `templates` and `static` hold what it looks like."""

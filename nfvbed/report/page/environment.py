@@ -1,12 +1,14 @@
 """The page's environment: the host in short, what differs between the rigs, and all the rest folded away."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
 from typing import Any, Final
 
-from markupsafe import Markup
-
+from nfvbed.records import FactRecord
 from nfvbed.report import wording
 from nfvbed.report.context import ReportContext, flat
-from nfvbed.report.page.table import fact_table, joined, step_table
+from nfvbed.report.page.values import Table, fact_table
 
 FOLDED: Final = {
     "cpu.cpu family",
@@ -20,25 +22,41 @@ FOLDED: Final = {
 }
 """Facts about a host that hardly anybody looks for, beside the mitigations."""
 MITIGATION: Final = "mitigations."
-DETAILS: Final = Markup("<details><summary>{}</summary>{}</details>")
 
 
-def environment(context: ReportContext) -> Markup:
-    """Write what the numbers were measured on and with."""
-    parts = [_host(digest, host) for digest, host in context.hosts.items() if host]
+@dataclass(frozen=True)
+class HostFacts:
+    """What is known of a host."""
+
+    table: Table
+    summary: str
+    folded: tuple[Table, ...]
+    """What hardly anybody looks for; below the summary."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The section."""
+
+    hosts: tuple[HostFacts, ...]
+    differences: tuple[str, ...]
+    """Between the rigs."""
+    folded: tuple[Table, ...]
+
+
+def environment(context: ReportContext) -> Environment:
+    """Return what the numbers were measured on and with."""
     differences = dict.fromkeys(text for entry in context.comparison.differences for text in entry.scope.differences)
-    if differences:
-        items = joined(Markup("<li>{}</li>").format(text) for text in differences)
-        parts.append(Markup("<h3>What differs between the rigs (baseline to candidate)</h3><ul>{}</ul>").format(items))
-    hidden = [fact_table(f"Rig {digest[:12]}", flat(rig)) for digest, rig in context.rigs.items()]
-    hidden += [fact_table(f"Configuration {digest[:12]}", flat(found)) for digest, found in context.variants.items()]
+    folded = [fact_table(f"Rig {digest[:12]}", flat(rig)) for digest, rig in context.rigs.items()]
+    folded += [fact_table(f"Configuration {digest[:12]}", flat(found)) for digest, found in context.variants.items()]
     if context.facts:
-        hidden.append(step_table(context.facts))
-    hidden.append(fact_table("Hashes", _hashes(context)))
-    return joined([*parts, DETAILS.format("Rigs, configurations, times and hashes", joined(hidden))])
+        folded.append(_step_table(context.facts))
+    folded.append(fact_table("Hashes", _hashes(context)))
+    hosts = tuple(_host(digest, host) for digest, host in context.hosts.items() if host)
+    return Environment(hosts, tuple(differences), tuple(folded))
 
 
-def _host(digest: str, host: dict[str, Any]) -> Markup:
+def _host(digest: str, host: dict[str, Any]) -> HostFacts:
     facts = flat(host)
     mitigations = {name.removeprefix(MITIGATION): value for name, value in facts.items() if name.startswith(MITIGATION)}
     rest = {name: value for name, value in facts.items() if name in FOLDED}
@@ -49,8 +67,19 @@ def _host(digest: str, host: dict[str, Any]) -> Markup:
         concerned = sum(value != "Not affected" for value in mitigations.values())
         summary = f"Mitigations ({concerned} of {len(mitigations)} concern this CPU) and further facts"
         folded.insert(0, fact_table(f"Host {digest[:12]}, mitigations", mitigations))
-    table = fact_table(f"Host {digest[:12]}", shown)
-    return Markup("<h3>Host</h3>{}{}").format(table, DETAILS.format(summary, joined(folded)) if folded else "")
+    return HostFacts(fact_table(f"Host {digest[:12]}", shown), summary, tuple(folded))
+
+
+def _step_table(facts: Sequence[FactRecord]) -> Table:
+    """Return how long the steps of deployment took: medians over the run."""
+    times: dict[tuple[str, str], list[int]] = {}
+    for fact in facts:
+        times.setdefault((fact.cell or "", fact.step), []).append(fact.duration_ns)
+    named = {
+        f"{step} ({cell})" if cell else step: f"{median(values) / 1e9:.3f} s (median of {len(values)})"
+        for (cell, step), values in times.items()
+    }
+    return fact_table("Time taken by the steps", named)
 
 
 def _hashes(context: ReportContext) -> dict[str, str]:

@@ -1,10 +1,9 @@
 """The first screen: what was compared, on what machine, the answer, and every variant's rate at each traffic point."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-from markupsafe import Markup
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.ranking import Leader
@@ -16,7 +15,75 @@ from nfvbed.report.captions import host_lines, method_line, placement_lines
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.theme import PALETTE
 from nfvbed.report.labels import row_labels, run_label, unbroken
-from nfvbed.report.page.table import joined
+from nfvbed.report.page.comparison import simulated_mark
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A run: when and where."""
+
+    period: str
+    id: str
+    site: str
+    status: str
+
+
+@dataclass(frozen=True)
+class Header:
+    """Title, machine and runs."""
+
+    mark: str
+    """Of a simulation."""
+    title: str
+    machines: tuple[str, ...]
+    runs: tuple[RunLine, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A variant's rate on a card."""
+
+    name: str
+    status: str
+    """Why there is no rate; empty where there is one."""
+    rate: str = ""
+    percent: str = ""
+    """Of the highest rate of the traffic point."""
+    color: str = ""
+    limited: bool = False
+
+
+@dataclass(frozen=True)
+class Card:
+    """A traffic point."""
+
+    simulated: bool
+    point: str
+    leader: str
+    bars: tuple[Bar, ...]
+    missing: str
+    """Variants of a survey that were not measured there."""
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The command that decides what a survey leaves open."""
+
+    point: str
+    command: str
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """The answer, a card for each traffic point, and how sure it is."""
+
+    headline: str
+    hosts: tuple[str, ...]
+    cards: tuple[Card, ...]
+    decisions: tuple[Decision, ...]
+    chains: tuple[str, ...]
+    confidence: str
 
 
 def title(context: ReportContext) -> str:
@@ -24,15 +91,14 @@ def title(context: ReportContext) -> str:
     return context.title or ", ".join(dict.fromkeys(run.experiment for run in context.runs))
 
 
-def page_header(context: ReportContext) -> Markup:
-    """Write title, machine and runs."""
-    mark = Markup('<p class="simulated" role="note">{}</p>').format(wording.SIMULATED_MARK)
+def page_header(context: ReportContext) -> Header:
+    """Return title, machine and runs."""
     machines = dict.fromkeys(machine(host) for host in context.hosts.values() if host)
-    return Markup('<header class="top">{}<h1>{}</h1>{}{}</header>').format(
-        mark if context.comparison.simulated else "",
-        title(context),
-        joined(Markup('<p class="machine">{}</p>').format(line) for line in machines if line),
-        joined(_run_line(run) for run in context.runs),
+    return Header(
+        mark=simulated_mark(context.comparison),
+        title=title(context),
+        machines=tuple(line for line in machines if line),
+        runs=tuple(_run_line(run) for run in context.runs),
     )
 
 
@@ -54,12 +120,10 @@ def machine(host: dict[str, Any]) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _run_line(run: RunRecord) -> Markup:
+def _run_line(run: RunRecord) -> RunLine:
     ended = f" to {_when(run.ended_at)}" if run.ended_at else ", not ended"
     status = f"; {run.status.value}" if run.status else ""
-    return Markup('<p class="meta">{}{}; run <span class="hash">{}</span> on site {}{}</p>').format(
-        _when(run.started_at), ended, run.id, run.site, status
-    )
+    return RunLine(f"{_when(run.started_at)}{ended}", run.id, run.site, status)
 
 
 def _when(moment: str) -> str:
@@ -68,76 +132,57 @@ def _when(moment: str) -> str:
     return f"{found[1]} {found[2]} UTC" if found else moment
 
 
-def answer_section(comparison: Comparison, said: Answer) -> Markup:
-    """Write the answer, a card for each traffic point, and how sure it is."""
-    cards = joined(_card(comparison, point) for point in said.points)
+def first_screen(comparison: Comparison, said: Answer) -> FirstScreen:
+    """Return the answer, a card for each traffic point, and how sure it is."""
     doubts = wording.doubts(comparison.rows)
-    named = f" Limits and doubts: {', '.join(kind.value for kind in doubts)}." if doubts else " No doubts were raised."
-    told = () if comparison.many else comparison.chains
-    chains = joined(Markup("<p>{}</p>").format(wording.chain(chain)) for chain in told)
-    hosts = joined(
-        Markup('<p class="meta host">{}.</p>').format(f"{line[0].upper()}{line[1:]}") for line in host_lines(comparison)
+    named = f"Limits and doubts: {', '.join(kind.value for kind in doubts)}." if doubts else "No doubts were raised."
+    placed = " ".join(placement_lines(comparison))
+    return FirstScreen(
+        headline=unbroken(said.headline),
+        hosts=tuple(f"{line[0].upper()}{line[1:]}." for line in host_lines(comparison)),
+        cards=tuple(_card(comparison, point) for point in said.points),
+        decisions=tuple(
+            Decision(wording.row_point(point.row), command)
+            for point, command in zip(said.points, said.decide, strict=False)
+            if command
+        ),
+        chains=() if comparison.many else tuple(wording.chain(chain) for chain in comparison.chains),
+        confidence=f"{placed} {method_line(comparison)} {named}",
     )
-    decide = joined(
-        Markup("<p>Decide {} with: <code>{}</code></p>").format(wording.row_point(point.row), command)
-        for point, command in zip(said.points, said.decide, strict=False)
-        if command
-    )
-    placed, how = " ".join(placement_lines(comparison)), method_line(comparison)
-    return Markup(
-        '<p class="headline">{}</p>\n{}<ul class="cards">{}</ul>\n{}{}<p class="confidence">{} {}{}</p>'
-    ).format(unbroken(said.headline), hosts, cards, decide, chains, placed, how, named)
 
 
-def _card(comparison: Comparison, point: Leader) -> Markup:
-    """Write all rates of a traffic point, measured or not, and the sentence on its leader."""
+def _card(comparison: Comparison, point: Leader) -> Card:
+    """Return all rates of a traffic point, measured or not, and the sentence on its leader."""
     best = point.row
     rows = comparison.ranked([row for row in comparison.rows if row.point == best.point])
-    mark = Markup('<p class="doubt"><strong>SIMULATED</strong></p>') if best.simulated else ""
     who = f"{best.variant} ahead" if point.clear else best.variant if point.alone else "no clear leader"
     if point.surveyed:
         who = f"{best.variant} highest"
-    return Markup(
-        '<li class="card">{}<div class="where">{}: <strong>{}</strong></div>'
-        '<table class="rates"><caption class="unseen">Rates in million frames/s, {}</caption><tbody>{}</tbody></table>'
-        "<p>{}</p></li>"
-    ).format(
-        mark,
-        wording.row_point(best),
-        who,
-        wording.row_point(best),
-        _rates(comparison, rows),
-        sentence(point).split(": ", 1)[1],
+    missing = [row.variant for row in rows if row.mrr is None] if comparison.many else []
+    return Card(
+        simulated=best.simulated,
+        point=wording.row_point(best),
+        leader=who,
+        bars=tuple(_bars(comparison, rows)),
+        missing=", ".join(missing),
+        sentence=sentence(point).split(": ", 1)[1],
     )
 
 
-def _rates(comparison: Comparison, rows: Sequence[CellSummary]) -> Markup:
+def _bars(comparison: Comparison, rows: Sequence[CellSummary]) -> Iterable[Bar]:
     several = len(comparison.runs) > 1
     names = list(dict.fromkeys(row_labels(comparison)))
     highest = max((row.mrr.median_pps for row in rows if row.mrr), default=0.0)
-    lines = []
-    for row in [row for row in rows if row.mrr or not comparison.many]:
+    for row in rows:
         name = run_label(row.variant, row.run, several=several)
-        if row.mrr is None:
-            lines.append(
-                Markup('<tr><th scope="row">{}</th><td class="doubt" colspan="2">{}</td></tr>').format(
-                    name, row.status.value
-                )
+        if row.mrr is not None:
+            yield Bar(
+                name,
+                status="",
+                rate=wording.bound(row) + wording.mpps(row.mrr.median_pps),
+                percent=f"{100 * row.mrr.median_pps / highest if highest else 0:.1f}",
+                color=PALETTE[names.index(name) % len(PALETTE)],
+                limited=bool(row.limited),
             )
-            continue
-        bar = Markup('<span class="bar{}" style="width:{:.1f}%;background-color:{}"></span>').format(
-            " striped" if row.limited else "",
-            100 * row.mrr.median_pps / highest if highest else 0,
-            PALETTE[names.index(name) % len(PALETTE)],
-        )
-        lines.append(
-            Markup(
-                '<tr><th scope="row">{}</th><td class="track">{}</td>'
-                '<td class="n rate">{}{} <small>Mpps</small></td></tr>'
-            ).format(name, bar, wording.bound(row), wording.mpps(row.mrr.median_pps))
-        )
-    missing = [row.variant for row in rows if row.mrr is None]
-    if comparison.many and missing:
-        said = Markup('<tr><td class="doubt" colspan="3"><small>not measured: {}</small></td></tr>')
-        lines.append(said.format(", ".join(missing)))
-    return joined(lines)
+        elif not comparison.many:
+            yield Bar(name, status=row.status.value)

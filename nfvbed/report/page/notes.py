@@ -2,7 +2,7 @@
 
 from string import ascii_lowercase
 
-from markupsafe import Markup
+from nfvbed.report.page.values import Note
 
 
 class TableNotes:
@@ -15,27 +15,18 @@ class TableNotes:
             table: the table's id; the notes' ids begin with it.
         """
         self._table = table
-        self._texts: list[str] = []
+        self._notes: dict[str, Note] = {}
 
-    def mark(self, text: str) -> Markup:
-        """Give the letter for a cell; nothing where there is nothing to say."""
+    def mark(self, text: str) -> Note | None:
+        """Return the note for a cell; None where there is nothing to say."""
         if not text:
-            return Markup("")
-        if text not in self._texts:
-            self._texts.append(text)
-        letter = self._letter(text)
-        return Markup('<sup><a href="#{0}-note-{1}" title="{2}">{1}</a></sup>').format(self._table, letter, text)
+            return None
+        if text not in self._notes:
+            index = len(self._notes)
+            letter = ascii_lowercase[index] if index < len(ascii_lowercase) else str(index + 1)
+            self._notes[text] = Note(f"{self._table}-note-{letter}", letter, text)
+        return self._notes[text]
 
-    def render(self) -> Markup:
-        """Write the notes; nothing where no cell named one."""
-        if not self._texts:
-            return Markup("")
-        items = Markup("").join(
-            Markup('<li id="{0}-note-{1}"><sup>{1}</sup> {2}</li>').format(self._table, self._letter(text), text)
-            for text in self._texts
-        )
-        return Markup('<ul class="notes">{}</ul>').format(items)
-
-    def _letter(self, text: str) -> str:
-        index = self._texts.index(text)
-        return ascii_lowercase[index] if index < len(ascii_lowercase) else str(index + 1)
+    def all(self) -> tuple[Note, ...]:
+        """Return the notes that cells named."""
+        return tuple(self._notes.values())

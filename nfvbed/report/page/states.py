@@ -2,28 +2,26 @@
 
 from collections.abc import Iterable
 
-from markupsafe import Markup
-
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
-from nfvbed.report.page.table import joined, table_of
+from nfvbed.report.page.values import Table, plain_table
 
 
-def below_the_table(comparison: Comparison) -> Markup:
-    """Write both tables; one that has nothing to tell is left out."""
-    return joined((_by_class(comparison), _at_own_half_load(comparison)))
+def below_the_table(comparison: Comparison) -> tuple[Table, ...]:
+    """Return both tables; one that has nothing to tell is left out."""
+    return tuple(table for table in (_by_class(comparison), _at_own_half_load(comparison)) if table)
 
 
-def _by_class(comparison: Comparison) -> Markup:
-    """Write what each row did in each class; nothing on hosts of which one class was seen."""
+def _by_class(comparison: Comparison) -> Table | None:
+    """Return what each row did in each class; nothing on hosts of which one class was seen."""
     if all(len(host.classes) < 2 for host in comparison.placement):
-        return Markup("")
+        return None
     rows = [line for row in comparison.rows for line in _classes(comparison, row)]
     if not rows:
-        return Markup("")
+        return None
     title = "By placement class: trials that ran in one from beginning to end, and the rounds that were matched in it."
-    return table_of(title, ("Row", "Class", "Trials", "Mpps", "Rounds", "Against the baseline"), rows)
+    return plain_table(title, ("Row", "Class", "Trials", "Mpps", "Rounds", "Against the baseline"), rows)
 
 
 def _classes(comparison: Comparison, row: CellSummary) -> Iterable[tuple[str, ...]]:
@@ -44,8 +42,8 @@ def _classes(comparison: Comparison, row: CellSummary) -> Iterable[tuple[str, ..
         )
 
 
-def _at_own_half_load(comparison: Comparison) -> Markup:
-    """Write what the comparison shows at a common load for each row's own half load too."""
+def _at_own_half_load(comparison: Comparison) -> Table | None:
+    """Return what the comparison shows at a common load for each row's own half load too."""
     rows = [
         (
             row.cell,
@@ -58,6 +56,6 @@ def _at_own_half_load(comparison: Comparison) -> Markup:
         if row.paced is not None and row.common is not None
     ]
     if not rows:
-        return Markup("")
+        return None
     title = "At half of each row's own maximum receive rate; loads differ, so these are not compared."
-    return table_of(title, ("Row", "Load, Mpps", "Missing frames", "µs P50", "P99"), rows)
+    return plain_table(title, ("Row", "Load, Mpps", "Missing frames", "µs P50", "P99"), rows)

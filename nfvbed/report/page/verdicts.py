@@ -1,34 +1,39 @@
 """What each verdict rests on: pairs, attained level, test, classes and reason."""
 
 from collections.abc import Iterable
-
-from markupsafe import Markup
+from dataclasses import dataclass
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.differences import Difference
 from nfvbed.compare.verdict import Judgement, Verdict
 from nfvbed.report import wording
 from nfvbed.report.labels import class_ratios
-from nfvbed.report.page.table import table_of
+from nfvbed.report.page.values import Table, plain_table
 
 VERDICTS = ("Row", "Against", "Verdict", "Ratio", "Interval, level", "Pairs", "Test", "Ratio by class", "Why")
 
 
-def verdict_section(comparison: Comparison) -> Markup:
-    """Write the table; that of many variants is folded."""
+@dataclass(frozen=True)
+class Verdicts:
+    """The section."""
+
+    table: Table
+    folded: bool
+
+
+def verdict_section(comparison: Comparison) -> Verdicts | None:
+    """Return the table; that of many variants is folded, and a survey makes none."""
     table = _verdicts(comparison)
-    if not comparison.many or not table:
-        return table
-    return Markup("<details><summary>Each verdict</summary>{}</details>").format(table)
+    return Verdicts(table, folded=comparison.many) if table else None
 
 
 def _name(found: Difference) -> str:
     return f"{found.variant}, {wording.point(found.topology, found.vnf, found.frame_size)}"
 
 
-def _verdicts(comparison: Comparison) -> Markup:
+def _verdicts(comparison: Comparison) -> Table | None:
     if comparison.purpose == "survey":
-        return Markup("")
+        return None
     rows = [
         (_name(found), found.baseline_variant, *_judged(found.judgement))
         for found in comparison.differences
@@ -42,7 +47,7 @@ def _verdicts(comparison: Comparison) -> Markup:
         f"at its look; over all looks together, the first of which that decides is final, {1 - rules.alpha:.0%} is "
         "promised."
     )
-    return table_of(title, VERDICTS, rows) if rows else Markup("")
+    return plain_table(title, VERDICTS, rows) if rows else None
 
 
 def _judged(judged: Judgement) -> Iterable[str]:

@@ -1,0 +1,55 @@
+"""What the page's explanations depend on: the rules of verdicts, and what was measured; their text is in templates."""
+
+from dataclasses import dataclass
+
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.limits import WITHIN
+from nfvbed.compare.verdict import MANY_COMPARISONS
+
+
+@dataclass(frozen=True)
+class Method:
+    """How the numbers came about."""
+
+    placement_rule: str
+    survey: bool
+    within: str
+    looks: str
+    last_look: int
+    alpha: str
+    margin: str
+    many: int
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the page does not show."""
+
+    own_loads: bool
+    """Whether any latency is at a load of its variant's own."""
+    virtual_ports: bool
+    notes: tuple[str, ...]
+
+
+def method(comparison: Comparison) -> Method:
+    """Return the rules by which verdicts were made."""
+    rules = comparison.rules
+    return Method(
+        placement_rule=str(comparison.placement_rule),
+        survey=comparison.purpose == "survey",
+        within=f"{1 - WITHIN:.0%}",
+        looks=" and ".join(str(look) for look in rules.looks),
+        last_look=rules.looks[-1],
+        alpha=f"{rules.alpha:.0%}",
+        margin=f"{rules.margin:.0%}",
+        many=MANY_COMPARISONS,
+    )
+
+
+def scope(comparison: Comparison) -> Scope:
+    """Return which limits of what the page says apply."""
+    return Scope(
+        own_loads=any(row.paced and not row.common for row in comparison.rows),
+        virtual_ports=any(row.port_kind.value != "pci" for row in comparison.rows),
+        notes=tuple(f"{note[0].upper()}{note[1:]}." for note in comparison.notes),
+    )

@@ -1,0 +1,80 @@
+"""What a page shows, as plain values: nothing here knows how it is written."""
+
+from dataclasses import dataclass
+
+from nfvbed.report import wording
+from nfvbed.report.answer import answer
+from nfvbed.report.context import ReportContext
+from nfvbed.report.figures.theme import Spec
+from nfvbed.report.page.comparison import comparison_grid
+from nfvbed.report.page.doubts import doubts_section
+from nfvbed.report.page.environment import environment
+from nfvbed.report.page.head import FirstScreen, Header, first_screen, page_header
+from nfvbed.report.page.method import method, scope
+from nfvbed.report.page.states import below_the_table
+from nfvbed.report.page.survey import survey_grid
+from nfvbed.report.page.tests import tests_section
+from nfvbed.report.page.verdicts import verdict_section
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The text of a figure; its specification is in the page's data."""
+
+    name: str
+    title: str
+    description: str
+    caption: str
+    simulated: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page; its template has the name of its key."""
+
+    key: str
+    title: str
+    values: object
+
+
+@dataclass(frozen=True)
+class PageValues:
+    """All of a page but its style, its scripts and the figures' data."""
+
+    title: str
+    header: Header
+    first: FirstScreen
+    sections: tuple[Section, ...]
+    format: int
+
+
+def page_values(context: ReportContext, drawn: dict[str, Spec]) -> PageValues:
+    """Return what the page of a comparison shows; a section that has nothing to tell is left out."""
+    comparison = context.comparison
+    said = answer(comparison)
+    header = page_header(context)
+    grid = survey_grid if comparison.many else comparison_grid
+    sections = (
+        Section("table", "Table", grid(comparison, below_the_table(comparison))),
+        Section("verdicts", "What the verdicts rest on", verdict_section(comparison)),
+        Section("tests", "Throughput, missing frames and latency by load", tests_section(comparison)),
+        Section("figures", "Figures", tuple(_figure(name, spec) for name, spec in drawn.items())),
+        Section("reading", "How to read this", ()),
+        Section("doubts", "Limits and doubts", doubts_section(comparison)),
+        Section("environment", "Environment", environment(context)),
+        Section("method", "Method", method(comparison)),
+        Section("scope", "What this does not show", scope(comparison)),
+    )
+    return PageValues(
+        title=f"{header.mark}{': ' if header.mark else ''}{header.title}: {said.headline}",
+        header=header,
+        first=first_screen(comparison, said),
+        sections=tuple(section for section in sections if section.values is not None),
+        format=comparison.format,
+    )
+
+
+def _figure(name: str, spec: Spec) -> Figure:
+    named = spec["title"]
+    simulated = named["text"].startswith(wording.SIMULATED_MARK)
+    return Figure(name, named["text"], spec["description"], " ".join(named["subtitle"]), simulated)
