@@ -12,6 +12,7 @@ from nfvbed.records import Record, Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.bench import Outcome, TestBench
 from nfvbed.run.kinds.guest_session import doubts, not_here, working_inside
+from nfvbed.sites.hosted import require_host
 from nfvbed.spec.testkinds.guest_tlb import SETTLE_S, GuestTlbTest
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.guest.beside import beside
@@ -75,7 +76,7 @@ def _row(bench: TestBench, spec: GuestTlbTest, choice: VnfChoice, vnfs: int, hug
         "block_kib": spec.block_kib,
         "threads": spec.threads,
     }
-    arrangement = bench.setup.site.arrangement(bench.setup.deployment)
+    arrangement = require_host(bench.setup.site, bench.setup.deployment, "TLBs beside the path").arrangement
     with_pages = choice.model_copy(
         update={"flavor": choice.flavor.model_copy(update={"hugepages": hugepages, "queues": 1})}
     )
