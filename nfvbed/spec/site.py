@@ -63,8 +63,9 @@ class LabSiteSpec(HostSiteSpec):
     """This machine."""
 
     kind: Literal["lab"]
+    """`lab`: this machine."""
     guest: None = None
-    """Of kind `guest` alone. Stored plans have the key."""
+    """No lab has one; the plans of stored runs have the key."""
 
     @field_validator("guest", mode="before")
     @classmethod
@@ -77,8 +78,9 @@ class GuestSiteSpec(HostSiteSpec):
     """A virtual machine on this machine, which lives as long as a command."""
 
     kind: Literal["guest"]
+    """`guest`: a virtual machine on this machine, which lives as long as a command."""
     guest: GuestSpec
-    """The machine."""
+    """The virtual machine."""
 
 
 AnySite = Annotated[LabSiteSpec | GuestSiteSpec, Field(discriminator="kind")]
