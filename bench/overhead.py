@@ -29,8 +29,9 @@ from nfvbed.measure.telemetry.probe import Instruments, Probe
 from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.measure.trial import Measurement, working_threads
 from nfvbed.records import CoreDistance, Deployment, PortKind, Preset, TrialRecord
-from nfvbed.sites.catalogue import open_lab
-from nfvbed.sites.lab.site import LabSite
+from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.hosted import require_host
+from nfvbed.sites.site import Site
 from nfvbed.traffic.generator import Generator, TrafficRequest
 from nfvbed.units import NS_PER_S
 
@@ -115,7 +116,7 @@ class _Watched(contextlib.AbstractContextManager[object]):
 class Rig:
     """A deployment with a generator on it."""
 
-    def __init__(self, site: LabSite, deployment: Deployment, generator: Generator, duration_s: float) -> None:
+    def __init__(self, site: Site, deployment: Deployment, generator: Generator, duration_s: float) -> None:
         self._site = site
         self._deployment = deployment
         self._info = generator.hello()
@@ -147,11 +148,12 @@ class Rig:
 
     def _with_telemetry(self, task: TrialTask, watched: "_Watched") -> TrialRecord:
         threads = working_threads(self._site, self._deployment, self._info)
-        cores = self._site.arrangement(self._deployment).switch_cores
+        host = require_host(self._site, self._deployment, "what tracing costs")
+        cores = host.arrangement.switch_cores
         groups = groups_of(self._deployment, threads, cores)
         control = self._deployment.control.get("unixctl")
         reader = OvsReader(Path(control), self._duration_s) if control else None
-        tracer = CoreTracer(self._site.workspace(self._deployment), {core for g in groups for core in g.cores})
+        tracer = CoreTracer(host.workspace, {core for g in groups for core in g.cores})
         with contextlib.closing(tracer):
             watched.inside = Probe([(t.pid, t.tid) for t in threads], Instruments(tracer=tracer, switch=reader))
             record = self._measure(task, watched)
@@ -159,7 +161,7 @@ class Rig:
         return record
 
 
-def measure(site: LabSite, variant: str, arguments: argparse.Namespace) -> tuple[list[Trial], float]:
+def measure(site: Site, variant: str, arguments: argparse.Namespace) -> tuple[list[Trial], float]:
     """Measure rounds of one variant until one class has enough of them; give the trials and the pressure's limit."""
     project = open_project(ROOT)
     chosen = project.load_variant(variant)
@@ -217,7 +219,7 @@ def main() -> int:
         arguments.rounds, arguments.at_most, arguments.duration, arguments.patience = 1, 1, program.SMOKE_S, 0.0
     document: dict[str, Any] = {}
     problems: list[str] = []
-    site = open_lab(open_project(ROOT).load_site("lab"), ROOT)
+    site = open_site(open_project(ROOT).load_site("lab"), ROOT)
     try:
         for variant in arguments.variant or ("linux-bridge", "ovs-dpdk"):
             trials, limit = measure(site, variant, arguments)

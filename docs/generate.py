@@ -108,7 +108,8 @@ def page_files() -> str:
     parts += _model_tables(userspace, without=(userspace.OvsUserspaceOptions,))
     parts += ["## VNFs: `vnfd/NAME/vnf.yml`\n", *_model_tables(vnf, without=(vnf.VnfChoice,))]
     parts += ["## Flavors: `flavors/NAME.yml`\n", *_model_tables(flavor)]
-    parts += ["## Sites: `deploy/sites/NAME.yml`\n", *_model_tables(onos), *_model_tables(site)]
+    parts += ["## Sites: `deploy/sites/NAME.yml`\n", *_model_tables(onos)]
+    parts += _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec))
     parts += ["## Experiments: `vsperf-conf/experiments/NAME.yml`\n", *_model_tables(experiment)]
     parts += ["## Tests: `tests` of an experiment\n", "`kind` says which test it is.\n"]
     shared = (ScalingTest, SocketTest)

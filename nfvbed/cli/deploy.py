@@ -4,13 +4,12 @@ import json
 
 import click
 
-from nfvbed.cli.support import require_host, require_same
+from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import DEFAULT_VNF, path_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import Deployment
 from nfvbed.sites.catalogue import open_site
-from nfvbed.sites.lab.onboarding import OnboardingSite
-from nfvbed.sites.lab.standing import find_standing
+from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
@@ -34,29 +33,29 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
     project = open_project()
     wanted = project.load_variant(variant)
     topology, choice = path_of(project, wanted, topology, DEFAULT_VNF, {})
-    lab = open_site(project.load_site(site), project.root)
+    place = open_site(project.load_site(site), project.root)
     if dry_run:
-        click.echo(f"{variant} ({topology}) {_foreseen(lab, wanted, topology, choice)}")
+        click.echo(f"{variant} ({topology}) {_foreseen(place, wanted, topology, choice)}")
         return
     try:
-        require_host(lab, wanted)
-        deployment, stood = lab.deploy_to_stay(wanted, topology, choice)
+        require_site(place, wanted)
+        deployment, stood = place.deploy_to_stay(wanted, topology, choice)
     finally:
-        lab.close()
+        place.close()
     if as_json:
         click.echo(json.dumps(deployment.model_dump(mode="json"), indent=2))
     else:
         _print(deployment, stood)
 
 
-def _foreseen(lab: OnboardingSite, wanted: Variant, topology: str, choice: VnfChoice | None) -> str:
-    standing = find_standing()
+def _foreseen(site: Site, wanted: Variant, topology: str, choice: VnfChoice | None) -> str:
+    standing = site.find_deployed()
     if standing is not None:
-        require_same(standing, wanted, topology, choice)
+        standing.require_same(wanted, topology, choice)
         return "stands already: nothing would be done"
-    support = lab.require(wanted)
+    support = site.require(wanted)
     if choice is not None:
-        lab.require_vnf(topology, choice)
+        site.check(topology, choice)
     return f"would be deployed; this host is {support.readiness} for it. {support.reason}".strip()
 
 

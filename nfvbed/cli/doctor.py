@@ -20,6 +20,7 @@ from nfvbed.host.reap import reap
 from nfvbed.records import Readiness
 from nfvbed.sites.doctor import examine
 from nfvbed.spec.loader import Project
+from nfvbed.spec.site import GuestSiteSpec
 
 STATE_STYLES = {State.PRESENT: "green", State.LIMITED: "yellow", State.ABSENT: "red", State.UNKNOWN: "dim"}
 READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Readiness.UNSUPPORTED: "red"}
@@ -40,8 +41,9 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
     simulated = {v.name for v in project.list_variants() if v.options.is_simulated}
     for name in names:
         project.load_variant(name)  # an unknown name is answered before the probes run
-    if is_elsewhere(project.load_site(site)):
-        _examine_node(project, site)
+    where = project.load_site(site)
+    if is_elsewhere(where):
+        _examine_node(project, where)
     report = _examine(project, site, read_only)
     if names:
         report = report.model_copy(update={"variants": tuple(s for s in report.variants if s.variant in names)})
@@ -57,12 +59,12 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
         )
 
 
-def _examine_node(project: Project, site: str) -> NoReturn:
+def _examine_node(project: Project, site: GuestSiteSpec) -> NoReturn:
     """Examine a guest node from inside, and end as that ended."""
     from nfvbed.cli.guest_node import doctor_in_node, passed_on
 
     context = click.get_current_context()
-    context.exit(doctor_in_node(project.load_site(site), project, passed_on(context)))
+    context.exit(doctor_in_node(site, project, passed_on(context)))
 
 
 def _examine(project: Project, site: str, read_only: bool) -> DoctorReport:

@@ -15,7 +15,7 @@ from nfvbed.records import RunRecord
 from nfvbed.sites.guest_node.node import GuestNode, Program
 from nfvbed.sites.guest_node.session import guest_node
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.site import GuestSiteSpec
 from nfvbed.store import Store
 from nfvbed.store.transfer import export_run, import_run
 
@@ -31,11 +31,11 @@ PATIENCE = "6"
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-def doctor_in_node(site: SiteSpec, project: Project, arguments: Sequence[str]) -> int:
+def doctor_in_node(site: GuestSiteSpec, project: Project, arguments: Sequence[str]) -> int:
     """Examine a guest node from inside; give doctor's exit status.
 
     Args:
-        site: of kind `guest`.
+        site: the node's file.
         project: the data folders; the guest sees the same files.
         arguments: of `nfvbed doctor`.
     """
@@ -45,12 +45,12 @@ def doctor_in_node(site: SiteSpec, project: Project, arguments: Sequence[str]) -
 
 
 def run_in_node(
-    site: SiteSpec, project: Project, arguments: Sequence[str], store: Store
+    site: GuestSiteSpec, project: Project, arguments: Sequence[str], store: Store
 ) -> tuple[RunRecord | None, int]:
     """Run an experiment in a guest node and put what it stored into this host's results, however it ended.
 
     Args:
-        site: of kind `guest`.
+        site: the node's file.
         project: the data folders; the guest sees the same files.
         arguments: of `nfvbed run`, without places of results.
         store: this host's.

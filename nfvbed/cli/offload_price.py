@@ -8,8 +8,8 @@ from nfvbed.compare.statistics import ratio_interval
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import PortKind
-from nfvbed.sites.lab.onboarding import OnboardingSite
-from nfvbed.sites.lab.standing import find_standing
+from nfvbed.sites.hosted import require_host
+from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -21,7 +21,7 @@ _RUN_S = 1
 _ORDINARY = "bridge"
 
 
-def measure_price(lab: OnboardingSite, wanted: Variant, topology: str, choice: VnfChoice, as_json: bool) -> None:
+def measure_price(site: Site, wanted: Variant, topology: str, choice: VnfChoice, as_json: bool) -> None:
     """Deploy for it alone, measure, take everything down, and print the figures.
 
     Raises:
@@ -31,17 +31,18 @@ def measure_price(lab: OnboardingSite, wanted: Variant, topology: str, choice: V
         GeneratorError: iperf3 failed.
     """
     _check(wanted, topology, choice)
-    lab.begin()
-    standing = find_standing()
+    site.begin()
+    standing = site.find_deployed()
     if standing is not None:
         raise standing.in_the_way(f"{wanted.name} ({topology}), for the price of offloads,")
-    deployment = lab.deploy(wanted, topology, vnf=choice)
+    deployment = site.deploy(wanted, topology, vnf=choice)
     try:
-        lab.close_generators(deployment)
-        around = Surroundings(lab.workspace(deployment), lab.arrangement(deployment))
+        host = require_host(site, deployment, "the price of offloads")
+        site.close_generators(deployment)
+        around = Surroundings(host.workspace, host.arrangement)
         price = OffloadPricer(deployment, around).measure(_RUNS, _RUN_S)
     finally:
-        lab.destroy(deployment)
+        site.destroy(deployment)
     interval = ratio_interval(price.off_bits_per_s, price.on_bits_per_s)
     if as_json:
         found = {"ratio": price.ratio, "ratio_interval": [interval.low, interval.high] if interval else None}

@@ -6,18 +6,16 @@ from typing import Any
 import click
 
 from nfvbed.cli.offload_price import measure_price
-from nfvbed.cli.support import require_host, require_same
+from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.host.generator import destination_macs
 from nfvbed.records import Deployment, PortKind
 from nfvbed.sites.catalogue import open_site
-from nfvbed.sites.lab.onboarding import OnboardingSite
-from nfvbed.sites.lab.standing import Standing, find_standing
+from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
-from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
 
@@ -42,33 +40,33 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     project = open_project()
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
-    standing = find_standing()
+    place = open_site(project.load_site(site), project.root)
+    standing = place.find_deployed()
     wanted = project.load_variant(_variant_name(variant, standing))
     choice = choice_of(project, wanted, topology, vnf, options)
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
-    lab = open_site(project.load_site(site), project.root)
     if options["dry_run"]:
-        _refuse_other(standing, wanted, topology)
         if standing is None:
-            lab.require(wanted)
-        elif standing.deployment.topology == topology:
-            require_same(standing, wanted, topology, choice)
-        lab.require_vnf(topology, choice)
+            place.require(wanted)
+        else:
+            standing.require_room(wanted, topology)
+        if standing is not None and standing.deployment.topology == topology:
+            standing.require_same(wanted, topology, choice)
+        place.check(topology, choice)
         click.echo(f"{vnf} ({explicit_label(choice)}) would be onboarded on {wanted.name} ({topology})")
         return
     try:
-        require_host(lab, wanted)
+        require_site(place, wanted)
         # Before a data plane that stands is set up anew with ports for VNFs that would then not come.
-        lab.require_files(topology, choice)
+        place.prepare(topology, choice)
         if options["offload_price"]:
-            measure_price(lab, wanted, topology, choice, as_json)
+            measure_price(place, wanted, topology, choice, as_json)
             return
-        _make_room(lab, standing, wanted, topology)
-        deployment, stood = lab.deploy_to_stay(wanted, topology, choice)
-        trap = _checksums(lab, deployment, choice)
+        deployment, stood = place.onboard(wanted, topology, choice, lambda line: click.echo(line, err=True))
+        trap = _checksums(place, deployment)
     finally:
-        lab.close()
+        place.close()
     if as_json:
         extra = {"checksum_offload": trap.model_dump(mode="json") if trap else None}
         click.echo(json.dumps(deployment.model_dump(mode="json") | extra, indent=2))
@@ -76,7 +74,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         _print(deployment, stood, trap)
 
 
-def _variant_name(given: str | None, standing: Standing | None) -> str:
+def _variant_name(given: str | None, standing: Deployed | None) -> str:
     if given is not None:
         return given
     if standing is None:
@@ -86,27 +84,13 @@ def _variant_name(given: str | None, standing: Standing | None) -> str:
     return standing.variant.name
 
 
-def _refuse_other(standing: Standing | None, wanted: Variant, topology: str) -> None:
-    if standing is None or (standing.variant == wanted and standing.deployment.topology == topology):
-        return
-    if standing.variant != wanted or standing.deployment.vnf_ports:
-        raise standing.in_the_way(f"{wanted.name} ({topology})")
-
-
-def _make_room(lab: OnboardingSite, standing: Standing | None, wanted: Variant, topology: str) -> None:
-    """Take a data plane of the same variant down that stands without VNFs: it has no ports for them."""
-    _refuse_other(standing, wanted, topology)
-    if standing is None or standing.deployment.topology == topology:
-        return
-    click.echo(f"{wanted.name} ({standing.deployment.topology}) is set up anew with ports for VNFs", err=True)
-    standing.workspace.close()
-
-
-def _checksums(lab: OnboardingSite, deployment: Deployment, choice: VnfChoice) -> offload.OffloadReport | None:
-    """Look for the checksum trap where kernel ports allow it."""
-    if len(deployment.ports) != 2 or any(port.kind is not PortKind.VETH for port in deployment.ports):
+def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | None:
+    """Look for the checksum trap where kernel ports of this host allow it."""
+    ports = site.generator_ports(deployment)
+    kernel = len(ports) == 2 and all(port.kind is PortKind.VETH for port in ports)
+    if not kernel or site.host_view(deployment) is None:
         return None
-    lab.close_generators(deployment)
+    site.close_generators(deployment)
     wanted = destination_macs(deployment)
     return offload.probe_checksums(deployment, (_PROBE_MACS[0], wanted[0] if wanted else _PROBE_MACS[1]))
 

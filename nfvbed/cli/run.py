@@ -25,10 +25,11 @@ from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
 from nfvbed.signals import end_like_interrupt
-from nfvbed.sites.simulated.site import SimulatedSite
+from nfvbed.sites.catalogue import site_of
 from nfvbed.sites.site import Site
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
+from nfvbed.spec.site import GuestSiteSpec
 from nfvbed.store import Store
 
 UNFINISHED = "latest"
@@ -73,9 +74,10 @@ def command(
         if options["dry_run"]:
             show_plan(study, as_json)
             return
-        if is_elsewhere(study.site):
+        site = study.site
+        if is_elsewhere(site):
             with open_store(project, store, read_only=False) as opened:
-                _in_node(project, study, opened, as_json)
+                _in_node(project, site, opened, as_json)
             return
         with open_store(project, store, read_only=False) as opened:
             _summarize(opened, *_start(project, study, opened, not options["no_doctor"]), as_json)
@@ -91,12 +93,12 @@ def command(
         _summarize(opened, *_resume(project, opened, _resumable(opened, resume, wanted)), as_json)
 
 
-def _in_node(project: Project, study: Study, store: Store, as_json: bool) -> None:
-    """Run the same command in the study's guest node, show what came of it here, and end as it ended."""
+def _in_node(project: Project, site: GuestSiteSpec, store: Store, as_json: bool) -> None:
+    """Run the same command in a guest node, show what came of it here, and end as it ended."""
     from nfvbed.cli.guest_node import passed_on, run_in_node
 
     context = click.get_current_context()
-    run, status = run_in_node(study.site, project, passed_on(context, ("as_json",)), store)
+    run, status = run_in_node(site, project, passed_on(context, ("as_json",)), store)
     if run is not None:
         _show(store, run, as_json)
     context.exit(status)
@@ -141,13 +143,9 @@ def _resume(project: Project, store: Store, run: RunRecord) -> Ended:
 
 def _runner(project: Project, store: Store, observer: Observer) -> Runner:
     def open_site(study: Study, done: int) -> Site:
-        if study.simulated:
-            return SimulatedSite(study.site.name, offset=done)
-        from nfvbed.sites.catalogue import open_site as open_real
-
-        site = open_real(study.site, project.root)
+        site = site_of(study, project.root, done)
         # Before the run is written: a host that is busy must not leave an empty run behind.
-        site.begin(keeps_hugepages=True)
+        site.begin(many=True)
         return site
 
     return Runner(store, open_site, observer=observer)

@@ -7,18 +7,16 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from nfvbed.cli.support import require_host
+from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import DEFAULT_VNF, path_of, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.measure.trace import DirectionTrace, TraceReport, run_trace
 from nfvbed.sites.catalogue import open_site
-from nfvbed.sites.lab.standing import Standing, find_standing
+from nfvbed.sites.deployed import Deployed
 from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
-from nfvbed.vnfs import standing as standing_vnfs
 
 
 @click.command(name="trace")
@@ -60,7 +58,10 @@ def command(
         raise UsageError(
             "the simulated system has no hops to trace", observed=variant, fix="choose a variant that forwards frames"
         )
-    standing = _standing(wanted)
+    place = open_site(project.load_site(site), project.root)
+    standing = place.find_deployed()
+    if standing is not None and standing.variant != wanted:
+        standing = None
     if standing is not None and topology is None:
         topology = standing.deployment.topology
     choice = None if topology is None else _standing_choice(standing, topology)
@@ -68,37 +69,30 @@ def command(
         topology, choice = path_of(project, wanted, topology, vnf, options)
     if choice is not None and layout(topology).one_way:
         raise UsageError("frames are traced between two ports of the generator", observed=topology, fix="choose pvp")
-    lab = open_site(project.load_site(site), project.root)
     try:
-        require_host(lab, wanted)
-        deployment = lab.deploy(wanted, topology, vnf=choice)
+        require_site(place, wanted)
+        deployment = place.deploy(wanted, topology, vnf=choice)
         try:
-            generator = lab.open_generator(deployment)
+            generator = place.open_generator(deployment)
             try:
-                report = run_trace(lab, deployment, generator, frame_size, frames)
+                report = run_trace(place, deployment, generator, frame_size, frames)
             finally:
                 generator.close()
         finally:
-            lab.destroy(deployment)
+            place.destroy(deployment)
     finally:
-        lab.close()
+        place.close()
     if as_json:
         click.echo(json.dumps(_document(report), indent=2))
     else:
         _print(report)
 
 
-def _standing(wanted: Variant) -> Standing | None:
-    standing = find_standing()
-    return standing if standing is not None and standing.variant == wanted else None
-
-
-def _standing_choice(standing: Standing | None, topology: str) -> VnfChoice | None:
+def _standing_choice(standing: Deployed | None, topology: str) -> VnfChoice | None:
     """Give the VNF that stands on that path: what stands is traced as it is."""
     if standing is None or standing.deployment.topology != topology:
         return None
-    found = standing_vnfs.find(standing.deployment)
-    return None if found is None else found.choice
+    return standing.vnf
 
 
 def _document(report: TraceReport) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import RunRecord
 from nfvbed.spec.loader import Project
+from nfvbed.spec.site import HostSiteSpec
 from nfvbed.store import Store
 from nfvbed.vsperf.conf import read_settings, with_parameters
 from nfvbed.vsperf.driver.configuration import find_case
@@ -41,11 +42,25 @@ def make_request(project: Project, test: str, options: Mapping[str, Any], overri
         settings=settings,
         case=find_case(settings, read_settings([installation.configuration]), test),
         trafficgen=options["trafficgen"] or OWN_GENERATOR,
-        site=project.load_site("lab"),
+        site=_host(project),
         root=project.root,
     )
     check_request(request)
     return request
+
+
+def _host(project: Project) -> HostSiteSpec:
+    """Return the site whose machine VSPERF runs on.
+
+    Raises:
+        UnsupportedError: it is no machine.
+    """
+    site = project.load_site("lab")
+    if not isinstance(site, HostSiteSpec):
+        raise UnsupportedError(
+            "VSPERF runs on this machine alone", where=f"site {site.name}", observed=f"it is of kind {site.kind}"
+        )
+    return site
 
 
 def show_request(request: Request, as_json: bool) -> None:

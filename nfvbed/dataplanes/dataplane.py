@@ -4,13 +4,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
-from nfvbed.results import MeasuredRow
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.pci import CableSpec
@@ -36,19 +36,6 @@ class Peers(Protocol):
         Raises:
             OnboardError, VnfDiedError, GeneratorError: one does not come up.
         """
-
-
-class SwitchReader(Protocol):
-    """Reads a switch's own counters around a trial."""
-
-    def start(self) -> None:
-        """Take the first reading."""
-
-    def stop(self) -> None:
-        """Take the second one."""
-
-    def rows(self) -> tuple[MeasuredRow, ...]:
-        """Return what was counted in between."""
 
 
 @dataclass(frozen=True)

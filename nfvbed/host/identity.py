@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 from nfvbed.records import Accelerator
-from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.site import GuestSiteSpec, SiteSpec
 
 _NAME, _ACCELERATOR, _QEMU = "nfvbed.node", "nfvbed.accelerator", "nfvbed.qemu"
 
@@ -37,7 +38,7 @@ def this_node(command_line: str | None = None) -> NodeIdentity | None:
     return NodeIdentity(values[_NAME], Accelerator(values[_ACCELERATOR]), values[_QEMU])
 
 
-def is_elsewhere(site: SiteSpec) -> bool:
+def is_elsewhere(site: SiteSpec) -> TypeGuard[GuestSiteSpec]:
     """Whether a site is a guest node that this machine is not."""
     node = this_node()
-    return site.kind == "guest" and (node is None or node.site != site.name)
+    return isinstance(site, GuestSiteSpec) and (node is None or node.site != site.name)

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import expand
 from nfvbed.records import CellRecord, RunRecord, Status
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.site import AnySite, SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
@@ -26,7 +28,8 @@ def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple
         (entry["variant"], entry["choice"]["label"]): VnfChoice.model_validate(entry["choice"])
         for entry in plan.get("choices", ())
     }
-    return Study(experiment, variants, SiteSpec.model_validate(plan["site"]), choices), tuple(plan["runnable"])
+    site: SiteSpec = TypeAdapter(AnySite).validate_python(plan["site"])
+    return Study(experiment, variants, site, choices), tuple(plan["runnable"])
 
 
 def _as_meant(experiment: Mapping[str, Any]) -> dict[str, Any]:

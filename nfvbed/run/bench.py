@@ -141,7 +141,7 @@ class Bench:
             self._set_aside(cell, variant, reason)
             return
         config = self._ledger.put_blob("variant", described(variant, cell, setup.deployment.versions))
-        rig = self._ledger.put_blob("rig", self._site.rig(cell.port_kind, setup.deployment))
+        rig = self._ledger.put_blob("rig", self._site.rig(setup.deployment))
         self._ledger.register(cell, config, rig)
         warm_up = requests.warm_up(self._plan.experiment, cell)
         for index, trial in enumerate(trials):

@@ -1,46 +1,57 @@
-"""From a site's file to the site."""
+"""From a site's file to the site.
 
+Sites are imported when they are asked for: what runs on one needs nothing of another.
+"""
+
+from importlib import import_module
 from pathlib import Path
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.identity import is_elsewhere, this_node
-from nfvbed.sites.guest_node.site import GuestNodeSite
-from nfvbed.sites.lab.onboarding import OnboardingSite
-from nfvbed.sites.lab.site import LabSite
+from nfvbed.sites.simulated.site import SimulatedSite
+from nfvbed.sites.site import Site
+from nfvbed.spec.rules import Study
 from nfvbed.spec.site import SiteSpec
 
+SITES = {
+    "guest": "nfvbed.sites.guest_node.site:open_site",
+    "lab": "nfvbed.sites.lab.site:open_site",
+}
+"""What opens a site, with its file and the project's root, by the kind in the file."""
 
-def open_site(site_spec: SiteSpec, root: Path) -> OnboardingSite:
-    """Open a site with VNFs on it; nothing is changed on any host yet.
+
+def open_site(spec: SiteSpec, root: Path) -> Site:
+    """Open a site; nothing is changed on it yet.
 
     Args:
-        site_spec: what the site's file says.
+        spec: what the site's file says.
         root: of the project.
 
     Raises:
-        UnsupportedError: it is a guest node, and this machine is not that.
+        UnsupportedError: there is no such kind of site; or it is a guest node, and this machine is not that.
     """
-    return OnboardingSite(open_lab(site_spec, root), root)
-
-
-def open_lab(site_spec: SiteSpec, root: Path) -> LabSite:
-    """Open a site for data planes alone; nothing is changed on any host yet.
-
-    Args:
-        site_spec: what the site's file says.
-        root: of the project.
-
-    Raises:
-        UnsupportedError: it is a guest node, and this machine is not that.
-    """
-    if site_spec.kind == "lab":
-        return LabSite(site_spec, root)
-    node = this_node()
-    if node is None or is_elsewhere(site_spec):
+    if spec.kind not in SITES:
         raise UnsupportedError(
-            f"site {site_spec.name} is a virtual machine that lives as long as one command",
-            where=f"deploy/sites/{site_spec.name}.yml",
-            observed="a command that would leave something standing, or that does not work there",
-            fix=f"nfvbed run EXPERIMENT --site {site_spec.name}, or nfvbed doctor --site {site_spec.name}",
+            f"there is no site of kind {spec.kind}",
+            where=f"deploy/sites/{spec.name}.yml",
+            observed=f"there are {', '.join(SITES)}",
+            fix="choose one of these",
         )
-    return GuestNodeSite(site_spec, root, node)
+    module, _, name = SITES[spec.kind].partition(":")
+    site: Site = getattr(import_module(module), name)(spec, root)
+    return site
+
+
+def site_of(study: Study, root: Path, done: int) -> Site:
+    """Open the site that a study is measured on; simulated variants have one of their own, whatever the file says.
+
+    Args:
+        study: what is asked.
+        root: of the project.
+        done: trials that its run has already.
+
+    Raises:
+        UnsupportedError: as `open_site`.
+    """
+    if study.simulated:
+        return SimulatedSite(study.site.name, offset=done)
+    return open_site(study.site, root)

@@ -11,7 +11,7 @@ from nfvbed.host.probes import accelerator, cpu, devices, images, kernel, memory
 from nfvbed.host.probes.findings import DoctorReport, degraded
 from nfvbed.host.probes.host import Host
 from nfvbed.records import Readiness, Support
-from nfvbed.sites.catalogue import open_lab
+from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 
@@ -92,7 +92,7 @@ def _examine_variant(variant: Variant, site_spec: SiteSpec, root: Path) -> Suppo
     if variant.options.is_simulated:
         return Support(variant=variant.name, readiness=Readiness.READY, reason="simulated: never a measurement")
     try:
-        return with_misfits(open_lab(site_spec, root).probe(variant), variant)
+        return with_misfits(open_site(site_spec, root).probe(variant), variant)
     except NfvbedError as error:
         reason = f"{error.what}: {error.observed}" if error.observed else error.what
         return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=error.fix)

@@ -1,57 +1,168 @@
-"""The interface of a site: where data planes are deployed. The lab is one; clouds are others."""
+"""The interface of a site: where data planes are deployed. The lab is one; clouds are others.
+
+Nothing here is about a host. A site that is one says so by its `host_view`; what a site cannot do is refused with the
+reason, and so are the verbs below that are not abstract, unless a site has them.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from nfvbed.dataplanes.catalogue import data_plane
-from nfvbed.dataplanes.dataplane import SwitchReader
+from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
-from nfvbed.errors import InternalError, UnsupportedError
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.workspace import Workspace
+from nfvbed.errors import UnsupportedError
 from nfvbed.records import (
     CellRole,
     Deployment,
+    GeneratorPort,
     Hop,
-    PortKind,
     QualityWarning,
+    Readiness,
     Renewed,
     Support,
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.sites.deployed import Deployed
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 
+if TYPE_CHECKING:
+    # Whoever asks for a host imports what it is made of; the interface needs nothing of it.
+    from nfvbed.sites.hostview import HostView
+
+NOTHING_STANDS = "nothing stands on this host"
+
 
 class Site(ABC):
-    """A place that can run variants. All verbs but `deploy`, `open_generator` and `destroy` change nothing."""
+    """A place that can run variants.
+
+    A command opens it, takes it with `begin`, and lets go of it with `close`.
+    """
 
     name: str
     renews: Renewed = Renewed.DEPLOYMENT
     """What is set up again for each visit to a cell: what lasts from one visit to the next can make them alike."""
 
+    # What it is, and what it can.
+
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """Give the host's description; its hash is the host hash."""
-
-    @abstractmethod
-    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
-        """Give what surrounds a variant: site, core arrangement, generator engine and version, VNFs.
-
-        Its hash is the rig hash.
-
-        Args:
-            port_kind: of the cell's ports.
-            deployment: stands; the arrangement is its own, with all cores of its switch and its VNFs.
-        """
+        """Return the site's description; its hash is the host hash."""
 
     @abstractmethod
     def probe(self, variant: Variant) -> Support:
-        """Find out whether this host can run the variant, and why not."""
+        """Find out whether this site can run the variant, and why not."""
+
+    def require(self, variant: Variant) -> Support:
+        """Probe a variant that is about to be deployed; not while something stands, which it would disturb.
+
+        Raises:
+            UnsupportedError, PrerequisiteError: this site cannot run it; with the probe's reason and fix.
+        """
+        support = self.probe(variant)
+        if support.readiness is Readiness.UNSUPPORTED:
+            raise UnsupportedError(f"{variant.name} cannot run here", observed=support.reason, fix=support.fix)
+        return support
+
+    def check(self, topology: str, vnf: VnfChoice) -> None:
+        """Probe the VNFs of a topology, whatever data plane they are to be on, with what they are started from.
+
+        Raises:
+            UnsupportedError: this site cannot run them; with the probe's reason and fix.
+            PrerequisiteError, OnboardError: as `prepare`.
+        """
+        raise self._cannot("run VNFs", vnf.label)
+
+    def prepare(self, topology: str, vnf: VnfChoice) -> None:
+        """Have ready what the VNFs of a topology are started from, before anything is set up.
+
+        Raises:
+            UnsupportedError: this site has no VNFs.
+            PrerequisiteError: a file of theirs is not there; with its place and how to get it.
+            OnboardError: one is not what it should be.
+        """
+        raise self._cannot("run VNFs", vnf.label)
+
+    def missing(self, topology: str, choice: VnfChoice) -> str:
+        """Say what VNFs need, is not there and can be known before anything is deployed; empty: nothing.
+
+        Args:
+            topology: its layout's name.
+            choice: what its VNFs will be.
+        """
+        return ""
+
+    # Its life in a command, and what lasts from one to the next.
+
+    def begin(self, *, many: bool = False) -> None:  # noqa: B027  most sites belong to nobody in particular
+        """Take the site for this nfvbed and remove what killed ones left; idempotent.
+
+        Args:
+            many: deployments will follow each other; what the next one needs again may be kept until `close`.
+
+        Raises:
+            PrerequisiteError: it may not.
+            BusyError: another nfvbed is at work.
+        """
+
+    def close(self) -> None:  # noqa: B027  see `begin`
+        """Destroy what does not stay, and let go of the site; idempotent."""
+
+    def find_deployed(self) -> Deployed | None:
+        """Find what an earlier command left standing; None: nothing stands, or nothing can outlive a command here."""
+        return None
+
+    def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
+        """Set data plane and VNFs up so that they outlive nfvbed.
+
+        Returns:
+            The deployment, and whether all of it stood already.
+
+        Raises:
+            UnsupportedError: nothing can outlive a command on this site.
+            BusyError: another nfvbed is at work, or another deployment stands.
+        """
+        raise self._cannot("leave a deployment standing", variant.name, "nfvbed run and nfvbed trace set up their own")
+
+    def onboard(
+        self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
+    ) -> tuple[Deployment, bool]:
+        """Start VNFs on a data plane so that both outlive nfvbed; one that has no ports for them is set up again.
+
+        Args:
+            variant: the data plane.
+            topology: its layout's name; with VNFs.
+            vnf: what they will be.
+            tell: is told what is set up again.
+
+        Returns:
+            As `deploy_to_stay`.
+
+        Raises:
+            UnsupportedError: nothing can outlive a command on this site.
+            BusyError: another nfvbed is at work, or another deployment stands.
+        """
+        raise self._cannot("leave VNFs standing", vnf.label, "nfvbed run and nfvbed trace start their own")
+
+    def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
+        """Take down what earlier commands left, whether standing or of killed ones; return lines that say what was.
+
+        Args:
+            everything: also what cannot be read.
+
+        Raises:
+            DeployError: not everything could be removed.
+        """
+        return (NOTHING_STANDS,)
+
+    def foresee_take_down(self) -> tuple[str, ...]:
+        """Return lines that say what `take_down` would remove; nothing is changed."""
+        return (NOTHING_STANDS,)
+
+    # One deployment.
 
     @abstractmethod
     def deploy(
@@ -73,41 +184,65 @@ class Site(ABC):
             UnsupportedError, PrerequisiteError, DeployError: nothing is left behind then.
         """
 
-    def missing(self, topology: str, choice: VnfChoice) -> str:
-        """Say what VNFs need, is not there and can be known before anything is deployed; empty: nothing.
+    @abstractmethod
+    def destroy(self, deployment: Deployment) -> None:
+        """Take the deployment down completely; idempotent."""
+
+    @abstractmethod
+    def verify(self, deployment: Deployment) -> None:
+        """Check that the switch (and VNFs) still live.
+
+        Raises:
+            SwitchDiedError: with its exit status and the last lines of its log.
+        """
+
+    def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
+        """Change the number of a deployment's VNFs while it stands; return it as it is then.
+
+        Raises:
+            UnsupportedError: this site cannot.
+        """
+        raise self._cannot("scale", f"{deployment.variant} to {vnfs} VNFs", "deploy a topology with as many VNFs")
+
+    def heal(self, deployment: Deployment) -> Deployment:
+        """Start VNFs of a deployment again that died; return it as it is then.
+
+        Raises:
+            UnsupportedError: this site cannot.
+        """
+        raise self._cannot("heal", deployment.variant, "nfvbed destroy, then onboard again")
+
+    def offboard(self, deployment: Deployment) -> Deployment:
+        """Take the VNFs of a deployment away and leave its data plane; return it as it is then.
+
+        Raises:
+            UnsupportedError: this site cannot.
+        """
+        raise self._cannot("offboard VNFs", deployment.variant, "nfvbed destroy takes them down with their data plane")
+
+    @abstractmethod
+    def rig(self, deployment: Deployment) -> dict[str, Any]:
+        """Return what surrounds a variant: site, kind of ports, generator engine and version, cores, VNFs.
+
+        Its hash is the rig hash.
 
         Args:
-            topology: its layout's name.
-            choice: what its VNFs will be.
+            deployment: stands; what is described is its own.
         """
-        return ""
 
-    def workspace(self, deployment: Deployment) -> Workspace:
-        """Give the workspace into which processes beside the deployment are started; it ends with `destroy`.
+    def host_view(self, deployment: Deployment) -> "HostView | None":
+        """Return the host of a deployment, for what starts processes beside it; None: the site is no host.
 
         Raises:
             DeployError: the deployment does not stand.
-            InternalError: the site's deployments have none.
         """
-        raise InternalError(f"deployments on site {self.name} have no workspace", where=deployment.variant)
+        return None
 
-    def arrangement(self, deployment: Deployment) -> Arrangement:
-        """Give who sits on which core.
+    # Its generator.
 
-        Raises:
-            DeployError: the deployment does not stand.
-            InternalError: the site's deployments have no cores.
-        """
-        raise InternalError(f"deployments on site {self.name} have no cores", where=deployment.variant)
-
-    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """Name what the deployment, as it stands, casts doubt on: every trial on it has these.
-
-        Args:
-            deployment: stands, with its generator.
-            threads: those that do the packet work, the generator's included.
-        """
-        return deployment.doubts
+    def generator_ports(self, deployment: Deployment) -> tuple[GeneratorPort, ...]:
+        """Return the ports that a generator is opened on, in the order of the path; none where VNFs are its ends."""
+        return deployment.ports
 
     @abstractmethod
     def open_generator(self, deployment: Deployment) -> Generator:
@@ -120,13 +255,19 @@ class Site(ABC):
             InternalError: the deployment has no ports for a generator.
         """
 
-    @abstractmethod
-    def verify(self, deployment: Deployment) -> None:
-        """Check that the switch (and VNFs) still live.
+    def close_generators(self, deployment: Deployment) -> None:  # noqa: B027  most open one when it is asked for
+        """Close a generator that waits to be used: its ports are wanted for something else."""
 
-        Raises:
-            SwitchDiedError: with its exit status and the last lines of its log.
+    # What is read of it.
+
+    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+        """Name what the deployment, as it stands, casts doubt on: every trial on it has these.
+
+        Args:
+            deployment: stands, with its generator.
+            threads: those that do the packet work, the generator's included.
         """
+        return deployment.doubts
 
     @abstractmethod
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
@@ -136,21 +277,32 @@ class Site(ABC):
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """Read the packet counters of every hop, in the order of the path from port 0 to port 1."""
 
-    @abstractmethod
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Give the threads that do the packet work now (kernel threads included)."""
+        """Return the threads that do the packet work now (kernel threads included); none where none can be seen."""
+        return ()
 
-    @abstractmethod
     def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
         """Measure the one-way cache-line time between each switch core and each other core that shares the work.
 
         Returns:
             ns by pair of cores; nothing where cores have no distance.
         """
+        return {}
 
     def core_distance_ns(self, deployment: Deployment) -> float | None:
         """Measure the greatest of these; None where there is none."""
         return max(self.core_distances_ns(deployment).values(), default=None)
+
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+        """Return what reads the switch's own counters around a trial; None: it has no more than its ports'.
+
+        Args:
+            deployment: whose switch.
+            duration_s: of the trial, in seconds.
+        """
+        return None
+
+    # What tests do to it.
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Wait, then break the switch off and bring it back as it was; called while frames flow.
@@ -176,26 +328,18 @@ class Site(ABC):
             TableNotApplicable: it has none.
             UnsupportedError, DeployError: it cannot be filled here.
         """
-        return data_plane(variant).forwarding_table(deployment, variant)
+        raise self._cannot("fill the tables of switches", variant.name, "leave tests of tables out")
 
     def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
         """Open the table of addresses that a deployment's switch learns, with a monitoring port on it.
 
         Raises:
             TableNotApplicable: it learns none.
-            DeployError: the monitoring port cannot be added.
+            UnsupportedError, DeployError: the monitoring port cannot be added.
         """
-        return data_plane(variant).learning_table(deployment, variant)
+        raise self._cannot("look into the tables of switches", variant.name, "leave tests of addresses out")
 
-    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
-        """Return what reads the switch's own counters around a trial; None: it has no more than its ports'.
-
-        Args:
-            deployment: whose switch.
-            duration_s: of the trial, in seconds.
-        """
-        return None
-
-    @abstractmethod
-    def destroy(self, deployment: Deployment) -> None:
-        """Take the deployment down completely; idempotent."""
+    def _cannot(self, do: str, where: str, fix: str = "choose another site") -> UnsupportedError:
+        return UnsupportedError(
+            f"site {self.name} cannot {do}", where=where, observed="the site has no such verb", fix=fix
+        )

@@ -13,12 +13,12 @@ from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import SiteSpec
-from nfvbed.spec.validate import build, suggestion
+from nfvbed.spec.site import AnySite, SiteSpec
+from nfvbed.spec.validate import build, build_one_of, suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfSpec
 
-Named = TypeVar("Named", Variant, SiteSpec, Experiment, Flavor)
+Named = TypeVar("Named", Variant, Experiment, Flavor)
 VNF_FILE = "vnf.yml"
 
 
@@ -86,7 +86,10 @@ class Project:
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
-        return _load(self._file(self.sites_folder, name, "site"), SiteSpec)
+        document = read_document(self._file(self.sites_folder, name, "site"))
+        site: SiteSpec = build_one_of(document, AnySite)
+        rules.name_is_the_files_name(document, site.name)
+        return site
 
     def load_vnf(self, name: str) -> VnfSpec:
         """Load one VNF from `vnfd/<name>/vnf.yml`; its flavor is checked to be there.

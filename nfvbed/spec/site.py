@@ -1,8 +1,8 @@
 """`deploy/sites/*.yml`: where it runs."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
@@ -38,12 +38,17 @@ class GuestSpec(SpecModel):
 
 
 class SiteSpec(SpecModel):
-    """One place to deploy to."""
+    """One place to deploy to: what files of all kinds of site have."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
-    kind: Literal["lab", "guest"]
-    """`lab`: this machine; `guest`: a virtual machine on it, which lives as long as a command."""
+    kind: str
+    """Which kind of site it is, and so what else its file may say."""
     summary: str = ""
+
+
+class HostSiteSpec(SiteSpec):
+    """A site that is a machine, on which nfvbed itself runs."""
+
     arrangement: ArrangementSpec = ArrangementSpec()
     generator_hugepages_mib: int = Field(512, ge=128)
     """Hugepage memory for the generator and the reference, on top of the variant's own."""
@@ -52,11 +57,31 @@ class SiteSpec(SpecModel):
     cables: Cables = ()
     """Network ports of this machine that are joined in pairs, for variants whose `port_kind` is pci; for a site of kind
     `guest`: ports of its machine. nfvbed takes all four from the kernel while such a variant stands."""
-    guest: GuestSpec | None = None
-    """Of kind `guest`: the machine."""
 
-    @model_validator(mode="after")
-    def kind_guest_has_a_machine(self) -> Self:
-        if (self.kind == "guest") != (self.guest is not None):
+
+class LabSiteSpec(HostSiteSpec):
+    """This machine."""
+
+    kind: Literal["lab"]
+    """`lab`: this machine."""
+    guest: None = None
+    """No lab has one; the plans of stored runs have the key."""
+
+    @field_validator("guest", mode="before")
+    @classmethod
+    def no_machine_of_its_own(cls, value: object) -> None:
+        if value is not None:
             raise ValueError("a site of kind guest has the key guest, and no other has it")
-        return self
+
+
+class GuestSiteSpec(HostSiteSpec):
+    """A virtual machine on this machine, which lives as long as a command."""
+
+    kind: Literal["guest"]
+    """`guest`: a virtual machine on this machine, which lives as long as a command."""
+    guest: GuestSpec
+    """The virtual machine."""
+
+
+AnySite = Annotated[LabSiteSpec | GuestSiteSpec, Field(discriminator="kind")]
+"""The kinds of site that there are."""

@@ -6,7 +6,7 @@ import types
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -36,11 +36,25 @@ def build(document: Document, model: type[Spec]) -> Spec:
     Raises:
         ConfigurationError: file, line, key, what was seen, what is allowed; the nearest name for an unknown key.
     """
+    built: Spec = build_one_of(document, model)
+    return built
+
+
+def build_one_of(document: Document, models: Any) -> Any:
+    """Validate a document as `build` does, as one of several models that a key tells apart.
+
+    Args:
+        document: what the file holds.
+        models: an annotated union with its discriminator; or one model.
+
+    Raises:
+        ConfigurationError: as `build`.
+    """
     try:
-        return model.model_validate_json(json.dumps(document.data), strict=True)
+        return TypeAdapter(models).validate_json(json.dumps(document.data), strict=True)
     except ValidationError as error:
         errors = error.errors(include_url=False)
-    raise _first(document, model, errors)
+    raise _first(document, models, errors)
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
@@ -57,7 +71,7 @@ def suggestion(name: str, candidates: Iterable[str]) -> str:
     return f"did you mean {close!r}? ({known})" if close else known
 
 
-def _first(document: Document, model: type[BaseModel], errors: list[ErrorDetails]) -> ConfigurationError:
+def _first(document: Document, model: Any, errors: list[ErrorDetails]) -> ConfigurationError:
     # An unknown key often explains a missing one (`frame_size:` for `frame_sizes:`), so it is told first.
     error = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     key = _key_of(document.data, error)
@@ -173,7 +187,7 @@ def _value_at(data: Any, key: KeyPath) -> Any:
     return data
 
 
-def _field_at(model: type[BaseModel], key: KeyPath, data: Any) -> FieldInfo | None:
+def _field_at(model: Any, key: KeyPath, data: Any) -> FieldInfo | None:
     """Find the field that a key (or a list's item) belongs to."""
     while key and isinstance(key[-1], int):
         key = key[:-1]
@@ -187,9 +201,9 @@ def _names(model: type[BaseModel] | None) -> list[str]:
     return list(model.model_fields) if model else []
 
 
-def _type_at(model: type[BaseModel], key: KeyPath, data: Any) -> type[BaseModel] | None:
+def _type_at(model: Any, key: KeyPath, data: Any) -> type[BaseModel] | None:
     """Find the model that the mapping at a key is read into."""
-    annotation: Any = model
+    annotation = model
     for part in key:
         if not isinstance(part, int):
             current = _model_in(annotation, data)

@@ -35,17 +35,17 @@ def find(deployment: Deployment) -> StandingVnfs | None:
     return _ADAPTER.validate_json(path.read_bytes()) if path.exists() else None
 
 
-def require_same(deployment: Deployment, stood: StandingVnfs, choice: VnfChoice) -> None:
+def require_same(deployment: Deployment, stood: VnfChoice, choice: VnfChoice) -> None:
     """Refuse to take VNFs over that are others than those asked for; by which words they were asked for is the same.
 
     Raises:
         OnboardError: another VNF stands.
     """
-    if stood.choice.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
+    if stood.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
         raise OnboardError(
             f"another VNF stands on {deployment.variant}",
             where=deployment.run_directory,
-            observed=f"{stood.choice.label}; asked for: {choice.label}",
+            observed=f"{stood.label}; asked for: {choice.label}",
             fix="nfvbed destroy, then again",
         )
 

@@ -15,7 +15,9 @@ from lab_host import MARK, ROOT, assert_back_to, left_as_found, run, snapshot
 from xdp_driver import Generator, Namespace, start_relay
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.sites.catalogue import open_lab, open_site
+from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.sites.lab.planes import LabPlanes
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -89,9 +91,9 @@ def lab_of_project():
 
 @pytest.fixture(name="lab")
 def _lab(monkeypatch, mark):
-    """The lab, without VNFs; the host is as before after the test."""
+    """The data planes of the lab, without VNFs; the host is as before after the test."""
     monkeypatch.setenv(MARK, mark)
-    with left_as_found(open_lab(*lab_of_project()), mark) as site:
+    with left_as_found(LabPlanes(LabMachine(*lab_of_project())), mark) as site:
         yield site
 
 

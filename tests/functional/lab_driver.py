@@ -16,7 +16,8 @@ from nfvbed.host.entries import LinkEntry
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Readiness, Support
-from nfvbed.sites.catalogue import open_lab
+from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.spec.variant import Variant
 
 HOST_LINK = "nfvbedt0"
@@ -70,7 +71,7 @@ def main(action: str, *arguments: str) -> None:
         import_module(f"nfvbed.cli.{verb}").command.main(rest, standalone_mode=False)
         return
     project = open_project()
-    site = open_lab(project.load_site("lab"), project.root)
+    site = LabPlanes(LabMachine(project.load_site("lab"), project.root))
     print("started", flush=True)
     deployment = site.deploy(project.load_variant("linux-bridge"), "p2p")
     print("deployed", flush=True)

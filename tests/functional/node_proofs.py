@@ -41,7 +41,7 @@ def frames_pass(site, variant_name, topology, use=None):
     deployment = site.deploy(variant, topology, vnf=choice)
     try:
         assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
-        assert site.rig(variant.port_kind, deployment)["node"]["site"] == this_node().site
+        assert site.rig(deployment)["node"]["site"] == this_node().site
         generator = site.open_generator(deployment)
         request = replace(REQUEST, flows=layout(topology).ways)
         try:

@@ -66,7 +66,7 @@ def frames_pass(site, send, name, topology="p2p", use=None):
         finally:
             generator.close()
         site.verify(deployment)
-        told = {"counted": counted, "generator": drivers, "rig": site.rig(variant.port_kind, deployment)["cables"]}
+        told = {"counted": counted, "generator": drivers, "rig": site.rig(deployment)["cables"]}
         told |= {"versions": deployment.versions, "steps": deployment.steps}
         told |= {"vnf_ports": [port.kind for ports in deployment.vnf_ports for port in ports]}
     finally:
@@ -134,7 +134,7 @@ def a_kill_gives_the_cards_back(site, send):
         taken = cards()
         process.send_signal(signal.SIGKILL)
     assert {told["driver"] for told in taken.values()} == {"vfio-pci"}, taken
-    reaped = site.begin()
+    reaped = site._planes.machine.begin()
     assert cards() == before, (cards(), before)
     with IPRoute() as route:
         index = route.link_lookup(ifname=name)[0]

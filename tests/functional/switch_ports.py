@@ -27,7 +27,9 @@ def generator_between(site, deployment, sockets, good):
         good: the trial is made until it says so of its directions, a few times at most.
     """
     ports = tuple(vhost_user.server_port(index, Path(path), 1024) for index, path in enumerate(sockets))
-    starter = GeneratorStarter(site.workspace(deployment), site.arrangement(deployment), 256, PROJECT.root)
+    starter = GeneratorStarter(
+        site.host_view(deployment).workspace, site.host_view(deployment).arrangement, 256, PROJECT.root
+    )
     generator = starter.start(deployment.model_copy(update={"ports": ports, "topology": "p2p"}))
     try:
         wait_for_links(generator)

@@ -11,7 +11,8 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import InternalError, SwitchDiedError
 from nfvbed.host.namespaces import inside
 from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role
-from nfvbed.sites.catalogue import open_lab
+from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.traffic.generator import TrafficRequest
 
 PROJECT = open_project()
@@ -21,7 +22,7 @@ FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(
 
 @pytest.fixture
 def site():
-    opened = open_lab(PROJECT.load_site("lab"), PROJECT.root)
+    opened = LabPlanes(LabMachine(PROJECT.load_site("lab"), PROJECT.root))
     yield opened
     opened.close()
 
@@ -87,7 +88,7 @@ def test_threads_sit_where_the_arrangement_says_and_their_cycles_count(site):
     second = site.counters(deployment)
     assert second.busy_cycles > first.busy_cycles
     assert "NAPI" in second.source
-    assert site.core_distance_ns(deployment) > 0
+    assert max(site.core_distances_ns(deployment).values()) > 0
     site.destroy(deployment)
 
 

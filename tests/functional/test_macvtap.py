@@ -79,7 +79,7 @@ def test_path_is_named_in_order_and_its_threads_sit_where_the_arrangement_says(s
         *("m1 port v1b", "link m1", "link h1", "link w1", "m1 port v2a"),
         *("vnf2 port 0 (eth2a)", "vnf2 port 1 (eth2b)", "s1 port v2b", "link s1", "generator port 1 (g1)"),
     ]
-    placed = site.arrangement(deployment)
+    placed = site.host_view(deployment).arrangement
     switch = [thread for thread in site.work_threads(deployment) if thread.role is Role.SWITCH]
     assert {thread.name.split("-")[0] for thread in switch} == {f"napi/{name}" for name in ("s0", "s1", "m1", "w1")}
     assert {thread.core for thread in switch} == {placed.switch_cores[0]}

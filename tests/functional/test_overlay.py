@@ -16,7 +16,7 @@ from nfvbed.errors import NfvbedError
 from nfvbed.host.namespaces import inside
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import NOT_SEPARABLE, QualityWarning
-from nfvbed.sites.lab.onboarding import OnboardingSite
+from nfvbed.sites.lab.site import LabSite
 from nfvbed.traffic.generator import TrafficRequest
 
 TRICKLE = TrafficRequest(
@@ -71,7 +71,7 @@ def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_103000_rules(
     hosts = watch.views(deployment.control)
     assert [host.rules for host in hosts] == [103_000, 103_000]
     assert {"deploy.h1.rules", "deploy.h2.rules"} <= {step for step, _ in deployment.steps}
-    control = set(lab.arrangement(deployment).control_cores)
+    control = set(lab.host_view(deployment).arrangement.control_cores)
     for polling in lab.work_threads(deployment):
         others = {int(task.name) for task in Path(f"/proc/{polling.pid}/task").iterdir()} - {polling.tid}
         assert polling.pid in others, "the main thread, which wrote the rules on a core that it was lent"
@@ -127,7 +127,7 @@ def test_frames_on_the_wire_are_vxlan_and_fifty_bytes_longer(lab):
 
 @pytest.mark.parametrize("name", ["ovs-overlay-local", "ovs-overlay-geneve"])
 def test_vnf_to_vnf_within_a_host_and_between_hosts(lab, name):
-    site = OnboardingSite(lab, PROJECT.root)
+    site = LabSite(lab, PROJECT.root)
     deployment = site.deploy(variant(name, rules=1000), "v2v", vnf=vnf())
     generator = site.open_generator(deployment)
     try:

@@ -108,7 +108,7 @@ def test_testpmds_in_a_chain_pass_frames_and_end_by_their_signal(site):
     deployment = site.deploy(wanted, "pvvp", vnf=process(wanted))
     generator = site.open_generator(deployment)
     all_frames_come_through(site, deployment, generator)
-    ended = [site.workspace(deployment).process(handle.name) for handle in deployment.vnfs]
+    ended = [site.host_view(deployment).workspace.process(handle.name) for handle in deployment.vnfs]
     generator.close()
     for testpmd in ended:
         testpmd.stop()

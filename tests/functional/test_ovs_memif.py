@@ -63,7 +63,7 @@ def test_each_of_two_polling_threads_sends_on_a_queue_of_its_own(site, monkeypat
         found = resolve_arrangement(topology, spec, 1, vnfs, near)
         return found.model_copy(update={"switch_cores": (*found.switch_cores, found.generator_core)})
 
-    monkeypatch.setattr("nfvbed.sites.lab.site.resolve", arranged)
+    monkeypatch.setattr("nfvbed.sites.lab.machine.resolve", arranged)
     variant, choice = memif()
     threads = {name: (place % 2,) for place, name in enumerate(port_numbers(layout("pvp")))}
     options = variant.options.model_copy(update={"pmd_cores": 2, "rxq_affinity": threads})

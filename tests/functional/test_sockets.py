@@ -41,7 +41,7 @@ def choice(forwarding):
 
 def around(site, deployment):
     site.close_generators(deployment)
-    return Surroundings(site.workspace(deployment), site.arrangement(deployment))
+    return Surroundings(site.host_view(deployment).workspace, site.host_view(deployment).arrangement)
 
 
 def run_of(site, path, name):

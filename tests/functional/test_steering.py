@@ -35,7 +35,8 @@ from nfvbed.host.arrangement import resolve
 from nfvbed.host.namespaces import inside
 from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace
-from nfvbed.sites.catalogue import open_lab
+from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.site import ArrangementSpec
 
@@ -61,7 +62,7 @@ def standing():
     with pytest.MonkeyPatch.context() as patch:
         mark = f"steering-{os.getpid()}"
         patch.setenv(MARK, mark)
-        site = open_lab(PROJECT.load_site("lab"), PROJECT.root)
+        site = LabPlanes(LabMachine(PROJECT.load_site("lab"), PROJECT.root))
         # With the host lock held, what appears and disappears is ours.
         site.begin()
         before = snapshot(mark)

@@ -18,7 +18,7 @@ from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.host.namespaces import inside
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import NOT_SEPARABLE, CellRole, PortKind, Role, VnfKind
-from nfvbed.sites.lab.onboarding import OnboardingSite
+from nfvbed.sites.lab.site import LabSite
 from nfvbed.traffic.generator import TrafficRequest
 
 ETHERTYPE = 0x88B5
@@ -106,7 +106,7 @@ def test_path_on_the_bridge_is_named_in_order(site):
 def test_sinks_come_before_vnfs_that_share_their_core(site):
     for topology in ("p2p", "pvp"):
         deployment = site.deploy(variant("linux-bridge"), topology, vnf=vnf(forwarding="bridge"))
-        placed = site.arrangement(deployment)
+        placed = site.host_view(deployment).arrangement
         threads = {thread.name.split("-")[0]: thread for thread in site.work_threads(deployment)}
         switch = [f"napi/{hop.name.split()[2]}" for hop in site.hops(deployment) if hop.name.startswith("br0 port")]
         assert set(switch) < set(threads)
@@ -224,7 +224,7 @@ def test_vnf_ports_of_a_standing_deployment(site):
         attached = site.deploy(loaded, "pvp", vnf=vnf(forwarding="bridge"))
         path = stations(attached)
         assert carry(path, FRAME) == COUNT
-        assert site.workspace(attached).id != attached.id, "what a user of it starts ends with him"
+        assert site.host_view(attached).workspace.id != attached.id, "what a user of it starts ends with him"
         site.destroy(attached)
         assert carry(path, FRAME) == COUNT
     finally:
@@ -249,7 +249,7 @@ def test_ceilings_of_veth_ports_pass_every_frame(site, role):
         first, second = site.hops(deployment)
         assert min(first.rx_packets, second.tx_packets) >= sent[0]
         (poller,) = [thread for thread in site.work_threads(deployment) if thread.polling]
-        assert os.sched_getaffinity(poller.tid) == {site.arrangement(deployment).switch_cores[0]}
+        assert os.sched_getaffinity(poller.tid) == {site.host_view(deployment).arrangement.switch_cores[0]}
     site.destroy(deployment)
 
 
@@ -265,7 +265,7 @@ def test_vnf_on_veth_ports_stands_alone(site):
 
 
 def test_vnf_on_vhost_user_ports_stands_alone(site):
-    whole = OnboardingSite(site, PROJECT.root)
+    whole = LabSite(site, PROJECT.root)
     deployment = whole.deploy(PROJECT.load_variant("ovs-dpdk"), "pvp", CellRole.VNF, vnf())
     assert all(port.spec.startswith("net_vhost") for port in deployment.ports)
     generator = whole.open_generator(deployment)
@@ -288,7 +288,7 @@ def test_vnf_on_vhost_user_ports_stands_alone(site):
     ],
 )
 def test_testpmd_on_veth_ports_passes_every_frame(site, topology, role, forwarding):
-    whole = OnboardingSite(site, PROJECT.root)
+    whole = LabSite(site, PROJECT.root)
     deployment = whole.deploy(PROJECT.load_variant("linux-bridge"), topology, role, vnf(forwarding=forwarding))
     generator = whole.open_generator(deployment)
     try:

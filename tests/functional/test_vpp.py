@@ -66,7 +66,7 @@ def test_every_frame_is_counted_at_every_hop(lab, name, forwarding):
     assert second.busy_cycles > first.busy_cycles
     assert second.source == "VPP runtime"
     (worker,) = [thread for thread in lab.work_threads(deployment) if thread.role is Role.SWITCH]
-    assert worker.core == lab.arrangement(deployment).switch_cores[0]
+    assert worker.core == lab.host_view(deployment).arrangement.switch_cores[0]
     assert os.sched_getaffinity(worker.tid) == {worker.core}
     assert deployment.versions["vpp"][0].isdigit()
     # Another process, that has only the record, sees the same.

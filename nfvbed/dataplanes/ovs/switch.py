@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, SwitchReader
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ovs import openflow, reading
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.controller import BridgeController
@@ -17,6 +17,7 @@ from nfvbed.dataplanes.ovs.steering.catalogue import steering
 from nfvbed.dataplanes.ovs.steering.path import steering_path
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering, wait_for_forwarding
 from nfvbed.dataplanes.ovs.telemetry import OvsReader
+from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import port_numbers, require_vnf

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from nfvbed.dataplanes.dataplane import SwitchReader
+from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.measure.procfs import ThreadId
 from nfvbed.measure.telemetry.perf import PerfCounters
 from nfvbed.measure.telemetry.threads import ThreadLook, ThreadUse, look, used

@@ -10,7 +10,6 @@ from statistics import median_low
 from nfvbed.dataplanes.xdp.client import Floor, XdpSwitchClient
 from nfvbed.dataplanes.xdp.process import socket_of
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host.workspace import Workspace
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry import perf, rows
 from nfvbed.measure.telemetry.groups import Group, groups_of
@@ -22,6 +21,8 @@ from nfvbed.measure.trial import working_threads
 from nfvbed.records import NOT_SEPARABLE, Deployment, Role, Status, TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, Reference, TablePayload
 from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
+from nfvbed.sites.hosted import require_host
+from nfvbed.sites.hostview import HostView
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.testkinds.cost import CostTest, Task, XdpTasksTest
@@ -106,7 +107,7 @@ class _CostTrials:
     def _traced(self, groups: Sequence[Group]) -> Measured | None:
         """Measure the traced trial; None where this kernel does not let us trace."""
         cores = {core for group in groups for core in group.cores}
-        workspace: Workspace = self._site.workspace(self._deployment)
+        workspace = self._host.workspace
         try:
             tracer = CoreTracer(workspace, cores)
         except UnsupportedError as why:
@@ -132,7 +133,11 @@ class _CostTrials:
         return group.role is not Role.SWITCH or self._site.counters(self._deployment) is not None
 
     def _arrangement_cores(self) -> tuple[int, ...]:
-        return tuple(self._site.arrangement(self._deployment).switch_cores)
+        return tuple(self._host.arrangement.switch_cores)
+
+    @property
+    def _host(self) -> HostView:
+        return require_host(self._site, self._deployment, "a packet's cost")
 
     @property
     def _site(self) -> Site:

@@ -23,6 +23,7 @@ from nfvbed.run.kinds.guest_session import (
     threads_named,
     working_inside,
 )
+from nfvbed.sites.hosted import require_host
 from nfvbed.spec.layout import layout
 from nfvbed.spec.testkinds.guests import SETTLE_S, GuestComputeTest, GuestMemoryTest, GuestMultiqueueTest, GuestTlbTest
 from nfvbed.spec.vnf import VnfChoice
@@ -144,7 +145,7 @@ def _tlb_row(bench: TestBench, spec: GuestTlbTest, choice: VnfChoice, vnfs: int,
         "block_kib": spec.block_kib,
         "threads": spec.threads,
     }
-    arrangement = bench.setup.site.arrangement(bench.setup.deployment)
+    arrangement = require_host(bench.setup.site, bench.setup.deployment, "TLBs beside the path").arrangement
     with_pages = choice.model_copy(
         update={"flavor": choice.flavor.model_copy(update={"hugepages": hugepages, "queues": 1})}
     )

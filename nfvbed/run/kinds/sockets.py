@@ -12,6 +12,7 @@ from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, TablePayload
 from nfvbed.run import requests
 from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
+from nfvbed.sites.hosted import require_host
 from nfvbed.spec.testkinds.sockets import (
     RequestResponseTest,
     SocketLatencyTest,
@@ -90,8 +91,8 @@ def _ports_free(bench: TestBench) -> Iterator[None]:
 
 
 def _place(bench: TestBench) -> Surroundings:
-    site, deployment = bench.setup.site, bench.setup.deployment
-    return Surroundings(site.workspace(deployment), site.arrangement(deployment))
+    host = require_host(bench.setup.site, bench.setup.deployment, "traffic between sockets")
+    return Surroundings(host.workspace, host.arrangement)
 
 
 def check_congestion(name: str, available: Path = AVAILABLE) -> None:

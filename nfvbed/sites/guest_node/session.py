@@ -19,15 +19,15 @@ from nfvbed.sites.guest_node.devices import devices
 from nfvbed.sites.guest_node.machine import NodeMachine
 from nfvbed.sites.guest_node.node import GuestNode
 from nfvbed.sites.lab.standing import find_standing
-from nfvbed.spec.site import GuestSpec, SiteSpec
+from nfvbed.spec.site import GuestSiteSpec
 
 
 @contextmanager
-def guest_node(spec: SiteSpec, root: Path) -> Iterator[GuestNode]:
+def guest_node(spec: GuestSiteSpec, root: Path) -> Iterator[GuestNode]:
     """Boot a site's guest node; at the end it is gone with all that was made for it.
 
     Args:
-        spec: the site's file, of kind `guest`.
+        spec: the site's file.
         root: of the project.
 
     Raises:
@@ -49,13 +49,13 @@ def guest_node(spec: SiteSpec, root: Path) -> Iterator[GuestNode]:
         reap(lock)
         standing = find_standing()
         if standing is not None:
-            raise standing.in_the_way(f"the guest node {spec.name}")
+            raise standing.deployed.in_the_way(f"the guest node {spec.name}")
         found = find_accelerator(root, binaries)
         if found.accelerator is Accelerator.NONE:
             raise UnsupportedError("no guest boots on this host", where=f"site {spec.name}", observed=found.reason)
         workspace = Workspace.create()
         undo.callback(_close, workspace)
-        guest = spec.guest or GuestSpec()
+        guest = spec.guest
         wanted = NodeMachine(spec.name, found.accelerator, guest.vcpus, guest.memory_mib, devices(guest.devices))
         yield GuestNode.start(workspace, wanted, unpacked, binaries, read_topology().allowed)
 

@@ -4,29 +4,48 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nfvbed.host.identity import NodeIdentity
-from nfvbed.records import Accelerator, Deployment, PortKind, QualityWarning, WorkThread
+from nfvbed.errors import UnsupportedError
+from nfvbed.host.identity import NodeIdentity, is_elsewhere, this_node
+from nfvbed.records import Accelerator, Deployment, QualityWarning, WorkThread
+from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.sites.lab.site import LabSite
-from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.site import GuestSiteSpec
 
 
-class GuestNodeSite(LabSite):
-    """This machine, which is a guest node.
+def open_site(spec: GuestSiteSpec, root: Path) -> LabSite:
+    """Open the guest node that this machine is; nothing is changed on it yet.
+
+    Raises:
+        UnsupportedError: this machine is not that guest node.
+    """
+    node = this_node()
+    if node is None or is_elsewhere(spec):
+        raise UnsupportedError(
+            f"site {spec.name} is a virtual machine that lives as long as one command",
+            where=f"deploy/sites/{spec.name}.yml",
+            observed="a command that would leave something standing, or that does not work there",
+            fix=f"nfvbed run EXPERIMENT --site {spec.name}, or nfvbed doctor --site {spec.name}",
+        )
+    return LabSite(GuestNodePlanes(LabMachine(spec, root), node), root)
+
+
+class GuestNodePlanes(LabPlanes):
+    """The data planes on this machine, which is a guest node.
 
     Args:
-        spec: the site's file.
-        root: of the project.
-        node: what this machine is.
+        machine: this one.
+        node: what it is.
     """
 
-    def __init__(self, spec: SiteSpec, root: Path, node: NodeIdentity) -> None:
-        super().__init__(spec, root)
+    def __init__(self, machine: LabMachine, node: NodeIdentity) -> None:
+        super().__init__(machine)
         self._node = node
 
-    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
+    def rig(self, deployment: Deployment) -> dict[str, Any]:
         """The lab's, and the node: it is equal to no rig of a real machine."""
         node = {"site": self._node.site, "accelerator": self._node.accelerator.value, "qemu": self._node.qemu}
-        return super().rig(port_kind, deployment) | {"node": node}
+        return super().rig(deployment) | {"node": node}
 
     def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
         """None where cores are emulated: they have no cache lines, and their distance is the host's scheduler's."""

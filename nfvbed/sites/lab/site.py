@@ -1,179 +1,101 @@
-"""The lab: this machine as a site. One deployment at a time, and nothing left behind."""
+"""The lab: this machine as a site. Data plane and VNFs are deployed, measured and destroyed as one."""
 
-import atexit
-import os
+import contextlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyroute2.netlink.exceptions import NetlinkError
-
-from nfvbed.dataplanes.catalogue import CATALOGUE, Catalogue
-from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers, SwitchReader
+from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
-from nfvbed.dataplanes.wiring import on_path, require_topology, vnf_port_kind
-from nfvbed.errors import DeployError, InternalError, NfvbedError, PrerequisiteError, UnsupportedError
-from nfvbed.host import coredistance
-from nfvbed.host.arrangement import Arrangement, resolve
-from nfvbed.host.facts import host_facts
-from nfvbed.host.generator import GeneratorStarter
-from nfvbed.host.hostlock import HostLock
-from nfvbed.host.kept import KeptPages
-from nfvbed.host.memorynodes import what_lies_apart
-from nfvbed.host.native import native_binary, version_of
-from nfvbed.host.nics import fit, take
-from nfvbed.host.reap import Reaped, close_own, reap
-from nfvbed.host.topology import AFFINITY_AT_START, read_topology
+from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
+from nfvbed.errors import InternalError
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import (
-    CellRole,
-    Deployment,
-    Hop,
-    PortKind,
-    QualityWarning,
-    Readiness,
-    Support,
-    SwitchCounters,
-    WorkThread,
-)
-from nfvbed.signals import end_like_interrupt, signals_held
-from nfvbed.sites.lab.standing import Standing, find_standing
+from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, SwitchCounters, WorkThread
+from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.hostview import HostView
+from nfvbed.sites.lab import remains, vnfs
+from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.sites.lab.planes import LabPlanes
+from nfvbed.sites.lab.standing import find_standing
+from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import Layout, layout
-from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.site import LabSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
+from nfvbed.vnfs import path, standing
+from nfvbed.vnfs.ends import EndTraffic
+from nfvbed.vnfs.peers import OnboardedPeers, is_quick
+from nfvbed.vnfs.process.routes import RouteTable
+from nfvbed.vnfs.readiness import wait_until_forwarding
 
-PeersAt = Callable[[GeneratorStarter], Peers]
-"""Gives what will be at the other side of a deployment's ports, in the starter's workspace."""
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What is asked for, checked."""
-
-    variant: Variant
-    layout: Layout
-    vnf: VnfChoice | None
-
-    @property
-    def vnf_kind(self) -> PortKind | None:
-        """Of the ports that its VNFs want; None where there are none."""
-        return None if self.vnf is None else vnf_port_kind(self.variant, self.vnf)
+WITH_VNFS = (CellRole.SUBJECT, CellRole.VNF)
+"""Roles whose deployments have VNFs; the other ceilings are of the ports alone."""
 
 
-@dataclass
-class _Live:
-    """A deployment that this object set up, or found standing."""
-
-    deployment: Deployment
-    plane: DataPlane
-    workspace: Workspace
-    """What `destroy` undoes: the deployment's own, or only the generator's beside a standing deployment."""
-    arrangement: Arrangement
-    starter: GeneratorStarter
+def open_site(spec: LabSiteSpec, root: Path) -> "LabSite":
+    """Open the lab of a site's file; nothing is changed on any host yet."""
+    return LabSite(LabPlanes(LabMachine(spec, root)), root)
 
 
 class LabSite(Site):
-    """This machine.
-
-    The first `deploy` takes the host lock, removes what a dead nfvbed left, and keeps nfvbed itself off the switch's
-    cores; the lock is held until `close`, which runs by itself at the end of nfvbed.
+    """A machine whose deployments have VNFs where their topology has any: `deploy` returns when frames come through.
 
     Args:
-        spec: the site's file.
-        root: of the project, where `native/build` is.
-        catalogue: the data planes that it deploys.
+        planes: deploys the data planes.
+        root: of the project.
     """
 
-    def __init__(self, spec: SiteSpec, root: Path, catalogue: Catalogue = CATALOGUE) -> None:
-        self.name = spec.name
-        self._spec = spec
+    def __init__(self, planes: LabPlanes, root: Path) -> None:
+        self.name = planes.name
+        self._planes = planes
         self._root = root
-        self._catalogue = catalogue
-        self._topology = read_topology()
-        self._lock = HostLock()
-        self._live: dict[str, _Live] = {}
-        self._kept: KeptPages | None = None
+        self._vnfs: dict[str, LabVnfs] = {}
+        self._opened: dict[str, list[Generator]] = {}
+        """Generators that came up with their deployment, or probed, and wait to be used."""
 
     def facts(self) -> dict[str, Any]:
         """The host's description."""
-        return host_facts(self._topology)
-
-    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
-        """Site, the deployment's arrangement, and generator."""
-        engine = "xdp" if port_kind.is_kernel else "dpdk"
-        on_cards = {"cables": take.described(self._spec.cables)} if port_kind is PortKind.PCI else {}
-        return on_cards | {
-            "site": self.name,
-            "port_kind": port_kind.value,
-            "arrangement": self.arrangement(deployment).model_dump(mode="json"),
-            "generator": {"engine": f"nfvgen-{engine}", "version": self._generator_version()},
-            "vnf": None,
-            "flavor": None,
-            "accelerator": None,
-        }
-
-    def _generator_version(self) -> str:
-        return version_of(native_binary("nfvgen", self._root))
+        return self._planes.machine.facts()
 
     def probe(self, variant: Variant) -> Support:
         """Whether this host can run the variant."""
-        try:
-            return self._probe(variant)
-        except (UnsupportedError, PrerequisiteError) as failure:
-            reason = f"{failure.what} ({failure.observed})" if failure.observed else failure.what
-            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+        return self._planes.probe(variant)
 
     def require(self, variant: Variant) -> Support:
-        """Probe a variant that is about to be deployed; not while something stands, which it would disturb.
+        """Probe a variant that is about to be deployed; an error where this host cannot run it."""
+        return self._planes.machine.require(variant)
 
-        Raises:
-            UnsupportedError, PrerequisiteError: this host cannot run it; with the probe's reason and fix.
-        """
-        support = self._probe(variant)
-        if support.readiness is Readiness.UNSUPPORTED:
-            raise UnsupportedError(f"{variant.name} cannot run here", observed=support.reason, fix=support.fix)
-        return support
+    def check(self, topology: str, vnf: VnfChoice) -> None:
+        """Probe the VNFs of a topology, and look for their files."""
+        vnfs.check(topology, vnf, self._root)
 
-    def _probe(self, variant: Variant) -> Support:
-        near = self._near(variant.port_kind)
-        resolve(self._topology, self._spec.arrangement, variant.options.switch_cores, near=near)
-        if variant.port_kind is PortKind.PCI:
-            fit.require(self._spec.cables)
-        return self._catalogue.data_plane(variant).probe(variant)
+    def prepare(self, topology: str, vnf: VnfChoice) -> None:
+        """Look for the files that the VNFs of a topology are started from; the host is asked nothing."""
+        vnfs.prepare(topology, vnf, self._root)
 
-    def _near(self, port_kind: PortKind) -> int | None:
-        """Give the NUMA node that the switch belongs to: that of its network cards, where it has some."""
-        return take.near_node(self._spec.cables) if port_kind is PortKind.PCI else None
+    def missing(self, topology: str, choice: VnfChoice) -> str:
+        """Say which file of a path's VNFs is not there, where, and how to get it."""
+        return vnfs.missing(topology, choice, self._root)
 
-    def begin(self, *, keeps_hugepages: bool = False) -> list[Reaped]:
-        """Take the host for this nfvbed and remove what dead ones left; idempotent.
+    def begin(self, *, many: bool = False) -> None:
+        """Take the host for this nfvbed and remove what dead ones left; of many deployments hugepages are kept."""
+        self._planes.machine.begin(keeps_hugepages=many)
 
-        Args:
-            keeps_hugepages: until `close`, and not until each deployment's end.
+    def close(self) -> None:
+        """Destroy what does not stay, and let go of the host; idempotent."""
+        for generators in self._opened.values():
+            _close_all(generators)
+        self._opened.clear()
+        self._vnfs.clear()
+        self._planes.close()
 
-        Returns:
-            What was removed (it is in the log as well).
-
-        Raises:
-            PrerequisiteError: not root.
-            BusyError: another nfvbed is at work.
-        """
-        self._kept = KeptPages() if keeps_hugepages else self._kept
-        if self._lock.held:
-            return []
-        if os.geteuid() != 0:
-            raise PrerequisiteError(
-                "deploying in the lab needs root", where="namespaces, hugepages, cgroups", fix="run it with sudo"
-            )
-        end_like_interrupt()
-        atexit.register(self.close)
-        self._lock.acquire()
-        return reap(self._lock)
+    def find_deployed(self) -> Deployed | None:
+        """Find the standing deployment; there is at most one, since a second one is refused."""
+        found = find_standing()
+        return None if found is None else found.deployed
 
     def deploy(
         self,
@@ -181,216 +103,221 @@ class LabSite(Site):
         topology: str,
         role: CellRole = CellRole.SUBJECT,
         vnf: VnfChoice | None = None,
-        peers: PeersAt | None = None,
     ) -> Deployment:
-        """Set up a variant or a ceiling; a standing deployment of the very same variant is taken as it is.
-
-        With `peers`, its data plane may start what is at the other side of its ports.
+        """Set the data plane up, start the VNFs, and wait until frames come through them.
 
         Raises:
-            BusyError: another nfvbed is at work, or another deployment stands.
+            UnsupportedError, PrerequisiteError, DeployError, OnboardError, VnfDiedError: nothing is left behind then.
         """
-        self.begin()
-        wanted = _wanted(variant, topology, vnf, role)
-        standing = find_standing()
-        if standing is not None:
-            if role is not CellRole.SUBJECT or not standing.is_same(variant, topology, wanted.vnf_kind):
-                raise standing.in_the_way(f"{variant.name} ({role})")
-            return self._attach(standing)
-        return self._set_up(wanted, role, peers=peers).deployment
+        plan = layout(topology)
+        if vnf is None or not plan.vnfs or role not in WITH_VNFS:
+            vnf = None
+        else:
+            self.check(topology, vnf)
+        peers = OnboardedPeers(plan, vnf, self._root)
+        try:
+            beside = peers.at if role is CellRole.SUBJECT and is_quick(plan, vnf) else None
+            deployment = self._planes.deploy(variant, topology, role, vnf=vnf, peers=beside)
+        except BaseException:
+            peers.give_up()
+            raise
+        if vnf is None:
+            self._keep(deployment, peers)
+            return deployment
+        try:
+            stood = standing.find(deployment) if deployment.run_directory else None
+            if stood is not None:
+                return self._take_over(deployment, vnf, stood)
+            if not beside:
+                view = self._planes.host_view(deployment)
+                peers.inside((view.workspace, view.arrangement))
+            return self._onboard(deployment, plan, vnf, peers)
+        except BaseException:
+            self._forget(deployment)
+            self._planes.destroy(deployment)
+            raise
 
     def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
-        """Set up a variant that outlives nfvbed.
-
-        Returns:
-            The deployment, and whether it stood already.
-
-        Raises:
-            BusyError: another nfvbed is at work, or another deployment stands.
-        """
-        self.begin()
-        wanted = _wanted(variant, topology, vnf)
-        standing = find_standing()
-        if standing is not None:
-            if not standing.is_same(variant, topology, wanted.vnf_kind):
-                raise standing.in_the_way(variant.name)
-            self._catalogue.data_plane(variant).verify(standing.deployment)
-            return standing.deployment, True
-        live = self._set_up(wanted, CellRole.SUBJECT, persistent=True)
-        Standing(live.workspace, live.deployment, variant, live.arrangement).save()
-        self._live.pop(live.deployment.id)
-        return live.deployment, False
-
-    def _set_up(
-        self, wanted: _Wanted, role: CellRole, *, persistent: bool = False, peers: PeersAt | None = None
-    ) -> _Live:
-        if self._live:
-            raise InternalError(
-                "a second deployment was asked for while one stands",
-                where=", ".join(live.deployment.variant for live in self._live.values()),
-                fix="destroy it first: two switches would disturb each other's trials",
-            )
-        variant, plan = wanted.variant, wanted.layout
-        plane = self._catalogue.data_plane(variant, role, wanted.vnf)
-        near, cores = self._near(variant.port_kind), variant.options.switch_cores
-        arrangement = resolve(self._topology, self._spec.arrangement, cores, plan.vnfs, near)
-        os.sched_setaffinity(0, arrangement.control_cores)
-        workspace = Workspace.create(persistent=persistent)
-        starter = self._starter(workspace, arrangement)
+        """Set data plane and VNFs up so that they outlive nfvbed."""
+        plan = layout(topology)
+        if vnf is None or not plan.vnfs:
+            return self._planes.deploy_to_stay(variant, topology)
+        self.check(topology, vnf)
+        deployment, stood = self._planes.deploy_to_stay(variant, topology, vnf=vnf)
+        attached = self._planes.deploy(variant, topology, vnf=vnf)
+        found = standing.find(deployment)
+        if found is not None:
+            return self._take_over(attached, vnf, found), True
         try:
-            beside = None if peers is None else peers(starter)
-            request = DeployRequest(
-                variant, plan, workspace, arrangement, wanted.vnf, self._spec.onos, self._spec.cables, beside
-            )
-            deployment = _deploy(plane, request)
+            # Into the workspace that stays, not into the one that this nfvbed uses beside it.
+            workspace = Workspace.attach(Path(deployment.run_directory))
+            arrangement = self._planes.host_view(attached).arrangement
+            peers = OnboardedPeers(plan, vnf, self._root).inside((workspace, arrangement))
+            done = self._onboard(attached, plan, vnf, peers)
+            live = self._vnfs[done.id]
+            standing.save(deployment, standing.StandingVnfs(choice=vnf, handles=live.handles))
         except BaseException:
-            # Ctrl-C as well: close() itself cannot be interrupted.
-            workspace.close()
+            self._forget(attached)
+            if not stood:
+                self._planes.destroy(attached)
+                Workspace.attach(Path(deployment.run_directory)).close()
             raise
-        return self._remember(deployment, plane, starter)
+        live.stays = True
+        return done, False
 
-    def _attach(self, standing: Standing) -> Deployment:
-        deployment = standing.deployment
-        if deployment.id not in self._live:
-            plane = self._catalogue.data_plane(standing.variant)
-            plane.verify(deployment)
-            os.sched_setaffinity(0, standing.arrangement.control_cores)
-            self._remember(deployment, plane, self._starter(Workspace.create(), standing.arrangement))
-        return deployment
+    def onboard(
+        self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
+    ) -> tuple[Deployment, bool]:
+        """Start VNFs so that they stay; a data plane of the variant that stands without ports for them makes room."""
+        found = find_standing()
+        if found is not None:
+            found.deployed.require_room(variant, topology)
+            if found.deployment.topology != topology:
+                tell(f"{variant.name} ({found.deployment.topology}) is set up anew with ports for VNFs")
+                found.workspace.close()
+        return self.deploy_to_stay(variant, topology, vnf)
 
-    def _starter(self, workspace: Workspace, arrangement: Arrangement) -> GeneratorStarter:
-        return GeneratorStarter(workspace, arrangement, self._spec.generator_hugepages_mib // 2, self._root)
+    def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
+        """Take down the standing deployment and whatever an nfvbed that was killed left behind."""
+        return remains.take_down(self._planes.machine.begin(), everything=everything)
 
-    def _remember(self, deployment: Deployment, plane: DataPlane, starter: GeneratorStarter) -> _Live:
-        workspace = starter.workspace
-        if workspace.short_of_hugepages:
-            # Written down with a deployment that stays: a later nfvbed has another workspace.
-            doubts = dict.fromkeys((*deployment.doubts, QualityWarning.HUGEPAGES_SHORT))
-            deployment = deployment.model_copy(update={"doubts": tuple(doubts)})
-        live = _Live(deployment, plane, workspace, starter.arrangement, starter)
-        self._live[deployment.id] = live
-        return live
+    def foresee_take_down(self) -> tuple[str, ...]:
+        """Say what that would be."""
+        return remains.foresee_take_down()
 
-    def _find(self, deployment: Deployment) -> _Live:
-        live = self._live.get(deployment.id)
-        if live is None:
-            raise DeployError(
-                "this deployment does not stand",
-                where=deployment.run_directory or deployment.id,
-                observed="destroyed, or never deployed by this nfvbed",
-                fix="deploy it",
-            )
-        return live
+    def _take_over(self, deployment: Deployment, choice: VnfChoice, stood: standing.StandingVnfs) -> Deployment:
+        standing.require_same(deployment, stood.choice, choice)
+        host = (self._planes.host_view(deployment), self._root)
+        return self._remember(deployment, LabVnfs.found(deployment, choice, stood.handles, host))
 
-    def starter(self, deployment: Deployment) -> GeneratorStarter:
-        """What starts generators there."""
-        return self._find(deployment).starter
+    def _onboard(self, deployment: Deployment, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> Deployment:
+        if peers.began_ns is None:
+            peers.start(deployment)
+        live = LabVnfs.started(plan, choice, peers)
+        self._keep(deployment, peers)
+        self._remember(deployment, live)
+        peers.wait()
+        live.handles = peers.handles
+        done = self._remember(deployment, live)
+        began = peers.began_ns or peers.ready_ns
+        steps = [step for handle in live.handles for step in handle.steps]
+        steps.append(("onboard.ready", peers.ready_ns - began))
+        if plan.one_way:
+            self._planes.wait_for_vnfs(deployment)
+        elif choice.vnf.readiness.probe_frames:
+            steps += self._probe_path(done, live, began)
+        return done.model_copy(update={"steps": (*done.steps, *steps)})
+
+    def _keep(self, deployment: Deployment, peers: OnboardedPeers) -> None:
+        if peers.generator is not None:
+            self._opened[deployment.id] = [peers.generator]
+
+    def _probe_path(self, deployment: Deployment, live: LabVnfs, began: int) -> list[tuple[str, int]]:
+        """Send frames through, and keep the generator that did for whoever opens one next."""
+        if not self._opened.get(deployment.id):
+            self._opened[deployment.id] = [self._planes.open_generator(deployment)]
+        report = wait_until_forwarding(
+            self._opened[deployment.id][0],
+            live.choice.vnf.readiness.probe_frames,
+            live.choice.vnf.readiness.within_s,
+            (lambda: self.hops(deployment), lambda: self.verify(deployment)),
+            deployment,
+        )
+        return [("onboard.probe", report.waited_ns), ("onboard.first-frame", time.monotonic_ns() - began)]
+
+    def _remember(self, deployment: Deployment, live: LabVnfs) -> Deployment:
+        self._vnfs[deployment.id] = live
+        return deployment.model_copy(update={"vnfs": live.handles})
+
+    def rig(self, deployment: Deployment) -> dict[str, Any]:
+        """What surrounds the variant, with the VNFs of the deployment."""
+        rig, live = self._planes.rig(deployment), self._vnfs.get(deployment.id)
+        return rig if live is None else rig | live.described()
+
+    def host_view(self, deployment: Deployment) -> HostView:
+        """This machine."""
+        return self._planes.host_view(deployment)
 
     def open_generator(self, deployment: Deployment) -> Generator:
-        """Start nfvgen on the deployment's ports, on the generator's core."""
-        return self._find(deployment).starter.start(deployment)
+        """Open the generator; one that came up with the deployment, or has probed the path, is used on."""
+        if self._opened.get(deployment.id):
+            return self._opened[deployment.id].pop()
+        live = self._vnfs.get(deployment.id)
+        if live is None or not live.plan.one_way:
+            return self._planes.open_generator(deployment)
+        generator = self._planes.open_generator(deployment) if live.plan.outside else None
+        ends = live.ends(lambda: self._planes.wait_for_vnfs(deployment))
+        return EndTraffic(ends, generator, live.placements[0].cores[0])
 
-    def workspace(self, deployment: Deployment) -> Workspace:
-        """The deployment's own workspace; beside a standing one that was found, the one that `destroy` ends."""
-        return self._find(deployment).workspace
-
-    def arrangement(self, deployment: Deployment) -> Arrangement:
-        """Who sits on which core."""
-        return self._find(deployment).arrangement
+    def close_generators(self, deployment: Deployment) -> None:
+        """Close a generator that waits to be used: its ports are wanted for something else."""
+        _close_all(self._opened.get(deployment.id, []))
 
     def verify(self, deployment: Deployment) -> None:
-        """Check that the switch lives."""
-        self._find(deployment).plane.verify(deployment)
-
-    def wait_for_vnfs(self, deployment: Deployment) -> None:
-        """Wait until the switch is joined to the VNFs that were started, or started anew."""
-        self._find(deployment).plane.wait_for_vnfs(deployment)
+        """Check that switch and VNFs live; the switch first, as VNFs may end with it."""
+        self._planes.verify(deployment)
+        if deployment.id in self._vnfs:
+            self._vnfs[deployment.id].verify()
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """The switch's own counters."""
-        return self._find(deployment).plane.counters(deployment)
+        return self._planes.counters(deployment)
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """The packet counters along the path."""
-        return self._find(deployment).plane.hops(deployment)
+        """The counters of switch and VNFs, in the order of the path."""
+        inner, live = self._planes.hops(deployment), self._vnfs.get(deployment.id)
+        return path.woven(inner, [] if live is None else live.hops())
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The threads that do the packet work now."""
-        return self._find(deployment).plane.work_threads(deployment)
+        """The threads that do the packet work now, those of VNFs included."""
+        live = self._vnfs.get(deployment.id)
+        of_vnfs = () if live is None else live.threads()
+        return (*self._planes.work_threads(deployment), *of_vnfs)
 
     def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """Name what lies on the wrong NUMA node, and whether there were fewer hugepages than asked for."""
-        found = dict.fromkeys(deployment.doubts)
-        if self._find(deployment).workspace.short_of_hugepages:
-            found[QualityWarning.HUGEPAGES_SHORT] = None
-        if what_lies_apart(self._topology, threads, deployment.ports):
-            found[QualityWarning.WRONG_NUMA_NODE] = None
-        return tuple(found)
+        """Name what data plane and VNFs cast doubt on."""
+        found, live = self._planes.doubts(deployment, threads), self._vnfs.get(deployment.id)
+        if live is not None and live.leave_checksums_out(deployment):
+            return (*found, QualityWarning.OFFLOADS_ON)
+        return found
 
     def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
-        """The one-way cache-line time between each of the switch's cores and the generator's and the VNFs'."""
-        pairs = coredistance.pairs_of(self.arrangement(deployment), deployment.vnfs)
-        return {pair: coredistance.measure(pair, self._root).one_way_ns for pair in pairs}
-
-    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
-        """As its data plane has it."""
-        return self._find(deployment).plane.switch_reader(deployment, duration_s)
+        """Between each of the switch's cores and the generator's and the VNFs'."""
+        return self._planes.core_distances_ns(deployment)
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
-        """As its data plane does it."""
-        live = self._find(deployment)
-        time.sleep(after_s)
-        return live.plane.reset(deployment)
+        """Of the switch; the VNFs live on."""
+        return self._planes.reset(deployment, after_s)
+
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+        """Of the switch alone."""
+        return self._planes.switch_reader(deployment, duration_s)
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """The routes of the kernel's VNF where there is one that routes, else the switch's entries."""
+        if any(handle.forwarding == "router" for handle in deployment.vnfs):
+            return RouteTable.of(deployment.vnfs)
+        return self._planes.forwarding_table(deployment, variant)
+
+    def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """The switch's addresses."""
+        return self._planes.learning_table(deployment, variant)
 
     def destroy(self, deployment: Deployment) -> None:
-        """Take it down, its generators too; of a standing deployment that was found, only the generators.
-
-        Raises:
-            DeployError: something could not be removed; the next nfvbed tries again.
-        """
-        live = self._live.pop(deployment.id, None)
+        """Take VNFs and data plane down; what stands stays."""
         try:
-            if live and live.workspace.id == deployment.id:
-                live.plane.release(deployment)
+            self._forget(deployment)
         finally:
-            if live and self._kept:
-                self._kept.take_over(live.workspace)
-            problems = live.workspace.close() if live else []
-        if problems:
-            raise DeployError(
-                f"{deployment.variant} is not completely gone",
-                where=str(live.workspace.directory) if live else "",
-                observed="; ".join(problems),
-                fix="nfvbed destroy --all",
-            )
+            self._planes.destroy(deployment)
 
-    def close(self) -> None:
-        """Destroy what this process set up and does not mean to leave, and let go of the host; idempotent."""
-        with signals_held():
-            self._live.clear()
-            if self._lock.held:
-                close_own()
-                os.sched_setaffinity(0, AFFINITY_AT_START)
-                self._lock.release()
-        atexit.unregister(self.close)
+    def _forget(self, deployment: Deployment) -> None:
+        _close_all(self._opened.pop(deployment.id, []))
+        live = self._vnfs.pop(deployment.id, None)
+        if live is not None:
+            live.end()
 
 
-def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRole = CellRole.SUBJECT) -> _Wanted:
-    # A ceiling is of the variant's ports: they can be looped back also where the variant has no such path itself.
-    if role is CellRole.SUBJECT:
-        require_topology(variant, topology)
-    plan = layout(topology)
-    return _Wanted(variant, plan, on_path(plan, vnf) if vnf is not None and plan.vnfs else None)
-
-
-def _deploy(plane: DataPlane, request: DeployRequest) -> Deployment:
-    try:
-        return plane.deploy(request)
-    except NfvbedError:
-        raise
-    except (OSError, NetlinkError) as failure:
-        raise DeployError(
-            f"{request.variant.name} cannot be deployed",
-            where=str(request.workspace.directory),
-            observed=f"{failure!r}",
-        ) from failure
+def _close_all(generators: list[Generator]) -> None:
+    while generators:
+        with contextlib.suppress(InternalError):
+            generators.pop().close()

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.errors import BusyError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.places import DEPLOYMENT_NAME
 from nfvbed.host.reap import is_standing, workspaces
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, PortKind
+from nfvbed.records import Deployment
+from nfvbed.sites.deployed import Deployed
 from nfvbed.spec.variant import Variant
+from nfvbed.vnfs import standing as standing_vnfs
 
 _VARIANT_NAME = "variant.json"
 _ARRANGEMENT_NAME = "arrangement.json"
@@ -34,25 +35,17 @@ class Standing:
         draft.write_text(self.deployment.model_dump_json(indent=2))
         draft.rename(directory / DEPLOYMENT_NAME)
 
-    def is_same(self, variant: Variant, topology: str, vnf_kind: PortKind | None = None) -> bool:
-        """Whether it is what is asked for, options included.
-
-        Args:
-            variant: as asked for.
-            topology: as asked for.
-            vnf_kind: of the ports that its VNFs want; None: it has none, or any will do.
-        """
-        kinds = {port.kind for ports in self.deployment.vnf_ports for port in ports}
-        fits = vnf_kind is None or kinds <= {vnf_kind}
-        return self.variant == variant and self.deployment.topology == topology and fits
-
-    def in_the_way(self, wanted: str) -> BusyError:
-        """Say that it stands where something else is wanted."""
-        return BusyError(
-            f"{wanted} cannot be deployed: {self.deployment.variant} stands on this host",
+    @property
+    def deployed(self) -> Deployed:
+        """Return it as any site says of what stands, with the VNFs that were onboarded on it."""
+        vnfs = standing_vnfs.find(self.deployment)
+        owner = self.workspace.ledger.owner
+        return Deployed(
+            deployment=self.deployment,
+            variant=self.variant,
+            vnf=None if vnfs is None else vnfs.choice,
             where=str(self.workspace.directory),
-            observed=f"deployed since {self.workspace.ledger.owner.since}: {self.workspace.ledger.owner.command}",
-            fix="nfvbed destroy, then again",
+            since=f"{owner.since}: {owner.command}",
         )
 
 

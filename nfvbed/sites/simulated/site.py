@@ -53,15 +53,17 @@ class SimulatedSite(Site):
         self._systems: dict[str, tuple[SimulatedSystem, HiddenState]] = {}
         self._count = 0
         self._vnfs: dict[str, dict[str, str]] = {}
+        self._port_kinds: dict[str, str] = {}
+        """Of the variants: one that is simulated can stand for any."""
 
     def facts(self) -> dict[str, Any]:
         """Describe the simulated host; it is the same everywhere."""
         return {"simulated": True, "cpu": "none", "version": __version__}
 
-    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
+    def rig(self, deployment: Deployment) -> dict[str, Any]:
         """Describe what surrounds the variant: a generator that sends nothing, and the VNFs of the deployment."""
         engine = {"name": "simulated", "version": __version__}
-        rig = {"simulated": True, "site": self.name, "port_kind": port_kind.value, "engine": engine}
+        rig = {"simulated": True, "site": self.name, "port_kind": self._port_kinds[deployment.id], "engine": engine}
         vnf = self._vnfs.get(deployment.id)
         return rig | {"vnf": vnf} if vnf else rig
 
@@ -106,6 +108,7 @@ class SimulatedSite(Site):
         if vnf is not None:
             self._vnfs[identity] = {"name": vnf.vnf.name, "kind": vnf.kind.value, "forwarding": vnf.forwarding}
         self._systems[identity] = (system, state)
+        self._port_kinds[identity] = variant.port_kind.value
         port = GeneratorPort(engine="simulated", spec="simulated", kind=PortKind.SIMULATED)
         return Deployment(
             id=identity,
@@ -165,6 +168,7 @@ class SimulatedSite(Site):
         """Forget it; idempotent."""
         self._systems.pop(deployment.id, None)
         self._vnfs.pop(deployment.id, None)
+        self._port_kinds.pop(deployment.id, None)
 
     def _state(self, options: SimulatedOptions) -> HiddenState:
         # Variants of one host share its state: those that name the same changes and seed are on one host.

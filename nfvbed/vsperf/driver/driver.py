@@ -23,7 +23,7 @@ from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, FactRecord, PortKind, RunRecord, Status
-from nfvbed.sites.lab.site import LabSite
+from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 from nfvbed.vsperf.conf import VsperfResult, VsperfSettings, read_results
@@ -56,10 +56,10 @@ def run_vsperf(request: Request, store: Store, tell: Callable[[str], None]) -> R
         DeployError: VSPERF gave no result; with the last lines of its log.
         InterruptedRunError: the user interrupted.
     """
-    site = LabSite(request.site, request.root)
-    site.begin()
+    machine = LabMachine(request.site, request.root)
+    machine.begin()
     try:
-        run = _begin(request, store, site)
+        run = _begin(request, store, machine)
         with _ended(store, run):
             workspace = Workspace.create()
             try:
@@ -70,10 +70,10 @@ def run_vsperf(request: Request, store: Store, tell: Callable[[str], None]) -> R
                 raise DeployError("VSPERF's run is not completely gone", observed="; ".join(problems))
         return store.run(run.id)
     finally:
-        site.close()
+        machine.close()
 
 
-def _begin(request: Request, store: Store, site: LabSite) -> RunRecord:
+def _begin(request: Request, store: Store, machine: LabMachine) -> RunRecord:
     title = f"VSPERF itself, {request.case.name}: {request.case.description or 'no description'}"
     plan = {
         "driver": ENGINE,
@@ -86,7 +86,7 @@ def _begin(request: Request, store: Store, site: LabSite) -> RunRecord:
         id=str(uuid7()),
         experiment=request.name,
         site=SITE,
-        host_hash=store.put_blob("host", site.facts()),
+        host_hash=store.put_blob("host", machine.facts()),
         plan_hash=store.put_blob("plan", plan),
         started_at=utc_now(),
     )

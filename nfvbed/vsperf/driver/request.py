@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.site import HostSiteSpec
 from nfvbed.vsperf.conf import VsperfSettings
 from nfvbed.vsperf.conf.settings import TestSettings
 from nfvbed.vsperf.conf.testcase import TestCase
@@ -32,7 +32,7 @@ class Request:
     """VSPERF's own, then the user's."""
     case: TestCase
     trafficgen: str
-    site: SiteSpec
+    site: HostSiteSpec
     root: Path
     """Of the project, where `native/build` is."""
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -11,8 +12,8 @@ from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import Deployment
-from nfvbed.sites.lab.onboarding import OnboardingSite
 from nfvbed.sites.lab.standing import Standing
+from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs import standing as standing_vnfs
@@ -23,27 +24,37 @@ PROJECT = open_project(Path(__file__).parents[3])
 @dataclass
 class FakeLab:
     log: list[str] = field(default_factory=list)
+    stands: str | None = None
 
     def begin(self) -> None:
         self.log.append("begin")
+
+    def find_deployed(self) -> Any:
+        return self.stands
 
     def require(self, variant: Any) -> None:
         self.log.append("probe")
         raise UnsupportedError("cannot run here")
 
 
-def test_it_is_probed_when_the_host_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+class WorkspaceDouble:
+    """Says where it is and whose it is."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.ledger = SimpleNamespace(owner=SimpleNamespace(since="then", command="nfvbed deploy"))
+
+
+def test_it_is_probed_when_the_host_is_taken() -> None:
     lab = FakeLab()
-    monkeypatch.setattr(support, "find_standing", lambda: None)
     with pytest.raises(UnsupportedError):
-        support.require_host(cast("OnboardingSite", lab), cast("Variant", None))
+        support.require_site(cast("Site", lab), cast("Variant", None))
     assert lab.log == ["begin", "probe"]
 
 
-def test_what_stands_is_not_disturbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    lab = FakeLab()
-    monkeypatch.setattr(support, "find_standing", lambda: "something")
-    support.require_host(cast("OnboardingSite", lab), cast("Variant", None))
+def test_what_stands_is_not_disturbed() -> None:
+    lab = FakeLab(stands="something")
+    support.require_site(cast("Site", lab), cast("Variant", None))
     assert lab.log == ["begin"]
 
 
@@ -58,9 +69,10 @@ def test_a_dry_run_refuses_where_another_vnf_stands(tmp_path: Path) -> None:
     deployment = Deployment(
         id="d", variant=variant.name, site="lab", topology="pvp", ports=(), run_directory=str(tmp_path)
     )
-    standing = Standing(cast("Any", None), deployment, variant, cast("Any", None))
+    workspace = WorkspaceDouble(tmp_path)
+    standing = Standing(cast("Any", workspace), deployment, variant, cast("Any", None))
     mac = chosen(variant, forwarding="mac")
     standing_vnfs.save(deployment, standing_vnfs.StandingVnfs(choice=mac, handles=()))
-    support.require_same(standing, variant, "pvp", mac)
+    standing.deployed.require_same(variant, "pvp", mac)
     with pytest.raises(OnboardError, match="another VNF stands on ovs-dpdk"):
-        support.require_same(standing, variant, "pvp", chosen(variant))
+        standing.deployed.require_same(variant, "pvp", chosen(variant))

@@ -9,7 +9,7 @@ from nfvbed.errors import ConfigurationError
 from nfvbed.plan.plan import expand
 from nfvbed.plan.stored import stored_study
 from nfvbed.records import Readiness
-from nfvbed.sites.lab.site import LabSite
+from nfvbed.sites.lab.machine import LabMachine
 
 CATALOGUE = Catalogue({**ROOMS, "toy": "toy_plane"})
 VARIANT = """name: toy
@@ -75,5 +75,5 @@ def test_it_is_planned_stored_and_read_back(project):
 def test_the_lab_asks_its_adapter(project):
     toy = project.load_variant("toy")
     assert CATALOGUE.data_plane(toy).kind == "toy"
-    support = LabSite(project.load_site("lab"), project.root, CATALOGUE).probe(toy)
+    support = LabMachine(project.load_site("lab"), project.root, CATALOGUE).probe(toy)
     assert (support.readiness, support.reason) == (Readiness.READY, "6 wheels")

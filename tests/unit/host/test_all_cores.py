@@ -8,6 +8,8 @@ from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.coredistance import Distance, pairs_of
 from nfvbed.host.topology import CpuTopology
 from nfvbed.records import Deployment, GeneratorPort, PortKind, Role, VnfHandle, VnfKind, WorkThread
+from nfvbed.sites.hostview import HostView
+from nfvbed.sites.lab import machine, planes
 from nfvbed.sites.lab import site as lab
 from nfvbed.store.canonical import content_hash
 
@@ -48,24 +50,24 @@ class Starter:
 
 @pytest.fixture(name="site")
 def _site(monkeypatch):
-    site = lab.LabSite(PROJECT.load_site("lab"), PROJECT.root)
-    monkeypatch.setattr(site, "_topology", EIGHT)
-    monkeypatch.setattr(site, "begin", lambda: [])
-    monkeypatch.setattr(site, "_generator_version", lambda: "1")
-    monkeypatch.setattr(lab, "find_standing", lambda: None)
-    monkeypatch.setattr(lab.CATALOGUE, "data_plane", lambda variant, role, vnf: Plane())
-    monkeypatch.setattr(lab.Workspace, "create", lambda persistent: Nowhere())
-    monkeypatch.setattr(lab.os, "sched_setaffinity", lambda pid, cores: None)
-    monkeypatch.setattr(lab, "GeneratorStarter", Starter)
-    return site
+    here = machine.LabMachine(PROJECT.load_site("lab"), PROJECT.root)
+    here.topology = EIGHT
+    monkeypatch.setattr(here, "begin", lambda: [])
+    monkeypatch.setattr(here, "generator_version", lambda: "1")
+    monkeypatch.setattr(planes, "find_standing", lambda: None)
+    monkeypatch.setattr(machine.CATALOGUE, "data_plane", lambda variant, role, vnf: Plane())
+    monkeypatch.setattr(planes.Workspace, "create", lambda persistent: Nowhere())
+    monkeypatch.setattr(machine.os, "sched_setaffinity", lambda pid, cores: None)
+    monkeypatch.setattr(machine, "GeneratorStarter", Starter)
+    return lab.LabSite(planes.LabPlanes(here), PROJECT.root)
 
 
 def rig_of(site, cores):
     variant = PROJECT.load_variant("ovs-dpdk")
     variant = variant.model_copy(update={"options": variant.options.model_copy(update={"pmd_cores": cores})})
-    deployment = site.deploy(variant, "p2p")
-    rig = site.rig(PortKind.VHOST_USER, deployment)
-    site._live.clear()
+    deployment = site._planes.deploy(variant, "p2p")
+    rig = site.rig(deployment)
+    site._planes._live.clear()
     return rig
 
 
@@ -101,6 +103,6 @@ def test_each_pair_is_measured_and_the_greatest_is_the_deployments(site, monkeyp
         coredistance, "measure", lambda cores, root: Distance(one_way_ns=10.0 * (1 + sum(cores)), tsc_hz=1)
     )
     deployment = Deployment(id="1", variant="v", site="lab", topology="p2p", ports=(PORT, PORT), vnfs=(vnf(2),))
-    monkeypatch.setattr(site, "arrangement", lambda deployment: arrangement(0, 1))
+    monkeypatch.setattr(site._planes, "host_view", lambda deployment: HostView(None, arrangement(0, 1)))
     assert site.core_distances_ns(deployment) == {(0, 7): 80.0, (0, 2): 30.0, (1, 7): 90.0, (1, 2): 40.0}
     assert site.core_distance_ns(deployment) == 90.0

@@ -94,7 +94,7 @@ class FakeSite(Site):
     def facts(self) -> dict[str, Any]:
         return {}
 
-    def rig(self, port_kind: PortKind, deployment: Deployment) -> dict[str, Any]:
+    def rig(self, deployment: Deployment) -> dict[str, Any]:
         return {}
 
     def probe(self, variant: Variant) -> Support:

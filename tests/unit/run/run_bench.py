@@ -17,7 +17,7 @@ from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.sites.site import Site
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.site import LabSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
@@ -87,7 +87,7 @@ def study(variants: Sequence[Variant] | None = None, **experiment: object) -> St
     values |= {"purpose": "survey", **experiment}
     values["trials"] = {"mrr_trials": 1, **values.get("trials", {})}
     spec = Experiment.model_validate(values)
-    return Study(spec, chosen, SiteSpec(name="lab", kind="lab"))
+    return Study(spec, chosen, LabSiteSpec(name="lab", kind="lab"))
 
 
 def runner(

@@ -8,14 +8,14 @@ from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.sites.guest_node.devices import CABLED_NICS, devices
 from nfvbed.spec.choices import resolve
-from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.site import LabSiteSpec
 
 FIRST = {"switch": "0000:3b:00.0", "generator": "0000:5e:00.0"}
 SECOND = {"switch": "0000:3b:00.1", "generator": "0000:5e:00.1"}
 
 
 def site(*cables):
-    return SiteSpec.model_validate({"name": "rack", "kind": "lab", "cables": cables})
+    return LabSiteSpec.model_validate({"name": "rack", "kind": "lab", "cables": cables})
 
 
 def test_none_or_two():

@@ -7,7 +7,7 @@ from hdrh.histogram import HdrHistogram
 
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import GeneratorError, InternalError, UnsupportedError
-from nfvbed.records import CellRole, PortKind, Readiness
+from nfvbed.records import CellRole, Readiness
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -128,7 +128,7 @@ def test_everything_says_that_it_is_simulated() -> None:
     assert deployment.simulated
     assert generator.hello().engine.name == "simulated"
     assert site.facts()["simulated"]
-    assert site.rig(PortKind.SIMULATED, deployment)["simulated"]
+    assert site.rig(deployment)["simulated"]
     generator.close()
     with pytest.raises(GeneratorError):
         generator.run(TrafficRequest(1, 64))

@@ -1,4 +1,5 @@
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,13 +9,13 @@ from nfvbed.host import identity
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.qemu.binaries import QemuBinaries
 from nfvbed.records import Accelerator, PortKind
-from nfvbed.sites.catalogue import open_lab
+from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.guest_node import files, machine
+from nfvbed.sites.guest_node import site as guest_node
 from nfvbed.sites.guest_node.devices import DEVICES, NodeDevice, devices
 from nfvbed.sites.guest_node.files import NodeFiles
 from nfvbed.sites.guest_node.machine import NodeMachine, NodePlaces
 from nfvbed.sites.guest_node.ramdisk import ramdisk
-from nfvbed.sites.guest_node.site import GuestNodeSite
 from nfvbed.spec.site import GuestSpec
 
 FILES = NodeFiles(Path("/nowhere/node"), "6.12.0")
@@ -112,21 +113,26 @@ def test_a_node_that_is_not_unpacked_is_said(tmp_path):
 def test_a_guest_node_is_no_site_of_this_machine():
     project = open_project()
     with pytest.raises(UnsupportedError, match="lives as long as one command"):
-        open_lab(project.load_site("guest-node"), project.root)
+        open_site(project.load_site("guest-node"), project.root)
 
 
-def test_the_rig_of_a_guest_node_names_it(monkeypatch):
+@pytest.fixture(name="site")
+def _site(monkeypatch):
     project = open_project()
+    node = identity.NodeIdentity("guest-node", Accelerator.TCG, "10.0.2")
+    monkeypatch.setattr(guest_node, "this_node", lambda: node)
+    monkeypatch.setattr(identity, "this_node", lambda: node)
+    return open_site(project.load_site("guest-node"), project.root)
+
+
+def test_the_rig_of_a_guest_node_names_it(site, monkeypatch):
     arrangement = Arrangement(switch_cores=(0,), generator_core=1, control_cores=(1,))
-    monkeypatch.setattr(GuestNodeSite, "_generator_version", lambda self: "1")
-    monkeypatch.setattr(GuestNodeSite, "arrangement", lambda self, deployment: arrangement)
-    node = identity.NodeIdentity("guest-node", Accelerator.TCG, "10.0.2")
-    site = GuestNodeSite(project.load_site("guest-node"), project.root, node)
-    assert site.rig(PortKind.VETH, None)["node"] == {"site": "guest-node", "accelerator": "tcg", "qemu": "10.0.2"}
+    live = SimpleNamespace(port_kind=PortKind.VETH, starter=SimpleNamespace(arrangement=arrangement))
+    monkeypatch.setattr(site._planes.machine, "generator_version", lambda: "1")
+    monkeypatch.setattr(site._planes, "_find", lambda deployment: live)
+    deployment = SimpleNamespace(id="1")
+    assert site.rig(deployment)["node"] == {"site": "guest-node", "accelerator": "tcg", "qemu": "10.0.2"}
 
 
-def test_emulated_cores_have_no_distance():
-    project = open_project()
-    node = identity.NodeIdentity("guest-node", Accelerator.TCG, "10.0.2")
-    site = GuestNodeSite(project.load_site("guest-node"), project.root, node)
+def test_emulated_cores_have_no_distance(site):
     assert site.core_distance_ns(None) is None

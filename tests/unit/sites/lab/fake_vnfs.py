@@ -1,4 +1,4 @@
-"""Doubles for a lab and for VNF drivers: they record what is asked of them, and nothing runs."""
+"""Doubles for the data planes of a lab and for VNF drivers: they record what is asked of them, and nothing runs."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +14,13 @@ from nfvbed.records import (
     Hop,
     PortKind,
     Readiness,
-    Renewed,
     Role,
     Support,
     VnfHandle,
     VnfPort,
     WorkThread,
 )
+from nfvbed.sites.hostview import HostView
 from nfvbed.spec.layout import layout
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficResult
 from nfvbed.vnfs.vnf import VnfDriver
@@ -116,8 +116,8 @@ class FakeStarter:
 
     def __init__(self, lab):
         self._lab = lab
-        self.workspace = lab.workspace(None)
-        self.arrangement = lab.arrangement(None)
+        view = lab.host_view(None)
+        self.workspace, self.arrangement = view.workspace, view.arrangement
 
     def launch(self, deployment):
         assert all(handle.name for handle in deployment.vnfs)
@@ -125,8 +125,8 @@ class FakeStarter:
 
 
 @dataclass
-class FakeLab:
-    """A lab whose data planes are records only."""
+class FakePlanes:
+    """Data planes that are records only."""
 
     log: list = field(default_factory=list)
     directory: str = ""
@@ -134,7 +134,6 @@ class FakeLab:
     is_client: bool = False
     """Its data plane connects to its peers, and so starts them first."""
     name: str = "lab"
-    renews: Renewed = Renewed.DEPLOYMENT
 
     def deploy(self, variant, topology, role=CellRole.SUBJECT, vnf=None, peers=None):
         self.log.append(("deploy", topology, role, vnf and vnf.label))
@@ -163,14 +162,12 @@ class FakeLab:
             self.log.append(("ports",))
         return deployment
 
-    def rig(self, port_kind, deployment):
+    def rig(self, deployment):
         return {"site": "lab", "vnf": None, "flavor": None, "accelerator": None}
 
-    def workspace(self, deployment):
-        return None
-
-    def arrangement(self, deployment):
-        return Arrangement(switch_cores=(0,), generator_core=1, control_cores=(1,), vnf_cores=(1,))
+    def host_view(self, deployment):
+        arrangement = Arrangement(switch_cores=(0,), generator_core=1, control_cores=(1,), vnf_cores=(1,))
+        return HostView(None, arrangement)
 
     def open_generator(self, deployment):
         self.log.append(("generator",))

@@ -41,7 +41,7 @@ class Bed:
         (ovs / "usr" / "bin").mkdir(parents=True)
         for name in ports.UTILITIES:
             (ovs / "usr" / "bin" / name).write_text("")
-        monkeypatch.setattr(driver, "LabSite", SiteDouble)
+        monkeypatch.setattr(driver, "LabMachine", SiteDouble)
         monkeypatch.setattr(driver.Workspace, "create", lambda: self.workspace)
         monkeypatch.setattr(driver, "resolve", lambda *_: ARRANGEMENT)
         monkeypatch.setattr(driver, "locate", lambda: OvsBinaries(ovs))

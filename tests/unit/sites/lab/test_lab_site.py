@@ -1,12 +1,12 @@
 """Data plane and VNFs as one: what is started, believed, composed, and taken down."""
 
 import pytest
-from fake_vnfs import ROOT, FakeDriver, FakeLab
+from fake_vnfs import ROOT, FakeDriver, FakePlanes
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.records import CellRole, PortKind, Role, VnfKind
-from nfvbed.sites.lab import onboarding
-from nfvbed.sites.lab.onboarding import OnboardingSite
+from nfvbed.records import CellRole, Role, VnfKind
+from nfvbed.sites.lab import vnfs
+from nfvbed.sites.lab.site import LabSite
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import ReadinessSpec, VnfChoice, VnfPortSpec, VnfSpec
 from nfvbed.traffic.generator import TrafficRequest
@@ -30,7 +30,7 @@ def choice(timeout_s=0.05, **keys):
 
 @pytest.fixture
 def lab(tmp_path):
-    return FakeLab(directory=str(tmp_path))
+    return FakePlanes(directory=str(tmp_path))
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def bench(lab, monkeypatch):
     def driver(kind, does):
         return drivers.setdefault(does, FakeDriver(lab.log))
 
-    monkeypatch.setattr(onboarding, "driver", driver)
+    monkeypatch.setattr(vnfs, "driver", driver)
     monkeypatch.setattr(peers, "driver", driver)
-    site = OnboardingSite(lab, ROOT)
+    site = LabSite(lab, ROOT)
     site.drivers = drivers
     return site
 
@@ -113,7 +113,7 @@ def test_generator_of_a_deployment_that_failed_is_let_go(bench, lab):
 def test_topology_without_vnfs_is_the_labs(bench, lab):
     deployment = bench.deploy(None, "p2p", vnf=choice())
     assert deployment.vnfs == ()
-    assert bench.rig(PortKind.VETH, deployment)["vnf"] is None
+    assert bench.rig(deployment)["vnf"] is None
     assert lab.log == [("deploy", "p2p", CellRole.SUBJECT, None)]
 
 
@@ -201,8 +201,8 @@ def test_hops_and_threads_are_those_of_the_whole_path(bench):
 
 
 def test_rig_tells_vnfs_apart(bench):
-    first = bench.rig(PortKind.VETH, deploy(bench))
-    second = bench.rig(PortKind.VETH, bench.deploy(None, "pvp", vnf=choice(offloads=False)))
+    first = bench.rig(deploy(bench))
+    second = bench.rig(bench.deploy(None, "pvp", vnf=choice(offloads=False)))
     assert first["vnf"]["digest"] != second["vnf"]["digest"]
     assert first["flavor"] == "default"
 

@@ -1,0 +1,69 @@
+"""A deployment that a command left on a site, as the next command finds it."""
+
+from dataclasses import dataclass
+
+from nfvbed.dataplanes.wiring import on_path, vnf_port_kind
+from nfvbed.errors import BusyError
+from nfvbed.records import Deployment, PortKind
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs import standing
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """What stands, as it was deployed."""
+
+    deployment: Deployment
+    variant: Variant
+    vnf: VnfChoice | None
+    """What its VNFs are; None where none were onboarded."""
+    where: str
+    """The place at which the site keeps it."""
+    since: str
+    """When and by whom it was deployed."""
+
+    def is_same(self, variant: Variant, topology: str, vnf_kind: PortKind | None = None) -> bool:
+        """Whether it is what is asked for, options included.
+
+        Args:
+            variant: as asked for.
+            topology: as asked for.
+            vnf_kind: of the ports that its VNFs want; None: it has none, or any will do.
+        """
+        kinds = {port.kind for ports in self.deployment.vnf_ports for port in ports}
+        fits = vnf_kind is None or kinds <= {vnf_kind}
+        return self.variant == variant and self.deployment.topology == topology and fits
+
+    def in_the_way(self, wanted: str) -> BusyError:
+        """Say that it stands where something else is wanted."""
+        return BusyError(
+            f"{wanted} cannot be deployed: {self.deployment.variant} stands on this host",
+            where=self.where,
+            observed=f"deployed since {self.since}",
+            fix="nfvbed destroy, then again",
+        )
+
+    def require_same(self, wanted: Variant, topology: str, choice: VnfChoice | None) -> None:
+        """Refuse, in a dry run, what a deployment would refuse to take as it stands.
+
+        Raises:
+            BusyError: another variant, topology or kind of VNF ports stands.
+            OnboardError: another VNF stands on it.
+        """
+        kind = None if choice is None else vnf_port_kind(wanted, on_path(layout(topology), choice))
+        if not self.is_same(wanted, topology, kind):
+            raise self.in_the_way(wanted.name)
+        if choice is not None and self.vnf is not None:
+            standing.require_same(self.deployment, self.vnf, choice)
+
+    def require_room(self, wanted: Variant, topology: str) -> None:
+        """Refuse to onboard where another data plane stands, or this one with other VNFs' ports.
+
+        Raises:
+            BusyError: it does.
+        """
+        same = self.variant == wanted
+        if not same or (self.deployment.topology != topology and self.deployment.vnf_ports):
+            raise self.in_the_way(f"{wanted.name} ({topology})")

@@ -1,0 +1,129 @@
+"""The lab's machine, whatever is deployed on it: what it is, what it can run, and who has it."""
+
+import atexit
+import os
+from pathlib import Path
+from typing import Any
+
+from nfvbed.dataplanes.catalogue import CATALOGUE, Catalogue
+from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.host.arrangement import Arrangement, resolve
+from nfvbed.host.facts import host_facts
+from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.hostlock import HostLock
+from nfvbed.host.kept import KeptPages
+from nfvbed.host.native import native_binary, version_of
+from nfvbed.host.nics import fit, take
+from nfvbed.host.reap import Reaped, close_own, reap
+from nfvbed.host.topology import AFFINITY_AT_START, read_topology
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import PortKind, Readiness, Support
+from nfvbed.signals import end_like_interrupt, signals_held
+from nfvbed.spec.site import HostSiteSpec
+from nfvbed.spec.variant import Variant
+
+
+class LabMachine:
+    """This machine.
+
+    `begin` takes the host lock and removes what a dead nfvbed left; the lock is held until `close`, which runs by
+    itself at the end of nfvbed.
+
+    Args:
+        spec: the site's file.
+        root: of the project, where `native/build` is.
+        catalogue: the data planes that it can run.
+    """
+
+    def __init__(self, spec: HostSiteSpec, root: Path, catalogue: Catalogue = CATALOGUE) -> None:
+        self.spec = spec
+        self.root = root
+        self.catalogue = catalogue
+        self.topology = read_topology()
+        self._lock = HostLock()
+        self._kept: KeptPages | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return the host's description."""
+        return host_facts(self.topology)
+
+    def generator_version(self) -> str:
+        """Return the version of the generator that is built here."""
+        return version_of(native_binary("nfvgen", self.root))
+
+    def probe(self, variant: Variant) -> Support:
+        """Find out whether this host can run the variant."""
+        try:
+            return self._probe(variant)
+        except (UnsupportedError, PrerequisiteError) as failure:
+            reason = f"{failure.what} ({failure.observed})" if failure.observed else failure.what
+            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+
+    def require(self, variant: Variant) -> Support:
+        """Probe a variant that is about to be deployed; not while something stands, which it would disturb.
+
+        Raises:
+            UnsupportedError, PrerequisiteError: this host cannot run it; with the probe's reason and fix.
+        """
+        support = self._probe(variant)
+        if support.readiness is Readiness.UNSUPPORTED:
+            raise UnsupportedError(f"{variant.name} cannot run here", observed=support.reason, fix=support.fix)
+        return support
+
+    def _probe(self, variant: Variant) -> Support:
+        self.arrangement(variant)
+        if variant.port_kind is PortKind.PCI:
+            fit.require(self.spec.cables)
+        return self.catalogue.data_plane(variant).probe(variant)
+
+    def arrangement(self, variant: Variant, vnfs: int = 0) -> Arrangement:
+        """Return who would sit on which core; the switch near its network cards, where it has some."""
+        near = take.near_node(self.spec.cables) if variant.port_kind is PortKind.PCI else None
+        return resolve(self.topology, self.spec.arrangement, variant.options.switch_cores, vnfs, near)
+
+    def begin(self, *, keeps_hugepages: bool = False) -> list[Reaped]:
+        """Take the host for this nfvbed and remove what dead ones left; idempotent.
+
+        Args:
+            keeps_hugepages: until `close`, and not until each deployment's end.
+
+        Returns:
+            What was removed (it is in the log as well).
+
+        Raises:
+            PrerequisiteError: not root.
+            BusyError: another nfvbed is at work.
+        """
+        self._kept = KeptPages() if keeps_hugepages else self._kept
+        if self._lock.held:
+            return []
+        if os.geteuid() != 0:
+            raise PrerequisiteError(
+                "deploying in the lab needs root", where="namespaces, hugepages, cgroups", fix="run it with sudo"
+            )
+        end_like_interrupt()
+        atexit.register(self.close)
+        self._lock.acquire()
+        return reap(self._lock)
+
+    def make_room(self, arrangement: Arrangement) -> None:
+        """Keep nfvbed itself off the cores of switch and generator, where the machine has a choice."""
+        os.sched_setaffinity(0, arrangement.control_cores)
+
+    def starter(self, workspace: Workspace, arrangement: Arrangement) -> GeneratorStarter:
+        """Return what starts generators in a workspace."""
+        return GeneratorStarter(workspace, arrangement, self.spec.generator_hugepages_mib // 2, self.root)
+
+    def keep_pages(self, workspace: Workspace) -> None:
+        """Take the hugepages of a deployment over that is about to be taken down, where they are to be kept."""
+        if self._kept:
+            self._kept.take_over(workspace)
+
+    def close(self) -> None:
+        """Destroy what this process set up and does not mean to leave, and let go of the host; idempotent."""
+        with signals_held():
+            if self._lock.held:
+                close_own()
+                os.sched_setaffinity(0, AFFINITY_AT_START)
+                self._lock.release()
+        atexit.unregister(self.close)

@@ -1,0 +1,311 @@
+"""The data planes of the lab, without VNFs: one deployment at a time, and nothing left behind."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers
+from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
+from nfvbed.dataplanes.wiring import on_path, require_topology, vnf_port_kind
+from nfvbed.errors import DeployError, InternalError, NfvbedError
+from nfvbed.host import coredistance
+from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.memorynodes import what_lies_apart
+from nfvbed.host.nics import take
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, Support, SwitchCounters, WorkThread
+from nfvbed.sites.hostview import HostView
+from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.sites.lab.standing import Standing, find_standing
+from nfvbed.spec.layout import Layout, layout
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import Generator
+
+PeersAt = Callable[[GeneratorStarter], Peers]
+"""Gives what will be at the other side of a deployment's ports, in the starter's workspace."""
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is asked for, checked."""
+
+    variant: Variant
+    layout: Layout
+    vnf: VnfChoice | None
+
+    @property
+    def vnf_kind(self) -> PortKind | None:
+        """Of the ports that its VNFs want; None where there are none."""
+        return None if self.vnf is None else vnf_port_kind(self.variant, self.vnf)
+
+
+@dataclass
+class _Live:
+    """A deployment that this object set up, or found standing."""
+
+    deployment: Deployment
+    plane: DataPlane
+    starter: GeneratorStarter
+    """In the workspace that `destroy` undoes: the deployment's own, or only the generator's beside a standing one."""
+    port_kind: PortKind
+    """Of the generator's ports, as the variant has them; its rig is told apart by it."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """What `destroy` undoes."""
+        return self.starter.workspace
+
+
+class LabPlanes:
+    """The data planes on this machine.
+
+    The first `deploy` takes the machine and keeps nfvbed itself off the switch's cores.
+
+    Args:
+        machine: this one.
+    """
+
+    def __init__(self, machine: LabMachine) -> None:
+        self.machine = machine
+        self.name = machine.spec.name
+        self._live: dict[str, _Live] = {}
+
+    def begin(self) -> None:
+        """Take the host for this nfvbed; idempotent."""
+        self.machine.begin()
+
+    def probe(self, variant: Variant) -> Support:
+        """Find out whether this host can run the variant."""
+        return self.machine.probe(variant)
+
+    def rig(self, deployment: Deployment) -> dict[str, Any]:
+        """Return site, the deployment's arrangement, and generator."""
+        live = self._find(deployment)
+        engine = "xdp" if live.port_kind.is_kernel else "dpdk"
+        on_cards = {"cables": take.described(self.machine.spec.cables)} if live.port_kind is PortKind.PCI else {}
+        return on_cards | {
+            "site": self.name,
+            "port_kind": live.port_kind.value,
+            "arrangement": live.starter.arrangement.model_dump(mode="json"),
+            "generator": {"engine": f"nfvgen-{engine}", "version": self.machine.generator_version()},
+            "vnf": None,
+            "flavor": None,
+            "accelerator": None,
+        }
+
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+        peers: PeersAt | None = None,
+    ) -> Deployment:
+        """Set up a variant or a ceiling; a standing deployment of the very same variant is taken as it is.
+
+        With `peers`, its data plane may start what is at the other side of its ports.
+
+        Raises:
+            BusyError: another nfvbed is at work, or another deployment stands.
+        """
+        self.machine.begin()
+        wanted = _wanted(variant, topology, vnf, role)
+        standing = find_standing()
+        if standing is not None:
+            found = standing.deployed
+            if role is not CellRole.SUBJECT or not found.is_same(variant, topology, wanted.vnf_kind):
+                raise found.in_the_way(f"{variant.name} ({role})")
+            return self._attach(standing)
+        return self._set_up(wanted, role, peers=peers).deployment
+
+    def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
+        """Set up a variant that outlives nfvbed.
+
+        Returns:
+            The deployment, and whether it stood already.
+
+        Raises:
+            BusyError: another nfvbed is at work, or another deployment stands.
+        """
+        self.machine.begin()
+        wanted = _wanted(variant, topology, vnf)
+        standing = find_standing()
+        if standing is not None:
+            if not standing.deployed.is_same(variant, topology, wanted.vnf_kind):
+                raise standing.deployed.in_the_way(variant.name)
+            self.machine.catalogue.data_plane(variant).verify(standing.deployment)
+            return standing.deployment, True
+        live = self._set_up(wanted, CellRole.SUBJECT, persistent=True)
+        Standing(live.workspace, live.deployment, variant, live.starter.arrangement).save()
+        self._live.pop(live.deployment.id)
+        return live.deployment, False
+
+    def _set_up(
+        self, wanted: _Wanted, role: CellRole, *, persistent: bool = False, peers: PeersAt | None = None
+    ) -> _Live:
+        if self._live:
+            raise InternalError(
+                "a second deployment was asked for while one stands",
+                where=", ".join(live.deployment.variant for live in self._live.values()),
+                fix="destroy it first: two switches would disturb each other's trials",
+            )
+        variant, plan = wanted.variant, wanted.layout
+        plane = self.machine.catalogue.data_plane(variant, role, wanted.vnf)
+        spec, arrangement = self.machine.spec, self.machine.arrangement(variant, plan.vnfs)
+        self.machine.make_room(arrangement)
+        workspace = Workspace.create(persistent=persistent)
+        starter = self.machine.starter(workspace, arrangement)
+        try:
+            beside = None if peers is None else peers(starter)
+            request = DeployRequest(variant, plan, workspace, arrangement, wanted.vnf, spec.onos, spec.cables, beside)
+            deployment = _deploy(plane, request)
+        except BaseException:
+            # Ctrl-C as well: close() itself cannot be interrupted.
+            workspace.close()
+            raise
+        return self._remember(deployment, plane, starter, variant)
+
+    def _attach(self, standing: Standing) -> Deployment:
+        deployment = standing.deployment
+        if deployment.id not in self._live:
+            plane = self.machine.catalogue.data_plane(standing.variant)
+            plane.verify(deployment)
+            self.machine.make_room(standing.arrangement)
+            starter = self.machine.starter(Workspace.create(), standing.arrangement)
+            self._remember(deployment, plane, starter, standing.variant)
+        return deployment
+
+    def _remember(self, deployment: Deployment, plane: DataPlane, starter: GeneratorStarter, variant: Variant) -> _Live:
+        if starter.workspace.short_of_hugepages:
+            # Written down with a deployment that stays: a later nfvbed has another workspace.
+            doubts = dict.fromkeys((*deployment.doubts, QualityWarning.HUGEPAGES_SHORT))
+            deployment = deployment.model_copy(update={"doubts": tuple(doubts)})
+        live = _Live(deployment, plane, starter, variant.port_kind)
+        self._live[deployment.id] = live
+        return live
+
+    def _find(self, deployment: Deployment) -> _Live:
+        live = self._live.get(deployment.id)
+        if live is None:
+            raise DeployError(
+                "this deployment does not stand",
+                where=deployment.run_directory or deployment.id,
+                observed="destroyed, or never deployed by this nfvbed",
+                fix="deploy it",
+            )
+        return live
+
+    def open_generator(self, deployment: Deployment) -> Generator:
+        """Start nfvgen on the deployment's ports, on the generator's core."""
+        return self._find(deployment).starter.start(deployment)
+
+    def host_view(self, deployment: Deployment) -> HostView:
+        """Return the deployment's own workspace, beside a standing one the one that `destroy` ends; and the cores."""
+        starter = self._find(deployment).starter
+        return HostView(starter.workspace, starter.arrangement)
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that the switch lives."""
+        self._find(deployment).plane.verify(deployment)
+
+    def wait_for_vnfs(self, deployment: Deployment) -> None:
+        """Wait until the switch is joined to the VNFs that were started, or started anew."""
+        self._find(deployment).plane.wait_for_vnfs(deployment)
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """The switch's own counters."""
+        return self._find(deployment).plane.counters(deployment)
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """The packet counters along the path."""
+        return self._find(deployment).plane.hops(deployment)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """The threads that do the packet work now."""
+        return self._find(deployment).plane.work_threads(deployment)
+
+    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+        """Name what lies on the wrong NUMA node, and whether there were fewer hugepages than asked for."""
+        found = dict.fromkeys(deployment.doubts)
+        if self._find(deployment).workspace.short_of_hugepages:
+            found[QualityWarning.HUGEPAGES_SHORT] = None
+        if what_lies_apart(self.machine.topology, threads, deployment.ports):
+            found[QualityWarning.WRONG_NUMA_NODE] = None
+        return tuple(found)
+
+    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
+        """The one-way cache-line time between each of the switch's cores and the generator's and the VNFs'."""
+        pairs = coredistance.pairs_of(self.host_view(deployment).arrangement, deployment.vnfs)
+        return {pair: coredistance.measure(pair, self.machine.root).one_way_ns for pair in pairs}
+
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+        """As its data plane has it."""
+        return self._find(deployment).plane.switch_reader(deployment, duration_s)
+
+    def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
+        """As its data plane has it."""
+        return self.machine.catalogue.data_plane(variant).forwarding_table(deployment, variant)
+
+    def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
+        """As its data plane has it."""
+        return self.machine.catalogue.data_plane(variant).learning_table(deployment, variant)
+
+    def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
+        """As its data plane does it."""
+        live = self._find(deployment)
+        time.sleep(after_s)
+        return live.plane.reset(deployment)
+
+    def destroy(self, deployment: Deployment) -> None:
+        """Take it down, its generators too; of a standing deployment that was found, only the generators.
+
+        Raises:
+            DeployError: something could not be removed; the next nfvbed tries again.
+        """
+        live = self._live.pop(deployment.id, None)
+        try:
+            if live and live.workspace.id == deployment.id:
+                live.plane.release(deployment)
+        finally:
+            if live:
+                self.machine.keep_pages(live.workspace)
+            problems = live.workspace.close() if live else []
+        if problems:
+            raise DeployError(
+                f"{deployment.variant} is not completely gone",
+                where=str(live.workspace.directory) if live else "",
+                observed="; ".join(problems),
+                fix="nfvbed destroy --all",
+            )
+
+    def close(self) -> None:
+        """Destroy what this process set up and does not mean to leave, and let go of the host; idempotent."""
+        self._live.clear()
+        self.machine.close()
+
+
+def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRole = CellRole.SUBJECT) -> _Wanted:
+    # A ceiling is of the variant's ports: they can be looped back also where the variant has no such path itself.
+    if role is CellRole.SUBJECT:
+        require_topology(variant, topology)
+    plan = layout(topology)
+    return _Wanted(variant, plan, on_path(plan, vnf) if vnf is not None and plan.vnfs else None)
+
+
+def _deploy(plane: DataPlane, request: DeployRequest) -> Deployment:
+    try:
+        return plane.deploy(request)
+    except NfvbedError:
+        raise
+    except (OSError, NetlinkError) as failure:
+        raise DeployError(
+            f"{request.variant.name} cannot be deployed",
+            where=str(request.workspace.directory),
+            observed=f"{failure!r}",
+        ) from failure

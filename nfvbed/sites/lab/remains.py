@@ -1,0 +1,42 @@
+"""What earlier commands left on this machine: the standing deployment, and what killed ones did not undo."""
+
+from nfvbed.errors import DeployError
+from nfvbed.host.reap import Reaped, abandoned, is_standing, remove_unreadable, workspaces
+from nfvbed.host.workspace import Workspace
+from nfvbed.sites.lab.standing import find_standing
+from nfvbed.sites.site import NOTHING_STANDS
+
+
+def take_down(reaped: list[Reaped], *, everything: bool) -> tuple[str, ...]:
+    """Take down what stands; return lines that say what was taken down.
+
+    Args:
+        reaped: what of killed commands was removed when the host was taken, which must be held.
+        everything: also run directories whose ledger cannot be read.
+
+    Raises:
+        DeployError: not everything could be removed.
+    """
+    standing = find_standing()
+    problems = [problem for item in reaped for problem in item.problems]
+    for workspace in [w for w in workspaces() if is_standing(w)]:
+        problems += workspace.close()
+    problems += remove_unreadable() if everything else []
+    if problems:
+        raise DeployError("not everything could be removed", observed="; ".join(problems), fix="nfvbed destroy --all")
+    if standing is not None:
+        return (f"{standing.deployment.variant} ({standing.deployment.topology}) is taken down",)
+    return () if reaped else (NOTHING_STANDS,)
+
+
+def foresee_take_down() -> tuple[str, ...]:
+    """Return lines that say what would be taken down; nothing is changed."""
+    found = [w for w in workspaces() if is_standing(w)] + abandoned()
+    return tuple(_description(workspace) for workspace in found) or (NOTHING_STANDS,)
+
+
+def _description(workspace: Workspace) -> str:
+    owner = workspace.ledger.owner
+    kinds = [entry.kind for entry in workspace.ledger.entries]
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    return f"would take down {workspace.directory} ({counts}), made {owner.since} by pid {owner.pid}: {owner.command}"

@@ -1,0 +1,169 @@
+"""The VNFs of a deployment in the lab: what they need beforehand, and what stands of them."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nfvbed.compare.agreement import VNF_CANNOT_RUN
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
+from nfvbed.sites.hostview import HostView
+from nfvbed.spec.layout import EndKind, Layout, layout
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.catalogue import driver
+from nfvbed.vnfs.ends import VnfEnds
+from nfvbed.vnfs.incomplete import leave_checksums_out
+from nfvbed.vnfs.peers import OnboardedPeers
+from nfvbed.vnfs.placement import placements, tasks
+from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+
+
+@dataclass
+class LabVnfs:
+    """The VNFs of one deployment."""
+
+    plan: Layout
+    choice: VnfChoice
+    placements: tuple[VnfPlacement, ...]
+    drivers: tuple[VnfDriver, ...]
+    handles: tuple[VnfHandle, ...]
+    stays: bool = False
+    """They stood before, or are meant to stay: `destroy` leaves them."""
+
+    @classmethod
+    def started(cls, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> "LabVnfs":
+        """Return those that were started beside a data plane, or after it."""
+        return cls(plan, choice, peers.placements, peers.drivers, peers.handles)
+
+    @classmethod
+    def found(
+        cls, deployment: Deployment, choice: VnfChoice, handles: tuple[VnfHandle, ...], host: tuple[HostView, Path]
+    ) -> "LabVnfs":
+        """Return those that stand since another command.
+
+        Args:
+            deployment: on which they stand.
+            choice: what they are.
+            handles: of them.
+            host: of the deployment; and the root of the project.
+        """
+        plan = layout(deployment.topology)
+        view, root = host
+        places = placements(deployment, plan, choice, (view.workspace, view.arrangement, root))
+        drivers = tuple(driver(choice.kind, place.does) for place in places)
+        return cls(plan, choice, places, drivers, handles, stays=True)
+
+    def each(self) -> Iterator[tuple[VnfDriver, VnfHandle]]:
+        """Go through them in the order of the path."""
+        yield from zip(self.drivers, self.handles, strict=True)
+
+    def verify(self) -> None:
+        """Check that they live.
+
+        Raises:
+            VnfDiedError: one does not.
+        """
+        for run, handle in self.each():
+            run.verify(handle)
+
+    def hops(self) -> list[tuple[Hop, ...]]:
+        """Read the counters of each."""
+        return [run.hops(handle) for run, handle in self.each()]
+
+    def threads(self) -> tuple[WorkThread, ...]:
+        """Return the threads that do their packet work now."""
+        return tuple(thread for run, handle in self.each() for thread in run.threads(handle))
+
+    def leave_checksums_out(self, deployment: Deployment) -> bool:
+        """Whether frames leave them with checksums that nobody fills in."""
+        return leave_checksums_out(deployment, self.handles, self.choice)
+
+    def end(self) -> None:
+        """Take them down, unless they are to stay."""
+        if self.stays:
+            return
+        for run, handle in zip(self.drivers, self.handles, strict=False):
+            run.end(handle)
+
+    def described(self) -> dict[str, Any]:
+        """Return what they add to the rig."""
+        choice, first = self.choice, self.handles[0]
+        digest = hashlib.sha256(choice.model_dump_json(exclude={"label"}).encode()).hexdigest()
+        vnf = {
+            "name": choice.vnf.name,
+            "kind": choice.kind.value,
+            "forwarding": choice.forwarding,
+            "digest": digest,
+            "versions": first.versions,
+            "cores": [list(handle.cores) for handle in self.handles],
+            "shares_core": [handle.shares_core for handle in self.handles],
+        }
+        accelerator = None if first.accelerator is Accelerator.NONE else first.accelerator.value
+        return {"vnf": vnf, "flavor": choice.flavor.name, "accelerator": accelerator}
+
+    def ends(self, joined: Callable[[], None]) -> VnfEnds:
+        """Return those that send and receive in the generator's place.
+
+        Args:
+            joined: waits until the switch is joined to a source that was started again.
+        """
+        source_at = 0 if self.plan.ends[0] is EndKind.SOURCE else None
+        sink_at = len(self.handles) - 1 if self.plan.ends[1] is EndKind.SINK else None
+
+        def read(index: int) -> Hop:
+            return self.drivers[index].hops(self.handles[index])[0]
+
+        def restart(frame_size: int) -> None:
+            place = replace(self.placements[0], frame_size=frame_size)
+            self.drivers[0].stop(self.handles[0])
+            handle = self.drivers[0].ready(place, self.drivers[0].start(place))
+            self.handles = (handle, *self.handles[1:])
+            joined()
+
+        return VnfEnds(
+            source=(lambda: read(0)) if source_at is not None else None,
+            restart=restart,
+            sink=(lambda: read(sink_at)) if sink_at is not None else None,
+        )
+
+
+def check(topology: str, choice: VnfChoice, root: Path) -> None:
+    """Probe the VNFs of a topology, whatever data plane they are to be on.
+
+    Raises:
+        UnsupportedError: this host cannot run them; with the probe's reason and fix.
+        PrerequisiteError, OnboardError: as `prepare`.
+    """
+    for does in tasks(layout(topology), choice):
+        support = driver(choice.kind, does).probe(choice)
+        if support.readiness is Readiness.UNSUPPORTED:
+            raise UnsupportedError(
+                f"{VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",
+                observed=support.reason,
+                fix=support.fix,
+            )
+    prepare(topology, choice, root)
+
+
+def prepare(topology: str, choice: VnfChoice, root: Path) -> None:
+    """Look for the files that the VNFs of a topology are started from; the host is asked nothing.
+
+    Raises:
+        PrerequisiteError: one is not there; with its place and how to get it.
+        OnboardError: one is not what it should be.
+    """
+    for does in tasks(layout(topology), choice):
+        driver(choice.kind, does).require_files(choice, root)
+
+
+def missing(topology: str, choice: VnfChoice, root: Path) -> str:
+    """Say which file of a path's VNFs is not there, where, and how to get it; empty: none."""
+    try:
+        prepare(topology, choice, root)
+    except PrerequisiteError as failure:
+        return f"{VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label}): {failure.what} ({failure.where}; {failure.fix})"
+    except (OnboardError, UnsupportedError):
+        return ""  # told when it is deployed, before anything stands
+    return ""

@@ -1,0 +1,154 @@
+"""A double of a site that is no lab, no host and no simulated variant's: what it deploys is in this process's memory.
+
+It has what `Site` asks for and the verbs that it can do, and nothing of nfvbed's own sites.
+"""
+
+from typing import Any, ClassVar, Literal
+
+from nfvbed.records import (
+    CellRole,
+    Deployment,
+    GeneratorPort,
+    Hop,
+    PortKind,
+    Readiness,
+    Support,
+    SwitchCounters,
+    VnfHandle,
+)
+from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.site import Site
+from nfvbed.spec.layout import layout
+from nfvbed.spec.site import SiteSpec
+from nfvbed.traffic.simulated.generator import SimulatedGenerator
+from nfvbed.traffic.simulated.options import SimulatedOptions
+from nfvbed.traffic.simulated.system import SimulatedPath, SimulatedSystem
+from nfvbed.traffic.simulated.world import HiddenState, VirtualClock
+
+RATES = {"linux-bridge": 1_000_000, "ovs-kernel": 2_000_000}
+"""What it can run, in frames/s."""
+PORT = GeneratorPort(engine="simulated", spec="memory", kind=PortKind.VETH)
+"""Of kind veth without a namespace: whoever looked for the host's link would not find it."""
+
+
+class MemorySiteSpec(SiteSpec):
+    """Its file."""
+
+    kind: Literal["memory"]
+    rack: str
+
+
+class MemorySite(Site):
+    """Deploys into a dictionary."""
+
+    standing: ClassVar[dict[str, Deployed]] = {}
+    """By name of the site; it outlives a command, as this process does."""
+    log: ClassVar[list[str]] = []
+
+    def __init__(self, spec: MemorySiteSpec) -> None:
+        self.name = spec.name
+        self._rack = spec.rack
+        self._systems: dict[str, SimulatedSystem] = {}
+
+    def facts(self) -> dict[str, Any]:
+        return {"rack": self._rack}
+
+    def probe(self, variant):
+        if variant.name in RATES:
+            return Support(variant=variant.name, readiness=Readiness.READY)
+        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason="not in memory", fix="none")
+
+    def check(self, topology, vnf):
+        self.log.append(f"check {vnf.label}")
+
+    def prepare(self, topology, vnf):
+        self.log.append(f"prepare {vnf.label}")
+
+    def begin(self, *, many=False):
+        self.log.append("begin")
+
+    def close(self):
+        self.log.append("close")
+
+    def find_deployed(self):
+        return self.standing.get(self.name)
+
+    def deploy_to_stay(self, variant, topology, vnf=None):
+        found = self.find_deployed()
+        if found is not None:
+            if not found.is_same(variant, topology):
+                raise found.in_the_way(variant.name)
+            return found.deployment, True
+        deployment = self.deploy(variant, topology, vnf=vnf)
+        self.standing[self.name] = Deployed(deployment, variant, vnf, f"rack {self._rack}", "the test began")
+        return deployment, False
+
+    def onboard(self, variant, topology, vnf, tell):
+        found = self.find_deployed()
+        if found is not None and found.deployment.topology != topology:
+            found.require_room(variant, topology)
+            tell("it makes room")
+            self.take_down()
+        return self.deploy_to_stay(variant, topology, vnf)
+
+    def take_down(self, *, everything=False):
+        found = self.standing.pop(self.name, None)
+        return super().take_down() if found is None else (f"{found.variant.name} is out of memory",)
+
+    def foresee_take_down(self):
+        found = self.find_deployed()
+        return super().foresee_take_down() if found is None else (f"would forget {found.variant.name}",)
+
+    def deploy(self, variant, topology, role=CellRole.SUBJECT, vnf=None):
+        self.log.append(f"deploy {variant.name} {topology}")
+        identity = f"{self._rack}-{len(self.log)}"
+        forwarding = "" if vnf is None else vnf.forwarding
+        handles = tuple(
+            VnfHandle(name=f"vnf{number + 1}", kind=vnf.kind, forwarding=forwarding, ports=())
+            for number in range(layout(topology).vnfs if vnf else 0)
+        )
+        return Deployment(
+            id=identity,
+            variant=variant.name,
+            site=self.name,
+            topology=topology,
+            role=role,
+            ports=(PORT, PORT),
+            vnfs=handles,
+            versions={"memory": "1"},
+            steps=(("deploy.memory", 5),),
+        )
+
+    def destroy(self, deployment):
+        self._systems.pop(deployment.id, None)
+        self.log.append(f"destroy {deployment.variant}")
+
+    def verify(self, deployment):
+        pass
+
+    def rig(self, deployment):
+        return {"rack": self._rack, "ports": [port.kind.value for port in self.generator_ports(deployment)]}
+
+    def open_generator(self, deployment):
+        return SimulatedGenerator(self.generator_ports(deployment), self._system(deployment))
+
+    def counters(self, deployment):
+        system = self._system(deployment)
+        return SwitchCounters(packets=system.packets, busy_cycles=system.busy_cycles, source="memory")
+
+    def hops(self, deployment):
+        packets = self._system(deployment).packets
+        return (Hop(name="memory", rx_packets=packets, tx_packets=packets),)
+
+    def _system(self, deployment):
+        if deployment.id not in self._systems:
+            options = SimulatedOptions(dataplane="simulated", capacity_pps=RATES[deployment.variant])
+            state = HiddenState(VirtualClock(), 0, deployment.id)
+            path = SimulatedPath.of(deployment.topology)
+            self._systems[deployment.id] = SimulatedSystem(options, deployment.role, state, deployment.id, path)
+        return self._systems[deployment.id]
+
+
+def open_memory(spec: MemorySiteSpec, root: object) -> MemorySite:
+    """Open it, as the catalogue opens sites."""
+    return MemorySite(spec)

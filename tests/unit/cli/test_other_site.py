@@ -1,0 +1,120 @@
+"""Every verb goes through the site that was named: a site that is no lab, and no host, is driven by all of them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+from memory_site import MemorySite, MemorySiteSpec
+from pydantic import Field
+
+from nfvbed.cli.main import main
+from nfvbed.sites import catalogue
+from nfvbed.spec import loader
+from nfvbed.spec.site import GuestSiteSpec, LabSiteSpec
+
+ROOT = Path(__file__).parents[3]
+STUDY = """
+name: memory
+title: Two data planes in memory
+site: memory
+purpose: survey
+variants: [linux-bridge, ovs-kernel, vpp]
+baseline: linux-bridge
+topologies: [p2p]
+frame_sizes: [64]
+ceilings: false
+trials: {mrr_trials: 1, mrr_duration_s: 0.5}
+repetitions: {needed: 3, max_rounds: 4}
+"""
+AT = ("--site", "memory")
+
+
+@pytest.fixture(autouse=True)
+def _site(tmp_path, monkeypatch):
+    """The data of the project, with a site's file of a kind of its own."""
+    for folder in ("deploy/variants", "vnfd", "flavors", "images"):
+        (tmp_path / folder).parent.mkdir(exist_ok=True)
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    (tmp_path / "deploy" / "sites").mkdir()
+    (tmp_path / "deploy" / "sites" / "memory.yml").write_text("{name: memory, kind: memory, rack: r1}")
+    (tmp_path / "vsperf-conf" / "experiments").mkdir(parents=True)
+    (tmp_path / "vsperf-conf" / "experiments" / "memory.yml").write_text(STUDY)
+    monkeypatch.setenv("NFVBED_ROOT", str(tmp_path))
+    monkeypatch.setenv("NFVBED_STORE", str(tmp_path / "results.sqlite"))
+    kinds = Annotated[LabSiteSpec | GuestSiteSpec | MemorySiteSpec, Field(discriminator="kind")]
+    monkeypatch.setattr(loader, "AnySite", kinds)
+    monkeypatch.setitem(catalogue.SITES, "memory", "memory_site:open_memory")
+    monkeypatch.setattr(MemorySite, "standing", {})
+    monkeypatch.setattr(MemorySite, "log", [])
+    monkeypatch.setattr("nfvbed.cli.run.end_like_interrupt", lambda: None)
+
+
+def told(capsys, *arguments, code=0):
+    assert main(arguments) == code
+    return capsys.readouterr()
+
+
+def test_deployed_found_traced_and_taken_down(capsys):
+    assert "would be deployed; this host is ready" in told(capsys, "deploy", "linux-bridge", *AT, "--dry-run").out
+    assert "linux-bridge (p2p) stands\n" in told(capsys, "deploy", "linux-bridge", *AT).out
+    assert "stood already" in told(capsys, "deploy", "linux-bridge", *AT).out
+    assert "where: rack r1" in told(capsys, "deploy", "ovs-kernel", *AT, code=13).err
+    assert json.loads(told(capsys, "trace", "linux-bridge", *AT, "--json").out)["complete"]
+    assert "would forget linux-bridge" in told(capsys, "destroy", *AT, "--dry-run").out
+    assert "linux-bridge is out of memory" in told(capsys, "destroy", *AT).out
+    assert told(capsys, "destroy", *AT).out == "nothing stands on this host\n"
+    assert MemorySite.log[-1] == "close"
+
+
+def test_a_vnf_is_onboarded_on_what_stands_there(capsys):
+    assert "no data plane stands" in told(capsys, "onboard", "vloop", *AT, code=2).err
+    told(capsys, "deploy", "ovs-kernel", *AT)
+    found = told(capsys, "onboard", "vloop", *AT, "--json")
+    assert "it makes room" in found.err
+    document = json.loads(found.out)
+    assert (document["topology"], [vnf["name"] for vnf in document["vnfs"]]) == ("pvp", ["vnf1"])
+    assert document["checksum_offload"] is None, "the ports are of a kernel, and of no host"
+    assert json.loads(told(capsys, "trace", "ovs-kernel", *AT, "--json").out)["topology"] == "pvp"
+
+
+def test_what_it_cannot_do_is_unsupported_with_the_reason(capsys):
+    assert "not in memory" in told(capsys, "deploy", "vpp", *AT, code=11).err
+    price = ("onboard", "vloop", *AT, "--variant", "linux-bridge", "--forwarding", "bridge", "--offload-price")
+    refused = told(capsys, *price, code=11).err
+    assert "the price of offloads cannot be measured on site memory" in refused
+    assert "the site is no host" in refused
+    assert MemorySite.log[-2:] == ["destroy linux-bridge", "close"]
+
+
+def test_an_experiment_is_run_compared_and_reported(capsys, tmp_path):
+    found = json.loads(told(capsys, "run", "memory", "--no-doctor", "--json").out)
+    status = {cell["id"]: (cell["status"], cell["reason"]) for cell in found["cells"]}
+    assert status["linux-bridge/p2p/64"] == status["ovs-kernel/p2p/64"] == ("ok", "")
+    assert status["vpp/p2p/64"] == ("unsupported", "not in memory (none)")
+    assert found["run"]["site"] == "memory"
+    assert not any(cell["simulated"] for cell in found["cells"])
+    rows = {row["cell"]: row for row in json.loads(told(capsys, "compare", "--json").out)["rows"]}
+    assert rows["ovs-kernel/p2p/64"]["mrr"]["median_pps"] > 1.5 * rows["linux-bridge/p2p/64"]["mrr"]["median_pps"]
+    told(capsys, "report", "--quiet")
+    assert list(tmp_path.rglob("index.html"))
+
+
+def test_the_doctor_asks_it_for_the_variants(capsys):
+    names = ("--variant", "linux-bridge", "--variant", "vpp")
+    report = json.loads(told(capsys, "doctor", "--read-only", *AT, *names, "--json").out)
+    assert [(s["variant"], s["readiness"]) for s in report["variants"]] == [
+        ("linux-bridge", "ready"),
+        ("vpp", "unsupported"),
+    ]
+
+
+def test_the_interface_needs_nothing_of_a_host():
+    code = (
+        "import sys, nfvbed.sites.site, nfvbed.sites.catalogue\n"
+        "print(*[name for name in sys.modules if name.startswith(('nfvbed.host', 'pyroute2', 'ovs', 'vpp_papi'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
