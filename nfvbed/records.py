@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
@@ -320,7 +320,8 @@ class VnfHandle(Record):
     shares_core: bool = False
     accelerator: Accelerator = Accelerator.NONE
     threads: tuple[WorkThread, ...] = ()
-    control: dict[str, str] = Field(default_factory=dict)
+    control: dict[str, JsonValue] = Field(default_factory=dict)
+    """What its driver wrote down of it (`state.py`)."""
     versions: dict[str, str] = Field(default_factory=dict)
     steps: tuple[tuple[str, int], ...] = ()
     facts: dict[str, Any] = Field(default_factory=dict)
@@ -340,8 +341,8 @@ class Deployment(Record):
     vnfs: tuple[VnfHandle, ...] = ()
     threads: tuple[WorkThread, ...] = ()
     run_directory: str = ""
-    control: dict[str, str] = Field(default_factory=dict)
-    """Addresses of the management interfaces: sockets, namespaces, interface names."""
+    control: dict[str, JsonValue] = Field(default_factory=dict)
+    """What its data plane wrote down of it (`state.py`): sockets, namespaces, interface names."""
     versions: dict[str, str] = Field(default_factory=dict)
     """Of what is under test; part of the configuration hash."""
     steps: tuple[tuple[str, int], ...] = ()

@@ -18,6 +18,7 @@ from nfvbed.sites.lab.standing import Standing, find_standing
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.state import shown
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
 
@@ -119,7 +120,7 @@ def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | No
         shared = ", a core shared with others" if handle.shares_core else ""
         cores = ", ".join(map(str, handle.cores))
         click.echo(f"  {handle.name}: {handle.kind}, {handle.forwarding}{accelerator}; cores {cores}{shared}")
-        for name, address in handle.control.items():
+        for name, address in shown(handle.control):
             click.echo(f"    {name}: {address}")
     steps = dict(deployment.steps)
     if not stood and "onboard.first-frame" in steps:

@@ -3,11 +3,13 @@
 import dataclasses
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.dataplanes.ovs import pmd, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
+from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.records import Hop, Role, SwitchCounters, WorkThread
 
 _VERSION = re.compile(r"\d+\.\d+[.\d]*")
@@ -23,16 +25,32 @@ DATAPATH_DROPS = (
 """Coverage counters of frames that the datapath dropped; the first one: by a rule, or for want of one."""
 
 
-def counters(control: Mapping[str, str], ports: Mapping[str, int]) -> SwitchCounters:
+@dataclass(frozen=True)
+class BridgeView:
+    """Where a bridge is looked into."""
+
+    name: str
+    unixctl: Path
+    """Control socket of its ovs-vswitchd."""
+    openflow: Path
+    """Management socket."""
+
+    @classmethod
+    def of(cls, state: OvsState) -> "BridgeView":
+        """Return the view of a deployment's bridge."""
+        return cls(state.bridge, Path(state.unixctl), Path(state.openflow))
+
+
+def counters(view: BridgeView, ports: Mapping[str, int]) -> SwitchCounters:
     """Read the counters of the ports and of the PMD threads.
 
     Args:
-        control: the deployment's management sockets (`unixctl`, `openflow`).
+        view: of the bridge.
         ports: names and OpenFlow numbers of the measured ports.
     """
-    with BridgeController(Path(control["openflow"])) as bridge:
+    with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
-    threads = pmd.parse_statistics(unixctl.command(Path(control["unixctl"]), "dpif-netdev/pmd-stats-show"))
+    threads = pmd.parse_statistics(unixctl.command(view.unixctl, "dpif-netdev/pmd-stats-show"))
     return SwitchCounters(
         packets=sum(counted[number].rx_packets or 0 for number in ports.values()),
         busy_cycles=sum(thread.busy_cycles for thread in threads),
@@ -51,21 +69,20 @@ def version(control_socket: Path) -> str:
     return match.group() if match else text.strip()
 
 
-def hops(control: Mapping[str, str], ports: Mapping[str, int]) -> tuple[Hop, ...]:
+def hops(view: BridgeView, ports: Mapping[str, int]) -> tuple[Hop, ...]:
     """Read the counters along the path: the first port, the datapath, the other ports.
 
     Args:
-        control: the deployment's management sockets (`unixctl`, `openflow`) and `bridge`.
+        view: of the bridge.
         ports: names and OpenFlow numbers, in the order of the path.
     """
-    socket = Path(control["unixctl"])
-    with BridgeController(Path(control["openflow"])) as bridge:
+    with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
-    threads = pmd.parse_statistics(unixctl.command(socket, "dpif-netdev/pmd-stats-show"))
-    drops = {name: int(unixctl.command(socket, "coverage/read-counter", name)) for name in DATAPATH_DROPS}
+    threads = pmd.parse_statistics(unixctl.command(view.unixctl, "dpif-netdev/pmd-stats-show"))
+    drops = {name: int(unixctl.command(view.unixctl, "coverage/read-counter", name)) for name in DATAPATH_DROPS}
     drops["failed_upcalls"] = sum(thread.failed_upcalls for thread in threads)
-    first, *others = (port_hop(f"{control['bridge']} port {name}", counted[number]) for name, number in ports.items())
-    return first, Hop(name=f"{control['bridge']} datapath", drops=drops), *others
+    first, *others = (port_hop(f"{view.name} port {name}", counted[number]) for name, number in ports.items())
+    return first, Hop(name=f"{view.name} datapath", drops=drops), *others
 
 
 def pmd_threads(pid: int) -> tuple[WorkThread, ...]:

@@ -1,9 +1,9 @@
 """Brings the functions of a deployment up, step by step, and takes their devices to who uses them."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from nfvbed.dataplanes.sriov import settings, vfs
 from nfvbed.dataplanes.sriov.plan import FunctionPlan
@@ -17,6 +17,7 @@ from nfvbed.host.nics import binding, mellanox, netdevs
 from nfvbed.host.nics.binding import VFIO
 from nfvbed.host.nics.pf import SYSFS, PfPort, net_ports
 from nfvbed.records import Record
+from nfvbed.state import NESTED, PlaneState
 
 
 class FunctionRecord(Record):
@@ -164,11 +165,14 @@ def record(
     )
 
 
-def to_control(records: Mapping[str, FunctionRecord]) -> str:
-    """Write records as a deployment keeps them."""
-    return json.dumps([record.model_dump() for record in records.values()])
+class FunctionState(PlaneState):
+    """What is written down of the functions of one card."""
 
+    pf_interface: str
+    pf_address: str
+    functions: Annotated[tuple[FunctionRecord, ...], NESTED]
 
-def from_control(text: str) -> dict[str, FunctionRecord]:
-    """Read them."""
-    return {record.name: record for record in map(FunctionRecord.model_validate, json.loads(text))}
+    @property
+    def by_name(self) -> dict[str, FunctionRecord]:
+        """The functions by their names, in the order of the path."""
+        return {record.name: record for record in self.functions}
