@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
 from nfvbed.words import CellRole as CellRole
+from nfvbed.words import HopKind as HopKind
 from nfvbed.words import Renewed as Renewed
 from nfvbed.words import Role as Role
 from nfvbed.words import Status as Status
@@ -353,10 +354,14 @@ class Deployment(Record):
 
 
 class Hop(Record):
-    """Packet counters of one hop (`br0 port p0`), in the order of the path; `vnf`: place of the VNF that it is at."""
+    """Packet counters of one hop (`br0 port p0`), in the order of the path."""
 
     name: str
+    kind: HopKind = HopKind.INSIDE
     vnf: int | None = None
+    """Place of the VNF that it is at."""
+    port: int | None = None
+    """Of a port: 0 towards outside end 0, 1 towards outside end 1."""
     rx_packets: int | None = None
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)

@@ -20,7 +20,17 @@ from nfvbed.host.liveframes import try_live_frames
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, Readiness, Separable, Support, SwitchCounters, WorkThread
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    Deployment,
+    Hop,
+    HopKind,
+    Readiness,
+    Separable,
+    Support,
+    SwitchCounters,
+    WorkThread,
+)
 from nfvbed.spec.layout import Layout, layout
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import NESTED, PlaneState, State
@@ -190,9 +200,13 @@ class LagopusDpdk(DataPlane):
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """Its ports, in the order of the path."""
+        ends = {end.name: end for end in layout(deployment.topology).switch_ends}
         return tuple(
             Hop(
                 name=f"lagopus port {name}",
+                kind=HopKind.SWITCH_PORT,
+                vnf=ends[name].vnf,
+                port=ends[name].port,
                 rx_packets=counts["rx_packets"],
                 tx_packets=counts["tx_packets"],
                 drops={key: counts[key] for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")},

@@ -32,6 +32,7 @@ from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
     Hop,
+    HopKind,
     Readiness,
     Role,
     Support,
@@ -183,23 +184,22 @@ class LinuxBridge(DataPlane):
         """g0, s0, br0, s1, g1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
         plan = _plan_of(deployment)
         within = veth.read(BridgeState.of(deployment).switch_netns, (*plan.ports, *plan.bridges))
-        outer: dict[str, Hop] = {}
+        outer: dict[int, Hop] = {}
         if plan.outside:
             found = veth.read(BridgeState.of(deployment).generator_space(), plan.generator_links)
             outer = {
-                f"s{name[1:]}": veth.hop(f"generator port {name[1:]} ({name})", counted)
-                for name, counted in found.items()
+                end.port: veth.generator_hop(plan.peer(end), end.port, found[plan.peer(end)]) for end in plan.outside
             }
         path: list[Hop] = []
-        for kind, name, bridge in kernel_links.walk(plan):
-            if kind == "bridge":
+        for end, name, bridge in kernel_links.walk(plan):
+            if end is None:
                 # A bridge counts as its own only what is for the host itself: what it forwards shows at its ports.
                 drops = {"rx_dropped": within[name].rx_dropped, "tx_dropped": within[name].tx_dropped}
                 path.append(Hop(name=name, drops=drops))
                 continue
-            path.append(veth.hop(f"{bridge} port {name}", within[name]))
-            if name in outer:
-                path.insert(len(path) - (name == "s0"), outer[name])
+            path.append(veth.hop(f"{bridge} port {name}", within[name], HopKind.SWITCH_PORT, end))
+            if end.vnf is None:
+                path.insert(len(path) - (end.port == 0), outer[end.port])
         return tuple(path)
 
     def reset(self, deployment: Deployment) -> ResetReport:

@@ -26,6 +26,7 @@ from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
     Hop,
+    HopKind,
     Readiness,
     Role,
     Support,
@@ -34,7 +35,7 @@ from nfvbed.records import (
     VnfPort,
     WorkThread,
 )
-from nfvbed.spec.layout import layout
+from nfvbed.spec.layout import End, layout
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import NESTED, PlaneState
 
@@ -139,14 +140,14 @@ class Macvtap(DataPlane):
         devices = _devices(deployment)
         path: list[Hop] = []
         for end in plan.ends:
-            path.append(_device_hop(end.name, plan.lower(end), devices[plan.device(end)]))
+            path.append(_device_hop(end, plan.lower(end), devices[plan.device(end)]))
             # A link between VNFs is inside: what it lost is shown, its counts are those of the devices.
             names = plan.behind(end)
             path += [_inside(name, within[name]) for name in names]
         first, last = (
             (
-                veth.hop(f"generator port {number} ({link})", outside[link]),
-                veth.hop(f"link s{number}", within[f"s{number}"]),
+                veth.generator_hop(link, number, outside[link]),
+                veth.hop(f"link s{number}", within[f"s{number}"], HopKind.SWITCH_PORT, End(None, number)),
             )
             for number, link in enumerate(plan.generator_links)
         )
@@ -222,10 +223,13 @@ def _space_of(port: VnfPort) -> str:
     return port.netns
 
 
-def _device_hop(name: str, lower: str, counted: links.LinkCounters) -> Hop:
+def _device_hop(end: End, lower: str, counted: links.LinkCounters) -> Hop:
     """A VNF's device, as a switch's port: what the VNF sends is received here."""
     return Hop(
-        name=f"{lower} port {name}",
+        name=f"{lower} port {end.name}",
+        kind=HopKind.SWITCH_PORT,
+        vnf=end.vnf,
+        port=end.port,
         rx_packets=counted.tx_packets,
         tx_packets=counted.rx_packets,
         drops={"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped},

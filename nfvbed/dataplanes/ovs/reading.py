@@ -10,7 +10,9 @@ from nfvbed.dataplanes.ovs import pmd, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
 from nfvbed.dataplanes.ovs.state import OvsState
-from nfvbed.records import Hop, Role, SwitchCounters, WorkThread
+from nfvbed.dataplanes.wiring import end_of
+from nfvbed.records import Hop, HopKind, Role, SwitchCounters, WorkThread
+from nfvbed.spec.layout import End
 
 _VERSION = re.compile(r"\d+\.\d+[.\d]*")
 _PMD_NAME = re.compile(r"^pmd-c(?P<core>\d+)/")
@@ -81,7 +83,9 @@ def hops(view: BridgeView, ports: Mapping[str, int]) -> tuple[Hop, ...]:
     threads = pmd.parse_statistics(unixctl.command(view.unixctl, "dpif-netdev/pmd-stats-show"))
     drops = {name: int(unixctl.command(view.unixctl, "coverage/read-counter", name)) for name in DATAPATH_DROPS}
     drops["failed_upcalls"] = sum(thread.failed_upcalls for thread in threads)
-    first, *others = (port_hop(f"{view.name} port {name}", counted[number]) for name, number in ports.items())
+    first, *others = (
+        port_hop(f"{view.name} port {name}", counted[number], end_of(number)) for name, number in ports.items()
+    )
     return first, Hop(name=f"{view.name} datapath", drops=drops), *others
 
 
@@ -101,10 +105,18 @@ def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
     return tuple(sorted(found, key=lambda thread: (thread.core, thread.tid)))
 
 
-def port_hop(name: str, port: PortCounters) -> Hop:
-    """Put one port's counters into a hop."""
-    # A port without a peer has no counters yet, and has moved nothing.
-    return Hop(name=name, rx_packets=port.rx_packets or 0, tx_packets=port.tx_packets or 0, drops=_drops(port))
+def port_hop(name: str, port: PortCounters, end: End | None = None) -> Hop:
+    """Put one port's counters into a hop; one at no end of the path is within the switch."""
+    return Hop(
+        name=name,
+        kind=HopKind.INSIDE if end is None else HopKind.SWITCH_PORT,
+        vnf=None if end is None else end.vnf,
+        port=None if end is None else end.port,
+        # A port without a peer has no counters yet, and has moved nothing.
+        rx_packets=port.rx_packets or 0,
+        tx_packets=port.tx_packets or 0,
+        drops=_drops(port),
+    )
 
 
 def _drops(port: PortCounters) -> dict[str, int]:

@@ -45,7 +45,7 @@ class SwitchlessVeth(DataPlane):
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """g0, g1; what is between them a VNF counts, where there is one."""
         found = veth.read(SwitchlessState.of(deployment).generator_netns, GENERATOR_LINKS)
-        return tuple(veth.hop(f"generator port {i} ({n})", found[n]) for i, n in enumerate(GENERATOR_LINKS))
+        return tuple(veth.generator_hop(n, i, found[n]) for i, n in enumerate(GENERATOR_LINKS))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The sinks' NAPI threads."""

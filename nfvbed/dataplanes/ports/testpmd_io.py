@@ -24,6 +24,7 @@ from nfvbed.records import (
     Deployment,
     GeneratorPort,
     Hop,
+    HopKind,
     Readiness,
     Role,
     Support,
@@ -220,7 +221,12 @@ def _hop(number: int, port: dict[str, object]) -> Hop:
     counted = _plain(port)
     drops = {name: counted[name] for name in ("imissed", "ierrors", "oerrors", "rx_nombuf")}
     return Hop(
-        name=f"testpmd port {number}", rx_packets=counted["ipackets"], tx_packets=counted["opackets"], drops=drops
+        name=f"testpmd port {number}",
+        kind=HopKind.SWITCH_PORT,
+        port=number,
+        rx_packets=counted["ipackets"],
+        tx_packets=counted["opackets"],
+        drops=drops,
     )
 
 

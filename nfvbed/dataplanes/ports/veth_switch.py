@@ -24,6 +24,7 @@ from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
     Hop,
+    HopKind,
     Readiness,
     Role,
     Separable,
@@ -146,16 +147,15 @@ class VethSwitch(DataPlane):
         within = veth.read(LinkState.of(deployment).switch_netns, plan.ports)
         own = self.own_counters(deployment)
         path = []
-        for name in plan.ports:
-            hop = veth.hop(f"{self.kind} port {name}", within[name])
+        for end in plan.ends:
+            name = plan.port(end)
+            hop = veth.hop(f"{self.kind} port {name}", within[name], HopKind.SWITCH_PORT, end)
             drops = {key: count for key, count in own.get(name, {}).items() if key in self.drops}
             path.append(hop.model_copy(update={"drops": hop.drops | drops}))
-        outer = [_generator_hop(deployment, name) for name in plan.generator_links]
-        if 0 in plan.layout.outside:
-            path.insert(0, outer[0])
-        if 1 in plan.layout.outside:
-            path.append(outer[-1])
-        return tuple(path)
+        if not plan.outside:
+            return tuple(path)
+        outer = veth.read(LinkState.of(deployment).generator_space(), plan.generator_links)
+        return kernel_links.between_generators(plan, outer, path)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The NAPI threads: of the switch's ports, of the generator's."""
@@ -177,8 +177,3 @@ def plan_of(deployment: Deployment) -> BridgePlan:
 def unsupported(variant: Variant, reason: str, fix: str) -> Support:
     """Say that this host cannot run a variant."""
     return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
-
-
-def _generator_hop(deployment: Deployment, name: str) -> Hop:
-    counted = veth.read(LinkState.of(deployment).generator_space(), (name,))[name]
-    return veth.hop(f"generator port {name[1:]} ({name})", counted)

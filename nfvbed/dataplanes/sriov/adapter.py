@@ -27,6 +27,7 @@ from nfvbed.records import (
     Deployment,
     GeneratorPort,
     Hop,
+    HopKind,
     PortKind,
     QualityWarning,
     Readiness,
@@ -134,13 +135,13 @@ class Sriov(DataPlane):
             packets=sum(hop.rx_packets or 0 for hop in counted.values()),
             busy_cycles=NOT_SEPARABLE,
             source="the switch is in the card: no cycles of this machine",
-            raw={name: hop.model_dump() for name, hop in counted.items()},
+            raw={name: hop.model_dump(exclude={"kind", "port"}) for name, hop in counted.items()},
         )
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """The functions in the order of the path; one that DPDK or a guest has, only its user can count."""
         counted = _counted(deployment)
-        return tuple(counted.get(name, Hop(name=_title(record))) for name, record in _records(deployment).items())
+        return tuple(counted.get(name, _hop(record)) for name, record in _records(deployment).items())
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Set the physical function down and up: the card is reset, with the switch in it."""
@@ -211,7 +212,7 @@ def _numa_doubts(options: SriovOptions, chosen: PfPort, core: int) -> tuple[Qual
 
 
 def _state(chosen: PfPort, records: dict[str, FunctionRecord]) -> FunctionState:
-    inner = [record.mac for name, record in records.items() if name.startswith("v")]
+    inner = [record.mac for record in records.values() if record.vnf is not None]
     return FunctionState(
         pf_interface=chosen.port.name,
         pf_address=chosen.function.address,
@@ -256,9 +257,12 @@ def _counted(deployment: Deployment) -> dict[str, Hop]:
             user = veth.read(record.netns, (record.netdev,))[record.netdev]
             drops = {"rx_dropped": user.tx_dropped, "tx_dropped": user.rx_dropped, "rx_errors": user.tx_errors}
             drops |= {"tx_errors": user.rx_errors}
-            found[name] = Hop(name=_title(record), rx_packets=user.tx_packets, tx_packets=user.rx_packets, drops=drops)
+            counts = {"rx_packets": user.tx_packets, "tx_packets": user.rx_packets, "drops": drops}
+            found[name] = _hop(record).model_copy(update=counts)
     return found
 
 
-def _title(record: FunctionRecord) -> str:
-    return f"{record.name}: vf {record.index} ({record.netdev or record.address})"
+def _hop(record: FunctionRecord) -> Hop:
+    """Return a function as a port of the switch, nothing counted."""
+    title = f"{record.name}: vf {record.index} ({record.netdev or record.address})"
+    return Hop(name=title, kind=HopKind.SWITCH_PORT, vnf=record.vnf, port=record.port)

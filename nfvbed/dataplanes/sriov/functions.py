@@ -24,6 +24,10 @@ class FunctionRecord(Record):
     """A function as it was set up; kept with the deployment."""
 
     name: str
+    vnf: int | None = None
+    """Place of the VNF that has it; None: the generator."""
+    port: int = 0
+    """Its number there."""
     index: int
     address: str
     use: str
@@ -154,6 +158,8 @@ def record(
     """Give a function's record; its namespace is among those by index, if it has a network device."""
     return FunctionRecord(
         name=plan.name,
+        vnf=plan.end.vnf,
+        port=plan.end.port,
         index=plan.index,
         address=address,
         use=plan.use,

@@ -36,6 +36,7 @@ from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace, try_memory
 from nfvbed.patience import patient
 from nfvbed.records import Deployment, Hop, PortKind, Readiness, Support, SwitchCounters, WorkThread
+from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
 
 RESET = "vpp killed (SIGKILL), restarted and configured again"
@@ -186,7 +187,7 @@ class Vpp(DataPlane):
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """p0, the graph, the ports of the VNFs, p1; their counters and drops as they are now."""
-        return reading.hops(self._read(deployment), VppState.of(deployment).interfaces)
+        return reading.hops(self._read(deployment), VppState.of(deployment).interfaces, layout(deployment.topology))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The workers, and the kernel's threads that receive for the generator."""

@@ -2,7 +2,8 @@
 
 from nfvbed.dataplanes.ports import veth
 from nfvbed.host import napi
-from nfvbed.records import Hop, PortKind, Role, VnfHandle, WorkThread
+from nfvbed.records import Hop, HopKind, PortKind, Role, VnfHandle, WorkThread
+from nfvbed.spec.layout import End
 from nfvbed.state import VnfState
 from nfvbed.vnfs.process.life import kernel_ports
 from nfvbed.vnfs.vnf import VnfPlacement
@@ -44,5 +45,11 @@ def hops(handle: VnfHandle) -> tuple[Hop, ...]:
     names = tuple(port.address for port in handle.ports)
     counted = veth.read(DeviceState.of(handle).netns, names)
     return tuple(
-        veth.hop(f"{handle.name} port {port.port} ({port.address})", counted[port.address]) for port in handle.ports
+        veth.hop(
+            f"{handle.name} port {port.port} ({port.address})",
+            counted[port.address],
+            HopKind.VNF_PORT,
+            End(port.vnf, port.port),
+        )
+        for port in handle.ports
     )

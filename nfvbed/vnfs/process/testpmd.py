@@ -15,7 +15,7 @@ from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import try_memory
-from nfvbed.records import Hop, PortKind, Readiness, Role, Support, VnfHandle, VnfPort, WorkThread
+from nfvbed.records import Hop, HopKind, PortKind, Readiness, Role, Support, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FCS_BYTES
 from nfvbed.vnfs.process import devices, sharing
@@ -189,6 +189,8 @@ class TestpmdVnf(VnfDriver):
         return tuple(
             Hop(
                 name=port_title(handle.name, port),
+                kind=HopKind.VNF_PORT,
+                port=port.port,
                 rx_packets=int(counts["ipackets"]),
                 tx_packets=int(counts["opackets"]),
                 drops={key: int(counts[key]) for key in ("imissed", "ierrors", "oerrors", "rx_nombuf")},

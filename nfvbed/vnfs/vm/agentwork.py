@@ -7,7 +7,7 @@ from typing import Any
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.timing import Steps
-from nfvbed.records import Hop, VnfHandle
+from nfvbed.records import Hop, HopKind, VnfHandle
 from nfvbed.spec.vnf import AS_THE_IMAGE
 from nfvbed.vnfs.vm.agent import Agent
 from nfvbed.vnfs.vm.state import GuestState
@@ -141,6 +141,8 @@ def hops(handle: VnfHandle) -> tuple[Hop, ...]:
         found.append(
             Hop(
                 name=f"{handle.name} port {number}",
+                kind=HopKind.VNF_PORT,
+                port=port.port,
                 rx_packets=counted.get("rx_packets"),
                 tx_packets=counted.get("tx_packets"),
                 drops=drops,

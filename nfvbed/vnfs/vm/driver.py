@@ -16,7 +16,7 @@ from nfvbed.host.qemu.images import Image, find
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Accelerator, Hop, PortKind, Support, VnfHandle, VnfKind, WorkThread
+from nfvbed.records import Accelerator, Hop, HopKind, PortKind, Support, VnfHandle, VnfKind, WorkThread
 from nfvbed.spec.vnf import ImageSpec, VnfChoice
 from nfvbed.vnfs.vm import agentwork, command, devices, image, launch, pinning, sizing, support
 from nfvbed.vnfs.vm.console import Console
@@ -272,16 +272,17 @@ def _carrier(netns: str, name: str) -> bool:
 
 def _host_hop(handle: VnfHandle, number: int) -> Hop:
     port = handle.ports[number]
-    name, netns = f"{handle.name} port {number}", port.netns
+    at = Hop(name=f"{handle.name} port {number}", kind=HopKind.VNF_PORT, port=port.port)
+    netns = port.netns
     if port.kind not in (PortKind.TAP, PortKind.MACVTAP) or netns is None:
-        return Hop(name=name)
+        return at
     counted = inside(netns, lambda: links.counters(port.address))
     if counted is None:
-        return Hop(name=name)
+        return at
     received, sent = counted.rx_packets, counted.tx_packets
     drops = {"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped}
     if port.kind is PortKind.TAP:
         # What the host sends into a tap, the guest receives. A macvtap counts as the guest does.
         received, sent = sent, received
         drops = {"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped}
-    return Hop(name=name, rx_packets=received, tx_packets=sent, drops=drops)
+    return at.model_copy(update={"rx_packets": received, "tx_packets": sent, "drops": drops})

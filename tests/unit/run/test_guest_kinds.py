@@ -10,7 +10,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.host.topology import CpuTopology
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES
-from nfvbed.records import Hop, Status
+from nfvbed.records import Hop, HopKind, Status
 from nfvbed.run.kinds import guest_tlb
 from nfvbed.run.kinds.guest_multiqueue import CoreUse
 from nfvbed.run.kinds.guest_session import notes_on, quantity, wait_until_counted
@@ -121,8 +121,13 @@ class Counters:
         def count(name):
             return 5 if name in self.still else 5 + self.sent
 
-        ports = [Hop(name=name, vnf=0, rx_packets=count(name), tx_packets=0) for name in ("vnf1 port 0", "vnf1 port 1")]
-        return (Hop(name="p0", rx_packets=1), Hop(name="v1a", vnf=0, rx_packets=1), *ports)
+        ports = [
+            Hop(name=name, kind=HopKind.VNF_PORT, vnf=0, rx_packets=count(name), tx_packets=0)
+            for name in ("vnf1 port 0", "vnf1 port 1")
+        ]
+        switch = (("p0", None), ("v1a", 0))
+        inner = (Hop(name=name, kind=HopKind.SWITCH_PORT, vnf=vnf, rx_packets=1) for name, vnf in switch)
+        return (*inner, *ports)
 
 
 def test_forwarding_is_believed_when_every_port_has_counted():

@@ -120,10 +120,7 @@ class OvsAfxdp(OvsSwitch):
         if not plan.outside:
             return inner
         found = veth.read(AfxdpState.of(deployment).generator_space(), plan.generator_links)
-        outer = {name: veth.hop(f"generator port {name[1:]} ({name})", found[name]) for name in found}
-        before = (outer["g0"],) if "g0" in outer else ()
-        behind = (outer["g1"],) if "g1" in outer else ()
-        return (*before, *inner, *behind)
+        return kernel_links.between_generators(plan, found, inner)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The switch's own, and the kernel's that receive for it and for the generator."""

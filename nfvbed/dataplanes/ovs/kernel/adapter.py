@@ -128,13 +128,7 @@ class OvsKernel(OvsSwitch):
         if not plan.outside:
             return path
         found = veth.read(LinkState.of(deployment).generator_space(), plan.generator_links)
-        outer = {name: veth.hop(f"generator port {name[1:]} ({name})", read) for name, read in found.items()}
-        # An end 0 comes before the switch, an end 1 behind it.
-        return (
-            *(hop for name, hop in outer.items() if name == "g0"),
-            *path,
-            *(outer[n] for n in outer if n != "g0"),
-        )
+        return kernel_links.between_generators(plan, found, path)
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """As all of Open vSwitch's; the kernel goes on with the flows it has cached until the new daemon looks."""

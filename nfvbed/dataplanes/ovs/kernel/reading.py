@@ -9,6 +9,7 @@ from nfvbed.dataplanes.ovs.kernel.datapath import DatapathCounters, read_datapat
 from nfvbed.dataplanes.ovs.reading import port_hop, port_totals
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ports.link_state import LinkState
+from nfvbed.dataplanes.wiring import end_of
 from nfvbed.errors import SwitchDiedError
 from nfvbed.host import napi
 from nfvbed.host.namespaces import inside
@@ -60,7 +61,9 @@ def hops(deployment: Deployment, ports: Mapping[str, int]) -> tuple[Hop, ...]:
     with BridgeController(Path(state.openflow)) as bridge:
         counted = bridge.ports()
     drops = {"lost_upcalls": datapath(LinkState.of(deployment).switch_netns).lost}
-    first, *others = (port_hop(f"{state.bridge} port {name}", counted[number]) for name, number in ports.items())
+    first, *others = (
+        port_hop(f"{state.bridge} port {name}", counted[number], end_of(number)) for name, number in ports.items()
+    )
     return first, Hop(name=f"{state.bridge} datapath", drops=drops), *others
 
 
