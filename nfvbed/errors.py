@@ -57,6 +57,10 @@ class UnsupportedError(NfvbedError):
     exit_code = 11
 
 
+class VnfUnsupportedError(UnsupportedError):
+    """This host cannot run a VNF, whatever data plane it would be on."""
+
+
 class PrerequisiteError(NfvbedError):
     """Something that can be installed or set up is missing: a package, privileges, hugepages."""
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
+from nfvbed.words import CellLack as CellLack
 from nfvbed.words import CellRole as CellRole
 from nfvbed.words import HopKind as HopKind
 from nfvbed.words import Renewed as Renewed
@@ -226,6 +227,7 @@ class CellRecord(Record):
     simulated: bool = False
     status: Status = Status.OK
     reason: str = ""
+    lacks: CellLack | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class RunRecord(Record):

@@ -36,6 +36,13 @@ class HopKind(StrEnum):
     """Within the switch: a datapath, a bridge, a link between its parts."""
 
 
+class CellLack(StrEnum):
+    """What a cell cannot be measured without, where that says nothing of its variant."""
+
+    VNF = "vnf"
+    """Its VNF cannot run on this host."""
+
+
 class CellRole(StrEnum):
     """What a cell is measured for: a variant under test, or a ceiling that bounds one."""
 

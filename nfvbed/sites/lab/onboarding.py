@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nfvbed.compare.agreement import VNF_CANNOT_RUN
 from nfvbed.dataplanes.dataplane import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable
-from nfvbed.errors import InternalError, OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import InternalError, OnboardError, PrerequisiteError, UnsupportedError, VnfUnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.reap import Reaped
 from nfvbed.host.workspace import Workspace
@@ -47,6 +46,8 @@ from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
 
 WITH_VNFS = (CellRole.SUBJECT, CellRole.VNF)
 """Roles whose deployments have VNFs; the other ceilings are of the ports alone."""
+
+_VNF_CANNOT_RUN = "the VNF cannot run here:"
 
 
 @dataclass
@@ -201,8 +202,8 @@ class OnboardingSite(Site):
         for does in tasks(layout(topology), choice):
             support = driver(choice.kind, does).probe(choice)
             if support.readiness is Readiness.UNSUPPORTED:
-                raise UnsupportedError(
-                    f"{VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",
+                raise VnfUnsupportedError(
+                    f"{_VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",
                     observed=support.reason,
                     fix=support.fix,
                 )
@@ -224,7 +225,7 @@ class OnboardingSite(Site):
             self.require_files(topology, choice)
         except PrerequisiteError as failure:
             return (
-                f"{VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label}): {failure.what} ({failure.where}; {failure.fix})"
+                f"{_VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label}): {failure.what} ({failure.where}; {failure.fix})"
             )
         except (OnboardError, UnsupportedError):
             return ""  # told when it is deployed, before anything stands
