@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON := .venv/bin/python
 NFVBED := .venv/bin/nfvbed
-TIERS := image lint unit golden contract functional browser
+TIERS := lint unit golden contract image functional browser
 VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 VNFS := $(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))

@@ -12,7 +12,7 @@ from source import ROOT, text, tracked
 REFERENCE = Path("docs/reference")
 ENVIRONMENT = REFERENCE / "environment.md"
 VARIABLE = re.compile(r"\b(NFVBED_[A-Z_]+[A-Z]|VPP_BIN|VSPERF_(?:DIR|PYTHON))\b")
-TIERS = ("image", "lint", "unit", "golden", "contract", "functional", "browser")
+TIERS = ("lint", "unit", "golden", "contract", "image", "functional", "browser")
 MAKEFILE = text(Path("Makefile"))
 
 
