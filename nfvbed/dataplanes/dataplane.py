@@ -105,7 +105,7 @@ class DataPlane(ABC):
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """Read the packet counters along the path from port 0 to port 1.
 
-        A switch's port says which end of the path it is (`vnf`, `port`): a VNF's own counters are put behind it by that.
+        A switch's port says which end of the path it is (`vnf`, `port`): by it a VNF's own counters follow.
         """
 
     def wait_for_vnfs(self, deployment: Deployment) -> None:  # noqa: B027  most ports need no second side
