@@ -55,10 +55,8 @@ class UnsupportedError(NfvbedError):
     """This host or site cannot do it; a probe found the reason."""
 
     exit_code = 11
-
-
-class VnfUnsupportedError(UnsupportedError):
-    """This host cannot run a VNF, whatever data plane it would be on."""
+    of_vnf = False
+    """Whether it is a VNF that cannot run here, whatever data plane it would be on."""
 
 
 class PrerequisiteError(NfvbedError):

@@ -14,7 +14,6 @@ from nfvbed.errors import (
     SwitchDiedError,
     UnsupportedError,
     VnfDiedError,
-    VnfUnsupportedError,
 )
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
@@ -97,7 +96,7 @@ class Bench:
             return tuple(trial for trial in left if trial.cell not in self._ledger.set_aside)
         except UnsupportedError as error:
             for cell in cells:
-                lacks = CellLack.VNF if isinstance(error, VnfUnsupportedError) else None
+                lacks = CellLack.VNF if error.of_vnf else None
                 why = Aside(Status.UNSUPPORTED, str(error), lacks)
                 self._set_aside(self._plan.cell_by_id[cell], variant, why)
         except (*OF_THE_VNF, *OF_THE_VARIANT) as error:

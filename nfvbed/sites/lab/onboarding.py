@@ -11,7 +11,7 @@ from typing import Any
 from nfvbed.dataplanes.dataplane import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable
-from nfvbed.errors import InternalError, OnboardError, PrerequisiteError, UnsupportedError, VnfUnsupportedError
+from nfvbed.errors import InternalError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.reap import Reaped
 from nfvbed.host.workspace import Workspace
@@ -202,11 +202,13 @@ class OnboardingSite(Site):
         for does in tasks(layout(topology), choice):
             support = driver(choice.kind, does).probe(choice)
             if support.readiness is Readiness.UNSUPPORTED:
-                raise VnfUnsupportedError(
+                failure = UnsupportedError(
                     f"{_VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",
                     observed=support.reason,
                     fix=support.fix,
                 )
+                failure.of_vnf = True
+                raise failure
         self.require_files(topology, choice)
 
     def require_files(self, topology: str, choice: VnfChoice) -> None:

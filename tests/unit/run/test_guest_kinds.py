@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from nfvbed.run.kinds.guest_multiqueue import CoreUse
 from run_bench import classify_all_alike, runner
 
 from nfvbed.dataplanes.catalogue import open_project
@@ -12,7 +13,6 @@ from nfvbed.host.topology import CpuTopology
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES
 from nfvbed.records import Hop, HopKind, Status
 from nfvbed.run.kinds import guest_tlb
-from nfvbed.run.kinds.guest_multiqueue import CoreUse
 from nfvbed.run.kinds.guest_session import notes_on, quantity, wait_until_counted
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
