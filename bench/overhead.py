@@ -22,7 +22,6 @@ from rich.table import Table
 from nfvbed.compare.placement import MIXED, analyse
 from nfvbed.compare.statistics import Interval, median, median_interval
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.dataplanes.ovs.telemetry import OvsReader
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry.groups import groups_of
 from nfvbed.measure.telemetry.probe import Instruments, Probe
@@ -151,8 +150,7 @@ class Rig:
         host = require_host(self._site, self._deployment, "what tracing costs")
         cores = host.arrangement.switch_cores
         groups = groups_of(self._deployment, threads, cores)
-        control = self._deployment.control.get("unixctl")
-        reader = OvsReader(Path(control), self._duration_s) if control else None
+        reader = self._site.switch_reader(self._deployment, self._duration_s)
         tracer = CoreTracer(host.workspace, {core for g in groups for core in g.cores})
         with contextlib.closing(tracer):
             watched.inside = Probe([(t.pid, t.tid) for t in threads], Instruments(tracer=tracer, switch=reader))

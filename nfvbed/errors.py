@@ -55,6 +55,8 @@ class UnsupportedError(NfvbedError):
     """This host or site cannot do it; a probe found the reason."""
 
     exit_code = 11
+    of_vnf = False
+    """Whether it is a VNF that cannot run here, whatever data plane it would be on."""
 
 
 class PrerequisiteError(NfvbedError):

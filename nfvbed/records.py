@@ -3,11 +3,13 @@
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
+from nfvbed.words import CellLack as CellLack
 from nfvbed.words import CellRole as CellRole
+from nfvbed.words import HopKind as HopKind
 from nfvbed.words import Renewed as Renewed
 from nfvbed.words import ResultKind
 from nfvbed.words import Role as Role
@@ -222,6 +224,7 @@ class CellRecord(Record):
     simulated: bool = False
     status: Status = Status.OK
     reason: str = ""
+    lacks: CellLack | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class RunRecord(Record):
@@ -317,7 +320,8 @@ class VnfHandle(Record):
     shares_core: bool = False
     accelerator: Accelerator = Accelerator.NONE
     threads: tuple[WorkThread, ...] = ()
-    control: dict[str, str] = Field(default_factory=dict)
+    control: dict[str, JsonValue] = Field(default_factory=dict)
+    """What its driver wrote down of it (`state.py`)."""
     versions: dict[str, str] = Field(default_factory=dict)
     steps: tuple[tuple[str, int], ...] = ()
     facts: dict[str, Any] = Field(default_factory=dict)
@@ -337,8 +341,8 @@ class Deployment(Record):
     vnfs: tuple[VnfHandle, ...] = ()
     threads: tuple[WorkThread, ...] = ()
     run_directory: str = ""
-    control: dict[str, str] = Field(default_factory=dict)
-    """Addresses of the management interfaces: sockets, namespaces, interface names."""
+    control: dict[str, JsonValue] = Field(default_factory=dict)
+    """What its data plane wrote down of it (`state.py`): sockets, namespaces, interface names."""
     versions: dict[str, str] = Field(default_factory=dict)
     """Of what is under test; part of the configuration hash."""
     steps: tuple[tuple[str, int], ...] = ()
@@ -349,10 +353,14 @@ class Deployment(Record):
 
 
 class Hop(Record):
-    """Packet counters of one hop (`br0 port p0`), in the order of the path; `vnf`: place of the VNF that it is at."""
+    """Packet counters of one hop (`br0 port p0`), in the order of the path."""
 
     name: str
+    kind: HopKind = HopKind.INSIDE
     vnf: int | None = None
+    """Place of the VNF that it is at."""
+    port: int | None = None
+    """Of a port: 0 towards outside end 0, 1 towards outside end 1."""
     rx_packets: int | None = None
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)

@@ -23,6 +23,26 @@ class Role(StrEnum):
     GENERATOR = "generator"
 
 
+class HopKind(StrEnum):
+    """What counts at a hop."""
+
+    GENERATOR_PORT = "generator-port"
+    """The generator's own end of a link."""
+    SWITCH_PORT = "switch-port"
+    """A port of the switch, to the generator or to a VNF."""
+    VNF_PORT = "vnf-port"
+    """A VNF's own side of a port."""
+    INSIDE = "inside"
+    """Within the switch: a datapath, a bridge, a link between its parts."""
+
+
+class CellLack(StrEnum):
+    """What a cell cannot be measured without, where that says nothing of its variant."""
+
+    VNF = "vnf"
+    """Its VNF cannot run on this host."""
+
+
 class CellRole(StrEnum):
     """What a cell is measured for: a variant under test, or a ceiling that bounds one."""
 

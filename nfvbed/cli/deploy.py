@@ -12,6 +12,7 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.state import shown
 from nfvbed.units import NS_PER_S
 
 
@@ -65,7 +66,7 @@ def _print(deployment: Deployment, stood: bool) -> None:
     click.echo(f"{deployment.variant} ({deployment.topology}{vnfs}) {state}")
     for port in deployment.ports:
         click.echo(f"  port {port.spec} ({port.kind})" + (f" in {port.netns}" if port.netns else ""))
-    for name, address in deployment.control.items():
+    for name, address in shown(deployment.control):
         click.echo(f"  {name}: {address}")
     click.echo(f"  logs and sockets: {deployment.run_directory}")
     if not stood:

@@ -16,6 +16,7 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
+from nfvbed.state import shown
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
 
@@ -103,7 +104,7 @@ def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | No
         shared = ", a core shared with others" if handle.shares_core else ""
         cores = ", ".join(map(str, handle.cores))
         click.echo(f"  {handle.name}: {handle.kind}, {handle.forwarding}{accelerator}; cores {cores}{shared}")
-        for name, address in handle.control.items():
+        for name, address in shown(handle.control):
             click.echo(f"    {name}: {address}")
     steps = dict(deployment.steps)
     if not stood and "onboard.first-frame" in steps:

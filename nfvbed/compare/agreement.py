@@ -3,10 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nfvbed.records import CellRecord, CellRole, Readiness, Record, Status, Support, TrialRecord
-
-VNF_CANNOT_RUN = "the VNF cannot run here:"
-"""How the reason of a cell begins that lacks its VNF, and says nothing of its variant."""
+from nfvbed.records import CellLack, CellRecord, CellRole, Readiness, Record, Status, Support, TrialRecord
 
 
 class Outcome(Record):
@@ -62,7 +59,7 @@ def outcomes_of(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> t
             for trial in trials
         )
         ended = (Status.UNSUPPORTED, Status.FAILED)
-        bad = [c for c in own.values() if c.status in ended and not c.reason.startswith(VNF_CANNOT_RUN)]
+        bad = [c for c in own.values() if c.status in ended and c.lacks is not CellLack.VNF]
         if worked or bad:
             reason = "" if worked else f"{bad[0].id} {bad[0].status.value}: {bad[0].reason}"
             found.append(Outcome(variant=variant, worked=worked, reason=reason))

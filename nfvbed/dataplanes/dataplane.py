@@ -90,7 +90,10 @@ class DataPlane(ABC):
 
     @abstractmethod
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """Read the packet counters along the path from port 0 to port 1; a VNF's port is named `v1a`, `v1b`, ..."""
+        """Read the packet counters along the path from port 0 to port 1.
+
+        A switch's port says which end of the path it is (`vnf`, `port`): by it a VNF's own counters follow.
+        """
 
     def wait_for_vnfs(self, deployment: Deployment) -> None:  # noqa: B027  most ports need no second side
         """Wait until the VNFs, which run now, are joined to their ports: nothing probes a path that is one-way.

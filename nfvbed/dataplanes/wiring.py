@@ -12,13 +12,23 @@ from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
+_FIRST_OF_VNFS = 3
+"""OpenFlow number of the first VNF's port 0."""
 EMULATED_CARDS = ("e1000", "rtl8139")
 """Network cards that QEMU itself emulates, of one queue."""
 
 
 def port_numbers(plan: Layout) -> dict[str, int]:
     """Give the OpenFlow numbers of the ports by name, in the order of the path; 1 and 2 lead outside."""
-    return {end.name: end.port + 1 if end.vnf is None else 3 + 2 * end.vnf + end.port for end in plan.switch_ends}
+    return {
+        end.name: end.port + 1 if end.vnf is None else _FIRST_OF_VNFS + 2 * end.vnf + end.port
+        for end in plan.switch_ends
+    }
+
+
+def end_of(number: int) -> End:
+    """Return the end of the path at which a port is, by its OpenFlow number: what `port_numbers` counted."""
+    return End(None, number - 1) if number < _FIRST_OF_VNFS else End(*divmod(number - _FIRST_OF_VNFS, 2))
 
 
 def vnf_ports(plan: Layout, make: Callable[[End], VnfPort]) -> tuple[tuple[VnfPort, ...], ...]:

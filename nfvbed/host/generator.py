@@ -12,20 +12,12 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.patience import patient
 from nfvbed.records import Deployment, GeneratorPort
 from nfvbed.spec.layout import layout
+from nfvbed.state import PlaneState, VnfState
 from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 
 GENERATOR_ADDRESSES = ("198.18.0.1", "198.19.0.1")
 """The generator's ports' own, as whoever routes sees them (RFC 2544's range); frames from port 0 go to the second."""
-IDLE_PORT = "idle_port"
-"""In a deployment's `control`: what nfvgen opens at an end at which there is nothing for it."""
-DESTINATION_MACS = "destination_macs"
-"""In a VNF's `control`: the addresses that frames into its port 0 and port 1 must have (a router's own), with a comma.
-
-In a deployment's `control`: the destinations of frames from the generator's port 0 and port 1.
-"""
-DESTINATION_MAC_COUNT = "destination_mac_count"
-"""In a deployment's `control`: to how many addresses, one after the other, flows go in turn; without it: one."""
 _MEMORY_MIB = 256
 """Enough for the generator's own buffers; the site's figure is what is set aside, this is what is taken at once."""
 
@@ -85,7 +77,7 @@ class GeneratorStarter:
             start_timeout_s=patient(NfvgenOptions.start_timeout_s),
             yield_when_idle=engine == "dpdk" and self._shares_core(deployment),
             destination_macs=destination_macs(deployment),
-            destination_mac_count=int(deployment.control.get(DESTINATION_MAC_COUNT, "1")),
+            destination_mac_count=PlaneState.of(deployment).destination_mac_count or 1,
         )
         # Its helper threads (DPDK's control threads) go where nfvbed itself is, not onto the switch's core.
         cores = sorted({self.arrangement.generator_core, *self.arrangement.control_cores})
@@ -103,24 +95,23 @@ class GeneratorStarter:
 
 def destination_macs(deployment: Deployment) -> tuple[str, str] | None:
     """Give the destinations of frames from port 0 and port 1 where a switch or a VNF at an end asks for some."""
-    if DESTINATION_MACS in deployment.control:
-        first_mac, last_mac = deployment.control[DESTINATION_MACS].split(",")
+    wanted = PlaneState.of(deployment).destination_macs
+    if wanted:
+        first_mac, last_mac = wanted
         return first_mac, last_mac
     if not deployment.vnfs:
         return None
-    first, last = deployment.vnfs[0].control, deployment.vnfs[-1].control
-    if DESTINATION_MACS not in first or DESTINATION_MACS not in last:
-        return None
-    return first[DESTINATION_MACS].split(",")[0], last[DESTINATION_MACS].split(",")[-1]
+    first, last = (VnfState.of(deployment.vnfs[place]).destination_macs for place in (0, -1))
+    return (first[0], last[-1]) if first and last else None
 
 
 def both_ports(deployment: Deployment) -> tuple[GeneratorPort, GeneratorPort]:
     """Give the generator's two ports: its port 0 at outside end 0 and its port 1 at outside end 1.
 
-    Where one of the ends is a VNF, the generator's port there leads nowhere (`control["idle_port"]`).
+    Where one of the ends is a VNF, the generator's port there leads nowhere (`PlaneState.idle_port`).
 
     Raises:
-        InternalError: both ends are VNFs.
+        InternalError: both ends are VNFs, or the deployment does not say where an idle port leads.
     """
     ends = layout(deployment.topology).outside
     if not ends or len(deployment.ports) != len(ends):
@@ -132,8 +123,10 @@ def both_ports(deployment: Deployment) -> tuple[GeneratorPort, GeneratorPort]:
     if len(ends) == 2:
         first, second = deployment.ports
         return first, second
-    real = deployment.ports[0]
-    idle = real.model_copy(update={"spec": deployment.control[IDLE_PORT]})
+    real, nowhere = deployment.ports[0], PlaneState.of(deployment).idle_port
+    if nowhere is None:
+        raise InternalError("nothing is named for the generator's other port", where=deployment.variant)
+    idle = real.model_copy(update={"spec": nowhere})
     return (real, idle) if ends == (0,) else (idle, real)
 
 

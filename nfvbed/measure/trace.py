@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trial import Measurement
-from nfvbed.records import Deployment, DirectionCounts, Hop, Record
+from nfvbed.records import Deployment, DirectionCounts, Hop, HopKind, Record
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
@@ -278,7 +278,7 @@ def _steps(path: Sequence[Hop]) -> list[Step]:
 
 
 def _is_generators(hop: Hop) -> bool:
-    return hop.name.startswith("generator port")
+    return hop.kind is HopKind.GENERATOR_PORT
 
 
 def _classify(place: int, points: Sequence[TracePoint], steps: Sequence[Step]) -> tuple[Break, str]:
@@ -312,12 +312,12 @@ def _risen(before: Sequence[Hop], after: Sequence[Hop]) -> list[Hop]:
         old = first.get(hop.name, Hop(name=hop.name, rx_packets=0, tx_packets=0))
         drops = {key: value - old.drops.get(key, 0) for key, value in hop.drops.items()}
         risen.append(
-            Hop(
-                name=hop.name,
-                vnf=hop.vnf,
-                rx_packets=_minus(hop.rx_packets, old.rx_packets),
-                tx_packets=_minus(hop.tx_packets, old.tx_packets),
-                drops={key: value for key, value in drops.items() if value},
+            hop.model_copy(
+                update={
+                    "rx_packets": _minus(hop.rx_packets, old.rx_packets),
+                    "tx_packets": _minus(hop.tx_packets, old.tx_packets),
+                    "drops": {key: value for key, value in drops.items() if value},
+                }
             )
         )
     return risen

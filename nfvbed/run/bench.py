@@ -17,10 +17,10 @@ from nfvbed.errors import (
 )
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
-from nfvbed.records import Deployment, Preset, Status
+from nfvbed.records import CellLack, Deployment, Preset, Status
 from nfvbed.run import requests
 from nfvbed.run.kinds.bench import RunContext
-from nfvbed.run.ledger import RunLedger
+from nfvbed.run.ledger import Aside, RunLedger
 from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
 from nfvbed.run.testing import DeploymentLost, Tester
@@ -96,7 +96,9 @@ class Bench:
             return tuple(trial for trial in left if trial.cell not in self._ledger.set_aside)
         except UnsupportedError as error:
             for cell in cells:
-                self._set_aside(self._plan.cell_by_id[cell], variant, str(error))
+                lacks = CellLack.VNF if error.of_vnf else None
+                why = Aside(Status.UNSUPPORTED, str(error), lacks)
+                self._set_aside(self._plan.cell_by_id[cell], variant, why)
         except (*OF_THE_VNF, *OF_THE_VARIANT) as error:
             if not self._is_given_up(error, key):
                 raise
@@ -138,7 +140,7 @@ class Bench:
     def _measure_cell(self, cell: CellPlan, variant: Variant, setup: Setup, trials: Sequence[PlannedTrial]) -> None:
         reason = requests.misfit(cell, setup.info)
         if reason:
-            self._set_aside(cell, variant, reason)
+            self._set_aside(cell, variant, Aside(Status.UNSUPPORTED, reason))
             return
         config = self._ledger.put_blob("variant", described(variant, cell, setup.deployment.versions))
         rig = self._ledger.put_blob("rig", self._site.rig(setup.deployment))
@@ -179,10 +181,10 @@ class Bench:
             return requests.common(self._plan.experiment, cell, partners, self._ledger.trials)
         return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify)
 
-    def _set_aside(self, cell: CellPlan, variant: Variant, reason: str) -> None:
+    def _set_aside(self, cell: CellPlan, variant: Variant, why: Aside) -> None:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))
-        self._ledger.set_cell_aside(cell, config, Status.UNSUPPORTED, reason)
-        self._observer.cell_set_aside(cell.id, reason)
+        self._ledger.set_cell_aside(cell, config, why)
+        self._observer.cell_set_aside(cell.id, why.reason)
 
     def _give_up(self, cell: CellPlan, variant: Variant, error: NfvbedError) -> None:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))

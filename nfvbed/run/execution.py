@@ -9,10 +9,10 @@ from nfvbed.plan.cells import CellPlan, DeploymentKey, Point
 from nfvbed.plan.estimate import shortest
 from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
 from nfvbed.plan.standing import Lack, Standing, standing
-from nfvbed.records import CellRole, Readiness, Status, Support
+from nfvbed.records import CellLack, CellRole, Readiness, Status, Support
 from nfvbed.run.bench import described
 from nfvbed.run.forecast import Forecast
-from nfvbed.run.ledger import RunLedger
+from nfvbed.run.ledger import Aside, RunLedger
 from nfvbed.run.looks import Look
 from nfvbed.run.observer import Observer, RoundEnd
 from nfvbed.run.tools import Tools
@@ -63,7 +63,7 @@ class Execution:
         lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c, _ in whole.skipped if c.variant in unsupported]
         lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c in whole.cells if c.variant in unsupported]
         for cell, status, reason in lost:
-            self._leave_out(cell, status, reason, observer)
+            self._leave_out(cell, Aside(status, reason), observer)
 
     def set_aside_without_vnf(self, site: Site, observer: Observer) -> None:
         """Write the cells whose VNF cannot be started as a file of it is not there; all others are measured."""
@@ -75,12 +75,13 @@ class Execution:
             if cell.deployment not in missing:
                 missing[cell.deployment] = site.missing(cell.topology, choice)
             if missing[cell.deployment]:
-                self._leave_out(cell, Status.UNSUPPORTED, missing[cell.deployment], observer)
+                why = Aside(Status.UNSUPPORTED, missing[cell.deployment], CellLack.VNF)
+                self._leave_out(cell, why, observer)
 
-    def _leave_out(self, cell: CellPlan, status: Status, reason: str, observer: Observer) -> None:
+    def _leave_out(self, cell: CellPlan, why: Aside, observer: Observer) -> None:
         config = self.ledger.put_blob("variant", described(self.variants[cell.variant], cell, {}))
-        self.ledger.set_cell_aside(cell, config, status, reason)
-        observer.cell_set_aside(cell.id, reason)
+        self.ledger.set_cell_aside(cell, config, why)
+        observer.cell_set_aside(cell.id, why.reason)
 
     def goes_on(self) -> bool:
         """Whether there is something left to compare; not where VNFs that failed took the rest of it.

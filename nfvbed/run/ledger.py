@@ -1,7 +1,9 @@
 """Writes what a run does into the store, and knows what was done before."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from uuid6 import uuid7
@@ -12,6 +14,7 @@ from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial, TrialKey
 from nfvbed.plan.standing import DoneTest, DoneTrial
 from nfvbed.records import (
+    CellLack,
     CellRecord,
     Deployment,
     Engine,
@@ -68,6 +71,15 @@ def begin(store: Store, study: Study, runnable: tuple[str, ...], hashes: Mapping
 
 def _detail(key: DeploymentKey) -> dict[str, Any]:
     return {"variant": key.variant, "role": key.role.value, "topology": key.topology, "vnf": key.vnf}
+
+
+@dataclass(frozen=True)
+class Aside:
+    """Why a cell is not measured."""
+
+    status: Status
+    reason: str
+    lacks: CellLack | None = None
 
 
 class RunLedger:
@@ -190,19 +202,19 @@ class RunLedger:
         """Keep a value and give its hash."""
         return self._store.put_blob(kind, value)
 
-    def set_cell_aside(self, cell: CellPlan, config_hash: str, status: Status, reason: str) -> None:
+    def set_cell_aside(self, cell: CellPlan, config_hash: str, why: Aside) -> None:
         """Write that a cell is unsupported or not applicable; once is enough."""
         if cell.id in self._cells:
             if cell.id not in self.set_aside:
-                self._settle(cell.id, status, reason)
+                self._settle(cell.id, why)
             return
         record = self._record(cell, config_hash, NO_RIG)
-        self._add_cell(record.model_copy(update={"status": status, "reason": reason}))
+        self._add_cell(record.model_copy(update=dataclasses.asdict(why)))
 
     def give_up(self, cell: CellPlan, config_hash: str, error: NfvbedError) -> None:
         """Write that a cell failed, and measure it no more; what it has stays."""
         if cell.id in self._cells:
-            self._settle(cell.id, Status.FAILED, str(error))
+            self._settle(cell.id, Aside(Status.FAILED, str(error)))
         else:
             record = self._record(cell, config_hash, NO_RIG)
             self._add_cell(record.model_copy(update={"status": Status.FAILED, "reason": str(error)}))
@@ -287,7 +299,7 @@ class RunLedger:
 
     def fail_cell(self, cell: str, reason: str) -> None:
         """Write that a cell failed; a resumed run may mend it."""
-        self._settle(cell, Status.FAILED, reason)
+        self._settle(cell, Aside(Status.FAILED, reason))
 
     def finish(self, status: Status, reason: str) -> RunRecord:
         """Write that something ended the run, and its reason."""
@@ -343,9 +355,9 @@ class RunLedger:
         self._store.add_cell(record)
         self._cells[record.id] = record
 
-    def _settle(self, cell: str, status: Status, reason: str) -> None:
-        self._store.set_cell_status(self.run.id, cell, status, reason)
-        self._cells[cell] = self._cells[cell].model_copy(update={"status": status, "reason": reason})
+    def _settle(self, cell: str, why: Aside) -> None:
+        self._store.set_cell_status(self.run.id, cell, why.status, why.reason, why.lacks)
+        self._cells[cell] = self._cells[cell].model_copy(update=dataclasses.asdict(why))
 
     def _write_fact(self, round_number: int, step: str, duration_ns: int, detail: dict[str, Any]) -> None:
         self._store.add_fact(

@@ -67,6 +67,7 @@ CELL = Table(
     Column("reason", Text, nullable=False),
     Column("vnf", String(64), nullable=False, server_default=""),
     Column("vnf_resolved", String(64), nullable=False, server_default=""),
+    Column("lacks", String(20)),
 )
 
 TRIAL = Table(

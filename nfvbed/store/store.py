@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, insert, select, text, update
 
 from nfvbed.errors import BusyError, InternalError
-from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
+from nfvbed.records import CellLack, CellRecord, FactRecord, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.signals import signals_held
 from nfvbed.store import queries
@@ -156,10 +156,12 @@ class Store:
             position = connection.execute(select(func.count()).where(CELL.c.run == cell.run)).scalar_one()
             connection.execute(insert(CELL).values(**cell_row(cell, position)))
 
-    def set_cell_status(self, run: str, cell: str, status: Status, reason: str = "") -> None:
+    def set_cell_status(
+        self, run: str, cell: str, status: Status, reason: str = "", lacks: CellLack | None = None
+    ) -> None:
         """Write how a cell ended; only `blocked`, `failed` and `interrupted` can be followed by another status."""
         with self._transaction(f"the status of cell {cell} could not be stored") as connection:
-            _settle(connection, (run, cell), status, reason)
+            _settle(connection, (run, cell), status, reason, lacks)
 
     def add_trial(self, trial: TrialRecord) -> None:
         """Write a trial that ended, with its histograms."""
@@ -258,10 +260,12 @@ def _insert_trial(connection: Connection, trial: TrialRecord) -> None:
         connection.execute(insert(HISTOGRAM), histograms)
 
 
-def _settle(connection: Connection, place: tuple[str, str], status: Status, reason: str) -> None:
+def _settle(
+    connection: Connection, place: tuple[str, str], status: Status, reason: str, lacks: CellLack | None = None
+) -> None:
     run, cell = place
     where = (CELL.c.run == run, CELL.c.id == cell)
-    changed = connection.execute(update(CELL).where(*where).values(status=status.value, reason=reason))
+    changed = connection.execute(update(CELL).where(*where).values(status=status.value, reason=reason, lacks=lacks))
     _expect_one(changed.rowcount, f"cell {cell} of run {run}")
 
 

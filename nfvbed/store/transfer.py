@@ -2,12 +2,13 @@
 
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import ValidationError, field_validator
 
 from nfvbed.errors import ConfigurationError, StoreError
 from nfvbed.records import CellRecord, FactRecord, Record, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.store.canonical import content_hash
+from nfvbed.store.former import named
 from nfvbed.store.store import Store
 
 
@@ -29,6 +30,11 @@ class RunDocument(Record):
     results: tuple[ResultRecord, ...] = ()
     """Of tests beside the MRR; exports of nfvbed before format 3 of the store have none."""
     blobs: dict[str, KeptBlob]
+
+    @field_validator("cells")
+    @classmethod
+    def _name_what_they_lack(cls, cells: tuple[CellRecord, ...]) -> tuple[CellRecord, ...]:
+        return tuple(named(cell) for cell in cells)
 
 
 def export_run(store: Store, run: RunRecord) -> RunDocument:

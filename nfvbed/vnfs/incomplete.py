@@ -10,18 +10,17 @@ from nfvbed.host import links
 from nfvbed.host.namespaces import inside
 from nfvbed.records import Deployment, PortKind, VnfHandle, VnfPort
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.state import PlaneState
 
 RAW = ("io", "mac", "macswap", "5tswap", "xdp", "raw")
 """Ways of forwarding that see a frame's bytes alone; a kernel's bridge or router passes the note on."""
-_NAMESPACES = ("switch_netns", "generator_netns")
-"""In a deployment's `control`: where the other ends of the VNFs' links are."""
 
 
 def leave_checksums_out(deployment: Deployment, handles: Iterable[VnfHandle], choice: VnfChoice) -> bool:
     """Tell whether the kernel leaves checksums to a link that leads to a raw-Ethernet VNF.
 
     Args:
-        deployment: the data plane; its `control` names the namespaces.
+        deployment: the data plane.
         handles: the VNFs that run.
         choice: what they are.
     """
@@ -39,7 +38,8 @@ def _is_incomplete(deployment: Deployment, port: VnfPort) -> bool:
     if port.kind is not PortKind.VETH:
         return False
     pair = inside(port.netns, lambda: links.veth_pair(port.address))
-    spaces = dict.fromkeys(deployment.control[key] for key in _NAMESPACES if key in deployment.control)
+    state = PlaneState.of(deployment)
+    spaces = dict.fromkeys(netns for netns in (state.switch_netns, state.generator_netns) if netns is not None)
     return pair is not None and any(_end_leaves_out(netns, pair) for netns in spaces)
 
 

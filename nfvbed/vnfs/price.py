@@ -11,6 +11,7 @@ from nfvbed.errors import OnboardError
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
 from nfvbed.records import Deployment, PortKind, Record
+from nfvbed.state import PlaneState
 from nfvbed.traffic.sockets import iperf3, sockettools
 from nfvbed.traffic.sockets.figures import THROUGHPUT
 from nfvbed.vnfs.sockets.hosts import Surroundings
@@ -57,7 +58,7 @@ class OffloadPricer:
             )
         self._deployment = deployment
         self._around = around
-        switch = deployment.control["switch_netns"]
+        switch = PlaneState.of(deployment).switch_netns or ""
         # Those that `offloads: false` is about: the VNF's own, and the switch's that lead to it.
         self._of_vnfs: list[Ports] = [(port.address, port.netns or "") for port in inner]
         self._of_vnfs += [(port.name, switch) for port in inner]

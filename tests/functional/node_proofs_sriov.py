@@ -11,7 +11,7 @@ from pathlib import Path
 from disturbed import retried, send_enough
 from pyroute2 import IPRoute
 
-from nfvbed.dataplanes.sriov.functions import from_control
+from nfvbed.dataplanes.sriov.functions import FunctionState
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
 from nfvbed.host.nics.pf import discover
 from nfvbed.records import QualityWarning, Readiness
@@ -74,7 +74,7 @@ def pass_frames(site, variant, topology, send, use=None):
         assert [sum(r.directions[number].received for r in results) for number in (0, 1)] == sent, results
         (pf,) = discover()
         shown = NetlinkVfLink(pf.ports[0].name).read()
-        records = from_control(deployment.control["functions"])
+        records = FunctionState.of(deployment).by_name
         for record in records.values():
             assert shown[record.index] == record.laid_down, (shown, record)
         hops = {

@@ -68,7 +68,7 @@ def captured(opened):
 
 def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_103000_rules(lab):
     deployment = lab.deploy(PROJECT.load_variant("ovs-overlay-geneve"), "p2p")
-    hosts = watch.views(deployment.control)
+    hosts = watch.OverlayState.of(deployment).hosts
     assert [host.rules for host in hosts] == [103_000, 103_000]
     assert {"deploy.h1.rules", "deploy.h2.rules"} <= {step for step, _ in deployment.steps}
     control = set(lab.host_view(deployment).arrangement.control_cores)
@@ -107,7 +107,7 @@ def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_103000_rules(
 
 def test_frames_on_the_wire_are_vxlan_and_fifty_bytes_longer(lab):
     deployment = lab.deploy(variant("ovs-overlay-vxlan", underlay="veth", conntrack=False, rules=200), "p2p")
-    first, _ = watch.views(deployment.control)
+    first, _ = watch.OverlayState.of(deployment).hosts
     opened = capture(first.netns)
     try:
         sent = send(lab, deployment)
@@ -139,7 +139,7 @@ def test_vnf_to_vnf_within_a_host_and_between_hosts(lab, name):
     finally:
         generator.close()
     assert result.directions[0].received > 0
-    hosts = watch.views(deployment.control)
+    hosts = watch.OverlayState.of(deployment).hosts
     assert len(hosts) == (1 if name == "ovs-overlay-local" else 2)
     assert all(watch.connections(host) for host in hosts)
     assert any("tnl_push" in line for line in watch.datapath_flows(hosts[0])) == (len(hosts) == 2)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.lagopus import process
@@ -15,19 +16,41 @@ from nfvbed.dataplanes.ports.veth_switch import VethSwitch, plan_of, unsupported
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import DeployError, NfvbedError
-from nfvbed.host.generator import IDLE_PORT
 from nfvbed.host.liveframes import try_live_frames
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, Readiness, Separable, Support, SwitchCounters, WorkThread
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    Deployment,
+    Hop,
+    HopKind,
+    Readiness,
+    Separable,
+    Support,
+    SwitchCounters,
+    WorkThread,
+)
 from nfvbed.spec.layout import Layout, layout
 from nfvbed.spec.variant import Variant, options_of
+from nfvbed.state import NESTED, PlaneState, State
 
 RESET = "lagopus killed (SIGKILL), started again on its configuration"
-SWITCH = "lagopus"
-"""In a deployment's control: what it was started with."""
 _PIPELINE = ("main_loop_io", "worker_", "ioworker_")
+
+
+class LagopusState(State):
+    """What is written down of a Lagopus, with either kind of ports."""
+
+    lagopus: Annotated[LagopusSpec, NESTED]
+    """What it was started with."""
+
+
+class SocketState(PlaneState, LagopusState):
+    """With sockets."""
+
+    netns: str
+    """Path of the network namespace that it runs in."""
 
 
 class LagopusRaw(VethSwitch):
@@ -50,7 +73,7 @@ class LagopusRaw(VethSwitch):
             return unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
         return Support(variant=variant.name, readiness=Readiness.READY)
 
-    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
+    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Write its configuration and start it; its rules are in when this returns."""
         numbers = port_numbers(request.layout)
         interfaces = {numbers[end.name]: raw_socket(plan.port(end)) for end in plan.ends}
@@ -59,7 +82,7 @@ class LagopusRaw(VethSwitch):
         configuration_file(request.workspace.directory).write_text(text)
         spec = LagopusSpec(netns=spaces.switch, cores=request.arrangement.switch_cores, flows=2 * len(cables))
         Lagopus(request.workspace, spec).start()
-        return {SWITCH: spec.model_dump_json()}
+        return LagopusState(lagopus=spec)
 
     def check(self, deployment: Deployment) -> None:
         """Check that its process lives."""
@@ -99,8 +122,7 @@ class LagopusRaw(VethSwitch):
 
     def lagopus(self, deployment: Deployment) -> Lagopus:
         """Give the Lagopus of a deployment, also one that another nfvbed made."""
-        spec = LagopusSpec.model_validate_json(deployment.control[SWITCH])
-        return Lagopus(self.workspace(deployment), spec)
+        return Lagopus(self.workspace(deployment), LagopusState.of(deployment).lagopus)
 
 
 def rules_of(plan: Layout) -> tuple[tuple[int, int], ...]:
@@ -147,7 +169,7 @@ class LagopusDpdk(DataPlane):
         with steps.timed("deploy.switch"):
             lagopus.start()
         self._workspaces[workspace.id] = workspace
-        control = {SWITCH: spec.model_dump_json(), "netns": netns}
+        idle = vhost_user.IDLE if len(plan.outside) == 1 else None
         return Deployment(
             id=workspace.id,
             variant=request.variant.name,
@@ -160,7 +182,7 @@ class LagopusDpdk(DataPlane):
             ),
             threads=self._polling(lagopus),
             run_directory=str(workspace.directory),
-            control=control | ({IDLE_PORT: vhost_user.IDLE} if len(plan.outside) == 1 else {}),
+            control=SocketState(lagopus=spec, netns=netns, idle_port=idle).as_control(),
             versions={"lagopus": process.version()},
             steps=steps.done,
         )
@@ -178,9 +200,13 @@ class LagopusDpdk(DataPlane):
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """Its ports, in the order of the path."""
+        ends = {end.name: end for end in layout(deployment.topology).switch_ends}
         return tuple(
             Hop(
                 name=f"lagopus port {name}",
+                kind=HopKind.SWITCH_PORT,
+                vnf=ends[name].vnf,
+                port=ends[name].port,
                 rx_packets=counts["rx_packets"],
                 tx_packets=counts["tx_packets"],
                 drops={key: counts[key] for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")},
@@ -219,8 +245,7 @@ class LagopusDpdk(DataPlane):
     def _lagopus(self, deployment: Deployment) -> Lagopus:
         if deployment.id not in self._workspaces:
             self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
-        spec = LagopusSpec.model_validate_json(deployment.control[SWITCH])
-        return Lagopus(self._workspaces[deployment.id], spec)
+        return Lagopus(self._workspaces[deployment.id], LagopusState.of(deployment).lagopus)
 
 
 def eal_arguments(cores: tuple[int, ...], memory_mib: int, hugepages: Path, prefix: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import os
 import platform
 from pathlib import Path
+from typing import Annotated
 
 from pyroute2.netlink.exceptions import NetlinkError
 
@@ -14,7 +15,8 @@ from nfvbed.dataplanes.ports import kernel_links, veth
 from nfvbed.dataplanes.ports import shares as bridge_shares
 from nfvbed.dataplanes.ports.guest_cards import vhost_of
 from nfvbed.dataplanes.ports.kernel_cores import place
-from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
@@ -22,7 +24,6 @@ from nfvbed.dataplanes.wiring import EMULATED_CARDS, queues_of, require_vnf
 from nfvbed.errors import SwitchDiedError, UnsupportedError
 from nfvbed.host import coredistance, links, napi
 from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
 from nfvbed.host.liveframes import try_live_frames
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
@@ -31,6 +32,7 @@ from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
     Hop,
+    HopKind,
     Readiness,
     Role,
     Support,
@@ -40,12 +42,22 @@ from nfvbed.records import (
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.state import NESTED, Words
 
 BRIDGE = "br0"
 RESET = "bridge deleted and recreated, its links stay"
 _AGEING_CENTISECONDS = 30_000
 _NETFILTER_SETTINGS = Path("/proc/sys/net/bridge")
 NS_PER_S = 1_000_000_000
+
+
+class BridgeState(LinkState):
+    """What is written down of a bridge."""
+
+    bridge: Words
+    """Names of the bridges; one, where there are no VNFs."""
+    options: Annotated[LinuxBridgeOptions, NESTED]
+    switch_core: int
 
 
 class LinuxBridge(DataPlane):
@@ -117,7 +129,7 @@ class LinuxBridge(DataPlane):
             vnf_ports=kernel_links.ports_of_vnfs(plan, spaces, _guest_side(options)),
             threads=threads,
             run_directory=str(request.workspace.directory),
-            control=_control(plan, spaces, options, arrangement),
+            control=_state(plan, spaces, options, arrangement).as_control(),
             versions={"linux": platform.release()},
             steps=steps.done,
         )
@@ -134,12 +146,13 @@ class LinuxBridge(DataPlane):
         options = options_of(variant, LinuxBridgeOptions)
         if not options.learning:
             raise TableNotApplicable("this bridge does not learn (learning: false): it floods every frame")
-        return BridgeLearning(deployment.control["switch_netns"], deployment.control["bridge"], options.fdb_max_learned)
+        state = BridgeState.of(deployment)
+        return BridgeLearning(state.switch_netns, state.bridge[0], options.fdb_max_learned)
 
     def verify(self, deployment: Deployment) -> None:
         """Check that bridges and links are there and up, and that their threads live."""
         plan = _plan_of(deployment)
-        found = veth.read(deployment.control["switch_netns"], (*plan.bridges, *plan.ports))
+        found = veth.read(BridgeState.of(deployment).switch_netns, (*plan.bridges, *plan.ports))
         down = [name for name in plan.always_up if not found[name].up]
         if down:
             raise SwitchDiedError("links of the bridge are down", where=str(down), fix="see who set them down")
@@ -150,19 +163,19 @@ class LinuxBridge(DataPlane):
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that the bridges' ports received, and the cycles of their NAPI threads."""
-        plan = _plan_of(deployment)
-        found = veth.read(deployment.control["switch_netns"], plan.ports)
+        plan, state = _plan_of(deployment), BridgeState.of(deployment)
+        found = veth.read(state.switch_netns, plan.ports)
         packets = sum(counted.rx_packets for counted in found.values())
         raw = {name: counted.model_dump() for name, counted in found.items()}
         times = [napi.run_time_ns(t.tid) for t in deployment.threads if t.role is Role.SWITCH]
         if plan.taps or not times or None in times:
             work = "a guest's writes to its tap" if plan.taps else "the sender's softirq"
-            source = f"the bridge's work is part of {work} ({deployment.control['core_use']})"
+            source = f"the bridge's work is part of {work} ({state.core_use})"
             return SwitchCounters(packets=packets, busy_cycles=NOT_SEPARABLE, source=source, raw=raw)
         busy_ns = sum(t for t in times if t is not None)
         return SwitchCounters(
             packets=packets,
-            busy_cycles=busy_ns * int(deployment.control["tsc_hz"]) // NS_PER_S,
+            busy_cycles=busy_ns * state.tsc_hz // NS_PER_S,
             source="scheduler run time of NAPI threads x TSC",
             raw=raw | {"napi_run_time_ns": busy_ns},
         )
@@ -170,30 +183,29 @@ class LinuxBridge(DataPlane):
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """g0, s0, br0, s1, g1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
         plan = _plan_of(deployment)
-        within = veth.read(deployment.control["switch_netns"], (*plan.ports, *plan.bridges))
-        outside: dict[str, Hop] = {}
+        within = veth.read(BridgeState.of(deployment).switch_netns, (*plan.ports, *plan.bridges))
+        outer: dict[int, Hop] = {}
         if plan.outside:
-            found = veth.read(deployment.control["generator_netns"], plan.generator_links)
-            outside = {
-                f"s{name[1:]}": veth.hop(f"generator port {name[1:]} ({name})", counted)
-                for name, counted in found.items()
+            found = veth.read(BridgeState.of(deployment).generator_space(), plan.generator_links)
+            outer = {
+                end.port: veth.generator_hop(plan.peer(end), end.port, found[plan.peer(end)]) for end in plan.outside
             }
         path: list[Hop] = []
-        for kind, name, bridge in kernel_links.walk(plan):
-            if kind == "bridge":
+        for end, name, bridge in kernel_links.walk(plan):
+            if end is None:
                 # A bridge counts as its own only what is for the host itself: what it forwards shows at its ports.
                 drops = {"rx_dropped": within[name].rx_dropped, "tx_dropped": within[name].tx_dropped}
                 path.append(Hop(name=name, drops=drops))
                 continue
-            path.append(veth.hop(f"{bridge} port {name}", within[name]))
-            if name in outside:
-                path.insert(len(path) - (name == "s0"), outside[name])
+            path.append(veth.hop(f"{bridge} port {name}", within[name], HopKind.SWITCH_PORT, end))
+            if end.vnf is None:
+                path.insert(len(path) - (end.port == 0), outer[end.port])
         return tuple(path)
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Remove the bridges and make them anew; the links that were their ports stay, as do their threads."""
-        plan, netns = _plan_of(deployment), deployment.control["switch_netns"]
-        options = LinuxBridgeOptions.model_validate_json(deployment.control["options"])
+        plan, state = _plan_of(deployment), BridgeState.of(deployment)
+        netns, options = state.switch_netns, state.options
         steps = Steps()
         with steps.timed("reset.remove"):
             inside(netns, lambda: links.remove(plan.bridges))
@@ -255,24 +267,19 @@ def _check_limit(bridge: str, options: LinuxBridgeOptions) -> None:
         )
 
 
-def _control(
+def _state(
     plan: BridgePlan, spaces: BridgeSpaces, options: LinuxBridgeOptions, arrangement: Arrangement
-) -> dict[str, str]:
+) -> BridgeState:
     cores = (arrangement.switch_cores[0], arrangement.generator_core)
-    control = {
-        "switch_netns": spaces.switch,
-        "bridge": ",".join(plan.bridges),
-        "core_use": options.core_use,
-        "options": options.model_dump_json(),
-        "switch_core": str(cores[0]),
-        "tsc_hz": str(coredistance.measure(cores).tsc_hz),
-    }
-    if spaces.generator is not None:
-        control["generator_netns"] = spaces.generator
-    macs = bridge_shares.first_macs(plan.layout)
-    if macs is not None:
-        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
-    return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})
+    return BridgeState(
+        switch_netns=spaces.switch,
+        bridge=tuple(plan.bridges),
+        core_use=options.core_use,
+        options=options,
+        switch_core=cores[0],
+        tsc_hz=coredistance.measure(cores).tsc_hz,
+        **outside(plan, spaces),
+    )
 
 
 def _unsupported(variant: Variant, reason: str, fix: str) -> Support:

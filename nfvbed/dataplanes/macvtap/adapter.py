@@ -1,6 +1,7 @@
 """macvtap: the kernel's devices on lower links, which switch by destination address without a bridge."""
 
 import platform
+from typing import Annotated
 
 from pyroute2.netlink.exceptions import NetlinkError
 
@@ -16,7 +17,6 @@ from nfvbed.dataplanes.wiring import queues_of, require_vnf
 from nfvbed.errors import DeployError, InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.host import links, macvlans, napi
 from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS
 from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import inside
 from nfvbed.host.qemu.vhost import VHOST_FIX, vhost_net_reason
@@ -26,6 +26,7 @@ from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
     Hop,
+    HopKind,
     Readiness,
     Role,
     Support,
@@ -34,11 +35,21 @@ from nfvbed.records import (
     VnfPort,
     WorkThread,
 )
-from nfvbed.spec.layout import layout
+from nfvbed.spec.layout import End, layout
 from nfvbed.spec.variant import Variant, options_of
+from nfvbed.state import NESTED, PlaneState
 
-_TAPS = "taps"
-"""In a deployment's control: whether the VNFs' devices are macvtaps, which virtual machines open."""
+
+class MacvtapState(PlaneState):
+    """What is written down of it."""
+
+    switch_netns: str
+    generator_netns: str
+    core_use: str
+    mode: str
+    options: Annotated[MacvtapOptions, NESTED]
+    taps: bool
+    """Whether the VNFs' devices are macvtaps, which virtual machines open."""
 
 
 class Macvtap(DataPlane):
@@ -90,14 +101,14 @@ class Macvtap(DataPlane):
             vnf_ports=macvtap_ports.ports_of_vnfs(plan, spaces),
             threads=threads,
             run_directory=str(request.workspace.directory),
-            control=_control(plan, spaces),
+            control=_state(plan, spaces).as_control(),
             versions={"linux": platform.release()},
             steps=steps.done,
         )
 
     def verify(self, deployment: Deployment) -> None:
         """Check that links and devices are there and up, and that their threads live."""
-        plan, netns = _plan_of(deployment), deployment.control["switch_netns"]
+        plan, netns = _plan_of(deployment), MacvtapState.of(deployment).switch_netns
         found = veth.read(netns, (*plan.lowers, *plan.relays)) | _devices(deployment)
         down = sorted(name for name, counted in found.items() if not counted.up)
         if down:
@@ -109,34 +120,34 @@ class Macvtap(DataPlane):
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that came from outside and from VNFs; who switched them cannot be told from those who sent them."""
-        netns = deployment.control["switch_netns"]
-        outer = veth.read(netns, tuple(f"s{port}" for port in layout(deployment.topology).outside))
+        state = MacvtapState.of(deployment)
+        outer = veth.read(state.switch_netns, tuple(f"s{port}" for port in layout(deployment.topology).outside))
         inner = _devices(deployment)
         packets = sum(counted.rx_packets for counted in outer.values())
         packets += sum(counted.tx_packets for counted in inner.values())
         return SwitchCounters(
             packets=packets,
             busy_cycles=NOT_SEPARABLE,
-            source=f"what VNFs send is switched in their own system calls ({deployment.control['core_use']})",
+            source=f"what VNFs send is switched in their own system calls ({state.core_use})",
             raw={name: counted.model_dump() for name, counted in (outer | inner).items()},
         )
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """g0, s0, the VNFs' devices in the order of the path, s1, g1; each as the switch sees it."""
-        plan, control = _plan_of(deployment), deployment.control
-        within = veth.read(control["switch_netns"], (*plan.lowers, *plan.relays))
-        outside = veth.read(control["generator_netns"], plan.generator_links)
+        plan, state = _plan_of(deployment), MacvtapState.of(deployment)
+        within = veth.read(state.switch_netns, (*plan.lowers, *plan.relays))
+        outside = veth.read(state.generator_netns, plan.generator_links)
         devices = _devices(deployment)
         path: list[Hop] = []
         for end in plan.ends:
-            path.append(_device_hop(end.name, plan.lower(end), devices[plan.device(end)]))
+            path.append(_device_hop(end, plan.lower(end), devices[plan.device(end)]))
             # A link between VNFs is inside: what it lost is shown, its counts are those of the devices.
             names = plan.behind(end)
             path += [_inside(name, within[name]) for name in names]
         first, last = (
             (
-                veth.hop(f"generator port {number} ({link})", outside[link]),
-                veth.hop(f"link s{number}", within[f"s{number}"]),
+                veth.generator_hop(link, number, outside[link]),
+                veth.hop(f"link s{number}", within[f"s{number}"], HopKind.SWITCH_PORT, End(None, number)),
             )
             for number, link in enumerate(plan.generator_links)
         )
@@ -157,8 +168,8 @@ def _plan(request: DeployRequest, options: MacvtapOptions) -> MacvtapPlan:
 
 
 def _plan_of(deployment: Deployment) -> MacvtapPlan:
-    options = MacvtapOptions.model_validate_json(deployment.control["options"])
-    return MacvtapPlan(layout(deployment.topology), options, deployment.control[_TAPS] == "yes")
+    state = MacvtapState.of(deployment)
+    return MacvtapPlan(layout(deployment.topology), state.options, state.taps)
 
 
 def _try(options: MacvtapOptions, workspace: Workspace) -> None:
@@ -212,10 +223,13 @@ def _space_of(port: VnfPort) -> str:
     return port.netns
 
 
-def _device_hop(name: str, lower: str, counted: links.LinkCounters) -> Hop:
+def _device_hop(end: End, lower: str, counted: links.LinkCounters) -> Hop:
     """A VNF's device, as a switch's port: what the VNF sends is received here."""
     return Hop(
-        name=f"{lower} port {name}",
+        name=f"{lower} port {end.name}",
+        kind=HopKind.SWITCH_PORT,
+        vnf=end.vnf,
+        port=end.port,
         rx_packets=counted.tx_packets,
         tx_packets=counted.rx_packets,
         drops={"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped},
@@ -226,19 +240,18 @@ def _inside(name: str, counted: links.LinkCounters) -> Hop:
     return Hop(name=f"link {name}", drops={"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped})
 
 
-def _control(plan: MacvtapPlan, spaces: MacvtapSpaces) -> dict[str, str]:
-    control = {
-        "switch_netns": spaces.switch,
-        "generator_netns": spaces.generator,
-        "core_use": plan.options.core_use,
-        "mode": plan.options.mode,
-        "options": plan.options.model_dump_json(),
-        _TAPS: "yes" if plan.taps else "no",
-    }
+def _state(plan: MacvtapPlan, spaces: MacvtapSpaces) -> MacvtapState:
     macs = plan.first_macs()
-    if macs is not None:
-        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
-    return control
+    return MacvtapState(
+        switch_netns=spaces.switch,
+        generator_netns=spaces.generator,
+        core_use=plan.options.core_use,
+        mode=plan.options.mode,
+        options=plan.options,
+        taps=plan.taps,
+        destination_macs=macs,
+        destination_mac_count=None if macs is None else plan.layout.ways,
+    )
 
 
 def _unsupported(variant: Variant, reason: str, fix: str) -> Support:

@@ -6,6 +6,7 @@ from pathlib import Path
 from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import Rule, UdpSource
+from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.steering.path import path_rules, steering_path
 from nfvbed.dataplanes.tables import Filling, ForwardingTable, TableNotApplicable, share_out
 from nfvbed.errors import DeployError, UnsupportedError
@@ -37,11 +38,11 @@ class OvsEntries(ForwardingTable):
     notes = ("entries match in_port, IPv4 source address and UDP source port exactly, in one table",)
 
     def __init__(self, deployment: Deployment) -> None:
-        control = deployment.control
-        self._management = Path(control["openflow"])
-        self._unixctl = Path(control["unixctl"])
+        state = OvsState.of(deployment)
+        self._management = Path(state.openflow)
+        self._unixctl = Path(state.unixctl)
         self._rules = path_rules(steering_path(layout(deployment.topology)))
-        check_steering(control["steering"], self._rules)
+        check_steering(state.steering, self._rules)
         outputs = {rule.in_port: rule.output for rule in self._rules}
         self._outputs = [(port, outputs[port]) for port in OUTSIDE_PORTS if port in outputs]
 

@@ -7,6 +7,7 @@ from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
+from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.tables import LearningTable
 from nfvbed.errors import DeployError
 from nfvbed.host import links
@@ -25,16 +26,16 @@ class OvsLearning(LearningTable):
     A vhost-user port without a peer would not do, as frames are flooded only to ports with a carrier.
 
     Args:
-        control: the deployment's addresses.
+        state: of the switch.
     """
 
-    def __init__(self, control: dict[str, str]) -> None:
-        self._control = control
-        self._bridge = control["bridge"]
+    def __init__(self, state: OvsState) -> None:
+        self._state = state
+        self._bridge = state.bridge
         with self._database() as database:
             database.remove_port(self._bridge, MONITOR)
             database.add_port(self._bridge, PortRequest(MONITOR, "internal", MONITOR_NUMBER))
-        inside(control["netns"], _listen)
+        inside(state.netns, _listen)
         self.limit = self._in_table()[1]
 
     def forget(self) -> None:
@@ -48,7 +49,7 @@ class OvsLearning(LearningTable):
 
     def flooded(self) -> int:
         """Frames that the bridge sent, or wanted to send, to the monitoring port."""
-        with BridgeController(Path(self._control["openflow"])) as connection:
+        with BridgeController(Path(self._state.openflow)) as connection:
             port = connection.ports()[MONITOR_NUMBER]
         return (port.tx_packets or 0) + (port.tx_dropped or 0)
 
@@ -66,10 +67,10 @@ class OvsLearning(LearningTable):
         return int(found[1]), int(found[2])
 
     def _command(self, name: str, *arguments: str) -> str:
-        return unixctl.command(Path(self._control["unixctl"]), name, *arguments)
+        return unixctl.command(Path(self._state.unixctl), name, *arguments)
 
     def _database(self) -> SwitchDatabase:
-        return SwitchDatabase(Path(self._control["database"]), locate())
+        return SwitchDatabase(Path(self._state.database), locate())
 
 
 def _listen() -> None:

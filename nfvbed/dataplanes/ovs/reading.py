@@ -3,12 +3,16 @@
 import dataclasses
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.dataplanes.ovs import pmd, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
-from nfvbed.records import Hop, Role, SwitchCounters, WorkThread
+from nfvbed.dataplanes.ovs.state import OvsState
+from nfvbed.dataplanes.wiring import end_of
+from nfvbed.records import Hop, HopKind, Role, SwitchCounters, WorkThread
+from nfvbed.spec.layout import End
 
 _VERSION = re.compile(r"\d+\.\d+[.\d]*")
 _PMD_NAME = re.compile(r"^pmd-c(?P<core>\d+)/")
@@ -23,16 +27,32 @@ DATAPATH_DROPS = (
 """Coverage counters of frames that the datapath dropped; the first one: by a rule, or for want of one."""
 
 
-def counters(control: Mapping[str, str], ports: Mapping[str, int]) -> SwitchCounters:
+@dataclass(frozen=True)
+class BridgeView:
+    """Where a bridge is looked into."""
+
+    name: str
+    unixctl: Path
+    """Control socket of its ovs-vswitchd."""
+    openflow: Path
+    """Management socket."""
+
+    @classmethod
+    def of(cls, state: OvsState) -> "BridgeView":
+        """Return the view of a deployment's bridge."""
+        return cls(state.bridge, Path(state.unixctl), Path(state.openflow))
+
+
+def counters(view: BridgeView, ports: Mapping[str, int]) -> SwitchCounters:
     """Read the counters of the ports and of the PMD threads.
 
     Args:
-        control: the deployment's management sockets (`unixctl`, `openflow`).
+        view: of the bridge.
         ports: names and OpenFlow numbers of the measured ports.
     """
-    with BridgeController(Path(control["openflow"])) as bridge:
+    with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
-    threads = pmd.parse_statistics(unixctl.command(Path(control["unixctl"]), "dpif-netdev/pmd-stats-show"))
+    threads = pmd.parse_statistics(unixctl.command(view.unixctl, "dpif-netdev/pmd-stats-show"))
     return SwitchCounters(
         packets=sum(counted[number].rx_packets or 0 for number in ports.values()),
         busy_cycles=sum(thread.busy_cycles for thread in threads),
@@ -51,21 +71,22 @@ def version(control_socket: Path) -> str:
     return match.group() if match else text.strip()
 
 
-def hops(control: Mapping[str, str], ports: Mapping[str, int]) -> tuple[Hop, ...]:
+def hops(view: BridgeView, ports: Mapping[str, int]) -> tuple[Hop, ...]:
     """Read the counters along the path: the first port, the datapath, the other ports.
 
     Args:
-        control: the deployment's management sockets (`unixctl`, `openflow`) and `bridge`.
+        view: of the bridge.
         ports: names and OpenFlow numbers, in the order of the path.
     """
-    socket = Path(control["unixctl"])
-    with BridgeController(Path(control["openflow"])) as bridge:
+    with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
-    threads = pmd.parse_statistics(unixctl.command(socket, "dpif-netdev/pmd-stats-show"))
-    drops = {name: int(unixctl.command(socket, "coverage/read-counter", name)) for name in DATAPATH_DROPS}
+    threads = pmd.parse_statistics(unixctl.command(view.unixctl, "dpif-netdev/pmd-stats-show"))
+    drops = {name: int(unixctl.command(view.unixctl, "coverage/read-counter", name)) for name in DATAPATH_DROPS}
     drops["failed_upcalls"] = sum(thread.failed_upcalls for thread in threads)
-    first, *others = (port_hop(f"{control['bridge']} port {name}", counted[number]) for name, number in ports.items())
-    return first, Hop(name=f"{control['bridge']} datapath", drops=drops), *others
+    first, *others = (
+        port_hop(f"{view.name} port {name}", counted[number], end_of(number)) for name, number in ports.items()
+    )
+    return first, Hop(name=f"{view.name} datapath", drops=drops), *others
 
 
 def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
@@ -84,10 +105,18 @@ def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
     return tuple(sorted(found, key=lambda thread: (thread.core, thread.tid)))
 
 
-def port_hop(name: str, port: PortCounters) -> Hop:
-    """Put one port's counters into a hop."""
-    # A port without a peer has no counters yet, and has moved nothing.
-    return Hop(name=name, rx_packets=port.rx_packets or 0, tx_packets=port.tx_packets or 0, drops=_drops(port))
+def port_hop(name: str, port: PortCounters, end: End | None = None) -> Hop:
+    """Put one port's counters into a hop; one at no end of the path is within the switch."""
+    return Hop(
+        name=name,
+        kind=HopKind.INSIDE if end is None else HopKind.SWITCH_PORT,
+        vnf=None if end is None else end.vnf,
+        port=None if end is None else end.port,
+        # A port without a peer has no counters yet, and has moved nothing.
+        rx_packets=port.rx_packets or 0,
+        tx_packets=port.tx_packets or 0,
+        drops=_drops(port),
+    )
 
 
 def _drops(port: PortCounters) -> dict[str, int]:

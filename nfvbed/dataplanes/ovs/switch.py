@@ -13,6 +13,8 @@ from nfvbed.dataplanes.ovs.entries import OvsEntries
 from nfvbed.dataplanes.ovs.fdb import OvsLearning
 from nfvbed.dataplanes.ovs.instance import SWITCH, OvsInstance
 from nfvbed.dataplanes.ovs.options import OvsOptions
+from nfvbed.dataplanes.ovs.reading import BridgeView
+from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.steering.catalogue import steering
 from nfvbed.dataplanes.ovs.steering.path import steering_path
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering, wait_for_forwarding
@@ -28,6 +30,7 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, QualityWarning, Role, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
+from nfvbed.state import PlaneState, State
 
 BRIDGE = "br0"
 VNF_PORT_MIB = 64
@@ -51,8 +54,8 @@ class StartedSwitch:
     """Where ovs-vswitchd's own threads may run."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Beside Open vSwitch's own."""
-    control: Mapping[str, str] = field(default_factory=dict)
-    """What else is to be known of it."""
+    state: State = field(default_factory=PlaneState)
+    """What else is to be written down of it."""
     doubts: tuple[QualityWarning, ...] = ()
     """About every trial on it."""
 
@@ -93,7 +96,7 @@ class OvsSwitch(DataPlane):
             vnf_ports=started.vnf_ports,
             threads=started.threads,
             run_directory=str(workspace.directory),
-            control=_control(request, options, started),
+            control=_state(request, options, started).as_control() | started.state.as_control(),
             versions={"openvswitch": reading.version(started.instance.control_socket), **started.versions},
             doubts=started.doubts,
         )
@@ -103,7 +106,7 @@ class OvsSwitch(DataPlane):
     def _join(self, request: DeployRequest, deployment: Deployment, steps: Steps) -> None:
         """Bring the cables into the bridge."""
         bridge = self._bridge(deployment)
-        kind = deployment.control["steering"]
+        kind = OvsState.of(deployment).steering
         if kind == NORMAL:
             with steps.timed("deploy.rules"), BridgeController(bridge.management) as connection:
                 connection.add_rules([openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)])
@@ -119,12 +122,12 @@ class OvsSwitch(DataPlane):
         """What the action NORMAL learns."""
         if options_of(variant, OvsOptions).flows != NORMAL:
             raise TableNotApplicable("static rules forward from port to port, whatever the addresses (flows: normal)")
-        return OvsLearning(deployment.control)
+        return OvsLearning(OvsState.of(deployment))
 
     def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
         """Its poll-mode threads and their receive queues; None where none polls."""
         polls = any(thread.polling for thread in deployment.threads if thread.role is Role.SWITCH)
-        return OvsReader(Path(deployment.control["unixctl"]), duration_s) if polls else None
+        return OvsReader(Path(OvsState.of(deployment).unixctl), duration_s) if polls else None
 
     def verify(self, deployment: Deployment) -> None:
         """Check that ovs-vswitchd lives, and what writes its rules."""
@@ -140,7 +143,7 @@ class OvsSwitch(DataPlane):
         up to date every half second, and to wait for that twice a trial took longer than the trials.
         """
         try:
-            return reading.counters(deployment.control, port_numbers(layout(deployment.topology)))
+            return reading.counters(BridgeView.of(OvsState.of(deployment)), port_numbers(layout(deployment.topology)))
         except DeployError:
             self.verify(deployment)
             raise
@@ -148,7 +151,7 @@ class OvsSwitch(DataPlane):
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """p0, the datapath, the ports of the VNFs, p1; their counters and reasons of drops as they are now."""
         try:
-            return reading.hops(deployment.control, port_numbers(layout(deployment.topology)))
+            return reading.hops(BridgeView.of(OvsState.of(deployment)), port_numbers(layout(deployment.topology)))
         except DeployError:
             self.verify(deployment)
             raise
@@ -164,8 +167,7 @@ class OvsSwitch(DataPlane):
         its rules by itself once the switch has found it again.
         """
         bridge, workspace = self._bridge(deployment), self._workspace(deployment)
-        cores = tuple(int(core) for core in deployment.control["daemon_cores"].split(","))
-        instance = OvsInstance(workspace, locate(), cores)
+        instance = OvsInstance(workspace, locate(), OvsState.of(deployment).daemon_cores)
         steps = Steps()
         with instance.connect() as database:
             with steps.timed("reset.kill"):
@@ -178,7 +180,7 @@ class OvsSwitch(DataPlane):
         return ResetReport(kind=RESET, steps=steps.done)
 
     def _rejoin(self, deployment: Deployment, bridge: SteeredBridge) -> None:
-        kind, path = deployment.control["steering"], steering_path(layout(deployment.topology))
+        kind, path = OvsState.of(deployment).steering, steering_path(layout(deployment.topology))
         if kind == NORMAL:
             with BridgeController(bridge.management) as connection:
                 connection.add_rules([openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)])
@@ -195,21 +197,21 @@ class OvsSwitch(DataPlane):
 
     def _steering(self, deployment: Deployment) -> Steering | None:
         """Give the writer of the rules; None where there is none, and of an ONOS that another process knows."""
-        kind = deployment.control["steering"]
+        kind = OvsState.of(deployment).steering
         if deployment.id not in self._steerings and kind not in (NORMAL, "onos"):
             self._steerings[deployment.id] = steering(kind)
         return self._steerings.get(deployment.id)
 
     def _bridge(self, deployment: Deployment) -> SteeredBridge:
-        control: Mapping[str, str] = deployment.control
+        state = OvsState.of(deployment)
         return SteeredBridge(
-            name=control["bridge"],
-            management=Path(control["openflow"]),
-            database=Path(control["database"]),
-            unixctl=Path(control["unixctl"]),
+            name=state.bridge,
+            management=Path(state.openflow),
+            database=Path(state.database),
+            unixctl=Path(state.unixctl),
             workspace=self._workspace(deployment),
-            netns=control["netns"],
-            cores=tuple(int(core) for core in control["control_cores"].split(",")),
+            netns=state.netns,
+            cores=state.control_cores,
         )
 
     def _workspace(self, deployment: Deployment) -> Workspace:
@@ -229,20 +231,15 @@ def _check_flows(options: OvsOptions, vnfs: int) -> None:
         )
 
 
-def _control(request: DeployRequest, options: OvsOptions, started: StartedSwitch) -> dict[str, str]:
+def _state(request: DeployRequest, options: OvsOptions, started: StartedSwitch) -> OvsState:
     instance = started.instance
-    return {
-        "database": str(instance.database_socket),
-        "unixctl": str(instance.control_socket),
-        "openflow": str(instance.management_socket(BRIDGE)),
-        "netns": started.netns,
-        "bridge": BRIDGE,
-        "steering": NORMAL if options.flows == "normal" else options.steering,
-        "control_cores": _cores(request.arrangement.control_cores),
-        "daemon_cores": _cores(started.daemon_cores),
-        **started.control,
-    }
-
-
-def _cores(cores: tuple[int, ...]) -> str:
-    return ",".join(str(core) for core in cores)
+    return OvsState(
+        database=str(instance.database_socket),
+        unixctl=str(instance.control_socket),
+        openflow=str(instance.management_socket(BRIDGE)),
+        netns=started.netns,
+        bridge=BRIDGE,
+        steering=NORMAL if options.flows == "normal" else options.steering,
+        control_cores=request.arrangement.control_cores,
+        daemon_cores=started.daemon_cores,
+    )

@@ -6,7 +6,7 @@ from functools import partial
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_cores import place_generator
-from nfvbed.dataplanes.ports.switchless import SwitchlessVeth
+from nfvbed.dataplanes.ports.switchless import SwitchlessState, SwitchlessVeth
 from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
 from nfvbed.dataplanes.wiring import end_mac, refuse_many_vnfs, vnf_ports
 from nfvbed.host import links
@@ -53,7 +53,7 @@ class BareVeth(SwitchlessVeth):
             vnf_ports=vnf_ports(request.layout, lambda end: _vnf_port(end, vnf, options.veth_offloads)),
             threads=threads,
             run_directory=str(request.workspace.directory),
-            control={"generator_netns": generator, "core_use": options.veth_core_use},
+            control=SwitchlessState(generator_netns=generator, core_use=options.veth_core_use).as_control(),
             versions={"linux": platform.release()},
             steps=steps.done,
         )

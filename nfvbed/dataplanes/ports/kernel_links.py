@@ -7,10 +7,9 @@ At an outside end n the bridge has the port `s<n>`, whose peer `g<n>` is the gen
 virtual machine opens.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
@@ -19,8 +18,9 @@ from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.wiring import end_mac, vnf_ports
 from nfvbed.errors import InternalError
 from nfvbed.host import links
+from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside
-from nfvbed.records import GeneratorPort, GuestCard, PortKind, VnfPort
+from nfvbed.records import GeneratorPort, GuestCard, Hop, PortKind, VnfPort
 from nfvbed.spec.layout import End, Layout
 
 IDLE_LINKS = ("n0", "n1")
@@ -223,17 +223,32 @@ def bridge_names(plan: BridgePlan) -> Iterable[tuple[str, tuple[str, ...]]]:
     return [(name, tuple(plan.port(end) for end in ends)) for name, ends in plan.bridges.items()]
 
 
-def walk(plan: BridgePlan) -> Iterable[tuple[Literal["bridge", "port"], str, str]]:
-    """Give the bridges and ports that frames pass, in the order of the path: what it is, its name, the bridge's name.
+def between_generators(plan: BridgePlan, found: Mapping[str, LinkCounters], path: Sequence[Hop]) -> tuple[Hop, ...]:
+    """Put the generator's links around a switch's hops: an outside end 0 comes before the switch, an end 1 behind it.
 
-    A bridge comes behind its first port; one that brings VNFs side by side together again, before its last.
+    Args:
+        plan: of the ports.
+        found: what the generator's links counted, by name.
+        path: the switch's own hops.
+    """
+    outer = {end.port: veth.generator_hop(plan.peer(end), end.port, found[plan.peer(end)]) for end in plan.outside}
+    before = (outer[0],) if 0 in outer else ()
+    behind = (outer[1],) if 1 in outer else ()
+    return (*before, *path, *behind)
+
+
+def walk(plan: BridgePlan) -> Iterable[tuple[End | None, str, str]]:
+    """Give the bridges and ports that frames pass, in the order of the path: its end, its name, the bridge's name.
+
+    A bridge has no end. It comes behind its first port; one that brings VNFs side by side together again, before its
+    last.
     """
     bridge_of = {end: (name, ends) for name, ends in plan.bridges.items() for end in ends}
     for end in plan.ends:
         name, ends = bridge_of[end]
         gathers = len(ends) > 2 and ends[0].vnf is not None
         if gathers and end == ends[-1]:
-            yield "bridge", name, name
-        yield "port", plan.port(end), name
+            yield None, name, name
+        yield end, plan.port(end), name
         if not gathers and end == ends[0]:
-            yield "bridge", name, name
+            yield None, name, name

@@ -4,7 +4,7 @@ import platform
 
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
-from nfvbed.dataplanes.ports.switchless import SwitchlessVeth
+from nfvbed.dataplanes.ports.switchless import SwitchlessState, SwitchlessVeth
 from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
 from nfvbed.host import links, napi
 from nfvbed.host.namespaces import inside
@@ -52,7 +52,7 @@ class LoopbackVeth(SwitchlessVeth):
             ports=veth.generator_ports(netns),
             threads=tuple(threads),
             run_directory=str(workspace.directory),
-            control={"generator_netns": netns, "core_use": options.veth_core_use},
+            control=SwitchlessState(generator_netns=netns, core_use=options.veth_core_use).as_control(),
             versions={"linux": platform.release()},
             steps=steps.done,
         )

@@ -11,6 +11,14 @@ from nfvbed.errors import SwitchDiedError
 from nfvbed.host import napi
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
 from nfvbed.spec.variant import Variant
+from nfvbed.state import PlaneState
+
+
+class SwitchlessState(PlaneState):
+    """What is written down of links that no switch joins."""
+
+    generator_netns: str
+    core_use: str
 
 
 class SwitchlessVeth(DataPlane):
@@ -25,7 +33,7 @@ class SwitchlessVeth(DataPlane):
 
     def verify(self, deployment: Deployment) -> None:
         """Check that the generator's links are there and up."""
-        found = veth.read(deployment.control["generator_netns"], GENERATOR_LINKS)
+        found = veth.read(SwitchlessState.of(deployment).generator_netns, GENERATOR_LINKS)
         down = [name for name, counted in found.items() if not counted.up]
         if down:
             raise SwitchDiedError(f"{self.links_are} are down", where=str(down), fix="see who set them down")
@@ -36,8 +44,8 @@ class SwitchlessVeth(DataPlane):
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """g0, g1; what is between them a VNF counts, where there is one."""
-        found = veth.read(deployment.control["generator_netns"], GENERATOR_LINKS)
-        return tuple(veth.hop(f"generator port {i} ({n})", found[n]) for i, n in enumerate(GENERATOR_LINKS))
+        found = veth.read(SwitchlessState.of(deployment).generator_netns, GENERATOR_LINKS)
+        return tuple(veth.generator_hop(n, i, found[n]) for i, n in enumerate(GENERATOR_LINKS))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The sinks' NAPI threads."""

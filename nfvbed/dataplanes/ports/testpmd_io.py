@@ -24,6 +24,7 @@ from nfvbed.records import (
     Deployment,
     GeneratorPort,
     Hop,
+    HopKind,
     Readiness,
     Role,
     Support,
@@ -31,6 +32,7 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.spec.variant import Variant
+from nfvbed.state import PlaneState, State
 
 PROCESS = "testpmd"
 START_S = patient(15.0)
@@ -52,8 +54,19 @@ class ReferencePorts:
     descriptors: int
     threads: tuple[WorkThread, ...] = ()
     """Of the kernel, that move frames to and from it."""
-    control: dict[str, str] = field(default_factory=dict)
+    state: PlaneState = field(default_factory=PlaneState)
+    """What is written down beside testpmd's own."""
     versions: dict[str, str] = field(default_factory=dict)
+
+
+class TestpmdState(State):
+    """What is written down of a testpmd in the switch's place."""
+
+    __test__ = False
+    telemetry: str
+    """Its telemetry socket."""
+    netns: str
+    switch_core: int
 
 
 class TestpmdIo(DataPlane):
@@ -112,7 +125,8 @@ class TestpmdIo(DataPlane):
             ports=wiring.ports,
             threads=(*wiring.threads, *forwarding_threads(process.pid, (core,), Role.SWITCH)),
             run_directory=str(workspace.directory),
-            control={"telemetry": str(path), "netns": wiring.netns, "switch_core": str(core)} | wiring.control,
+            control=wiring.state.as_control()
+            | TestpmdState(telemetry=str(path), netns=wiring.netns, switch_core=core).as_control(),
             versions={"testpmd": str(telemetry.ask(path, "/info")["version"])} | wiring.versions,
             steps=steps.done,
         )
@@ -159,7 +173,7 @@ class TestpmdIo(DataPlane):
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """Its forwarding thread."""
-        core = int(deployment.control["switch_core"])
+        core = TestpmdState.of(deployment).switch_core
         return forwarding_threads(self._process(deployment).pid, (core,), Role.SWITCH)
 
     def _process(self, deployment: Deployment) -> ManagedProcess:
@@ -168,7 +182,7 @@ class TestpmdIo(DataPlane):
         return self._workspaces[deployment.id].process(PROCESS)
 
     def _ports(self, deployment: Deployment) -> list[dict[str, object]]:
-        path = Path(deployment.control["telemetry"])
+        path = Path(TestpmdState.of(deployment).telemetry)
         try:
             return [telemetry.ask(path, f"/ethdev/stats,{number}") for number in _PORTS]
         except DeployError:
@@ -207,7 +221,12 @@ def _hop(number: int, port: dict[str, object]) -> Hop:
     counted = _plain(port)
     drops = {name: counted[name] for name in ("imissed", "ierrors", "oerrors", "rx_nombuf")}
     return Hop(
-        name=f"testpmd port {number}", rx_packets=counted["ipackets"], tx_packets=counted["opackets"], drops=drops
+        name=f"testpmd port {number}",
+        kind=HopKind.SWITCH_PORT,
+        port=number,
+        rx_packets=counted["ipackets"],
+        tx_packets=counted["opackets"],
+        drops=drops,
     )
 
 

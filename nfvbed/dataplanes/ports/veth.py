@@ -7,7 +7,8 @@ from nfvbed.host import links
 from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside
 from nfvbed.patience import patient
-from nfvbed.records import GeneratorPort, Hop, PortKind
+from nfvbed.records import GeneratorPort, Hop, HopKind, PortKind
+from nfvbed.spec.layout import End
 
 _UP_WAIT_S = patient(5.0)
 
@@ -85,7 +86,27 @@ def _gone(netns: str, observed: str) -> SwitchDiedError:
     )
 
 
-def hop(name: str, counted: LinkCounters) -> Hop:
-    """A link as a hop."""
+def hop(name: str, counted: LinkCounters, kind: HopKind, end: End | None = None) -> Hop:
+    """Return a link as a hop.
+
+    Args:
+        name: as it is shown.
+        counted: by the kernel.
+        kind: what the link is.
+        end: of the path, where it is a port.
+    """
     drops = {key: getattr(counted, key) for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")}
-    return Hop(name=name, rx_packets=counted.rx_packets, tx_packets=counted.tx_packets, drops=drops)
+    return Hop(
+        name=name,
+        kind=kind,
+        vnf=None if end is None else end.vnf,
+        port=None if end is None else end.port,
+        rx_packets=counted.rx_packets,
+        tx_packets=counted.tx_packets,
+        drops=drops,
+    )
+
+
+def generator_hop(name: str, port: int, counted: LinkCounters) -> Hop:
+    """Return the generator's link of a number as a hop."""
+    return hop(f"generator port {port} ({name})", counted, HopKind.GENERATOR_PORT, End(None, port))

@@ -11,13 +11,12 @@ from typing import Any, ClassVar
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ports import kernel_links, veth
-from nfvbed.dataplanes.ports import shares as bridge_shares
 from nfvbed.dataplanes.ports.kernel_cores import place
-from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.wiring import require_vnf
 from nfvbed.errors import SwitchDiedError
 from nfvbed.host import coredistance, napi
-from nfvbed.host.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
@@ -25,6 +24,7 @@ from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
     Hop,
+    HopKind,
     Readiness,
     Role,
     Separable,
@@ -34,6 +34,7 @@ from nfvbed.records import (
 )
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
+from nfvbed.state import State
 from nfvbed.units import NS_PER_S
 
 
@@ -49,8 +50,8 @@ class VethSwitch(DataPlane):
         self._workspaces: dict[str, Workspace] = {}
 
     @abstractmethod
-    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
-        """Join the ports, which are up; give what is to be kept in the deployment's control."""
+    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
+        """Join the ports, which are up; return what is to be written down of what joins them."""
 
     @abstractmethod
     def check(self, deployment: Deployment) -> None:
@@ -89,7 +90,12 @@ class VethSwitch(DataPlane):
             own = self.connect(request, plan, spaces)
         self._workspaces[workspace.id] = workspace
         cores = (arrangement.switch_cores[0], arrangement.generator_core)
-        core_use = variant.options.veth_core_use
+        state = LinkState(
+            switch_netns=spaces.switch,
+            core_use=variant.options.veth_core_use,
+            tsc_hz=coredistance.measure(cores).tsc_hz,
+            **outside(plan, spaces),
+        )
         return Deployment(
             id=workspace.id,
             variant=variant.name,
@@ -99,8 +105,7 @@ class VethSwitch(DataPlane):
             vnf_ports=kernel_links.ports_of_vnfs(plan, spaces),
             threads=threads,
             run_directory=str(workspace.directory),
-            control={**_control(plan, spaces), **own}
-            | {"core_use": core_use, "tsc_hz": str(coredistance.measure(cores).tsc_hz)},
+            control=state.as_control() | own.as_control(),
             versions=self.versions(),
             steps=steps.done,
         )
@@ -108,7 +113,7 @@ class VethSwitch(DataPlane):
     def verify(self, deployment: Deployment) -> None:
         """Check that the switch and the threads live, and that the links are there and up."""
         self.check(deployment)
-        found = veth.read(deployment.control["switch_netns"], plan_of(deployment).veths)
+        found = veth.read(LinkState.of(deployment).switch_netns, plan_of(deployment).veths)
         down = [name for name, counted in found.items() if not counted.up]
         if down:
             raise SwitchDiedError("links of the switch are down", where=str(down), fix="see who set them down")
@@ -119,7 +124,7 @@ class VethSwitch(DataPlane):
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that the ports received, what the switch counts itself, and the cycles of its threads."""
-        found = veth.read(deployment.control["switch_netns"], plan_of(deployment).ports)
+        found = veth.read(LinkState.of(deployment).switch_netns, plan_of(deployment).ports)
         raw: dict[str, Any] = {name: counted.model_dump() for name, counted in found.items()}
         raw.update({f"{name} switch": dict(counts) for name, counts in self.own_counters(deployment).items()})
         busy_cycles, source, more = self.busy(deployment)
@@ -129,28 +134,28 @@ class VethSwitch(DataPlane):
     def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
         """Give the cycles of its NAPI threads, where they are from, and what they were made of."""
         times = [napi.run_time_ns(t.tid) for t in deployment.threads if t.role is Role.SWITCH]
+        state = LinkState.of(deployment)
         if not times or None in times:
-            return NOT_SEPARABLE, f"its work is part of {self.works_in} ({deployment.control['core_use']})", {}
+            return NOT_SEPARABLE, f"its work is part of {self.works_in} ({state.core_use})", {}
         busy_ns = sum(t for t in times if t is not None)
-        cycles = busy_ns * int(deployment.control["tsc_hz"]) // NS_PER_S
+        cycles = busy_ns * state.tsc_hz // NS_PER_S
         return cycles, "scheduler run time of NAPI threads x TSC", {"napi_run_time_ns": busy_ns}
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """g0, s0, the VNFs' ports, s1, g1; what the switch itself dropped is among a port's drops."""
         plan = plan_of(deployment)
-        within = veth.read(deployment.control["switch_netns"], plan.ports)
+        within = veth.read(LinkState.of(deployment).switch_netns, plan.ports)
         own = self.own_counters(deployment)
         path = []
-        for name in plan.ports:
-            hop = veth.hop(f"{self.kind} port {name}", within[name])
+        for end in plan.ends:
+            name = plan.port(end)
+            hop = veth.hop(f"{self.kind} port {name}", within[name], HopKind.SWITCH_PORT, end)
             drops = {key: count for key, count in own.get(name, {}).items() if key in self.drops}
             path.append(hop.model_copy(update={"drops": hop.drops | drops}))
-        outer = [_generator_hop(deployment, name) for name in plan.generator_links]
-        if 0 in plan.layout.outside:
-            path.insert(0, outer[0])
-        if 1 in plan.layout.outside:
-            path.append(outer[-1])
-        return tuple(path)
+        if not plan.outside:
+            return tuple(path)
+        outer = veth.read(LinkState.of(deployment).generator_space(), plan.generator_links)
+        return kernel_links.between_generators(plan, outer, path)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The NAPI threads: of the switch's ports, of the generator's."""
@@ -172,18 +177,3 @@ def plan_of(deployment: Deployment) -> BridgePlan:
 def unsupported(variant: Variant, reason: str, fix: str) -> Support:
     """Say that this host cannot run a variant."""
     return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
-
-
-def _control(plan: BridgePlan, spaces: BridgeSpaces) -> dict[str, str]:
-    control = {"switch_netns": spaces.switch}
-    if spaces.generator is not None:
-        control["generator_netns"] = spaces.generator
-    macs = bridge_shares.first_macs(plan.layout)
-    if macs is not None:
-        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
-    return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})
-
-
-def _generator_hop(deployment: Deployment, name: str) -> Hop:
-    counted = veth.read(deployment.control["generator_netns"], (name,))[name]
-    return veth.hop(f"generator port {name[1:]} ({name})", counted)

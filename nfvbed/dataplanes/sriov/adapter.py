@@ -9,14 +9,13 @@ from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.sriov import choice, functions, representors, reset, vfs
 from nfvbed.dataplanes.sriov.choice import choose
-from nfvbed.dataplanes.sriov.functions import FunctionRecord
+from nfvbed.dataplanes.sriov.functions import FunctionRecord, FunctionState
 from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.dataplanes.sriov.plan import FunctionPlan, cables, plan_functions
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
 from nfvbed.dataplanes.wiring import require_vnf, vnf_ports
 from nfvbed.errors import InternalError, NfvbedError, SwitchDiedError, UnsupportedError
 from nfvbed.host import links
-from nfvbed.host.generator import DESTINATION_MACS
 from nfvbed.host.nics import mellanox, netdevs
 from nfvbed.host.nics.pf import PfPort, discover
 from nfvbed.host.nics.vfio import vfio_reason
@@ -28,6 +27,7 @@ from nfvbed.records import (
     Deployment,
     GeneratorPort,
     Hop,
+    HopKind,
     PortKind,
     QualityWarning,
     Readiness,
@@ -100,7 +100,7 @@ class Sriov(DataPlane):
             ports=tuple(_generator_port(records[f"p{end}"], end, chosen) for end in request.layout.outside),
             vnf_ports=vnf_ports(request.layout, lambda end: _vnf_port(end, plans, records)),
             run_directory=str(request.workspace.directory),
-            control=_control(chosen, records),
+            control=_state(chosen, records).as_control(),
             versions={"linux": platform.release(), "pf_driver": chosen.function.driver or ""},
             steps=steps.done,
             doubts=doubts,
@@ -108,13 +108,13 @@ class Sriov(DataPlane):
 
     def verify(self, deployment: Deployment) -> None:
         """Check that the card's link is up, and that its functions are there with their drivers and devices."""
-        control = deployment.control
-        own = links.counters(control["pf_interface"])
+        state = FunctionState.of(deployment)
+        own = links.counters(state.pf_interface)
         if own is None or not own.up:
             raise SwitchDiedError(
-                "the physical function is down", where=control["pf_interface"], fix="see who set it down; deploy again"
+                "the physical function is down", where=state.pf_interface, fix="see who set it down; deploy again"
             )
-        now = {one.address: one.driver for one in vfs.read_functions(control["pf_address"])}
+        now = {one.address: one.driver for one in vfs.read_functions(state.pf_address)}
         for record in _records(deployment).values():
             if now.get(record.address) != record.driver:
                 raise SwitchDiedError(
@@ -135,19 +135,19 @@ class Sriov(DataPlane):
             packets=sum(hop.rx_packets or 0 for hop in counted.values()),
             busy_cycles=NOT_SEPARABLE,
             source="the switch is in the card: no cycles of this machine",
-            raw={name: hop.model_dump() for name, hop in counted.items()},
+            raw={name: hop.model_dump(exclude={"kind", "port"}) for name, hop in counted.items()},
         )
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """The functions in the order of the path; one that DPDK or a guest has, only its user can count."""
         counted = _counted(deployment)
-        return tuple(counted.get(name, Hop(name=_title(record))) for name, record in _records(deployment).items())
+        return tuple(counted.get(name, _hop(record)) for name, record in _records(deployment).items())
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Set the physical function down and up: the card is reset, with the switch in it."""
         records = tuple(_records(deployment).values())
         reset.check(records)
-        interface = deployment.control["pf_interface"]
+        interface = FunctionState.of(deployment).pf_interface
         ledger = Workspace.attach(Path(deployment.run_directory)).ledger
         return reset.execute(interface, records, NetlinkVfLink(interface), ledger)
 
@@ -211,16 +211,14 @@ def _numa_doubts(options: SriovOptions, chosen: PfPort, core: int) -> tuple[Qual
     return (QualityWarning.WRONG_NUMA_NODE,)
 
 
-def _control(chosen: PfPort, records: dict[str, FunctionRecord]) -> dict[str, str]:
-    control = {
-        "pf_interface": chosen.port.name,
-        "pf_address": chosen.function.address,
-        "functions": functions.to_control(records),
-    }
-    inner = [record.mac for name, record in records.items() if name.startswith("v")]
-    if inner:
-        control[DESTINATION_MACS] = f"{inner[0]},{inner[-1]}"
-    return control
+def _state(chosen: PfPort, records: dict[str, FunctionRecord]) -> FunctionState:
+    inner = [record.mac for record in records.values() if record.vnf is not None]
+    return FunctionState(
+        pf_interface=chosen.port.name,
+        pf_address=chosen.function.address,
+        functions=tuple(records.values()),
+        destination_macs=(inner[0], inner[-1]) if inner else None,
+    )
 
 
 def _generator_port(record: FunctionRecord, number: int, chosen: PfPort) -> GeneratorPort:
@@ -248,7 +246,7 @@ def _vnf_port(end: End, plans: tuple[FunctionPlan, ...], records: dict[str, Func
 
 
 def _records(deployment: Deployment) -> dict[str, FunctionRecord]:
-    return functions.from_control(deployment.control["functions"])
+    return FunctionState.of(deployment).by_name
 
 
 def _counted(deployment: Deployment) -> dict[str, Hop]:
@@ -259,9 +257,12 @@ def _counted(deployment: Deployment) -> dict[str, Hop]:
             user = veth.read(record.netns, (record.netdev,))[record.netdev]
             drops = {"rx_dropped": user.tx_dropped, "tx_dropped": user.rx_dropped, "rx_errors": user.tx_errors}
             drops |= {"tx_errors": user.rx_errors}
-            found[name] = Hop(name=_title(record), rx_packets=user.tx_packets, tx_packets=user.rx_packets, drops=drops)
+            counts = {"rx_packets": user.tx_packets, "tx_packets": user.rx_packets, "drops": drops}
+            found[name] = _hop(record).model_copy(update=counts)
     return found
 
 
-def _title(record: FunctionRecord) -> str:
-    return f"{record.name}: vf {record.index} ({record.netdev or record.address})"
+def _hop(record: FunctionRecord) -> Hop:
+    """Return a function as a port of the switch, nothing counted."""
+    title = f"{record.name}: vf {record.index} ({record.netdev or record.address})"
+    return Hop(name=title, kind=HopKind.SWITCH_PORT, vnf=record.vnf, port=record.port)

@@ -1,9 +1,9 @@
 """Brings the functions of a deployment up, step by step, and takes their devices to who uses them."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from nfvbed.dataplanes.sriov import settings, vfs
 from nfvbed.dataplanes.sriov.plan import FunctionPlan
@@ -17,12 +17,17 @@ from nfvbed.host.nics import binding, mellanox, netdevs
 from nfvbed.host.nics.binding import VFIO
 from nfvbed.host.nics.pf import SYSFS, PfPort, net_ports
 from nfvbed.records import Record
+from nfvbed.state import NESTED, PlaneState
 
 
 class FunctionRecord(Record):
     """A function as it was set up; kept with the deployment."""
 
     name: str
+    vnf: int | None = None
+    """Place of the VNF that has it; None: the generator."""
+    port: int = 0
+    """Its number there."""
     index: int
     address: str
     use: str
@@ -153,6 +158,8 @@ def record(
     """Give a function's record; its namespace is among those by index, if it has a network device."""
     return FunctionRecord(
         name=plan.name,
+        vnf=plan.end.vnf,
+        port=plan.end.port,
         index=plan.index,
         address=address,
         use=plan.use,
@@ -164,11 +171,14 @@ def record(
     )
 
 
-def to_control(records: Mapping[str, FunctionRecord]) -> str:
-    """Write records as a deployment keeps them."""
-    return json.dumps([record.model_dump() for record in records.values()])
+class FunctionState(PlaneState):
+    """What is written down of the functions of one card."""
 
+    pf_interface: str
+    pf_address: str
+    functions: Annotated[tuple[FunctionRecord, ...], NESTED]
 
-def from_control(text: str) -> dict[str, FunctionRecord]:
-    """Read them."""
-    return {record.name: record for record in map(FunctionRecord.model_validate, json.loads(text))}
+    @property
+    def by_name(self) -> dict[str, FunctionRecord]:
+        """The functions by their names, in the order of the path."""
+        return {record.name: record for record in self.functions}

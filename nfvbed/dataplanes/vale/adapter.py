@@ -11,6 +11,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.ports.veth_switch import VethSwitch, plan_of, unsupported
 from nfvbed.dataplanes.reset import ResetReport
@@ -24,11 +25,17 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Readiness, Support
 from nfvbed.spec.variant import Variant, options_of
+from nfvbed.state import State
 
 RESET = "ports detached from their switches, which end with that, and attached anew"
-PREFIX = "vale_prefix"
-"""In a deployment's control: of its switches' names."""
 _NETMAP_VERSION = Path("/sys/module/netmap/version")
+
+
+class ValeState(State):
+    """What is written down of it, beside its links."""
+
+    vale_prefix: str
+    """Of its switches' names."""
 
 
 class Vale(VethSwitch):
@@ -60,7 +67,7 @@ class Vale(VethSwitch):
             workspace.close()
         return Support(variant=variant.name, readiness=Readiness.READY)
 
-    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
+    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Attach both ends of every cable to its switch; switches come and go with their ports."""
         prefix = options_of(request.variant, ValeOptions).prefix
         if len(plan.layout.cables) > most_switches():
@@ -73,13 +80,13 @@ class Vale(VethSwitch):
         control = ValeControl(spaces.switch)
         for port in vale_ports(plan, prefix):
             control.attach(port)
-        return {PREFIX: prefix}
+        return ValeState(vale_prefix=prefix)
 
     def check(self, deployment: Deployment) -> None:
         """Check that every port is attached."""
-        wanted = set(vale_ports(plan_of(deployment), deployment.control[PREFIX]))
+        wanted = _ports_of(deployment)
         try:
-            missing = wanted - set(ValeControl(deployment.control["switch_netns"]).ports())
+            missing = wanted - set(ValeControl(LinkState.of(deployment).switch_netns).ports())
         except (NfvbedError, OSError) as failure:
             raise SwitchDiedError("netmap does not answer", where="vale-ctl", observed=str(failure)) from failure
         if missing:
@@ -103,14 +110,14 @@ class Vale(VethSwitch):
     def release(self, deployment: Deployment) -> None:
         """Detach the ports before their links are removed: netmap holds on to an interface that it has."""
         with contextlib.suppress(NfvbedError, OSError):
-            control = ValeControl(deployment.control["switch_netns"])
-            for port in set(vale_ports(plan_of(deployment), deployment.control[PREFIX])) & set(control.ports()):
+            control = ValeControl(LinkState.of(deployment).switch_netns)
+            for port in _ports_of(deployment) & set(control.ports()):
                 control.detach(port)
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Detach all ports, and attach them again."""
-        control = ValeControl(deployment.control["switch_netns"])
-        ports = tuple(vale_ports(plan_of(deployment), deployment.control[PREFIX]))
+        control = ValeControl(LinkState.of(deployment).switch_netns)
+        ports = tuple(vale_ports(plan_of(deployment), ValeState.of(deployment).vale_prefix))
         steps = Steps()
         with steps.timed("reset.detach"):
             for port in ports:
@@ -126,6 +133,10 @@ def vale_ports(plan: BridgePlan, prefix: str) -> Iterator[str]:
     for number, cable in enumerate(plan.layout.cables):
         for end in (cable.first, cable.second):
             yield f"vale{prefix}{number}:{plan.port(end)}"
+
+
+def _ports_of(deployment: Deployment) -> set[str]:
+    return set(vale_ports(plan_of(deployment), ValeState.of(deployment).vale_prefix))
 
 
 def _try(options: ValeOptions, workspace: Workspace) -> None:

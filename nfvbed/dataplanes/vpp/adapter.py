@@ -22,6 +22,7 @@ from nfvbed.dataplanes.vpp.ports import VppPorts
 from nfvbed.dataplanes.vpp.routes import VppRoutes
 from nfvbed.dataplanes.vpp.runtime import runtime_of
 from nfvbed.dataplanes.vpp.startup import CARD_PLUGIN, STATISTICS_SOCKET, CardPort, StartupSettings
+from nfvbed.dataplanes.vpp.state import VppState
 from nfvbed.dataplanes.vpp.statistics import Entries, Statistics
 from nfvbed.dataplanes.vpp.telemetry import VppReader
 from nfvbed.dataplanes.wiring import require_vnf
@@ -36,6 +37,7 @@ from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace, try_memory
 from nfvbed.patience import patient
 from nfvbed.records import Deployment, Hop, PortKind, Readiness, Support, SwitchCounters, WorkThread
+from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
 
 RESET = "vpp killed (SIGKILL), restarted and configured again"
@@ -118,16 +120,15 @@ class Vpp(DataPlane):
             with steps.timed("deploy.interfaces"):
                 numbers = interfaces.configure(api, graph)
             version = api.version()
-        control = {
-            "program": str(program),
-            "netns": ports.netns,
-            "statistics": str(workspace.directory / STATISTICS_SOCKET),
-            "interfaces": interfaces.to_text(numbers),
-            "cores": ",".join(str(core) for core in cores),
-            "workers": str(len(settings.worker_cores)),
-            "graph": graph.model_dump_json(),
-            **ports.control,
-        }
+        state = VppState(
+            program=str(program),
+            netns=ports.netns,
+            statistics=str(workspace.directory / STATISTICS_SOCKET),
+            interfaces=numbers,
+            cores=tuple(cores),
+            workers=len(settings.worker_cores),
+            graph=graph,
+        )
         self._workspaces[workspace.id] = workspace
         deployment = Deployment(
             id=workspace.id,
@@ -138,7 +139,7 @@ class Vpp(DataPlane):
             vnf_ports=ports.vnfs,
             threads=ports.threads,
             run_directory=str(workspace.directory),
-            control=control,
+            control=state.as_control() | ports.state.as_control(),
             versions={"vpp": version},
             steps=steps.done,
             doubts=take.doubts(ports.nics, settings.worker_cores, topology),
@@ -158,7 +159,7 @@ class Vpp(DataPlane):
 
     def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
         """Its graph nodes."""
-        return VppReader(Path(deployment.control["statistics"]))
+        return VppReader(Path(VppState.of(deployment).statistics))
 
     def verify(self, deployment: Deployment) -> None:
         """Check that VPP lives and answers on its API."""
@@ -168,7 +169,7 @@ class Vpp(DataPlane):
     def wait_for_vnfs(self, deployment: Deployment) -> None:
         """Wait until VPP, which looks every three seconds, is joined to the vhost-user sockets of the VNFs."""
         names = {port.name for ports in deployment.vnf_ports for port in ports if port.kind is PortKind.VHOST_USER}
-        numbers = interfaces.from_text(deployment.control["interfaces"])
+        numbers = VppState.of(deployment).interfaces
         wanted = {numbers[name]: name for name in names}
         interfaces.wait_for_links(self._connection(deployment).api, wanted)
 
@@ -182,12 +183,12 @@ class Vpp(DataPlane):
         for _ in range(2):
             entries = self._read(deployment)
             meter.add(runtime_of(entries))
-        numbers = interfaces.from_text(deployment.control["interfaces"])
+        numbers = VppState.of(deployment).interfaces
         return reading.counters(entries, numbers, meter.busy_cycles)
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """p0, the graph, the ports of the VNFs, p1; their counters and drops as they are now."""
-        return reading.hops(self._read(deployment), interfaces.from_text(deployment.control["interfaces"]))
+        return reading.hops(self._read(deployment), VppState.of(deployment).interfaces, layout(deployment.topology))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The workers, and the kernel's threads that receive for the generator."""
@@ -214,7 +215,8 @@ class Vpp(DataPlane):
         with steps.timed("reset.kill"):
             workspace.process(SWITCH).kill()
         with steps.timed("reset.start"):
-            instance.start(deployment.control["netns"], [int(c) for c in deployment.control["cores"].split(",")])
+            state = VppState.of(deployment)
+            instance.start(state.netns, state.cores)
         with instance.connect() as api, steps.timed("reset.interfaces"):
             interfaces.configure(api, self._graph(deployment))
             self._wait_for_cards(deployment)
@@ -228,7 +230,7 @@ class Vpp(DataPlane):
 
     def _wait_for_cards(self, deployment: Deployment) -> None:
         """Wait for the links of network cards: VPP looks at them every three seconds, and drops frames till then."""
-        numbers = interfaces.from_text(deployment.control["interfaces"])
+        numbers = VppState.of(deployment).interfaces
         cards = [one.name for one in self._graph(deployment).interfaces if one.kind is PortKind.PCI]
         if cards:
             interfaces.wait_for_links(self._connection(deployment).api, {numbers[name]: name for name in cards})
@@ -237,7 +239,7 @@ class Vpp(DataPlane):
         if deployment.id not in self._connections:
             instance = self._instance(deployment)
             instance.check()
-            statistics = Statistics(Path(deployment.control["statistics"]))
+            statistics = Statistics(Path(VppState.of(deployment).statistics))
             self._connections[deployment.id] = _Connection(instance.connect().open(), statistics, BusyMeter())
         return self._connections[deployment.id]
 
@@ -253,7 +255,7 @@ class Vpp(DataPlane):
         return entries
 
     def _graph(self, deployment: Deployment) -> Graph:
-        return Graph.model_validate_json(deployment.control["graph"])
+        return VppState.of(deployment).graph
 
     def _workers(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """Give the workers; VPP answers on its API when all of them run."""
@@ -261,7 +263,7 @@ class Vpp(DataPlane):
         kernel = any(interface.kind in vpp_ports.KERNEL for interface in graph.interfaces)
         polling = not kernel or graph.rx_mode == "polling"
         pid = self._workspace(deployment).process(SWITCH).pid
-        wanted = int(deployment.control["workers"])
+        wanted = VppState.of(deployment).workers
         deadline = time.monotonic() + _WORKERS_S
         while len(found := reading.workers(pid, polling=polling)) < wanted:
             check_alive(self._workspace(deployment).process(SWITCH))
@@ -271,7 +273,7 @@ class Vpp(DataPlane):
         return found
 
     def _instance(self, deployment: Deployment) -> VppInstance:
-        return VppInstance(self._workspace(deployment), Path(deployment.control["program"]))
+        return VppInstance(self._workspace(deployment), Path(VppState.of(deployment).program))
 
     def _workspace(self, deployment: Deployment) -> Workspace:
         if deployment.id not in self._workspaces:

@@ -7,6 +7,7 @@ from nfvbed.dataplanes.tables import LearningTable
 from nfvbed.dataplanes.vpp import interfaces
 from nfvbed.dataplanes.vpp.instance import VppInstance
 from nfvbed.dataplanes.vpp.interfaces import FIRST_DOMAIN, Interface
+from nfvbed.dataplanes.vpp.state import VppState
 from nfvbed.dataplanes.vpp.statistics import Statistics, interface_counters
 from nfvbed.errors import DeployError
 from nfvbed.host import links
@@ -28,10 +29,11 @@ class VppLearning(LearningTable):
 
     def __init__(self, deployment: Deployment, limit: int | None) -> None:
         self.limit = limit
-        self._netns = deployment.control["netns"]
+        state = VppState.of(deployment)
+        self._netns = state.netns
         self._instance = VppInstance.of(deployment)
         self._api = self._instance.connect().open()
-        self._statistics = Statistics(Path(deployment.control["statistics"]))
+        self._statistics = Statistics(Path(state.statistics))
         try:
             inside(self._netns, _add_monitor)
             monitor = Interface(name=MONITOR, kind=PortKind.VETH, address=MONITOR)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.vpp.api import VppApi
 from nfvbed.dataplanes.vpp.startup import API_SOCKET, CLI_SOCKET, FILE_NAME, STATISTICS_SOCKET, StartupSettings, render
+from nfvbed.dataplanes.vpp.state import VppState
 from nfvbed.host.entries import SharedMemoryEntry
 from nfvbed.host.processes import ManagedProcess, check_alive
 from nfvbed.host.workspace import Workspace
@@ -30,7 +31,7 @@ class VppInstance:
     def of(cls, deployment: Deployment) -> "VppInstance":
         """Give the one that stands, from its record."""
         workspace = Workspace.attach(Path(deployment.run_directory))
-        return cls(workspace, Path(deployment.control["program"]))
+        return cls(workspace, Path(VppState.of(deployment).program))
 
     @property
     def directory(self) -> Path:

@@ -4,7 +4,7 @@ The same list of interfaces in the same order gives the same numbers, so a VPP t
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from nfvbed.dataplanes.vpp.api import VppApi
@@ -210,14 +210,3 @@ def _bridge(api: VppApi, domain: int, members: Sequence[int]) -> None:
     )
     for member in members:
         api.call("sw_interface_set_l2_bridge", rx_sw_if_index=member, bd_id=domain, port_type=0, shg=0, enable=True)
-
-
-def to_text(numbers: Mapping[str, int]) -> str:
-    """Write the numbers of interfaces for a deployment's record: `p0=1,p1=2`."""
-    return ",".join(f"{name}={number}" for name, number in numbers.items())
-
-
-def from_text(text: str) -> dict[str, int]:
-    """Read what `to_text` wrote."""
-    pairs: Iterable[list[str]] = (item.split("=") for item in text.split(","))
-    return {name: int(number) for name, number in pairs}

@@ -13,12 +13,12 @@ from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.wiring import queues_of, vnf_ports
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
-from nfvbed.host.generator import IDLE_PORT
 from nfvbed.host.namespaces import inside
 from nfvbed.host.nics import take
 from nfvbed.host.nics.card import Nic
 from nfvbed.records import GeneratorPort, PortKind, VnfPort, WorkThread
 from nfvbed.spec.layout import End
+from nfvbed.state import PlaneState
 
 KERNEL = frozenset({PortKind.VETH, PortKind.TAP})
 
@@ -35,7 +35,8 @@ class VppPorts:
     """The network namespace that VPP runs in."""
     threads: tuple[WorkThread, ...] = ()
     """Of the kernel, that receive for the generator."""
-    control: dict[str, str] = field(default_factory=dict)
+    state: PlaneState = field(default_factory=PlaneState)
+    """What is written down of them."""
     nics: tuple[Nic, ...] = ()
     """VPP's ports that are on network cards."""
 
@@ -77,7 +78,7 @@ def _sockets(request: DeployRequest, options: VppOptions) -> VppPorts:
         generator=take.generator_ports(cables) or tuple(generator(*place) for place in enumerate(outside)),
         vnfs=vnf_ports(plan, _vnf_port(paths, options.ring_size, queues_of(request.vnf))),
         netns=netns,
-        control={IDLE_PORT: vhost_user.IDLE} if len(plan.outside) == 1 else {},
+        state=PlaneState(idle_port=vhost_user.IDLE if len(plan.outside) == 1 else None),
         nics=tuple(nics[cable.switch] for cable in cables),
     )
 
@@ -111,8 +112,7 @@ def _links(request: DeployRequest, vnf_kind: PortKind | None) -> VppPorts:
     veth.wait_until_up(spaces.switch, plan.veths)
     if spaces.generator is not None:
         kernel_links.make_idle(plan, spaces.generator)
-    control = {} if spaces.generator is None else {"generator_netns": spaces.generator}
-    control |= {IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {}
+    idle = IDLE_LINKS[0] if len(plan.outside) == 1 else None
     return VppPorts(
         interfaces=tuple(
             Interface(
@@ -126,7 +126,7 @@ def _links(request: DeployRequest, vnf_kind: PortKind | None) -> VppPorts:
         vnfs=kernel_links.ports_of_vnfs(plan, spaces),
         netns=spaces.switch,
         threads=place_generator(plan.generator_links, spaces.generator, request.arrangement),
-        control=control,
+        state=PlaneState(generator_netns=spaces.generator, idle_port=idle),
     )
 
 

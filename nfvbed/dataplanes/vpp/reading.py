@@ -7,7 +7,8 @@ from pathlib import Path
 
 from nfvbed.dataplanes.vpp.runtime import SOURCE, runtime_of
 from nfvbed.dataplanes.vpp.statistics import Entries, InterfaceCounters, interface_counters
-from nfvbed.records import Hop, Role, SwitchCounters, WorkThread
+from nfvbed.records import Hop, HopKind, Role, SwitchCounters, WorkThread
+from nfvbed.spec.layout import End, Layout
 
 DROP_NODE = "error-drop"
 """Where every frame ends that the graph drops."""
@@ -35,9 +36,9 @@ def counters(entries: Entries, numbers: Mapping[str, int], busy_cycles: int) -> 
     )
 
 
-def hops(entries: Entries, numbers: Mapping[str, int]) -> tuple[Hop, ...]:
+def hops(entries: Entries, numbers: Mapping[str, int], plan: Layout) -> tuple[Hop, ...]:
     """Give the counters along the path: the first interface, the graph with what it dropped, the other interfaces."""
-    first, *others = (_hop(f"vpp port {name}", interface_counters(entries, number)) for name, number in numbers.items())
+    first, *others = (_hop(end, interface_counters(entries, numbers[end.name])) for end in plan.switch_ends)
     dropped = sum(node.vectors for node in runtime_of(entries).values() if node.node == DROP_NODE)
     return first, Hop(name="vpp graph", drops={DROP_NODE: dropped}), *others
 
@@ -64,8 +65,16 @@ def workers(pid: int, *, polling: bool) -> tuple[WorkThread, ...]:
     return tuple(sorted(found, key=lambda thread: thread.name))
 
 
-def _hop(name: str, counted: InterfaceCounters) -> Hop:
-    return Hop(name=name, rx_packets=counted.rx_packets, tx_packets=counted.tx_packets, drops=dict(counted.drops))
+def _hop(end: End, counted: InterfaceCounters) -> Hop:
+    return Hop(
+        name=f"vpp port {end.name}",
+        kind=HopKind.SWITCH_PORT,
+        vnf=end.vnf,
+        port=end.port,
+        rx_packets=counted.rx_packets,
+        tx_packets=counted.tx_packets,
+        drops=dict(counted.drops),
+    )
 
 
 def _port(counted: InterfaceCounters) -> dict[str, int]:

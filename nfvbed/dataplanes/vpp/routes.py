@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from nfvbed.dataplanes.networks import FLOWS_MOST, MOST, NOTE, PREFIX, ROUTED, runs
 from nfvbed.dataplanes.tables import Filling, ForwardingTable, TableNotApplicable, share_out
-from nfvbed.dataplanes.vpp import interfaces
 from nfvbed.dataplanes.vpp.api import VppApi
 from nfvbed.dataplanes.vpp.instance import VppInstance
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.vpp.routing import Router
+from nfvbed.dataplanes.vpp.state import VppState
 from nfvbed.errors import ConfigurationError, DeployError
 from nfvbed.records import Deployment
 
@@ -43,7 +43,7 @@ class VppRoutes(ForwardingTable):
             raise TableNotApplicable("VPP's routes are measured between two ports of one VPP (p2p)")
         self._heap_bytes = options.main_heap_mib << 20
         instance = VppInstance.of(deployment)
-        numbers = interfaces.from_text(deployment.control["interfaces"])
+        numbers = VppState.of(deployment).interfaces
         self._shares: tuple[int, ...] = ()
         self._api: VppApi | None = instance.connect().open()
         try:

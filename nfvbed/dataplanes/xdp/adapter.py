@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from functools import partial
+from typing import Annotated
 
 from pyroute2.netlink.exceptions import NetlinkError
 
@@ -24,10 +25,16 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Readiness, Support
 from nfvbed.spec.variant import Variant, options_of
+from nfvbed.state import NESTED, State
 
 RESET = "process of the programs killed (SIGKILL), programs loaded and attached anew"
-SWITCH = "xdp_switch"
-"""In a deployment's control: what the switch was started with."""
+
+
+class XdpState(State):
+    """What is written down of it, beside its links."""
+
+    xdp_switch: Annotated[XdpSwitchSpec, NESTED]
+    """What the switch was started with."""
 
 
 class Xdp(VethSwitch):
@@ -57,12 +64,12 @@ class Xdp(VethSwitch):
             workspace.close()
         return Support(variant=variant.name, readiness=Readiness.READY)
 
-    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> Mapping[str, str]:
+    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Start the process; its programs are on the ports when it answers."""
         core = request.arrangement.switch_cores[0]
         switch = XdpSwitch(request.workspace, _switch_spec(plan, spaces, options_of(request.variant, XdpOptions), core))
         switch.start()
-        return {SWITCH: switch.spec.model_dump_json()}
+        return XdpState(xdp_switch=switch.spec)
 
     def check(self, deployment: Deployment) -> None:
         """Check that the process lives."""
@@ -89,8 +96,7 @@ class Xdp(VethSwitch):
 
     def switch(self, deployment: Deployment) -> XdpSwitch:
         """Give the switch of a deployment, also one that another nfvbed made."""
-        spec = XdpSwitchSpec.model_validate_json(deployment.control[SWITCH])
-        return XdpSwitch(self.workspace(deployment), spec)
+        return XdpSwitch(self.workspace(deployment), XdpState.of(deployment).xdp_switch)
 
 
 def _try(options: XdpOptions, workspace: Workspace) -> None:

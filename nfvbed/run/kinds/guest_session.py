@@ -9,7 +9,7 @@ from statistics import median
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.host.topology import read_topology
 from nfvbed.measure.doubts import vnf_doubts
-from nfvbed.records import Hop, QualityWarning, Status
+from nfvbed.records import Hop, HopKind, QualityWarning, Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run import requests
 from nfvbed.run.kinds.bench import Outcome, TestBench
@@ -149,8 +149,4 @@ def wait_until_counted(hops: Callable[[], tuple[Hop, ...]], send: Callable[[], N
 
 def _frames(hops: Sequence[Hop]) -> dict[str, int]:
     """Give the frames that guests' ports have counted, whichever way they went."""
-    return {
-        hop.name: (hop.rx_packets or 0) + (hop.tx_packets or 0)
-        for hop in hops
-        if hop.vnf is not None and hop.name.startswith("vnf")
-    }
+    return {hop.name: (hop.rx_packets or 0) + (hop.tx_packets or 0) for hop in hops if hop.kind is HopKind.VNF_PORT}

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nfvbed.compare.agreement import VNF_CANNOT_RUN
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
 from nfvbed.sites.hostview import HostView
@@ -18,6 +17,8 @@ from nfvbed.vnfs.incomplete import leave_checksums_out
 from nfvbed.vnfs.peers import OnboardedPeers
 from nfvbed.vnfs.placement import placements, tasks
 from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+
+_VNF_CANNOT_RUN = "the VNF cannot run here:"
 
 
 @dataclass
@@ -139,11 +140,13 @@ def check(topology: str, choice: VnfChoice, root: Path) -> None:
     for does in tasks(layout(topology), choice):
         support = driver(choice.kind, does).probe(choice)
         if support.readiness is Readiness.UNSUPPORTED:
-            raise UnsupportedError(
-                f"{VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",
+            failure = UnsupportedError(
+                f"{_VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",
                 observed=support.reason,
                 fix=support.fix,
             )
+            failure.of_vnf = True
+            raise failure
     prepare(topology, choice, root)
 
 
@@ -163,7 +166,7 @@ def missing(topology: str, choice: VnfChoice, root: Path) -> str:
     try:
         prepare(topology, choice, root)
     except PrerequisiteError as failure:
-        return f"{VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label}): {failure.what} ({failure.where}; {failure.fix})"
+        return f"{_VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label}): {failure.what} ({failure.where}; {failure.fix})"
     except (OnboardError, UnsupportedError):
         return ""  # told when it is deployed, before anything stands
     return ""

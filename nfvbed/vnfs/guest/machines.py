@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.records import Deployment, VnfHandle, VnfKind
 from nfvbed.vnfs.vm.agent import Agent, AgentRefused
+from nfvbed.vnfs.vm.state import GuestState
 
 RESUME_S = 120.0
 """testpmd starts anew, in a guest that may be emulated."""
@@ -27,12 +28,15 @@ class Machine:
     @property
     def agent(self) -> Agent:
         """A client of its agent."""
-        return Agent(Path(self.handle.control["agent"]))
+        path = GuestState.of(self.handle).agent
+        if path is None:
+            raise InternalError("this guest has no agent", where=self.name)
+        return Agent(Path(path))
 
     @property
     def monitor(self) -> Path:
         """The socket of QEMU's monitor."""
-        return Path(self.handle.control["monitor"])
+        return Path(GuestState.of(self.handle).monitor)
 
     def mac(self, port: int) -> str:
         """Give the address of one of its ports, by the port's number (0 towards outside end 0, 1 towards end 1).
@@ -58,7 +62,7 @@ def absence(deployment: Deployment) -> str:
     others = sorted({handle.kind.value for handle in deployment.vnfs if handle.kind is not VnfKind.VM})
     if others:
         return f"its VNFs are of kind {', '.join(others)}, not virtual machines"
-    if any("agent" not in handle.control for handle in deployment.vnfs):
+    if any(GuestState.of(handle).agent is None for handle in deployment.vnfs):
         return "its image has no agent of nfvbed, which starts the work inside"
     return ""
 

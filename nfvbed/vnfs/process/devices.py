@@ -2,12 +2,18 @@
 
 from nfvbed.dataplanes.ports import veth
 from nfvbed.host import napi
-from nfvbed.records import Hop, PortKind, Role, VnfHandle, WorkThread
+from nfvbed.records import Hop, HopKind, PortKind, Role, VnfHandle, WorkThread
+from nfvbed.spec.layout import End
+from nfvbed.state import VnfState
 from nfvbed.vnfs.process.life import kernel_ports
 from nfvbed.vnfs.vnf import VnfPlacement
 
-NETNS = "netns"
-"""In a handle's control: the namespace that its devices are in."""
+
+class DeviceState(VnfState):
+    """What is written down of a VNF on network devices."""
+
+    netns: str
+    """The namespace that they are in."""
 
 
 def prepare(placement: VnfPlacement) -> tuple[WorkThread, ...]:
@@ -37,7 +43,13 @@ def hops(handle: VnfHandle) -> tuple[Hop, ...]:
         SwitchDiedError: the devices or their namespace are gone, as they are when the switch was taken down.
     """
     names = tuple(port.address for port in handle.ports)
-    counted = veth.read(handle.control[NETNS], names)
+    counted = veth.read(DeviceState.of(handle).netns, names)
     return tuple(
-        veth.hop(f"{handle.name} port {port.port} ({port.address})", counted[port.address]) for port in handle.ports
+        veth.hop(
+            f"{handle.name} port {port.port} ({port.address})",
+            counted[port.address],
+            HopKind.VNF_PORT,
+            End(port.vnf, port.port),
+        )
+        for port in handle.ports
     )

@@ -17,14 +17,19 @@ from nfvbed.patience import patient
 from nfvbed.records import Readiness, Support, VnfHandle, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.process import devices
-from nfvbed.vnfs.process.life import RUN_DIRECTORY, Processes, check_alive, kernel_ports
+from nfvbed.vnfs.process.life import Processes, ProcessState, check_alive, kernel_ports
 from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
 
-STATISTICS = "statistics"
-"""In a handle's control: the socket that answers with counters."""
 _PATIENCE_S = patient(5.0)
 _LOOK_S = 0.005
 _LONGEST_BYTES = 65536
+
+
+class ForwarderState(ProcessState, devices.DeviceState):
+    """What is written down of it."""
+
+    statistics: str
+    """The socket that answers with counters."""
 
 
 class ForwarderVnf(VnfDriver):
@@ -80,11 +85,9 @@ class ForwarderVnf(VnfDriver):
             cores=placement.cores,
             shares_core=placement.shares_core,
             threads=threads,
-            control={
-                RUN_DIRECTORY: str(workspace.directory),
-                STATISTICS: str(statistics),
-                devices.NETNS: netns,
-            },
+            control=ForwarderState(
+                run_directory=str(workspace.directory), statistics=str(statistics), netns=netns
+            ).as_control(),
             steps=steps.done,
             facts={"burst": spec.burst, "descriptors": spec.descriptors, "retry": spec.retry},
         )
@@ -95,7 +98,7 @@ class ForwarderVnf(VnfDriver):
         deadline = time.monotonic() + placement.choice.vnf.readiness.within_s
         steps = Steps()
         with steps.timed(f"onboard.{handle.name}.ready"):
-            while not _listens(handle.control[STATISTICS]):
+            while not _listens(ForwarderState.of(handle).statistics):
                 check_alive(process)
                 if time.monotonic() > deadline:
                     raise OnboardError(
@@ -125,7 +128,7 @@ class ForwarderVnf(VnfDriver):
     def stop(self, handle: VnfHandle) -> None:
         """End the program."""
         self._processes.of(handle).stop()
-        Path(handle.control[STATISTICS]).unlink(missing_ok=True)
+        Path(ForwarderState.of(handle).statistics).unlink(missing_ok=True)
 
     def statistics(self, handle: VnfHandle) -> list[dict[str, Any]]:
         """Ask for the counters of both ports.
@@ -134,7 +137,7 @@ class ForwarderVnf(VnfDriver):
             VnfDiedError: the program has ended.
             OnboardError: it does not answer.
         """
-        path = handle.control[STATISTICS]
+        path = ForwarderState.of(handle).statistics
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.settimeout(_PATIENCE_S)

@@ -10,7 +10,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError, SwitchDiedError, VnfDiedError
 from nfvbed.host import links
-from nfvbed.host.generator import DESTINATION_MACS, GENERATOR_ADDRESSES
+from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.namespaces import inside
 from nfvbed.host.napi import still_there
 from nfvbed.host.timing import Steps
@@ -18,6 +18,7 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.records import Hop, Readiness, Support, VnfHandle, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.process import devices
+from nfvbed.vnfs.process.devices import DeviceState
 from nfvbed.vnfs.process.life import kernel_ports
 from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
 
@@ -63,8 +64,7 @@ class KernelVnf(VnfDriver):
                 raise OnboardError(
                     f"{placement.name} cannot be made a {placement.does}", where=netns, observed=repr(failure)
                 ) from failure
-        control = {devices.NETNS: netns}
-        control |= {DESTINATION_MACS: ",".join(port.mac for port in placement.ports)} if _routes(placement) else {}
+        macs = tuple(port.mac for port in placement.ports) if _routes(placement) else None
         return VnfHandle(
             name=placement.name,
             kind=placement.choice.kind,
@@ -73,7 +73,7 @@ class KernelVnf(VnfDriver):
             cores=placement.cores,
             shares_core=placement.shares_core,
             threads=threads,
-            control=control,
+            control=DeviceState(netns=netns, destination_macs=macs).as_control(),
             versions={"linux": platform.release()},
             steps=steps.done,
         )
@@ -84,7 +84,7 @@ class KernelVnf(VnfDriver):
         steps = Steps()
         with steps.timed(f"onboard.{handle.name}.ready"):
             try:
-                veth.wait_until_up(handle.control[devices.NETNS], (*names, *_own_links(handle)))
+                veth.wait_until_up(DeviceState.of(handle).netns, (*names, *_own_links(handle)))
             except DeployError as failure:
                 raise OnboardError(
                     f"{handle.name}: {failure.what}", where=failure.where, observed=failure.observed
@@ -95,7 +95,7 @@ class KernelVnf(VnfDriver):
         """Check that its links are there and up, and that their threads live."""
         names = (*(port.address for port in handle.ports), *_own_links(handle))
         try:
-            found = veth.read(handle.control[devices.NETNS], names)
+            found = veth.read(DeviceState.of(handle).netns, names)
         except SwitchDiedError as failure:
             raise VnfDiedError(
                 f"{handle.name}: its links are gone", where=failure.where, observed=failure.observed
@@ -118,7 +118,7 @@ class KernelVnf(VnfDriver):
 
     def stop(self, handle: VnfHandle) -> None:
         """Remove the bridge; routes and devices go with the namespace."""
-        netns = handle.control[devices.NETNS]
+        netns = DeviceState.of(handle).netns
         if _own_links(handle) and Path(netns).exists():
             inside(netns, _remove_bridge)
 

@@ -6,10 +6,15 @@ from nfvbed.errors import DeployError, OnboardError, VnfDiedError
 from nfvbed.host.processes import ManagedProcess, how_it_ended
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import PortKind, VnfHandle, VnfPort
+from nfvbed.state import VnfState
 from nfvbed.vnfs.vnf import VnfPlacement
 
-RUN_DIRECTORY = "run_directory"
-"""In a handle's control: where the process is recorded."""
+
+class ProcessState(VnfState):
+    """What is written down of a VNF that is a process."""
+
+    run_directory: str
+    """Where the process is recorded."""
 
 
 class Processes:
@@ -28,7 +33,7 @@ class Processes:
         Raises:
             VnfDiedError: its run directory is gone, and it with that.
         """
-        directory = handle.control[RUN_DIRECTORY]
+        directory = ProcessState.of(handle).run_directory
         try:
             if directory not in self._workspaces:
                 self._workspaces[directory] = Workspace.attach(Path(directory))

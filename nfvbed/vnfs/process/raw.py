@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nfvbed.errors import OnboardError
 from nfvbed.host.processes import ManagedProcess
-from nfvbed.records import Hop, Role, VnfHandle, WorkThread
+from nfvbed.records import Hop, HopKind, Role, VnfHandle, WorkThread
 from nfvbed.vnfs.process.forwarder import ForwarderVnf
 from nfvbed.vnfs.process.life import port_title
 from nfvbed.vnfs.vnf import VnfPlacement
@@ -54,6 +54,8 @@ class RawVnf(ForwarderVnf):
         return tuple(
             Hop(
                 name=f"{port_title(handle.name, port)} ({port.address})",
+                kind=HopKind.VNF_PORT,
+                port=port.port,
                 rx_packets=int(mine["rx_packets"]),
                 tx_packets=int(mine["tx_packets"]),
                 drops={"rx_dropped": int(mine["rx_dropped"]), "tx_dropped": int(mine["tx_dropped"])},

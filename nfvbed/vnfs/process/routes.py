@@ -68,7 +68,7 @@ class RouteTable(ForwardingTable):
                 observed="its agent makes one route for each port",
                 fix="a VNF of kind process or container",
             )
-        return cls(vnfs[0].control[devices.NETNS], [port.address for port in vnfs[0].ports])
+        return cls(devices.DeviceState.of(vnfs[0]).netns, [port.address for port in vnfs[0].ports])
 
     def fill(self, entries: int, directions: int) -> Filling:
         """Replace earlier routes; those to the generator's own networks stay."""

@@ -4,6 +4,8 @@ import os
 import time
 from pathlib import Path
 
+from pydantic import AliasChoices, Field
+
 from nfvbed.dataplanes.ports import memif
 from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.host.napi import still_there
@@ -13,12 +15,12 @@ from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import try_memory
-from nfvbed.records import Hop, PortKind, Readiness, Role, Support, VnfHandle, VnfPort, WorkThread
+from nfvbed.records import Hop, HopKind, PortKind, Readiness, Role, Support, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FCS_BYTES
 from nfvbed.vnfs.process import devices, sharing
 from nfvbed.vnfs.process.first_peer import first_peers
-from nfvbed.vnfs.process.life import RUN_DIRECTORY, Processes, check_alive, kernel_ports, port_title
+from nfvbed.vnfs.process.life import Processes, ProcessState, check_alive, kernel_ports, port_title
 from nfvbed.vnfs.vnf import SINK, SOURCE, VnfDriver, VnfPlacement
 
 MODES = {"io": "io", "mac": "mac", "macswap": "macswap", "5tswap": "5tswap", SOURCE: "flowgen", SINK: "rxonly"}
@@ -39,13 +41,27 @@ POLLING_LOOKS = 3
 SOCKETS = (PortKind.VHOST_USER, PortKind.MEMIF)
 """Kinds of ports that are rings behind a socket; all others are network devices."""
 _LOOK_S = 0.005
-_REPORT = "yield"
-"""In a handle's control: what the plug-in counts, where it is loaded."""
 _KERNEL_PORTS = {
     "af_xdp": "net_af_xdp{index},iface={device},queue_count={queues}",
     "af_packet": "net_af_packet{index},iface={device},qpairs={queues},framesz=2048,framecnt=512,blocksz=65536,"
     "qdisc_bypass=1",
 }
+
+
+class TestpmdVnfState(ProcessState):
+    """What is written down of it."""
+
+    __test__ = False
+    telemetry: str
+    """Its telemetry socket."""
+    hugepages: str
+    """Folder of its memory."""
+    netns: str | None = None
+    """The namespace of its network devices, where it has some."""
+    report: str | None = Field(
+        default=None, validation_alias=AliasChoices("yield", "report"), serialization_alias="yield"
+    )
+    """What the plug-in counts, where it is loaded."""
 
 
 class TestpmdVnf(VnfDriver):
@@ -95,12 +111,13 @@ class TestpmdVnf(VnfDriver):
             cores = sorted({*placement.cores, options.main_core})
             process = workspace.spawn(name, command.argv(options), cores=cores, netns=netns, environment=environment)
         self._processes.remember(workspace)
-        control = {
-            RUN_DIRECTORY: str(workspace.directory),
-            "telemetry": str(telemetry.socket_path(workspace.directory, options.file_prefix)),
-            "hugepages": str(options.hugepages),
-        }
-        control |= ({devices.NETNS: netns} if netns else {}) | ({_REPORT: str(report)} if idle != POLLS else {})
+        state = TestpmdVnfState(
+            run_directory=str(workspace.directory),
+            telemetry=str(telemetry.socket_path(workspace.directory, options.file_prefix)),
+            hugepages=str(options.hugepages),
+            netns=netns,
+            report=None if idle == POLLS else str(report),
+        )
         return VnfHandle(
             name=name,
             kind=placement.choice.kind,
@@ -111,7 +128,7 @@ class TestpmdVnf(VnfDriver):
             cores=placement.cores,
             shares_core=placement.shares_core,
             threads=napi_threads,
-            control=control,
+            control=state.as_control(),
             steps=steps.done,
             facts={
                 "mode": options.mode,
@@ -134,7 +151,9 @@ class TestpmdVnf(VnfDriver):
         return handle.model_copy(
             update={
                 "threads": (*handle.threads, *_own_threads(handle, process.pid)),
-                "versions": {"testpmd": str(telemetry.ask(Path(handle.control["telemetry"]), "/info")["version"])},
+                "versions": {
+                    "testpmd": str(telemetry.ask(Path(TestpmdVnfState.of(handle).telemetry), "/info")["version"])
+                },
                 "steps": (*handle.steps, *steps.done),
             }
         )
@@ -161,7 +180,7 @@ class TestpmdVnf(VnfDriver):
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
         """What its ports counted."""
-        path = Path(handle.control["telemetry"])
+        path = Path(TestpmdVnfState.of(handle).telemetry)
         try:
             counted = [telemetry.ask(path, f"/ethdev/stats,{index}") for index in range(len(handle.ports))]
         except DeployError:
@@ -170,6 +189,8 @@ class TestpmdVnf(VnfDriver):
         return tuple(
             Hop(
                 name=port_title(handle.name, port),
+                kind=HopKind.VNF_PORT,
+                port=port.port,
                 rx_packets=int(counts["ipackets"]),
                 tx_packets=int(counts["opackets"]),
                 drops={key: int(counts[key]) for key in ("imissed", "ierrors", "oerrors", "rx_nombuf")},
@@ -194,7 +215,7 @@ class TestpmdVnf(VnfDriver):
         self._tidy(handle)
 
     def _tidy(self, handle: VnfHandle) -> None:
-        for file in Path(handle.control["hugepages"]).glob("*map_*"):
+        for file in Path(TestpmdVnfState.of(handle).hugepages).glob("*map_*"):
             file.unlink(missing_ok=True)
         _remove_dead_sockets(handle.ports)
 
@@ -315,10 +336,11 @@ def _own_threads(handle: VnfHandle, pid: int) -> tuple[WorkThread, ...]:
 
 
 def _forwards(handle: VnfHandle, process: ManagedProcess) -> bool:
-    if not Path(handle.control["telemetry"]).is_socket():
+    state = TestpmdVnfState.of(handle)
+    if not Path(state.telemetry).is_socket():
         return False
     threads = forwarding_threads(process.pid, handle.cores, Role.VNF)
-    if _REPORT not in handle.control:
+    if state.report is None:
         return any(is_runnable(thread) for thread in threads)
-    report = sharing.read_report(Path(handle.control[_REPORT]))
+    report = sharing.read_report(Path(state.report))
     return report.ports == len(handle.ports) and any(thread.tid in report.threads for thread in threads)

@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.timing import Steps
-from nfvbed.records import Hop, VnfHandle
+from nfvbed.records import Hop, HopKind, VnfHandle
 from nfvbed.spec.vnf import AS_THE_IMAGE
 from nfvbed.vnfs.vm.agent import Agent
+from nfvbed.vnfs.vm.state import GuestState
 from nfvbed.vnfs.vnf import SINK, SOURCE, VnfPlacement
 
 _MODES = ("io", "mac", "macswap", "5tswap", "bridge", "router", "raw", SOURCE, SINK)
@@ -128,7 +129,10 @@ def hops(handle: VnfHandle) -> tuple[Hop, ...]:
     Raises:
         OnboardError: the agent does not answer.
     """
-    ports = Agent(Path(handle.control["agent"])).ask("stats")["ports"]
+    agent = GuestState.of(handle).agent
+    if agent is None:
+        raise InternalError("this guest has no agent that counts", where=handle.name)
+    ports = Agent(Path(agent)).ask("stats")["ports"]
     by_mac = {str(port["mac"]).lower(): port for port in ports}
     found = []
     for number, port in enumerate(handle.ports):
@@ -137,6 +141,8 @@ def hops(handle: VnfHandle) -> tuple[Hop, ...]:
         found.append(
             Hop(
                 name=f"{handle.name} port {number}",
+                kind=HopKind.VNF_PORT,
+                port=port.port,
                 rx_packets=counted.get("rx_packets"),
                 tx_packets=counted.get("tx_packets"),
                 drops=drops,

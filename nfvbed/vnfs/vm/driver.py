@@ -1,7 +1,6 @@
 """The driver of VNFs in virtual machines: QEMU started, its guest waited for, watched and ended."""
 
 import contextlib
-import json
 import sys
 import time
 from dataclasses import dataclass
@@ -9,7 +8,6 @@ from pathlib import Path
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.host import links
-from nfvbed.host.generator import DESTINATION_MACS
 from nfvbed.host.namespaces import inside
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.qemu.accelerator import find_accelerator
@@ -18,13 +16,14 @@ from nfvbed.host.qemu.images import Image, find
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Accelerator, Hop, PortKind, Support, VnfHandle, VnfKind, WorkThread
+from nfvbed.records import Accelerator, Hop, HopKind, PortKind, Support, VnfHandle, VnfKind, WorkThread
 from nfvbed.spec.vnf import ImageSpec, VnfChoice
 from nfvbed.vnfs.vm import agentwork, command, devices, image, launch, pinning, sizing, support
 from nfvbed.vnfs.vm.console import Console
 from nfvbed.vnfs.vm.death import Death
 from nfvbed.vnfs.vm.guest import Guest
 from nfvbed.vnfs.vm.monitor import Monitor
+from nfvbed.vnfs.vm.state import GuestState
 from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
 
 _FAILED = "vloop: failed:"
@@ -73,7 +72,7 @@ class VmVnf(VnfDriver):
         process = _spawn(placement, guest, binaries)
         self._workspaces[str(workspace.directory)] = workspace
         cores = sorted({core for cores in placed.vcpu_cores for core in cores})
-        control = _control(placement, guest) | {"started_ns": str(began)}
+        state = _state(placement, guest).model_copy(update={"started_ns": began})
         return VnfHandle(
             name=placement.name,
             kind=VnfKind.VM,
@@ -84,7 +83,7 @@ class VmVnf(VnfDriver):
             cores=tuple(cores),
             shares_core=placement.shares_core,
             accelerator=accelerator.accelerator,
-            control=control,
+            control=state.as_control(),
             versions={"qemu": binaries.version, "image": found.digest},
             facts={
                 "accelerator": accelerator.model_dump(mode="json"),
@@ -97,12 +96,13 @@ class VmVnf(VnfDriver):
         """Wait for the monitor, pin the threads, wait for the console's mark, for the agent and for the links."""
         spec, steps = _image(placement.choice), Steps()
         wait = _Wait(time.monotonic() + placement.choice.vnf.readiness.within_s)
-        console = Console(Path(handle.control["console_log"]))
+        state = GuestState.of(handle)
+        console = Console(Path(state.console_log))
 
         def alive() -> None:
             self.verify(handle)
 
-        with steps.timed(f"onboard.{handle.name}.monitor"), Monitor(Path(handle.control["monitor"])) as monitor:
+        with steps.timed(f"onboard.{handle.name}.monitor"), Monitor(Path(state.monitor)) as monitor:
             monitor.connect(wait.left_s, alive)
             vcpus = pinning.vcpu_threads(monitor.execute("query-cpus-fast"))
         realtime = placement.choice.flavor.realtime
@@ -111,15 +111,15 @@ class VmVnf(VnfDriver):
         marker = spec.console_marker
         if marker:
             facts["console"] = console.wait_for(marker, _FAILED if spec.agent else "", wait.left_s, alive)
-        booted = console.last_written_ns() - int(handle.control["started_ns"])
+        booted = console.last_written_ns() - state.started_ns
         versions = dict(handle.versions)
-        if spec.agent:
-            told = agentwork.forward(placement, Path(handle.control["agent"]), steps, wait.left_s)
+        if state.agent is not None:
+            told = agentwork.forward(placement, Path(state.agent), steps, wait.left_s)
             versions |= told.versions
             facts |= told.facts
         with steps.timed(f"onboard.{handle.name}.links"):
             self._wait_for_links(placement, handle, wait)
-        control = handle.control | {"vcpus": json.dumps(vcpus)}
+        control = state.model_copy(update={"vcpus": tuple(vcpus)}).as_control()
         known = handle.model_copy(update={"control": control, "versions": versions, "facts": facts})
         boot = ((f"onboard.{handle.name}.boot", booted),) if marker else ()
         return known.model_copy(update={"threads": self.threads(known), "steps": (*boot, *steps.done)})
@@ -134,7 +134,7 @@ class VmVnf(VnfDriver):
             if time.monotonic() > wait.deadline:
                 raise OnboardError(
                     f"{placement.name}: ports are not up in time",
-                    where=handle.control["console_log"],
+                    where=GuestState.of(handle).console_log,
                     observed="; ".join(down),
                     fix="its image needs drivers for these cards, and must bring them up",
                 )
@@ -143,7 +143,7 @@ class VmVnf(VnfDriver):
     def _links_down(self, placement: VnfPlacement, handle: VnfHandle, wait: _Wait) -> list[str]:
         down = []
         cards = sizing.nics(placement.choice, placement.ports, vhost=False)
-        with Monitor(Path(handle.control["monitor"])) as monitor:
+        with Monitor(Path(GuestState.of(handle).monitor)) as monitor:
             monitor.connect(wait.left_s, lambda: self.verify(handle))
             for index, nic in enumerate(cards):
                 if nic.model != "virtio":
@@ -162,35 +162,39 @@ class VmVnf(VnfDriver):
         process = self._process(handle)
         if process.alive():
             return
-        printed = Console(Path(handle.control["console_log"])).tail()
+        printed = Console(Path(GuestState.of(handle).console_log)).tail()
         who = f"{handle.name} (vm, {handle.forwarding})"
         raise Death(who, process.exit_status, process.log_tail(6), printed, process.log).error()
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
         """The guest's own counters where its image has the agent; else what the host counts on the taps."""
-        if "agent" in handle.control:
+        if GuestState.of(handle).agent is not None:
             return agentwork.hops(handle)
         return tuple(_host_hop(handle, number) for number in range(len(handle.ports)))
 
     def threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
         """The vCPUs and QEMU's main thread."""
-        return pinning.work_threads(handle.pids[0], json.loads(handle.control.get("vcpus", "[]")))
+        return pinning.work_threads(handle.pids[0], GuestState.of(handle).vcpus)
 
     def stop(self, handle: VnfHandle) -> None:
         """End QEMU by its monitor, and by a signal where that does not answer."""
         process = self._process(handle)
         if process.alive():
-            with contextlib.suppress(OnboardError, VnfDiedError), Monitor(Path(handle.control["monitor"])) as monitor:
+            with (
+                contextlib.suppress(OnboardError, VnfDiedError),
+                Monitor(Path(GuestState.of(handle).monitor)) as monitor,
+            ):
                 monitor.connect(_QUIT_S, lambda: self.verify(handle))
                 monitor.execute("quit")
             process.wait(_QUIT_S)
         process.stop()
 
     def _process(self, handle: VnfHandle) -> ManagedProcess:
-        directory = handle.control["run_directory"]
+        state = GuestState.of(handle)
+        directory = state.run_directory
         if directory not in self._workspaces:
             self._workspaces[directory] = Workspace.attach(Path(directory))
-        return self._workspaces[directory].process(handle.control["process"])
+        return self._workspaces[directory].process(state.process)
 
 
 def _image(choice: VnfChoice) -> ImageSpec:
@@ -225,19 +229,16 @@ def _guest(placement: VnfPlacement, found: Image, accelerator: Accelerator, bina
     )
 
 
-def _control(placement: VnfPlacement, guest: Guest) -> dict[str, str]:
-    control = {
-        "run_directory": str(placement.workspace.directory),
-        "process": placement.name,
-        "monitor": str(guest.monitor),
-        "console": str(guest.console),
-        "console_log": str(guest.console_log),
-    }
-    if _image(placement.choice).agent:
-        control["agent"] = str(guest.agent)
-    if placement.does == "router":
-        control[DESTINATION_MACS] = ",".join(port.mac for port in placement.ports)
-    return control
+def _state(placement: VnfPlacement, guest: Guest) -> GuestState:
+    return GuestState(
+        run_directory=str(placement.workspace.directory),
+        process=placement.name,
+        monitor=str(guest.monitor),
+        console=str(guest.console),
+        console_log=str(guest.console_log),
+        agent=str(guest.agent) if _image(placement.choice).agent else None,
+        destination_macs=tuple(port.mac for port in placement.ports) if placement.does == "router" else None,
+    )
 
 
 def _spawn(placement: VnfPlacement, guest: Guest, binaries: QemuBinaries) -> ManagedProcess:
@@ -271,16 +272,17 @@ def _carrier(netns: str, name: str) -> bool:
 
 def _host_hop(handle: VnfHandle, number: int) -> Hop:
     port = handle.ports[number]
-    name, netns = f"{handle.name} port {number}", port.netns
+    at = Hop(name=f"{handle.name} port {number}", kind=HopKind.VNF_PORT, port=port.port)
+    netns = port.netns
     if port.kind not in (PortKind.TAP, PortKind.MACVTAP) or netns is None:
-        return Hop(name=name)
+        return at
     counted = inside(netns, lambda: links.counters(port.address))
     if counted is None:
-        return Hop(name=name)
+        return at
     received, sent = counted.rx_packets, counted.tx_packets
     drops = {"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped}
     if port.kind is PortKind.TAP:
         # What the host sends into a tap, the guest receives. A macvtap counts as the guest does.
         received, sent = sent, received
         drops = {"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped}
-    return Hop(name=name, rx_packets=received, tx_packets=sent, drops=drops)
+    return at.model_copy(update={"rx_packets": received, "tx_packets": sent, "drops": drops})

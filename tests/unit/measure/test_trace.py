@@ -5,7 +5,7 @@ from fake_site import FakeGenerator, FakeSite, counts, result
 
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trace import Break, DirectionTrace, follow, run_trace
-from nfvbed.records import DirectionCounts, Hop
+from nfvbed.records import DirectionCounts, Hop, HopKind
 
 NONE = counts(received=0, lost=1000)
 BEFORE = (Hop(name="p0", rx_packets=7, tx_packets=9), Hop(name="p1", rx_packets=9, tx_packets=7))
@@ -119,11 +119,11 @@ def bridge(**rises: int) -> tuple[Hop, ...]:
     """Give the hops of a bridge between veth pairs, as the lab reads them: the generator's ends are hops too."""
     seen = {"g0": 1000, "s0": 1000, "s1": 1000, "g1": 1000} | rises
     return (
-        Hop(name="generator port 0 (g0)", rx_packets=1000, tx_packets=seen["g0"]),
+        Hop(name="generator port 0 (g0)", kind=HopKind.GENERATOR_PORT, rx_packets=1000, tx_packets=seen["g0"]),
         Hop(name="br0 port s0", rx_packets=seen["s0"], tx_packets=1000),
         Hop(name="br0", drops={"rx_dropped": 0}),
         Hop(name="br0 port s1", rx_packets=1000, tx_packets=seen["s1"]),
-        Hop(name="generator port 1 (g1)", rx_packets=seen["g1"], tx_packets=1000),
+        Hop(name="generator port 1 (g1)", kind=HopKind.GENERATOR_PORT, rx_packets=seen["g1"], tx_packets=1000),
     )
 
 

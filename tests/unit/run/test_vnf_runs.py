@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from run_bench import WatchedSite, classify_all_alike, keys, runner
 
-from nfvbed.compare.agreement import VNF_CANNOT_RUN, outcomes_of
+from nfvbed.compare.agreement import outcomes_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
@@ -213,7 +213,7 @@ class WithoutImage(Onboarding):
     """Lacks a file of one of the VNFs."""
 
     def missing(self, topology: str, choice: VnfChoice) -> str:
-        return f"{VNF_CANNOT_RUN} no image ({topology})" if choice.forwarding == "macswap" else ""
+        return f"the VNF cannot run here: no image ({topology})" if choice.forwarding == "macswap" else ""
 
 
 def test_cells_whose_vnf_lacks_its_image_are_set_aside_before_anything_is_deployed(store: Store, study: Study) -> None:
@@ -241,7 +241,7 @@ def test_a_cell_that_lacks_its_vnf_says_nothing_of_its_variant(store: Store, stu
     run = runner(store, WithoutImage).start(study)
     (lost,) = [cell for cell in store.cells(run.id) if cell.id == "simulated/pvp+process-macswap/64"]
     assert outcomes_of([lost], ()) == ()
-    (other,) = outcomes_of([lost.model_copy(update={"reason": "no bridge"})], ())
+    (other,) = outcomes_of([lost.model_copy(update={"reason": "no bridge", "lacks": None})], ())
     assert not other.worked
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, create_engine, inspect, text
 from sqlalchemy.exc import IntegrityError
 from store_records import RUN_ID, cell_record, result_record, run_record, trial_record
 
-from nfvbed.records import Status
+from nfvbed.records import CellLack, Status
 from nfvbed.store import Store, migrate
 from nfvbed.store.rows import cell_row
 from nfvbed.store.schema import METADATA
@@ -71,6 +71,17 @@ def test_an_old_store_goes_on(tmp_path: Path) -> None:
         assert [cell.vnf_resolved for cell in store.cells(RUN_ID)] == ["", "process-io"]
         assert store.trials(RUN_ID) == [trial_record()]
         assert store.results(RUN_ID) == [result_record()]
+
+
+def test_an_old_cell_that_lacked_its_vnf_says_so_in_a_field(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    old_store(path)
+    reason = "the VNF cannot run here: vloop (process-io)"
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        connection.execute(text("UPDATE cell SET status = 'unsupported', reason = :reason"), {"reason": reason})
+    with Store.open(path) as store:
+        (cell,) = store.cells(RUN_ID)
+    assert (cell.lacks, cell.reason) == (CellLack.VNF, reason)
 
 
 @pytest.mark.parametrize("column", ["vnf", "vnf_resolved", "topology"])

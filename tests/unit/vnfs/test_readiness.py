@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from nfvbed.errors import OnboardError
-from nfvbed.records import Deployment, DirectionCounts, Hop
+from nfvbed.records import Deployment, DirectionCounts, Hop, HopKind
+from nfvbed.spec.layout import End
 from nfvbed.vnfs.path import woven
 from nfvbed.vnfs.readiness import wait_until_forwarding
 
@@ -57,7 +58,11 @@ def test_what_was_dropped_on_the_way_is_told():
 
 
 def test_hops_at_a_vnf_know_whose_they_are():
-    switch = [Hop(name=f"br0 port {name}") for name in ("s0", "v1a", "v1b", "v2a", "v2b", "s1")]
+    ends = (End(None, 0), End(0, 0), End(0, 1), End(1, 0), End(1, 1), End(None, 1))
+    switch = [
+        Hop(name=f"br0 port {name}", kind=HopKind.SWITCH_PORT, vnf=end.vnf, port=end.port)
+        for name, end in zip(("s0", "v1a", "v1b", "v2a", "v2b", "s1"), ends, strict=True)
+    ]
     path = woven(switch, [[Hop(name="vnf1 port 0")], [Hop(name="vnf2 port 0")]])
     assert [(hop.name.split("port ")[1], hop.vnf) for hop in path] == [
         *(("s0", None), ("v1a", 0), ("0", 0), ("v1b", 0), ("v2a", 1), ("0", 1), ("v2b", 1), ("s1", None)),

@@ -18,10 +18,10 @@ from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, Starte
 from nfvbed.dataplanes.ports import kernel_links, veth, vhost_user
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
 from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgeSpaces
+from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import SwitchDiedError, UnsupportedError
 from nfvbed.host import coredistance, napi
-from nfvbed.host.generator import IDLE_PORT
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, PortKind, Role, Support, SwitchCounters, VnfPort, WorkThread
@@ -29,9 +29,15 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.units import NS_PER_S
 
-_INTERRUPT = "interrupt"
-"""In a deployment's `control`: that no thread polls."""
 _MAIN_SOURCE = "scheduler run time of ovs-vswitchd's main thread x TSC"
+
+
+class AfxdpState(LinkState):
+    """Beside what every Open vSwitch's has."""
+
+    switch_core: int
+    interrupt: bool
+    """Whether no thread polls, and the main thread works."""
 
 
 class OvsAfxdp(OvsSwitch):
@@ -79,14 +85,14 @@ class OvsAfxdp(OvsSwitch):
             threads=(*threads, *_own_threads(pid, arrangement.switch_cores[0], options.interrupt)),
             daemon_cores=daemon_cores,
             versions={"linux": platform.release()} | dpdk,
-            control=_control(request, spaces, options, plan),
+            state=_state(request, spaces, options, plan),
         )
 
     def verify(self, deployment: Deployment) -> None:
         """Check that ovs-vswitchd lives, that its links are there, and that their NAPI threads live."""
         super().verify(deployment)
         plan = _plan_of(deployment)
-        found = veth.read(deployment.control["switch_netns"], plan.ports)
+        found = veth.read(AfxdpState.of(deployment).switch_netns, plan.ports)
         down = [name for name in plan.always_up if not found[name].up]
         if down:
             raise SwitchDiedError("links of the switch are down", where=str(down), fix="see who set them down")
@@ -97,13 +103,13 @@ class OvsAfxdp(OvsSwitch):
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """As with DPDK; by interrupt, the main thread's time in place of the polling threads' cycles."""
-        counted = super().counters(deployment)
-        if counted is None or not deployment.control[_INTERRUPT]:
+        counted, state = super().counters(deployment), AfxdpState.of(deployment)
+        if counted is None or not state.interrupt:
             return counted
         run_ns = napi.run_time_ns(self._pid(deployment))
         if run_ns is None:
             return counted.model_copy(update={"busy_cycles": NOT_SEPARABLE, "source": _MAIN_SOURCE})
-        cycles = run_ns * int(deployment.control["tsc_hz"]) // NS_PER_S
+        cycles = run_ns * state.tsc_hz // NS_PER_S
         raw = counted.raw | {"main_thread_run_time_ns": run_ns}
         return counted.model_copy(update={"busy_cycles": cycles, "source": _MAIN_SOURCE, "raw": raw})
 
@@ -113,16 +119,14 @@ class OvsAfxdp(OvsSwitch):
         plan = _plan_of(deployment)
         if not plan.outside:
             return inner
-        found = veth.read(deployment.control["generator_netns"], plan.generator_links)
-        outer = {name: veth.hop(f"generator port {name[1:]} ({name})", found[name]) for name in found}
-        before = (outer["g0"],) if "g0" in outer else ()
-        behind = (outer["g1"],) if "g1" in outer else ()
-        return (*before, *inner, *behind)
+        found = veth.read(AfxdpState.of(deployment).generator_space(), plan.generator_links)
+        return kernel_links.between_generators(plan, found, inner)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The switch's own, and the kernel's that receive for it and for the generator."""
-        interrupt, core = bool(deployment.control[_INTERRUPT]), int(deployment.control["switch_core"])
-        return (*napi.still_there(_of_kernel(deployment)), *_own_threads(self._pid(deployment), core, interrupt))
+        state = AfxdpState.of(deployment)
+        own = _own_threads(self._pid(deployment), state.switch_core, state.interrupt)
+        return (*napi.still_there(_of_kernel(deployment)), *own)
 
     def _pid(self, deployment: Deployment) -> int:
         return self._workspace(deployment).process(SWITCH).pid
@@ -222,14 +226,14 @@ def _of_kernel(deployment: Deployment) -> tuple[WorkThread, ...]:
     return tuple(thread for thread in deployment.threads if thread.name.startswith("napi/"))
 
 
-def _control(request: DeployRequest, spaces: BridgeSpaces, options: OvsAfxdpOptions, plan: OvsLinks) -> dict[str, str]:
+def _state(request: DeployRequest, spaces: BridgeSpaces, options: OvsAfxdpOptions, plan: OvsLinks) -> AfxdpState:
     arrangement = request.arrangement
-    control = {
-        "switch_netns": spaces.switch,
-        "core_use": options.core_use,
-        "switch_core": str(arrangement.switch_cores[0]),
-        _INTERRUPT: "main thread" if options.interrupt else "",
-        "tsc_hz": str(coredistance.measure((arrangement.switch_cores[0], arrangement.generator_core)).tsc_hz),
-    }
-    control |= {"generator_netns": spaces.generator} if spaces.generator is not None else {}
-    return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})
+    return AfxdpState(
+        switch_netns=spaces.switch,
+        core_use=options.core_use,
+        switch_core=arrangement.switch_cores[0],
+        interrupt=options.interrupt,
+        tsc_hz=coredistance.measure((arrangement.switch_cores[0], arrangement.generator_core)).tsc_hz,
+        generator_netns=spaces.generator,
+        idle_port=IDLE_LINKS[0] if len(plan.outside) == 1 else None,
+    )

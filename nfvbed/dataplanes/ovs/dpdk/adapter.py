@@ -17,7 +17,6 @@ from nfvbed.dataplanes.ports import memif, vhost_user
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import PrerequisiteError, UnsupportedError
-from nfvbed.host.generator import IDLE_PORT
 from nfvbed.host.nics import take
 from nfvbed.host.nics.card import Nic
 from nfvbed.host.timing import Steps
@@ -25,6 +24,7 @@ from nfvbed.host.topology import read_topology
 from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, Readiness, Support, VnfPort
 from nfvbed.spec.layout import End
 from nfvbed.spec.variant import Variant, options_of
+from nfvbed.state import PlaneState
 
 _OPEN_PORTS = 2
 
@@ -98,7 +98,7 @@ class OvsDpdk(OvsSwitch):
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             daemon_cores=request.arrangement.control_cores,
             versions={"dpdk": state.dpdk_version},
-            control={IDLE_PORT: vhost_user.IDLE} if len(plan.outside) == 1 else {},
+            state=PlaneState(idle_port=vhost_user.IDLE if len(plan.outside) == 1 else None),
             doubts=place.doubts,
         )
 

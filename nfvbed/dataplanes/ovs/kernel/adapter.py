@@ -13,14 +13,13 @@ from nfvbed.dataplanes.ovs.kernel.options import OvsKernelOptions
 from nfvbed.dataplanes.ovs.kernel.probe import try_kernel_datapath
 from nfvbed.dataplanes.ovs.switch import BRIDGE, OvsSwitch, StartedSwitch
 from nfvbed.dataplanes.ports import kernel_links, veth
-from nfvbed.dataplanes.ports import shares as bridge_shares
 from nfvbed.dataplanes.ports.kernel_cores import place
-from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf
 from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.host import coredistance, napi
-from nfvbed.host.generator import DESTINATION_MAC_COUNT, DESTINATION_MACS, IDLE_PORT
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
@@ -42,6 +41,12 @@ class OvsPlan(BridgePlan):
     def port(self, end: End) -> str:
         """Name the switch's port at an end."""
         return end.name
+
+
+class KernelState(LinkState):
+    """Beside what every Open vSwitch's has."""
+
+    switch_core: int
 
 
 class OvsKernel(OvsSwitch):
@@ -87,14 +92,14 @@ class OvsKernel(OvsSwitch):
             threads=threads,
             daemon_cores=arrangement.control_cores,
             versions={"linux": platform.release()},
-            control=_control(plan, spaces, options, request),
+            state=_state(plan, spaces, options, request),
         )
 
     def verify(self, deployment: Deployment) -> None:
         """Check that ovs-vswitchd, the links and their threads live, and what writes the rules."""
         super().verify(deployment)
         plan = _plan_of(deployment)
-        found = veth.read(deployment.control["switch_netns"], plan.ports)
+        found = veth.read(LinkState.of(deployment).switch_netns, plan.ports)
         down = [name for name in plan.always_up if not found[name].up]
         if down:
             raise SwitchDiedError("links of the switch are down", where=str(down), fix="see who set them down")
@@ -122,14 +127,8 @@ class OvsKernel(OvsSwitch):
             raise
         if not plan.outside:
             return path
-        found = veth.read(deployment.control["generator_netns"], plan.generator_links)
-        outside = {name: veth.hop(f"generator port {name[1:]} ({name})", read) for name, read in found.items()}
-        # An end 0 comes before the switch, an end 1 behind it.
-        return (
-            *(hop for name, hop in outside.items() if name == "g0"),
-            *path,
-            *(outside[n] for n in outside if n != "g0"),
-        )
+        found = veth.read(LinkState.of(deployment).generator_space(), plan.generator_links)
+        return kernel_links.between_generators(plan, found, path)
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """As all of Open vSwitch's; the kernel goes on with the flows it has cached until the new daemon looks."""
@@ -166,18 +165,13 @@ def switch_settings(options: OvsKernelOptions) -> dict[str, str]:
     return {"n-revalidator-threads": "1"} | tuning.flow_settings(options)
 
 
-def _control(plan: OvsPlan, spaces: BridgeSpaces, options: OvsKernelOptions, request: DeployRequest) -> dict[str, str]:
+def _state(plan: OvsPlan, spaces: BridgeSpaces, options: OvsKernelOptions, request: DeployRequest) -> KernelState:
     cores = (request.arrangement.switch_cores[0], request.arrangement.generator_core)
-    control = {
-        "switch_netns": spaces.switch,
-        "core_use": options.core_use,
-        "switch_core": str(cores[0]),
-        "tsc_hz": str(coredistance.measure(cores).tsc_hz),
-    }
-    if spaces.generator is not None:
-        control["generator_netns"] = spaces.generator
-    macs = bridge_shares.first_macs(plan.layout)
-    if macs is not None:
+    return KernelState(
+        switch_netns=spaces.switch,
+        core_use=options.core_use,
+        switch_core=cores[0],
+        tsc_hz=coredistance.measure(cores).tsc_hz,
         # Rules share the flows out by the same number by which the generator's destinations go in turn.
-        control |= {DESTINATION_MACS: ",".join(macs), DESTINATION_MAC_COUNT: str(plan.layout.ways)}
-    return control | ({IDLE_PORT: IDLE_LINKS[0]} if len(plan.outside) == 1 else {})
+        **outside(plan, spaces),
+    )

@@ -7,6 +7,9 @@ from pathlib import Path
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.kernel.datapath import DatapathCounters, read_datapath
 from nfvbed.dataplanes.ovs.reading import port_hop, port_totals
+from nfvbed.dataplanes.ovs.state import OvsState
+from nfvbed.dataplanes.ports.link_state import LinkState
+from nfvbed.dataplanes.wiring import end_of
 from nfvbed.errors import SwitchDiedError
 from nfvbed.host import napi
 from nfvbed.host.namespaces import inside
@@ -25,23 +28,23 @@ def counters(deployment: Deployment, ports: Mapping[str, int], taps: bool) -> Sw
         ports: names and OpenFlow numbers of the measured ports.
         taps: whether guests write into some of them.
     """
-    control = deployment.control
-    with BridgeController(Path(control["openflow"])) as bridge:
+    links = LinkState.of(deployment)
+    with BridgeController(Path(OvsState.of(deployment).openflow)) as bridge:
         counted = bridge.ports()
     packets = sum(counted[number].rx_packets or 0 for number in ports.values())
     raw = {
-        "datapath": dataclasses.asdict(datapath(control)),
+        "datapath": dataclasses.asdict(datapath(links.switch_netns)),
         "ports": {name: port_totals(counted[number]) for name, number in ports.items()},
     }
     times = [napi.run_time_ns(thread.tid) for thread in deployment.threads if thread.role is Role.SWITCH]
     if taps or not times or None in times:
         work = "a guest's writes to its tap" if taps else "the sender's softirq"
-        source = f"the datapath's work is part of {work} ({control['core_use']})"
+        source = f"the datapath's work is part of {work} ({links.core_use})"
         return SwitchCounters(packets=packets, busy_cycles=NOT_SEPARABLE, source=source, raw=raw)
     busy_ns = sum(time for time in times if time is not None)
     return SwitchCounters(
         packets=packets,
-        busy_cycles=busy_ns * int(control["tsc_hz"]) // NS_PER_S,
+        busy_cycles=busy_ns * links.tsc_hz // NS_PER_S,
         source="scheduler run time of NAPI threads x TSC",
         raw=raw | {"napi_run_time_ns": busy_ns},
     )
@@ -54,27 +57,30 @@ def hops(deployment: Deployment, ports: Mapping[str, int]) -> tuple[Hop, ...]:
         deployment: of the switch.
         ports: names and OpenFlow numbers, in the order of the path.
     """
-    control = deployment.control
-    with BridgeController(Path(control["openflow"])) as bridge:
+    state = OvsState.of(deployment)
+    with BridgeController(Path(state.openflow)) as bridge:
         counted = bridge.ports()
-    drops = {"lost_upcalls": datapath(control).lost}
-    first, *others = (port_hop(f"{control['bridge']} port {name}", counted[number]) for name, number in ports.items())
-    return first, Hop(name=f"{control['bridge']} datapath", drops=drops), *others
+    drops = {"lost_upcalls": datapath(LinkState.of(deployment).switch_netns).lost}
+    first, *others = (
+        port_hop(f"{state.bridge} port {name}", counted[number], end_of(number)) for name, number in ports.items()
+    )
+    return first, Hop(name=f"{state.bridge} datapath", drops=drops), *others
 
 
-def datapath(control: Mapping[str, str]) -> DatapathCounters:
+def datapath(netns: str) -> DatapathCounters:
     """Read the kernel's counters.
+
+    Args:
+        netns: path of the switch's network namespace.
 
     Raises:
         SwitchDiedError: the datapath, or its namespace, is gone.
     """
     observed = "no such datapath"
     try:
-        found = inside(control["switch_netns"], lambda: read_datapath(DATAPATH))
+        found = inside(netns, lambda: read_datapath(DATAPATH))
         if found is not None:
             return found
     except OSError as failure:
         observed = str(failure)
-    raise SwitchDiedError(
-        "the kernel's datapath is gone", where=control["switch_netns"], observed=observed, fix="deploy again"
-    )
+    raise SwitchDiedError("the kernel's datapath is gone", where=netns, observed=observed, fix="deploy again")

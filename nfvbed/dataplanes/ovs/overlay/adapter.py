@@ -9,12 +9,11 @@ from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
 from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
 from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.dataplanes.ovs.overlay.placement import host_plans
-from nfvbed.dataplanes.ovs.overlay.watch import HostView
+from nfvbed.dataplanes.ovs.overlay.watch import HostView, OverlayState
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import DeployError
-from nfvbed.host.generator import IDLE_PORT
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
@@ -57,7 +56,7 @@ class OvsOverlay(DataPlane):
             ),
             threads=_threads(workspace, made.hosts),
             run_directory=str(workspace.directory),
-            control=_control(request, made),
+            control=_state(request, made).as_control(),
             versions={
                 "openvswitch": reading.version(made.hosts[0].instance.control_socket),
                 "dpdk": made.dpdk_version,
@@ -68,12 +67,12 @@ class OvsOverlay(DataPlane):
 
     def verify(self, deployment: Deployment) -> None:
         """Check that every host's ovs-vswitchd lives."""
-        for view in watch.views(deployment.control):
+        for view in OverlayState.of(deployment).hosts:
             check_alive(self._workspace(deployment).process(view.process))
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that the path's ports received on all hosts; cycles where each host has a core of its own."""
-        views = watch.views(deployment.control)
+        views = OverlayState.of(deployment).hosts
         try:
             return watch.counters(views, self._ports(deployment, views))
         except DeployError:
@@ -82,7 +81,7 @@ class OvsOverlay(DataPlane):
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """p0, the hosts' datapaths and underlay ports where the path crosses, the ports of the VNFs, p1."""
-        views = watch.views(deployment.control)
+        views = OverlayState.of(deployment).hosts
         try:
             return watch.hops(views, self._ports(deployment, views))
         except DeployError:
@@ -92,7 +91,7 @@ class OvsOverlay(DataPlane):
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The PMD threads of all hosts."""
         workspace = self._workspace(deployment)
-        pids = [workspace.process(view.process).pid for view in watch.views(deployment.control)]
+        pids = [workspace.process(view.process).pid for view in OverlayState.of(deployment).hosts]
         return tuple(thread for pid in pids for thread in reading.pmd_threads(pid))
 
     def _ports(self, deployment: Deployment, views: tuple[HostView, ...]) -> tuple[dict[str, int], ...]:
@@ -109,10 +108,9 @@ def _threads(workspace: Workspace, hosts: tuple[OverlayHost, ...]) -> tuple[Work
     return tuple(thread for pid in pids for thread in reading.pmd_threads(pid))
 
 
-def _control(request: DeployRequest, made: Overlay) -> dict[str, str]:
-    control = {watch.HOSTS: ",".join(host.name for host in made.hosts)}
-    for host, count in zip(made.hosts, made.counts, strict=True):
-        control |= HostView(
+def _state(request: DeployRequest, made: Overlay) -> OverlayState:
+    hosts = tuple(
+        HostView(
             name=host.name,
             process=host.instance.switch_name,
             netns=host.netns,
@@ -121,5 +119,7 @@ def _control(request: DeployRequest, made: Overlay) -> dict[str, str]:
             physical=str(host.instance.management_socket(PHYSICAL)) if host.tunnelled else "",
             rules=count,
             shares_core=host.options.shares_core,
-        ).as_control()
-    return control | ({IDLE_PORT: vhost_user.IDLE} if len(request.layout.outside) == 1 else {})
+        )
+        for host, count in zip(made.hosts, made.counts, strict=True)
+    )
+    return OverlayState(hosts=hosts, idle_port=vhost_user.IDLE if len(request.layout.outside) == 1 else None)

@@ -1,24 +1,21 @@
 """What the hosts of an overlay that stands tell of themselves."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.dataplanes.ovs import reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.overlay.host import UNDERLAY_NUMBER, UNDERLAY_PORT
 from nfvbed.dataplanes.ovs.overlay.placement import TUNNEL_PORT
-from nfvbed.records import NOT_SEPARABLE, Hop, Separable, SwitchCounters
+from nfvbed.dataplanes.ovs.reading import BridgeView
+from nfvbed.records import NOT_SEPARABLE, Hop, Record, Separable, SwitchCounters
+from nfvbed.state import PlaneState
 
-HOSTS = "hosts"
-"""In a deployment's control: the names of its hosts, with commas."""
 SHARED_SOURCE = "not-separable: the hosts' poll-mode threads share a core, and count each other's time"
 
 
-@dataclass(frozen=True)
-class HostView:
-    """Where a host is looked into; kept in the deployment's control."""
+class HostView(Record):
+    """Where a host is looked into."""
 
     name: str
     process: str
@@ -33,27 +30,17 @@ class HostView:
     """That br-int holds."""
     shares_core: bool
 
-    def as_control(self) -> dict[str, str]:
-        """Write it down."""
-        values = dataclasses.asdict(self)
-        return {f"{self.name}.{key}": str(value) for key, value in values.items() if key != "name"}
-
     @property
-    def _control(self) -> dict[str, str]:
-        return {"unixctl": self.unixctl, "openflow": self.integration, "bridge": f"{self.name} br-int"}
+    def bridge(self) -> BridgeView:
+        """Where its br-int is looked into."""
+        return BridgeView(f"{self.name} br-int", Path(self.unixctl), Path(self.integration))
 
 
-def views(control: Mapping[str, str]) -> tuple[HostView, ...]:
-    """Read what `as_control` has written, of all hosts."""
-    return tuple(
-        HostView(
-            name=name,
-            rules=int(control[f"{name}.rules"]),
-            shares_core=control[f"{name}.shares_core"] == str(True),
-            **{key: control[f"{name}.{key}"] for key in ("process", "netns", "unixctl", "integration", "physical")},
-        )
-        for name in control[HOSTS].split(",")
-    )
+class OverlayState(PlaneState):
+    """The hosts of an overlay."""
+
+    hosts: tuple[HostView, ...]
+    """In the order of the path."""
 
 
 def counters(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> SwitchCounters:
@@ -63,7 +50,7 @@ def counters(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> S
         hosts: that stand.
         ports: of each host, the path's ports by name.
     """
-    found = [reading.counters(host._control, mine) for host, mine in zip(hosts, ports, strict=True)]
+    found = [reading.counters(host.bridge, mine) for host, mine in zip(hosts, ports, strict=True)]
     shared = any(host.shares_core for host in hosts)
     cycles: Separable = NOT_SEPARABLE
     if not shared:
@@ -86,7 +73,7 @@ def hops(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> tuple
     path: list[Hop] = []
     for place, (host, mine) in enumerate(zip(hosts, ports, strict=True)):
         # A host without a port of the path would not be on it.
-        first, datapath, *others = reading.hops(host._control, mine)
+        first, datapath, *others = reading.hops(host.bridge, mine)
         wire = [_underlay(host)] if host.physical else []
         if place == 0:
             path += [first, datapath, *others, *wire] if not wire else [first, *others, datapath, *wire]

@@ -14,6 +14,7 @@ from nfvbed.dataplanes.ovs import reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import Forwarding, InstalledRule, Rule
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, cable_rules, path_rules
+from nfvbed.dataplanes.wiring import end_of
 from nfvbed.errors import DeployError
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Hop
@@ -96,7 +97,10 @@ class Steering(ABC):
         with BridgeController(bridge.management) as connection:
             counted = connection.ports()
         names = [name for cable in path.cables for name in (cable.port_a, cable.port_b)]
-        return tuple(reading.port_hop(f"{bridge.name} port {name}", counted[path.ports[name]]) for name in names)
+        numbers = [(name, path.ports[name]) for name in names]
+        return tuple(
+            reading.port_hop(f"{bridge.name} port {name}", counted[number], end_of(number)) for name, number in numbers
+        )
 
     def cables(self, bridge: SteeredBridge, path: SteeringPath, *, current: bool = True) -> tuple[CableCounters, ...]:
         """Read what the rules of each cable have matched, in the order of the path.

@@ -10,6 +10,8 @@ from nfvbed.dataplanes.ovs.kernel import datapath as kernel_datapath
 from nfvbed.dataplanes.ovs.kernel import reading as kernel_reading
 from nfvbed.dataplanes.ovs.kernel.datapath import DatapathCounters, read_datapath, try_datapath
 from nfvbed.dataplanes.ovs.openflow import PortCounters
+from nfvbed.dataplanes.ovs.state import OvsState
+from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.errors import SwitchDiedError
 from nfvbed.host import napi
 from nfvbed.records import NOT_SEPARABLE, Deployment, Role, WorkThread
@@ -91,7 +93,18 @@ class Bridge:
         return {number: PortCounters(port=number, reasons={}, **counted) for number in (1, 2)}
 
 
-CONTROL = {"openflow": "/x", "switch_netns": "/y", "core_use": "inline", "tsc_hz": "2000000000", "bridge": "br0"}
+LINKS = LinkState(switch_netns="/y", core_use="inline", tsc_hz=2000000000)
+SWITCH = OvsState(
+    database="/d",
+    unixctl="/u",
+    openflow="/x",
+    netns="/y",
+    bridge="br0",
+    steering="static",
+    control_cores=(0,),
+    daemon_cores=(0,),
+)
+CONTROL = LINKS.as_control() | SWITCH.as_control()
 PORTS = {"p0": 1, "p1": 2}
 
 

@@ -17,6 +17,7 @@ from nfvbed.dataplanes.vpp.reading import counters, hops
 from nfvbed.dataplanes.vpp.runtime import CALLS, CLOCKS, VECTORS, NodeRuntime, runtime_of
 from nfvbed.dataplanes.vpp.statistics import interface_counters
 from nfvbed.errors import InternalError
+from nfvbed.spec.layout import layout
 
 CAPTURED = Path(__file__).parent / "captured"
 ENTRIES = json.loads((CAPTURED / "statistics-26.06.json").read_text())
@@ -89,7 +90,7 @@ def test_ports_and_hops():
     assert first.rx_packets == second.tx_packets > 0
     assert second.rx_packets == first.tx_packets > 0
     assert set(first.drops) == {"drops", "punt", "rx_miss", "rx_error", "rx_no_buf", "tx_error"}
-    found = hops(ENTRIES, NUMBERS)
+    found = hops(ENTRIES, NUMBERS, layout("p2p"))
     assert [hop.name for hop in found] == ["vpp port p0", "vpp graph", "vpp port p1"]
     assert (found[0].rx_packets, found[2].tx_packets) == (first.rx_packets, first.rx_packets)
     assert found[1].drops == {"error-drop": 0}

@@ -12,6 +12,7 @@ from nfvbed.records import (
     Engine,
     GeneratorPort,
     Hop,
+    HopKind,
     PortKind,
     Readiness,
     Role,
@@ -180,8 +181,18 @@ class FakePlanes:
         pass
 
     def hops(self, deployment):
-        names = ["g0", "s0", "v1a", "v1b", "s1", "g1"]
-        return tuple(Hop(name=n, rx_packets=0, tx_packets=0) for n in names)
+        links, ports = HopKind.GENERATOR_PORT, HopKind.SWITCH_PORT
+        seen = (
+            ("g0", links, None, 0),
+            ("s0", ports, None, 0),
+            ("v1a", ports, 0, 0),
+            ("v1b", ports, 0, 1),
+            ("s1", ports, None, 1),
+            ("g1", links, None, 1),
+        )
+        return tuple(
+            Hop(name=name, kind=kind, vnf=vnf, port=port, rx_packets=0, tx_packets=0) for name, kind, vnf, port in seen
+        )
 
     def work_threads(self, deployment):
         return (WorkThread(role=Role.SWITCH, pid=1, tid=2, core=0, name="switch"),)

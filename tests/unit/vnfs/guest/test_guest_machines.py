@@ -10,6 +10,7 @@ from nfvbed.vnfs.guest.connections import ConnectionsRun, Pair
 from nfvbed.vnfs.guest.machines import Machine, absence, machines, paused
 from nfvbed.vnfs.guest.sysbench import CpuLoad, MemoryLoad, sysbench
 from nfvbed.vnfs.vm.agent import AgentRefused
+from nfvbed.vnfs.vm.state import GuestState
 
 MACS = ("02:00:00:00:00:0a", "02:00:00:00:00:0b")
 
@@ -18,8 +19,15 @@ def handle(name="vnf1", kind=VnfKind.VM, agent=True):
     ports = tuple(
         VnfPort(name=f"{name}{n}", vnf=0, port=n, kind=PortKind.TAP, address=f"t{n}", mac=MACS[n]) for n in (0, 1)
     )
-    control = {"agent": f"/run/{name}", "monitor": "/run/m"} if agent else {"monitor": "/run/m"}
-    return VnfHandle(name=name, kind=kind, forwarding="io", ports=ports, control=control)
+    state = GuestState(
+        run_directory="/run",
+        process=name,
+        monitor="/run/m",
+        console="/run/c",
+        console_log="/run/l",
+        agent=f"/run/{name}" if agent else None,
+    )
+    return VnfHandle(name=name, kind=kind, forwarding="io", ports=ports, control=state.as_control())
 
 
 def deployment(*handles, topology="pvp"):

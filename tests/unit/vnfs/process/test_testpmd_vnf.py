@@ -83,9 +83,8 @@ def test_it_is_broken_off_only_with_its_deployment_and_gives_its_memory_back(tmp
     (tmp_path / "sgmap_0").touch()
     (tmp_path / "v1a.sock").touch()
     ports = (VnfPort(name="v1a", vnf=0, port=0, kind=PortKind.VHOST_USER, address=str(tmp_path / "v1a.sock"), mac=""),)
-    handle = VnfHandle(
-        name="vnf1", kind=VnfKind.PROCESS, forwarding="io", ports=ports, control={"hugepages": str(tmp_path)}
-    )
+    state = testpmd.TestpmdVnfState(run_directory="/r", telemetry="/t", hugepages=str(tmp_path))
+    handle = VnfHandle(name="vnf1", kind=VnfKind.PROCESS, forwarding="io", ports=ports, control=state.as_control())
     driver, process = testpmd.TestpmdVnf(), _Process()
     monkeypatch.setattr(driver._processes, "of", lambda handle: process)
     getattr(driver, way)(handle)

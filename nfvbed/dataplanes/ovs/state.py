@@ -1,0 +1,22 @@
+"""What is written down of a running Open vSwitch."""
+
+from nfvbed.state import Cores, State
+
+
+class OvsState(State):
+    """The bridge and the ways to its instance."""
+
+    database: str
+    """Socket of ovsdb-server."""
+    unixctl: str
+    """Control socket of ovs-vswitchd."""
+    openflow: str
+    """Management socket of the bridge."""
+    netns: str
+    """Path of the network namespace that the switch runs in."""
+    bridge: str
+    steering: str
+    """Kind of the writer of its rules; `normal`: one rule, a learning switch."""
+    control_cores: Cores
+    daemon_cores: Cores
+    """Where ovs-vswitchd's own threads may run."""

@@ -1,0 +1,22 @@
+"""What is written down of a running VPP."""
+
+from typing import Annotated
+
+from nfvbed.dataplanes.vpp.interfaces import Graph
+from nfvbed.state import NESTED, Cores, State
+
+
+class VppState(State):
+    """Its program, its sockets, and what it is configured with."""
+
+    program: str
+    netns: str
+    """Path of the network namespace that it runs in."""
+    statistics: str
+    """Socket of its counters."""
+    interfaces: Annotated[dict[str, int], NESTED]
+    """VPP's number (`sw_if_index`) of each interface by its name."""
+    cores: Cores
+    """Of its main thread and of its workers."""
+    workers: int
+    graph: Annotated[Graph, NESTED]
