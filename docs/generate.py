@@ -23,6 +23,8 @@ from nfvbed.dataplanes.ovs import userspace
 from nfvbed.search import stop
 from nfvbed.spec import experiment, flavor, onos, search, site, tests, variant, vnf
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.testkinds.scaling import ScalingTest
+from nfvbed.spec.testkinds.sockets import SocketTest
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -109,7 +111,8 @@ def page_files() -> str:
     parts += ["## Sites: `deploy/sites/NAME.yml`\n", *_model_tables(onos), *_model_tables(site)]
     parts += ["## Experiments: `vsperf-conf/experiments/NAME.yml`\n", *_model_tables(experiment)]
     parts += ["## Tests: `tests` of an experiment\n", "`kind` says which test it is.\n"]
-    parts += [table for module in _modules_of(get_args(tests.AnyTest)) for table in _model_tables(module)]
+    shared = (ScalingTest, SocketTest)
+    parts += [table for module in _modules_of(get_args(tests.AnyTest)) for table in _model_tables(module, shared)]
     return "\n".join(parts)
 
 

@@ -9,6 +9,7 @@ from nfvbed.quality import QualityWarning as QualityWarning  # Others import it 
 from nfvbed.units import FrameSize
 from nfvbed.words import CellRole as CellRole
 from nfvbed.words import Renewed as Renewed
+from nfvbed.words import ResultKind
 from nfvbed.words import Role as Role
 from nfvbed.words import Status as Status
 
@@ -62,7 +63,7 @@ class Accelerator(StrEnum):
 
 
 class Preset(StrEnum):
-    """What kind of trial it is; those without a text of their own belong to the test of that name."""
+    """What kind of trial it is, where it is of no test with a result of its own."""
 
     MRR = "mrr"
     """Maximum load; the rate received is the maximum receive rate."""
@@ -72,14 +73,10 @@ class Preset(StrEnum):
     """The load that all variants of a traffic point share, for comparing loss and latency."""
     TRACE = "trace"
     """A given number of frames."""
-    SEARCH, CONTINUOUS, LOSS_CURVE, LATENCY, SOAK = "search", "continuous", "loss-curve", "latency", "soak"
-    BACK_TO_BACK, SYSTEM_RECOVERY, RESET, BURST = "back-to-back", "system-recovery", "reset", "burst"
-    ADDRESS_CACHING, ADDRESS_LEARNING, FLOW_SCALING = "address-caching", "address-learning", "flow-scaling"
-    TABLE_SCALING, TCP_THROUGHPUT, REQUEST_RESPONSE = "table-scaling", "tcp-throughput", "request-response"
-    UDP_THROUGHPUT, SOCKET_LATENCY = "udp-throughput", "socket-latency"
-    GUEST_COMPUTE, GUEST_MEMORY, GUEST_TLB = "guest-compute", "guest-memory", "guest-tlb"
-    GUEST_MULTIQUEUE, COST, VSPERF = "guest-multiqueue", "cost", "vsperf"
-    XDP_TASKS = "xdp-tasks"
+
+
+TrialPreset = Preset | ResultKind
+"""What a trial is of: those of a test with a result of its own have that one's kind."""
 
 
 class DirectionCounts(Record):
@@ -171,7 +168,7 @@ class TrialRecord(Record):
     sequence: int
     """Number of the trial in its run, from 1; one that is repeated after a failure gets a new number."""
     round: int
-    preset: Preset
+    preset: TrialPreset
     renewed: Renewed | None = None
     """What its visit (one cell in one round) set up again; None: stored before format 4."""
     started_at: str

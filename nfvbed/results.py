@@ -4,82 +4,19 @@ A test's trials are ordinary trial records; its result names the first and the l
 """
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 
 from pydantic import Field
 
 from nfvbed.missing import missing_ratio
 from nfvbed.records import QualityWarning, Record, Status
+from nfvbed.words import ResultKind as ResultKind  # Others import it from here.
 
 RESULT_FORMAT = 1
 MIXED = "mixed"
 """The placement class of what ran in several."""
 ONLY = "only"
 """The placement class where a host shows one, or where nothing tells."""
-
-
-class ResultKind(StrEnum):
-    """What was tested."""
-
-    SEARCH = "search"
-    """A throughput search (RFC 2544 section 26.1, RFC 9971)."""
-    CONTINUOUS = "continuous"
-    """One given load."""
-    LOSS_CURVE = "loss-curve"
-    """Frame loss rate at several loads (RFC 2544 section 26.3)."""
-    LATENCY = "latency"
-    """Latency at several loads (RFC 2544 section 26.2)."""
-    SOAK = "soak"
-    """A load for long, in intervals."""
-    BACK_TO_BACK = "back-to-back"
-    """The longest burst without loss (RFC 9004)."""
-    BURST = "burst"
-    """One burst of a given number of frames."""
-    SYSTEM_RECOVERY = "system-recovery"
-    """Time to recover from overload (RFC 2544 section 26.5)."""
-    RESET = "reset"
-    """Outage when the switch is restarted (RFC 2544 section 26.6, RFC 6201)."""
-    ADDRESS_CACHING = "address-caching"
-    """Addresses that a bridge holds (RFC 2889 section 5.7)."""
-    ADDRESS_LEARNING = "address-learning"
-    """The rate at which a bridge learns addresses (RFC 2889 section 5.8)."""
-    FLOW_SCALING = "flow-scaling"
-    """Rate by number of flows."""
-    TABLE_SCALING = "table-scaling"
-    """Rate by number of table entries."""
-    TCP_THROUGHPUT = "tcp-throughput"
-    """Bytes per second of TCP between sockets."""
-    REQUEST_RESPONSE = "request-response"
-    """Transactions between sockets, and their latency."""
-    UDP_THROUGHPUT = "udp-throughput"
-    """Datagrams between sockets."""
-    SOCKET_LATENCY = "socket-latency"
-    """Latency between sockets, also under load."""
-    GUEST_COMPUTE = "guest-compute"
-    """The processors of a guest."""
-    GUEST_MEMORY = "guest-memory"
-    """The memory of a guest."""
-    GUEST_TLB = "guest-tlb"
-    """Misses of translation look-aside buffers by number of VNFs."""
-    GUEST_MULTIQUEUE = "guest-multiqueue"
-    """Queues of a guest's port against connections."""
-    COST = "cost"
-    """What forwarding a packet costs: CPU time, cycles, context switches."""
-    XDP_TASKS = "xdp-tasks"
-    """What XDP programs cost by what they do with a frame."""
-    VSPERF = "vsperf"
-    """A test that the user's own VSPERF ran: its numbers, by its method."""
-
-    @property
-    def is_table(self) -> bool:
-        """Whether its payload is a `TablePayload`; a search has its own, and what is left has loads."""
-        return self is not ResultKind.SEARCH and not self.has_loads
-
-    @property
-    def has_loads(self) -> bool:
-        """Whether its payload is a `LoadsPayload`."""
-        return self in (ResultKind.CONTINUOUS, ResultKind.LOSS_CURVE, ResultKind.LATENCY, ResultKind.SOAK)
 
 
 def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:

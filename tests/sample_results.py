@@ -7,7 +7,7 @@ from hdrh.histogram import HdrHistogram
 from sample_records import NS, RUN
 
 from nfvbed.compare.rundata import RunData
-from nfvbed.records import CoreDistance, DirectionCounts, Engine, Preset, QualityWarning, Record, Status, TrialRecord
+from nfvbed.records import CoreDistance, DirectionCounts, Engine, QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import (
     LoadPoint,
     LoadsPayload,
@@ -151,7 +151,7 @@ def _trial(cell: str, sequence: int, asked: tuple[int, float]) -> TrialRecord:
         cell=cell,
         sequence=sequence,
         round=1,
-        preset=Preset.LATENCY,
+        preset=ResultKind.LATENCY,
         started_at=START,
         intended_load_pps=load,
         offered_load_pps=2 * sent,

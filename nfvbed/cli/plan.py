@@ -16,7 +16,7 @@ from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, Unit, expand
 from nfvbed.spec.rules import Study
 from nfvbed.spec.testkinds.base import MRR
-from nfvbed.spec.testkinds.search import SearchTest
+from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import expected_s
 
 

@@ -15,7 +15,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Pair, Rules
 from nfvbed.compare.visits import ALL_STATES
 from nfvbed.errors import UsageError
-from nfvbed.records import Preset, QualityWarning, Record, Role, Status, TrialRecord
+from nfvbed.records import Preset, QualityWarning, Record, Role, Status, TrialPreset, TrialRecord
 
 
 class Use(StrEnum):
@@ -37,7 +37,7 @@ class ExplainedTrial(Record):
 
     sequence: int
     round: int
-    preset: Preset
+    preset: TrialPreset
     started_at: str
     duration_ns: int
     intended_load_pps: int | None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from nfvbed.records import Preset, Renewed
+from nfvbed.records import Renewed, TrialPreset
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 
 
@@ -19,7 +19,7 @@ class TrialTask:
     sequence: int
     """Place in the plan; unique within the run."""
     round: int
-    preset: Preset
+    preset: TrialPreset
     request: TrafficRequest
     renewed: Renewed | None = None
     """What its visit set up again; None: not told."""

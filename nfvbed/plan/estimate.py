@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial
 from nfvbed.records import Preset
-from nfvbed.spec.testkinds.search import SearchTest
+from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import expected_s
 
 

@@ -9,20 +9,21 @@ from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings
 from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey, Point, cell_id
 from nfvbed.plan.order import at_one_path, ordered_round
 from nfvbed.plan.points import compared_points, looks_at
-from nfvbed.records import CellRole, Preset, VnfKind
+from nfvbed.records import CellRole, Preset, TrialPreset, VnfKind
+from nfvbed.results import ResultKind
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import EndKind, layout
 from nfvbed.spec.testkinds.base import MRR
-from nfvbed.spec.testkinds.latency import LatencyTest
+from nfvbed.spec.testkinds.loads import LatencyTest
 from nfvbed.spec.tests import AnyTest, MrrTest
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FrameSize
 
-TrialKey = tuple[int, str, str, Preset]
+TrialKey = tuple[int, str, str, TrialPreset]
 """(round, cell, label of the test, preset): what identifies a unit of a plan, also after a crash."""
-Unit = tuple[str, Preset]
+Unit = tuple[str, TrialPreset]
 """Label of a test, and the preset of its trials. Those of the MRR are a unit for each preset: of its maximum that is
 all `mrr_trials` of a visit."""
 
@@ -35,7 +36,7 @@ class PlannedTrial:
     """Place in the plan, from 1."""
     round: int
     cell: str
-    preset: Preset
+    preset: TrialPreset
     test: str = MRR
     """Label of its test."""
 
@@ -117,7 +118,7 @@ class Plan:
         planned = self.cell_by_id[cell]
         return units_of(self.experiment, planned, compared=self.is_compared(cell))
 
-    def trials_of(self, preset: Preset) -> int:
+    def trials_of(self, preset: TrialPreset) -> int:
         """Give the trials that a unit of the MRR test has."""
         return self.experiment.trials.mrr_trials if preset is Preset.MRR else 1
 
@@ -205,15 +206,16 @@ def units_of(experiment: Experiment, cell: CellPlan, *, compared: bool) -> tuple
     A ceiling has its MRR alone; the generator looped back also latency at a fixed load, which is its own floor.
     """
     if cell.role is not CellRole.SUBJECT:
-        floors = [(label, Preset.LATENCY) for label, test in experiment.labelled_tests.items() if _has_floor(test)]
+        floors = [(label, ResultKind.LATENCY) for label, test in experiment.labelled_tests.items() if _has_floor(test)]
         own = floors if cell.role is CellRole.LOOPBACK else []
         return (*((MRR, preset) for preset in cell.presets), *own)
     found: list[Unit] = []
     for label, test in experiment.labelled_tests.items():
-        presets: tuple[Preset, ...] = (Preset(test.kind),)
         if isinstance(test, MrrTest):
             presets = OF_A_VISIT if compared and cell.takes_loads else cell.presets
-        found += [(label, preset) for preset in presets]
+            found += [(label, preset) for preset in presets]
+        else:
+            found.append((label, ResultKind(test.kind)))
     return tuple(found)
 
 

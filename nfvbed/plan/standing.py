@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from nfvbed.plan.cells import Point
 from nfvbed.plan.plan import Plan, TrialKey
-from nfvbed.records import CellRole, CoreDistance, Preset
+from nfvbed.records import CellRole, CoreDistance, Preset, TrialPreset
 from nfvbed.results import ResultKind, placement_of
 from nfvbed.spec.testkinds.base import MRR
 
@@ -24,7 +24,7 @@ class DoneTrial:
 
     round: int
     cell: str
-    preset: Preset
+    preset: TrialPreset
     distance: CoreDistance | None
 
     @property
@@ -40,7 +40,7 @@ class DoneTest:
     round: int
     cell: str
     test: str
-    preset: Preset
+    kind: ResultKind
     label: str
     """Its placement class when it ended."""
     distances: tuple[CoreDistance | None, ...]
@@ -51,7 +51,7 @@ class DoneTest:
     @property
     def key(self) -> TrialKey:
         """What identifies it."""
-        return (self.round, self.cell, self.test, self.preset)
+        return (self.round, self.cell, self.test, self.kind)
 
     def placement(self, labels: Sequence[str]) -> str:
         """Give its class, as it is known now.
@@ -61,7 +61,7 @@ class DoneTest:
         """
         if self.settled:
             return ONLY
-        return placement_of(ResultKind(self.preset.value), self.label, labels)
+        return placement_of(self.kind, self.label, labels)
 
 
 @dataclass(frozen=True)

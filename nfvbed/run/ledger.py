@@ -121,7 +121,7 @@ class RunLedger:
                 result.round,
                 result.cell,
                 result.test,
-                Preset(result.kind.value),
+                result.kind,
                 result.placement_class,
                 tuple(distance for sequence, distance in distances.items() if result.placed_by(sequence)),
                 settled=result.status is not Status.OK or result.kind is ResultKind.SOAK,
@@ -241,7 +241,7 @@ class RunLedger:
         """
         self._store.add_result(record)
         self._results.append(record)
-        self._finished.append((record.round, record.cell, record.test, Preset(record.kind.value)))
+        self._finished.append((record.round, record.cell, record.test, record.kind))
         if error is not None:
             self._failed_tests[record.key] = error
 

@@ -1,6 +1,7 @@
 """Executes the tests that are more than single trials, and writes what came of each."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from nfvbed.errors import (
     ConfigurationError,
@@ -17,10 +18,10 @@ from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import LoadsPayload, ResultKind, ResultRecord, TablePayload, placement_of
 from nfvbed.run.kinds.bench import Outcome, RunContext, TestBench
-from nfvbed.run.kinds.registry import KINDS, executor
+from nfvbed.run.kinds.catalogue import KINDS
 from nfvbed.run.references import NothingToGoBy
 from nfvbed.run.setup import Setup
-from nfvbed.spec.testkinds.search import SearchTest
+from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import AnyTest, expected_s
 from nfvbed.store.clock import utc_now
 from nfvbed.vnfs.vm.agent import AgentRefused
@@ -81,12 +82,15 @@ class Tester:
         if lost is not None:
             raise DeploymentLost from lost
 
-    def _outcome(self, spec: AnyTest, bench: TestBench) -> Outcome:
-        if KINDS[spec.kind].needs_source and not bench.cell.takes_loads:
+    def _outcome(self, spec: AnyTest, bench: TestBench) -> Outcome[Any]:
+        kind = KINDS[spec.kind]
+        if kind.needs_source and not bench.cell.takes_loads:
             return Outcome(None, Status.NOT_APPLICABLE, "a VNF is the source of this path and sends at its own pace")
-        return executor(spec)(bench)
+        return kind.execute(bench, spec)
 
-    def _record(self, unit: PlannedTrial, outcome: Outcome, first: int, started_at: str, setup: Setup) -> ResultRecord:
+    def _record(
+        self, unit: PlannedTrial, outcome: Outcome[Any], first: int, started_at: str, setup: Setup
+    ) -> ResultRecord:
         trials = [trial for trial in self._ledger.trials if trial.sequence >= first]
         last = self._ledger.next_sequence - 1
         kind = ResultKind(unit.preset.value)
@@ -132,7 +136,7 @@ def _of_deployment(setup: Setup) -> tuple[QualityWarning, ...]:
     return (*found, QualityWarning.SIMULATED) if deployment.simulated else found
 
 
-def _all_warnings(trials: Sequence[TrialRecord], outcome: Outcome, setup: Setup) -> tuple[QualityWarning, ...]:
+def _all_warnings(trials: Sequence[TrialRecord], outcome: Outcome[Any], setup: Setup) -> tuple[QualityWarning, ...]:
     seen = {warning for trial in trials for warning in trial.warnings} | set(outcome.warnings)
     if not trials and outcome.status is Status.OK:
         seen |= set(_of_deployment(setup))

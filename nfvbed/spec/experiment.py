@@ -8,7 +8,7 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.layout import MAX_CHAIN, Topology, chain_length, chains, layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
-from nfvbed.spec.testkinds.search import SearchTest
+from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import MRR_TEST, AnyTest, MrrTest, TestSpec, check_together, label_of
 from nfvbed.spec.vnf import NATIVE, VnfUse
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES

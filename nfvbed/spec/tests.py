@@ -7,30 +7,22 @@ from pydantic import Field
 
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
-from nfvbed.spec.testkinds.address_caching import AddressCachingTest
-from nfvbed.spec.testkinds.address_learning import AddressLearningTest
-from nfvbed.spec.testkinds.back_to_back import BackToBackTest
+from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
 from nfvbed.spec.testkinds.base import MRR
-from nfvbed.spec.testkinds.burst import BurstTest
-from nfvbed.spec.testkinds.continuous import ContinuousTest
-from nfvbed.spec.testkinds.cost import CostTest
-from nfvbed.spec.testkinds.flow_scaling import FlowScalingTest
-from nfvbed.spec.testkinds.guest_compute import GuestComputeTest
-from nfvbed.spec.testkinds.guest_memory import GuestMemoryTest
-from nfvbed.spec.testkinds.guest_multiqueue import GuestMultiqueueTest
-from nfvbed.spec.testkinds.guest_tlb import GuestTlbTest
-from nfvbed.spec.testkinds.latency import LatencyTest
-from nfvbed.spec.testkinds.loss_curve import LossCurveTest
-from nfvbed.spec.testkinds.request_response import RequestResponseTest
-from nfvbed.spec.testkinds.reset import ResetTest
-from nfvbed.spec.testkinds.search import SearchTest, expected_search
-from nfvbed.spec.testkinds.soak import SoakTest
-from nfvbed.spec.testkinds.socket_latency import SocketLatencyTest
-from nfvbed.spec.testkinds.system_recovery import SystemRecoveryTest
-from nfvbed.spec.testkinds.table_scaling import TableScalingTest
-from nfvbed.spec.testkinds.tcp_throughput import TcpThroughputTest
-from nfvbed.spec.testkinds.udp_throughput import UdpThroughputTest
-from nfvbed.spec.testkinds.xdp_tasks import XdpTasksTest
+from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
+from nfvbed.spec.testkinds.cost import CostTest, XdpTasksTest
+from nfvbed.spec.testkinds.guests import GuestComputeTest, GuestMemoryTest, GuestMultiqueueTest, GuestTlbTest
+from nfvbed.spec.testkinds.loads import (
+    ContinuousTest,
+    LatencyTest,
+    LossCurveTest,
+    SearchTest,
+    SoakTest,
+    expected_search,
+)
+from nfvbed.spec.testkinds.resets import ResetTest, SystemRecoveryTest
+from nfvbed.spec.testkinds.scaling import FlowScalingTest, TableScalingTest
+from nfvbed.spec.testkinds.sockets import RequestResponseTest, SocketLatencyTest, TcpThroughputTest, UdpThroughputTest
 
 
 class MrrTest(SpecModel):

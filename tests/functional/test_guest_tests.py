@@ -13,7 +13,7 @@ from nfvbed.host.topology import read_topology
 from nfvbed.measure.telemetry import perf
 from nfvbed.records import QualityWarning, Status
 from nfvbed.results import LoadsPayload, ResultKind, TablePayload
-from nfvbed.run.kinds.guest_tlb import count
+from nfvbed.run.kinds.guests import count_misses
 from nfvbed.spec.site import ArrangementSpec
 from nfvbed.store import Store
 from nfvbed.vnfs.guest.beside import beside
@@ -99,7 +99,7 @@ def test_guest_beside_the_path_is_counted_while_it_works():
     # The kernel's own event stands for those of a PMU, which the machine may lack.
     with beside(choice(flavor="numa-free"), 1, arrangement, PROJECT.root) as guests:
         assert read_pinning(guests[0], topology).state == "off"
-        counted = count(guests, MemoryLoad("read", 1, 3, 1024), (perf.CONTEXT_SWITCHES,), settle_s=1)
+        counted = count_misses(guests, MemoryLoad("read", 1, 3, 1024), (perf.CONTEXT_SWITCHES,), settle_s=1)
     assert counted.events[perf.CONTEXT_SWITCHES.name] > 0
     assert counted.mib_per_s > 0
     assert counted.seconds >= 1

@@ -200,6 +200,7 @@ def test_through_testpmd(testpmd: tuple[Generator, subprocess.Popen[str]]) -> No
     for row in trial_in_which(lambda row: row["received"] == 0)["directions"]:
         assert row["lost"] == row["sent"] > 0
     tell(peer, "stop", "set fwd txonly", "start")
+
     # txonly writes new headers into buffers in which our old payloads may still lie: foreign, or ours and corrupted.
     def arrived(trial):
         return [row["corrupted"] + trial["foreign"][row["rx"]] for row in trial["directions"]]

@@ -7,7 +7,8 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
-from nfvbed.records import CellRole, Preset
+from nfvbed.records import CellRole
+from nfvbed.results import ResultKind
 from nfvbed.traffic.generator import TrafficRequest
 
 PROJECT = open_project()
@@ -29,7 +30,7 @@ def _site(lab):
 
 
 def task(request, **keys):
-    return TrialTask(run="r", cell="c", sequence=0, round=0, preset=Preset.RESET, request=request, **keys)
+    return TrialTask(run="r", cell="c", sequence=0, round=0, preset=ResultKind.RESET, request=request, **keys)
 
 
 @pytest.mark.parametrize("variant", RESETS)

@@ -10,7 +10,7 @@ from vm_guests import choice as guest
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Status, VnfKind
 from nfvbed.results import ResultKind, TablePayload
-from nfvbed.run.kinds.tools import netperf_programs
+from nfvbed.run.kinds.sockets import netperf_programs
 from nfvbed.run.runner import Runner
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study

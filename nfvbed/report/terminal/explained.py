@@ -16,7 +16,7 @@ from nfvbed.report.labels import class_ratios
 from nfvbed.report.terminal.columns import Cell, Column, Row, lay_out, paragraph
 from nfvbed.report.terminal.screen_warnings import SHORT
 
-PRESETS = {Preset.MRR: "maximum", Preset.PACED: "half", Preset.COMMON: "common"}
+PRESETS: dict[str, str] = {Preset.MRR: "maximum", Preset.PACED: "half", Preset.COMMON: "common"}
 """Loads of trials; those of tests have their test's name."""
 
 

@@ -1,4 +1,4 @@
-"""One step of the tests of learning: show addresses at one port, ask for them from the other, see what is flooded.
+"""Executes the tests of learning: show addresses at one port, ask for them from the other, see what is flooded.
 
 RFC 2889 sections 5.7 and 5.8 with a generator of two ports: port 1 of the generator is the learning port, port 0 the
 test port; the third, the monitoring port, is one more port of the switch, whose frames the switch itself counts.
@@ -12,8 +12,9 @@ from functools import partial
 from nfvbed.dataplanes.tables import LearningTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError
 from nfvbed.records import DirectionCounts, Status, TrialRecord
-from nfvbed.results import MeasuredRow, TablePayload
+from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
+from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
 from nfvbed.traffic.generator import Addressing, TrafficRequest
 from nfvbed.units import NS_PER_S
 
@@ -34,7 +35,7 @@ NOTES = (
 )
 
 
-def with_table(bench: TestBench, measure: Callable[[LearningTable], MeasuredRow]) -> Outcome:
+def with_table(bench: TestBench, measure: Callable[[LearningTable], MeasuredRow]) -> Outcome[TablePayload]:
     """Measure with the table of addresses that a switch learns; not applicable where it learns none.
 
     Raises:
@@ -194,4 +195,159 @@ def address_request(traffic: TrafficRequest, moves: str, addresses: int) -> Traf
         addressing=Addressing(
             flow_macs=("source",) if shows else ("destination",), macs=(TEST_PORT_MAC, FIRST_LEARNT_MAC)
         ),
+    )
+
+
+def address_caching(bench: TestBench, spec: AddressCachingTest) -> Outcome[TablePayload]:
+    """Try the largest number, then halve what is left between one that is held and one that is not.
+
+    Raises:
+        DeployError: the monitoring port cannot be added.
+        LoadNotKeptError: the generator cannot send at the load.
+        GeneratorError, SwitchDiedError: it ended.
+    """
+
+    def measure(table: LearningTable) -> MeasuredRow:
+        held, failed = _most_held(AddressSteps(bench, table, spec.load_pps), spec)
+        return _caching_row(held, failed, table, spec)
+
+    return with_table(bench, measure)
+
+
+def _most_held(steps: AddressSteps, spec: AddressCachingTest) -> tuple[Step | None, Step | None]:
+    """Give the largest number that was held, and the smallest one that was not; None where there is none."""
+    held: Step | None = None
+    failed: Step | None = None
+    low, high = 0, spec.max_addresses - TEST_PORT_ADDRESSES + 1
+    addresses = high - 1
+    while high - low > 1:
+        step = _try(steps, addresses, spec)
+        if step.held:
+            held, low = step, addresses
+        else:
+            failed, high = step, addresses
+        addresses = (low + high) // 2
+    return held, failed
+
+
+def _try(steps: AddressSteps, addresses: int, spec: AddressCachingTest) -> Step:
+    for _ in range(spec.tries):
+        step = steps.step(addresses, spec.load_pps)
+        if step.held:
+            break
+    return step
+
+
+def _caching_row(held: Step | None, failed: Step | None, table: LearningTable, spec: AddressCachingTest) -> MeasuredRow:
+    """Describe the bounds; both count the test port's own address, as the switch's limit does."""
+    low = held.addresses + TEST_PORT_ADDRESSES if held else None
+    high = failed.addresses + TEST_PORT_ADDRESSES if failed else None
+    quantities = [Quantity(name="addresses held", value=low, unit="", low=low, high=low)]
+    if failed is not None:
+        quantities.append(Quantity(name="too many", value=high, unit=""))
+        quantities.append(Quantity(name="flooded of these", value=failed.flooded, unit="frames"))
+    if table.limit:
+        quantities.append(Quantity(name="limit that is set", value=table.limit, unit=""))
+    told = held or failed
+    if told is not None and told.learnt is not None:
+        quantities.append(Quantity(name="in the switch's table", value=told.learnt, unit=""))
+    reasons = [] if failed else [f"a lower bound: no more than {spec.max_addresses:,} were tried (max_addresses)"]
+    if held is None:
+        reasons.append("not even one address is held beside the test port's own")
+    if held is not None and held.lost:
+        reasons.append(f"{held.lost:,} frames to addresses that are held were lost, none of them flooded")
+    return MeasuredRow(
+        label="addresses",
+        parameters={"load_pps": spec.load_pps, "max_addresses": spec.max_addresses},
+        quantities=tuple(quantities),
+        sequence=told.sequence if told else None,
+        sequences=(failed.sequence,) if held and failed else (),
+        reason="; ".join(reasons),
+    )
+
+
+class _Bounds:
+    """The highest rate at which every address was learnt, and the lowest at which one was missed."""
+
+    def __init__(self, steps: AddressSteps, spec: AddressLearningTest) -> None:
+        self._steps = steps
+        self._spec = spec
+        self.held: Step | None = None
+        self.missed: Step | None = None
+        self.unsent = ""
+        """Why the lowest of the rates at which frames could not be sent in time was not kept."""
+
+    def search(self) -> None:
+        """Try the highest and the lowest rate, then the geometric middle of what is left."""
+        spec = self._spec
+        low, high = spec.min_load_pps, spec.max_load_pps
+        if self._holds(high) or not self._holds(low):
+            return
+        while high / low > 1 + spec.relative_width:
+            middle = round(math.sqrt(low * high))
+            if middle in (low, high):
+                return
+            if self._holds(middle):
+                low = middle
+            else:
+                high = middle
+
+    def _holds(self, load_pps: int) -> bool:
+        step = None
+        for _ in range(self._spec.tries):
+            try:
+                step = self._steps.step(self._spec.addresses, load_pps, strict=load_pps != self._spec.min_load_pps)
+            except LoadNotKeptError as error:
+                if load_pps == self._spec.min_load_pps:
+                    raise
+                whose = "the switch's port refused frames" if error.refused else "the generator was late"
+                self.unsent = f"at {load_pps:,} frames/s {whose}"
+                return False
+            if step.held:
+                self.held = step
+                return True
+        self.missed = step
+        return False
+
+
+def address_learning(bench: TestBench, spec: AddressLearningTest) -> Outcome[TablePayload]:
+    """Search for the rate.
+
+    Raises:
+        DeployError: the monitoring port cannot be added.
+        LoadNotKeptError: the generator cannot even send at the lowest rate.
+        GeneratorError, SwitchDiedError: it ended.
+    """
+
+    def measure(table: LearningTable) -> MeasuredRow:
+        bounds = _Bounds(AddressSteps(bench, table, spec.test_load_pps), spec)
+        bounds.search()
+        return _learning_row(bounds, spec)
+
+    return with_table(bench, measure)
+
+
+def _learning_row(bounds: _Bounds, spec: AddressLearningTest) -> MeasuredRow:
+    held, missed = bounds.held, bounds.missed
+    quantities = [Quantity(name="learning rate", value=round(held.rate_pps) if held else None, unit="frames/s")]
+    if missed is not None:
+        quantities.append(Quantity(name="too fast", value=round(missed.rate_pps), unit="frames/s"))
+        quantities.append(Quantity(name="missed of these", value=missed.flooded, unit=""))
+    if held is not None and held.learnt is not None:
+        quantities.append(Quantity(name="in the switch's table", value=held.learnt, unit=""))
+    reasons = []
+    if held is None:
+        reasons.append(f"addresses are missed even at {spec.min_load_pps:,} frames/s (min_load_pps)")
+    if missed is None and held is not None:
+        reasons.append("a lower bound: none was missed at any rate that was tried")
+    if bounds.unsent:
+        reasons.append(bounds.unsent)
+    told = held or missed
+    return MeasuredRow(
+        label=f"{spec.addresses:,} new addresses",
+        parameters={"addresses": spec.addresses, "min_load_pps": spec.min_load_pps, "max_load_pps": spec.max_load_pps},
+        quantities=tuple(quantities),
+        sequence=told.sequence if told else None,
+        sequences=(missed.sequence,) if held and missed else (),
+        reason="; ".join(reasons),
     )

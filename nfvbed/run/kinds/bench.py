@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from nfvbed.measure.loads import Load, LoadMeter
 from nfvbed.measure.task import TrialTask
@@ -24,8 +24,8 @@ TRIES = 3
 AGAIN = 3
 """How often a test of several repetitions may repeat one that left its placement class, for each that is asked for."""
 
-
 Result = TypeVar("Result")
+Payload = TypeVar("Payload", bound=Record)
 
 
 class GivenLoad(Protocol):
@@ -45,10 +45,10 @@ class GivenLoad(Protocol):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Generic[Payload]):
     """What came of a test."""
 
-    payload: Record | None
+    payload: Payload | None
     status: Status = Status.OK
     reason: str = ""
     placement_class: str | None = None

@@ -1,11 +1,15 @@
-"""Executes the test of what a packet costs: a trial that is only counted, and one that is traced as well."""
+"""Executes the tests of what a packet costs: where its time goes, and what XDP programs take for it."""
 
-import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from statistics import median_low
 
-from nfvbed.errors import UnsupportedError
+from nfvbed.dataplanes.xdp.client import Floor, XdpSwitchClient
+from nfvbed.dataplanes.xdp.process import socket_of
+from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.workspace import Workspace
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry import perf, rows
@@ -15,15 +19,17 @@ from nfvbed.measure.telemetry.rows import Measured, Trials
 from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.measure.trial import working_threads
-from nfvbed.records import Deployment, Role, Status
-from nfvbed.results import MeasuredRow, Reference, TablePayload
+from nfvbed.records import NOT_SEPARABLE, Deployment, Role, Status, TrialRecord
+from nfvbed.results import MeasuredRow, Quantity, Reference, TablePayload
 from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
-from nfvbed.spec.testkinds.cost import CostTest
-from nfvbed.units import NS_PER_S
+from nfvbed.spec.testkinds.cost import CostTest, Task, XdpTasksTest
+from nfvbed.spec.tests import label_of
+from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.units import NS_PER_S, frame_mix
 
-NOTES = (
+_COST_NOTES = (
     "A packet's cost is shared among those that the row names: the switch's ports count it at each of them, the "
     "generator as it sends it.",
     "User, system, softirq and guest time add up; a poller's is the whole trial, whatever it found to do.",
@@ -31,7 +37,7 @@ NOTES = (
 )
 
 
-def execute(bench: TestBench, spec: CostTest) -> Outcome:
+def cost(bench: TestBench, spec: CostTest) -> Outcome[TablePayload]:
     """Measure both trials and say where the time of a packet went.
 
     Raises:
@@ -45,11 +51,11 @@ def execute(bench: TestBench, spec: CostTest) -> Outcome:
             observed="no thread works for it",
             fix="measure a variant that is deployed",
         )
-    return _Execution(bench, spec, *bench.given_load(spec)).outcome()
+    return _CostTrials(bench, spec, *bench.given_load(spec)).outcome()
 
 
 @dataclass
-class _Execution:
+class _CostTrials:
     """One test as it is executed."""
 
     bench: TestBench
@@ -62,7 +68,7 @@ class _Execution:
     untraced: str = ""
     """Why nothing was traced, where it was to be."""
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Outcome[TablePayload]:
         """Measure, and put what was read into rows."""
         support = perf.probe()
         threads = working_threads(self._site, self._deployment, self.bench.setup.info)
@@ -83,12 +89,12 @@ class _Execution:
             found.append(MeasuredRow(label="tracing", status=Status.UNSUPPORTED, reason=self.untraced))
         found += rows.hardware_rows(groups, trials, support)
         found += [row for row in (rows.rate_row(trials),) if row is not None]
-        return Outcome(TablePayload(reference=self.base, rows=tuple(found), notes=NOTES))
+        return Outcome(TablePayload(reference=self.base, rows=tuple(found), notes=_COST_NOTES))
 
     def _counted(self, groups: Sequence[Group], support: perf.PerfSupport) -> Measured:
         """Measure the trial in which nothing is traced."""
         reader = self._site.switch_reader(self._deployment, self.spec.duration_s)
-        with contextlib.ExitStack() as stack:
+        with ExitStack() as stack:
             counters = None
             if support.events:
                 tids = [thread.tid for group in groups for thread in group.threads]
@@ -106,7 +112,7 @@ class _Execution:
         except UnsupportedError as why:
             self.untraced = str(why)
             return None
-        with contextlib.closing(tracer):
+        with closing(tracer):
             return self._measure(groups, Instruments(tracer=tracer))
 
     def _measure(self, groups: Sequence[Group], instruments: Instruments) -> Measured:
@@ -135,3 +141,215 @@ class _Execution:
     @property
     def _deployment(self) -> Deployment:
         return self.bench.setup.deployment
+
+
+SWITCHING = "switch"
+"""The program that the ports run beside this test."""
+_DROP, _TX = 1, 3
+_VERDICTS: dict[Task, int] = {"drop": _DROP, "parse": _DROP, "lookup": _DROP, "rewrite": _TX}
+"""What a program must say of the frames here (enum xdp_action)."""
+_TITLES: dict[Task, str] = {
+    "drop": "A: drop",
+    "parse": "B: parse, drop",
+    "lookup": "C: parse, look up, drop",
+    "rewrite": "D: parse, rewrite, transmit",
+}
+_CORE_FULL = 0.95
+
+_XDP_NOTES = (
+    "Live: frames at maximum load into one veth port, whose receive work and program have the switch's core. A"
+    " packet's time is the run time of its NAPI threads over the frames that the ports received, so the driver's work"
+    " is in it; cycles are that time by the TSC.",
+    "Repeated runs: the kernel runs the program over and over on one frame in the cache (BPF_PROG_TEST_RUN), on the"
+    " same core: no driver, no memory, the floor of the program's own cost. The kernel's own figure is a whole number"
+    " of ns; the other one is the CPU time of the call over its runs. A's is the cost of the loop itself.",
+    "A full core's rate is what the time of a packet comes to, not a rate that was seen, unless the core was full.",
+)
+
+
+def xdp_tasks(bench: TestBench, spec: XdpTasksTest) -> Outcome[TablePayload]:
+    """Measure every task both ways; the switch's own program is on its ports again afterwards.
+
+    Raises:
+        DeployError: the switch does not answer, or a program does not do its task.
+        SwitchDiedError, GeneratorError: as `Measurement.measure`.
+    """
+    reason = _no_tasks_here(bench)
+    if reason:
+        return Outcome(None, Status.NOT_APPLICABLE, reason)
+    client = XdpSwitchClient(socket_of(Path(bench.setup.deployment.run_directory)))
+    tasks = _Tasks(bench, spec, client, OneClass(bench))
+    found = [row for task in spec.tasks for row in (tasks.live(task), tasks.repeated(task))]
+    return Outcome(TablePayload(rows=tuple(found), notes=_XDP_NOTES))
+
+
+def _no_tasks_here(bench: TestBench) -> str:
+    """Say why the tasks are nothing for this cell; empty where they are."""
+    deployment, traffic = bench.setup.deployment, bench.task().request
+    if bench.setup.variant.options.dataplane != "xdp":
+        return "the tasks are XDP programs in the place of the switch's own: they need a variant of data plane xdp"
+    if deployment.topology != "p2p":
+        return "the tasks are done at the first port: a path through VNFs does not reach them (topology p2p)"
+    if traffic.ip != 4 or traffic.vlan is not None:
+        return "the tasks parse IPv4 without a VLAN tag (traffic: {ip: 4})"
+    if len(frame_mix(traffic.frame_size)) > 1:
+        return "a packet's cost is of one frame size, and this cell has a mix of them"
+    return ""
+
+
+@contextmanager
+def _running(client: XdpSwitchClient, program: str) -> Iterator[None]:
+    """Let the switch's ports run a program in the block, and its own again afterwards."""
+    client.use(program)
+    try:
+        yield
+    except BaseException:
+        # What failed in the block is what must be told; a switch that is dead takes no program.
+        with suppress(DeployError):
+            client.use(SWITCHING)
+        raise
+    client.use(SWITCHING)
+
+
+@dataclass(frozen=True)
+class _Live:
+    """One trial of a task."""
+
+    trial: TrialRecord
+    returned: int
+    """Frames that came back to the port they were sent from."""
+
+    @property
+    def packets(self) -> int:
+        """Frames that the switch's ports received."""
+        return int(self.trial.switch_counters["packets"])
+
+    @property
+    def busy_ns(self) -> int | None:
+        """Run time of the threads that did the work; None where they cannot be told."""
+        found = self.trial.switch_counters["raw"].get("napi_run_time_ns")
+        separable = self.trial.cost is not None and self.trial.cost.busy_cycles != NOT_SEPARABLE
+        return int(found) if separable and found is not None else None
+
+    @property
+    def ns_per_packet(self) -> float | None:
+        """Time of a packet; None where it cannot be told, or where none came."""
+        return self.busy_ns / self.packets if self.busy_ns is not None and self.packets else None
+
+    @property
+    def rate_pps(self) -> float:
+        """Frames that were processed, per second."""
+        return self.packets * NS_PER_S / self.trial.duration_ns if self.trial.duration_ns else 0.0
+
+    @property
+    def busy(self) -> float | None:
+        """Part of the trial in which the threads ran."""
+        return self.busy_ns / self.trial.duration_ns if self.busy_ns and self.trial.duration_ns else None
+
+
+@dataclass(frozen=True)
+class _Tasks:
+    """One test as it is executed."""
+
+    bench: TestBench
+    spec: XdpTasksTest
+    client: XdpSwitchClient
+    one_class: OneClass
+
+    def live(self, task: Task) -> MeasuredRow:
+        """Measure a task on frames that a port receives; the row shows the median trial by a packet's time."""
+        with _running(self.client, task):
+            self.bench.setup.measures.warm_up(replace(self._request(), duration_ns=NS_PER_S // 10))
+            found = [self._trial() for _ in range(self.spec.trials)]
+        alike = [seen for seen, fits in found if fits] or [seen for seen, _ in found]
+        rate = median_low(seen.rate_pps for seen in alike)
+        shown = next(seen for seen in alike if seen.rate_pps == rate)
+        if (_VERDICTS[task] == _TX) != (shown.returned > 0):
+            raise DeployError(
+                f"the program of task {task} does not do what it should",
+                where=label_of(self.spec),
+                observed=f"{shown.returned} of {shown.packets} frames came back",
+                fix="report it with the kernel's version",
+            )
+        return MeasuredRow(
+            label=f"{_TITLES[task]}; live",
+            parameters={"task": task, "where": "live", "trials": len(alike)},
+            quantities=tuple(self._of_trials(alike)),
+            sequence=shown.trial.sequence,
+            reason=_not_full(shown),
+        )
+
+    def _of_trials(self, alike: list[_Live]) -> Iterator[Quantity]:
+        times = [seen.ns_per_packet for seen in alike if seen.ns_per_packet is not None]
+        yield _spread("processed", [seen.rate_pps for seen in alike], "frames/s")
+        yield from self._of_times(times)
+        yield _spread("core busy", [100 * seen.busy for seen in alike if seen.busy is not None], "%")
+        yield _spread("came back", [float(seen.returned) for seen in alike], "frames")
+
+    def _of_times(self, times: list[float]) -> Iterator[Quantity]:
+        """Give a packet's time, in ns, and what follows of it."""
+        cycles = self.bench.setup.info.tsc_hz / NS_PER_S
+        yield _spread("time per packet", times, "ns")
+        yield _spread("cycles per packet", [time * cycles for time in times], "")
+        yield _spread("rate of a full core", [NS_PER_S / time for time in times], "frames/s")
+
+    def _request(self) -> TrafficRequest:
+        return replace(
+            self.bench.task().request,
+            duration_ns=round(self.spec.duration_s * NS_PER_S),
+            bidirectional=False,
+            backward=False,
+            rate_pps=None,
+            stamp=False,
+        )
+
+    def _trial(self) -> tuple[_Live, bool]:
+        """Measure one trial; say whether it is in the class of the test."""
+        seen: list[int] = []
+
+        def measure() -> TrialRecord:
+            task = replace(
+                self.bench.task(), request=self._request(), look=lambda result: seen.append(result.foreign[0])
+            )
+            return self.bench.measure(task)
+
+        record = self.one_class.take(measure)
+        return _Live(record, seen[-1]), self.one_class.fits
+
+    def repeated(self, task: Task) -> MeasuredRow:
+        """Run a task over and over on one frame."""
+        ((size, _),) = frame_mix(self.bench.task().request.frame_size)
+        found = [self.client.floor(task, self.spec.repeat, size) for _ in range(self.spec.trials)]
+        wrong = next((one for one in found if one.verdict != _VERDICTS[task]), None)
+        if wrong is not None:
+            raise DeployError(
+                f"the program of task {task} does not do what it should",
+                where="BPF_PROG_TEST_RUN",
+                observed=f"verdict {wrong.verdict}, not {_VERDICTS[task]} (enum xdp_action)",
+                fix="report it with the kernel's version",
+            )
+        return MeasuredRow(
+            label=f"{_TITLES[task]}; repeated runs",
+            parameters={"task": task, "where": "BPF_PROG_TEST_RUN", "repeat": self.spec.repeat},
+            quantities=tuple(self._of_floors(found)),
+        )
+
+    def _of_floors(self, found: list[Floor]) -> Iterator[Quantity]:
+        yield from self._of_times([one.cpu_ns / one.repeat for one in found])
+        yield _spread("time by the kernel", [float(one.duration_ns) for one in found], "ns")
+
+
+def _not_full(shown: _Live) -> str:
+    if shown.busy is None:
+        return "the work is part of the sender's softirq: a packet's time cannot be told (core_use: threaded-napi)"
+    if shown.busy < _CORE_FULL:
+        return f"the core was not full ({100 * shown.busy:.0f} %): the generator is the limit of the rate, not the task"
+    return ""
+
+
+def _spread(name: str, values: list[float], unit: str) -> Quantity:
+    if not values:
+        return Quantity(name=name, value=None, unit=unit)
+    digits = 0 if unit.startswith("frames") else 1
+    value, low, high = (round(number, digits) for number in (median_low(values), min(values), max(values)))
+    return Quantity(name=name, value=value, unit=unit, low=low, high=high)

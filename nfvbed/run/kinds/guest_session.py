@@ -23,7 +23,7 @@ _PROBE_S = 0.1
 _AGAIN_S = 0.1
 
 
-def not_here(bench: TestBench) -> Outcome | None:
+def not_here(bench: TestBench) -> Outcome[TablePayload] | None:
     """Give the outcome where a cell has no guests to work in; None where it has."""
     reason = absence(bench.setup.deployment)
     return Outcome(None, Status.NOT_APPLICABLE, reason) if reason else None
@@ -46,7 +46,9 @@ def working_inside(bench: TestBench) -> Iterator[tuple[Machine, ...]]:
     _see_forwarding(bench)
 
 
-def in_first_guest(bench: TestBench, measure: Callable[[Machine, Pinning], Iterable[MeasuredRow]]) -> Outcome:
+def in_first_guest(
+    bench: TestBench, measure: Callable[[Machine, Pinning], Iterable[MeasuredRow]]
+) -> Outcome[TablePayload]:
     """Measure in the guest of the first VNF, while all are paused; what is told of pinning and doubts is told with it.
 
     Raises:

@@ -1,14 +1,17 @@
-"""Rows of the tests that scale something: every row has its warm-up and its trials, all in one placement class."""
+"""Executes the tests that scale something: every row has its warm-up and its trials, all in one placement class."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import median_low
 
 from nfvbed.compare.latency import LatencySummary, merge_latency
+from nfvbed.dataplanes.tables import ForwardingTable, TableNotApplicable, closing
+from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.missing import missing_of
-from nfvbed.records import TrialRecord
-from nfvbed.results import MeasuredRow, Quantity
-from nfvbed.run.kinds.bench import OneClass, TestBench
-from nfvbed.spec.testkinds.scaling import ScalingTest
+from nfvbed.records import Status, TrialRecord
+from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
+from nfvbed.spec.testkinds.scaling import FlowScalingTest, ScalingTest, TableScalingTest
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.units import NS_PER_S
 
@@ -120,3 +123,82 @@ def counted(number: int, what: str) -> str:
     if number != 1:
         return f"{number:,} {what}"
     return f"1 {what[:-3]}y" if what.endswith("ies") else f"1 {what[:-1]}"
+
+
+_FLOW_NOTE = "flows are per direction, sent in turn; they differ in source address and UDP source port"
+
+
+def flow_scaling(bench: TestBench, spec: FlowScalingTest) -> Outcome[TablePayload]:
+    """Measure a row for each number of flows.
+
+    Raises:
+        ConfigurationError: the generator has not so many.
+        NothingToGoBy: the load is a part of one that was not measured.
+    """
+    most = bench.setup.info.max_flows
+    if spec.counts[-1] > most:
+        raise ConfigurationError(
+            f"{spec.counts[-1]:,} flows are more than the generator has",
+            where="counts",
+            observed=f"it sends 1 to {most:,}",
+            fix="leave the largest out",
+        )
+    meter = RowMeter(bench, spec)
+    traffic = bench.task().request
+    conditions = (
+        Condition(counted(flows, "flows"), {"flows": flows}, replace(traffic, flows=flows)) for flows in spec.counts
+    )
+    rows = tuple(meter.row(condition) for condition in conditions)
+    return Outcome(TablePayload(reference=meter.reference, rows=rows, notes=(_FLOW_NOTE,)))
+
+
+def table_scaling(bench: TestBench, spec: TableScalingTest) -> Outcome[TablePayload]:
+    """Measure a row for each number of entries, in a table that is filled for it; afterwards it is as before.
+
+    Raises:
+        ConfigurationError: frames cannot tell so many entries apart.
+        UnsupportedError: entries are of IPv4, or somebody else writes the table.
+        DeployError: the table does not take the entries.
+        NothingToGoBy: the load is a part of one that was not measured.
+    """
+    setup = bench.setup
+    try:
+        table = setup.site.forwarding_table(setup.deployment, setup.variant)
+    except TableNotApplicable as why:
+        return Outcome(None, Status.NOT_APPLICABLE, str(why))
+    traffic = bench.task().request
+    _check_table(table, spec, traffic)
+    meter = RowMeter(bench, spec)
+    with closing(table):
+        rows = tuple(_table_rows(meter, table, spec, traffic))
+    return Outcome(TablePayload(reference=meter.reference, rows=rows, notes=table.notes))
+
+
+def _table_rows(
+    meter: RowMeter, table: ForwardingTable, spec: TableScalingTest, traffic: TrafficRequest
+) -> Iterator[MeasuredRow]:
+    for entries in spec.counts:
+        filling = table.fill(entries, traffic.directions)
+        hit = filling.flows * traffic.directions
+        parameters: dict[str, str | int | float] = {"entries": entries, "flows": filling.flows}
+        known = (
+            Quantity(name="in the table", value=filling.entries, unit=""),
+            Quantity(name="hit by frames", value=hit, unit=""),
+            Quantity(name="filled in", value=filling.duration_ns / NS_PER_S, unit="s"),
+        )
+        request = replace(traffic, flows=filling.flows, addressing=filling.addressing)
+        yield meter.row(Condition(counted(entries, table.entry), parameters, request, known))
+
+
+def _check_table(table: ForwardingTable, spec: TableScalingTest, traffic: TrafficRequest) -> None:
+    if traffic.ip != 4:
+        raise UnsupportedError(
+            "table entries are of IPv4", where="traffic, ip", observed=str(traffic.ip), fix="traffic: {ip: 4}"
+        )
+    if spec.counts[-1] > table.most:
+        raise ConfigurationError(
+            f"{spec.counts[-1]:,} {table.entry} are more than frames can tell apart",
+            where="counts",
+            observed=f"at most {table.most:,}",
+            fix="leave the largest out",
+        )

@@ -1,4 +1,4 @@
-"""What the tests between sockets share: the ports are freed for them, hosts are put on, and every condition is run."""
+"""Executes the tests between sockets: the ports are freed for them, hosts are put on, every condition is run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,8 +12,17 @@ from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, TablePayload
 from nfvbed.run import requests
 from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
-from nfvbed.spec.testkinds.sockets import SocketTest
+from nfvbed.spec.testkinds.sockets import (
+    RequestResponseTest,
+    SocketLatencyTest,
+    SocketTest,
+    TcpThroughputTest,
+    UdpThroughputTest,
+)
+from nfvbed.traffic.sockets import iperf3, netperf, sockettools, sockperf
 from nfvbed.traffic.sockets.figures import SocketFigures, over_runs
+from nfvbed.traffic.sockets.hosts import SocketPair
+from nfvbed.traffic.sockets.netperf import NetperfPrograms
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.sockets.ends import socket_ends, why_not
 from nfvbed.vnfs.sockets.hosts import MTU, SocketEnds, Surroundings
@@ -32,7 +41,9 @@ class Condition:
     notes: tuple[str, ...] = field(default=())
 
 
-def between_sockets(bench: TestBench, spec: SocketTest, conditions: Callable[[], Sequence[Condition]]) -> Outcome:
+def between_sockets(
+    bench: TestBench, spec: SocketTest, conditions: Callable[[], Sequence[Condition]]
+) -> Outcome[TablePayload]:
     """Run every condition between two hosts at the ends of the path, and give the table of what came of it.
 
     Args:
@@ -140,3 +151,150 @@ def _notes(variant: str, ends: SocketEnds) -> tuple[str, ...]:
         f"{polls}.",
         "A figure is the median of the runs, with the least and the greatest.",
     )
+
+
+def netperf_programs() -> NetperfPrograms:
+    """Find netperf and its server.
+
+    Raises:
+        PrerequisiteError: one is not there, or does not run.
+    """
+    client = sockettools.netperf()
+    return NetperfPrograms(client, sockettools.netperf("netserver"), sockettools.version(client, "-V"))
+
+
+def tcp_throughput(bench: TestBench, spec: TcpThroughputTest) -> Outcome[TablePayload]:
+    """Measure every number of streams with every size of writes."""
+    return between_sockets(bench, spec, lambda: _tcp_conditions(spec))
+
+
+def _tcp_conditions(spec: TcpThroughputTest) -> list[Condition]:
+    check_congestion(spec.congestion)
+    program = sockettools.program(iperf3.NAME) if spec.tool == iperf3.NAME else ()
+    programs = netperf_programs() if spec.tool == netperf.NAME else None
+
+    def condition(streams: int, message_bytes: int) -> Condition:
+        def traffic(pair: SocketPair) -> SocketFigures:
+            if programs is not None:
+                return netperf.tcp_stream(
+                    programs, pair, netperf.Messages(message_bytes, spec.duration_s, spec.congestion)
+                )
+            return iperf3.tcp(program, pair, iperf3.Streams(streams, spec.duration_s, message_bytes, spec.congestion))
+
+        return Condition(
+            label=f"{streams} {'stream' if streams == 1 else 'streams'}, writes of {message_bytes:,} B, {spec.tool}",
+            parameters={
+                "tool": spec.tool,
+                "streams": streams,
+                "message_bytes": message_bytes,
+                "congestion": spec.congestion,
+                "duration_s": spec.duration_s,
+            },
+            traffic=traffic,
+            notes=(
+                f"TCP with {spec.congestion}; throughput is what the receiver's program got.",
+                *(("CPU is of one core, as iperf3 tells it of its own processes.",) if programs is None else ()),
+            ),
+        )
+
+    return [condition(streams, size) for size in spec.message_bytes for streams in spec.stream_counts]
+
+
+def request_response(bench: TestBench, spec: RequestResponseTest) -> Outcome[TablePayload]:
+    """Measure transactions of every size."""
+    return between_sockets(bench, spec, lambda: _request_conditions(spec))
+
+
+def _request_conditions(spec: RequestResponseTest) -> list[Condition]:
+    check_congestion(spec.congestion)
+    programs = netperf_programs()
+
+    def condition(message_bytes: int) -> Condition:
+        def traffic(pair: SocketPair) -> SocketFigures:
+            return netperf.tcp_rr(programs, pair, netperf.Messages(message_bytes, spec.duration_s, spec.congestion))
+
+        return Condition(
+            label=f"{message_bytes:,} B, TCP_RR",
+            parameters={
+                "tool": netperf.NAME,
+                "message_bytes": message_bytes,
+                "congestion": spec.congestion,
+                "duration_s": spec.duration_s,
+            },
+            traffic=traffic,
+            notes=("A transaction is a request and its response; netperf tells its time in whole microseconds.",),
+        )
+
+    return [condition(size) for size in spec.message_bytes]
+
+
+_DATAGRAM_NOTE = (
+    "A datagram is lost wherever it is dropped: at the client's own device, on the path, or because the server's"
+    " program did not come to read it."
+)
+
+
+def udp_throughput(bench: TestBench, spec: UdpThroughputTest) -> Outcome[TablePayload]:
+    """Measure datagrams of every size."""
+    return between_sockets(bench, spec, lambda: _udp_conditions(spec))
+
+
+def _udp_conditions(spec: UdpThroughputTest) -> list[Condition]:
+    program = sockettools.program(iperf3.NAME) if spec.tool == iperf3.NAME else ()
+    programs = netperf_programs() if spec.tool == netperf.NAME else None
+
+    def condition(message_bytes: int) -> Condition:
+        def traffic(pair: SocketPair) -> SocketFigures:
+            if programs is not None:
+                return netperf.udp_stream(programs, pair, netperf.Messages(message_bytes, spec.duration_s))
+            return iperf3.udp(program, pair, iperf3.Datagrams(message_bytes, spec.duration_s, spec.load_bits_per_s))
+
+        load = "" if spec.load_bits_per_s is None else f", {spec.load_bits_per_s / 1e6:g} Mbit/s"
+        parameters: dict[str, str | int | float] = {"tool": spec.tool, "message_bytes": message_bytes}
+        parameters |= {"duration_s": spec.duration_s}
+        if spec.load_bits_per_s is not None:
+            parameters["load_bits_per_s"] = spec.load_bits_per_s
+        return Condition(
+            label=f"{message_bytes:,} B{load}, {spec.tool}",
+            parameters=parameters,
+            traffic=traffic,
+            notes=(_DATAGRAM_NOTE,),
+        )
+
+    return [condition(size) for size in spec.message_bytes]
+
+
+_LATENCY_NOTE = (
+    "Times are of whole round trips, of every message in sockperf's log; its first 0.4 s and last 0.05 s are not in it."
+)
+
+
+def socket_latency(bench: TestBench, spec: SocketLatencyTest) -> Outcome[TablePayload]:
+    """Measure round trips in every mode, of messages of every size."""
+    return between_sockets(bench, spec, lambda: _latency_conditions(spec))
+
+
+def _latency_conditions(spec: SocketLatencyTest) -> list[Condition]:
+    program = sockettools.program(sockperf.NAME)
+    version = sockettools.version(program, "--version")
+
+    def condition(mode: sockperf.Mode, message_bytes: int) -> Condition:
+        load = spec.load_messages_per_s if mode == "under-load" else None
+
+        def traffic(pair: SocketPair) -> SocketFigures:
+            wanted = sockperf.Exchange(mode, spec.transport, message_bytes, spec.duration_s, load)
+            return sockperf.run(program, version, pair, wanted)
+
+        at = "" if load is None else f" of {load:,} messages/s"
+        parameters: dict[str, str | int | float] = {"tool": sockperf.NAME, "mode": mode, "transport": spec.transport}
+        parameters |= {"message_bytes": message_bytes, "duration_s": spec.duration_s}
+        if load is not None:
+            parameters["load_messages_per_s"] = load
+        return Condition(
+            label=f"{mode}{at}, {message_bytes:,} B, {spec.transport.upper()}",
+            parameters=parameters,
+            traffic=traffic,
+            notes=(_LATENCY_NOTE,),
+        )
+
+    return [condition(mode, size) for mode in spec.modes for size in spec.message_bytes]

@@ -1,6 +1,6 @@
-"""What the tests that scale something share: the load of every row, and how often it is measured."""
+"""What a file may say of tests that scale something: flows, table entries."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -48,3 +48,24 @@ class ScalingTest(NamedTest):
     def builds_on(self) -> tuple[str, ...]:
         """The load that it takes a part of."""
         return () if self.fraction is None else (self.of,)
+
+
+class FlowScalingTest(ScalingTest):
+    """The rate (or loss and latency at a load) by the number of flows, which differ in address and UDP port."""
+
+    kind: Literal["flow-scaling"]
+    counts: Counts = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+    """Flows per direction, one row each."""
+
+
+class TableScalingTest(ScalingTest):
+    """The rate (or loss and latency at a load) by the number of OpenFlow entries, or of routes of a router.
+
+    Frames hit entries that are spread over the table. A count beyond what frames can tell apart is refused.
+    """
+
+    kind: Literal["table-scaling"]
+    counts: Counts = (1, 10, 100, 1_000, 10_000, 100_000)
+    """Entries in the table, one row each; the directions share them."""
+    warmup_s: float = Field(2, ge=0, le=600)
+    """Maximum load before the trials of each row, not counted, in which every entry should be looked up once."""

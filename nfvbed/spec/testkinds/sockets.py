@@ -1,9 +1,9 @@
-"""What the tests between sockets share."""
+"""What a file may say of tests between sockets."""
 
 from abc import abstractmethod
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from nfvbed.spec.testkinds.base import NamedTest
 
@@ -32,3 +32,89 @@ class SocketTest(NamedTest):
         """Estimate the seconds of traffic, and the trials."""
         runs = self.conditions * self.repetitions
         return float(runs * self.duration_s), runs
+
+
+StreamCount = Annotated[int, Field(ge=1, le=128)]
+
+
+class TcpThroughputTest(SocketTest):
+    """Bulk TCP from the host at end 0 to the host at end 1, by number of streams and size of writes."""
+
+    kind: Literal["tcp-throughput"]
+    tool: Literal["iperf3", "netperf"] = "iperf3"
+    streams: tuple[StreamCount, ...] | None = Field(None, min_length=1)
+    """At the same time; None: 1 and 4. netperf sends one."""
+    message_bytes: tuple[MessageBytes, ...] = Field((131_072,), min_length=1)
+    """Of each write."""
+    congestion: str = Field("cubic", pattern=CONGESTION)
+    """Congestion control, as the kernel names it. Hosts differ in their own choice, so it is always said."""
+
+    @model_validator(mode="after")
+    def streams_fit_the_tool(self) -> Self:
+        if self.tool == "netperf" and self.streams not in (None, (1,)):
+            raise ValueError(f"netperf sends one stream, not {list(self.streams or ())}; take iperf3")
+        return self
+
+    @property
+    def stream_counts(self) -> tuple[int, ...]:
+        """The numbers of streams that are measured."""
+        return self.streams or ((1,) if self.tool == "netperf" else (1, 4))
+
+    @property
+    def conditions(self) -> int:
+        """How many rows there will be."""
+        return len(self.stream_counts) * len(self.message_bytes)
+
+
+class RequestResponseTest(SocketTest):
+    """Transactions on one TCP connection (netperf TCP_RR), one at a time: how many, and how long they take."""
+
+    kind: Literal["request-response"]
+    message_bytes: tuple[MessageBytes, ...] = Field((1,), min_length=1)
+    """Of each request and of each response."""
+    congestion: str = Field("cubic", pattern=CONGESTION)
+    """Congestion control, as the kernel names it."""
+
+    @property
+    def conditions(self) -> int:
+        """How many rows there will be."""
+        return len(self.message_bytes)
+
+
+class UdpThroughputTest(SocketTest):
+    """Datagrams from the host at end 0 to the host at end 1, by size: sent, received, lost."""
+
+    kind: Literal["udp-throughput"]
+    tool: Literal["iperf3", "netperf"] = "iperf3"
+    message_bytes: tuple[DatagramBytes, ...] = Field((64, 1400), min_length=1)
+    """Of each datagram, without headers; above 1,472 it is sent in fragments."""
+    load_bits_per_s: int | None = Field(None, ge=1_000)
+    """Of payload; None: as fast as the client can. netperf has no other."""
+
+    @model_validator(mode="after")
+    def load_fits_the_tool(self) -> Self:
+        if self.tool == "netperf" and self.load_bits_per_s is not None:
+            raise ValueError("netperf sends datagrams as fast as it can; take iperf3 for a load")
+        return self
+
+    @property
+    def conditions(self) -> int:
+        """How many rows there will be."""
+        return len(self.message_bytes)
+
+
+class SocketLatencyTest(SocketTest):
+    """Round trips of messages between the hosts (sockperf): one at a time, and at a rate."""
+
+    kind: Literal["socket-latency"]
+    modes: tuple[Literal["ping-pong", "under-load"], ...] = Field(("ping-pong", "under-load"), min_length=1)
+    """One after the other, each as soon as the last is back; or at a rate, whatever comes back."""
+    load_messages_per_s: int = Field(10_000, ge=1, le=10_000_000)
+    """Of `under-load`."""
+    message_bytes: tuple[DatagramBytes, ...] = Field((64,), min_length=1)
+    transport: Literal["udp", "tcp"] = "udp"
+
+    @property
+    def conditions(self) -> int:
+        """How many rows there will be."""
+        return len(self.modes) * len(self.message_bytes)

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from nfvbed.spec.layout import layout
 from nfvbed.spec.search import NDR, SearchSpec
-from nfvbed.spec.testkinds.burst import MAX_FRAMES
+from nfvbed.spec.testkinds.bursts import MAX_FRAMES
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 from nfvbed.vsperf.conf.draft import Draft, flag, number, one_of, whole
 from nfvbed.vsperf.conf.given_load import map_given_load

@@ -8,14 +8,13 @@ from nfvbed.records import (
     CellRecord,
     Engine,
     PortKind,
-    Preset,
     QualityWarning,
     RunRecord,
     Status,
     TrialRecord,
 )
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
-from nfvbed.run.kinds.search import irregularities
+from nfvbed.run.kinds.loads import irregularities
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 from nfvbed.units import NS_PER_S
@@ -132,7 +131,7 @@ def _trial(
         cell=cell.id,
         sequence=sequence,
         round=sequence,
-        preset=Preset.VSPERF,
+        preset=ResultKind.VSPERF,
         started_at=measured.run.started_at,
         intended_load_pps=None,
         offered_load_pps=round(line.numbers.get("tx_rate_fps", 0)),

@@ -10,6 +10,7 @@ from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, expand
 from nfvbed.plan.standing import DoneTest, DoneTrial, Standing, standing
 from nfvbed.records import CoreDistance, Preset
+from nfvbed.results import ResultKind
 from nfvbed.spec.experiment import Experiment
 
 NEAR = CoreDistance(before=30, after=30)
@@ -36,7 +37,7 @@ def done(plan: Plan, rounds: Sequence[tuple[int, CoreDistance | None]], only: st
 
 def curves(cells: Sequence[str], rounds: Sequence[tuple[int, CoreDistance | None]]) -> list[DoneTest]:
     return [
-        DoneTest(number, cell, "loss-curve", Preset.LOSS_CURVE, "", (distance,))
+        DoneTest(number, cell, "loss-curve", ResultKind.LOSS_CURVE, "", (distance,))
         for number, distance in rounds
         for cell in cells
     ]

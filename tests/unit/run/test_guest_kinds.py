@@ -11,9 +11,8 @@ from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.host.topology import CpuTopology
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES
 from nfvbed.records import Hop, Status
-from nfvbed.run.kinds import guest_tlb
-from nfvbed.run.kinds.guest_multiqueue import CoreUse
 from nfvbed.run.kinds.guest_session import notes_on, quantity, wait_until_counted
+from nfvbed.run.kinds.guests import CoreUse, CountedMisses, figures_of_misses, total_misses
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
 from nfvbed.vnfs.guest.pinning import judge
@@ -74,9 +73,9 @@ COUNTS = {
 
 
 def test_misses_are_summed_and_related():
-    sums = guest_tlb.total(COUNTS, (DTLB_MISSES, ITLB_MISSES, INSTRUCTIONS))
+    sums = total_misses(COUNTS, (DTLB_MISSES, ITLB_MISSES, INSTRUCTIONS))
     assert sums == {"dTLB misses": 50_000_000, "iTLB misses": 200_000, "instructions": 25_000_000_000}
-    found = guest_tlb.figures(guest_tlb.Counted(events=sums, seconds=10.0, mib_per_s=512.5))
+    found = figures_of_misses(CountedMisses(events=sums, seconds=10.0, mib_per_s=512.5))
     values = {figure.name: (figure.value, figure.unit) for figure in found}
     assert values == {
         "dTLB misses": (5_000_000.0, "misses/s"),
@@ -89,7 +88,7 @@ def test_misses_are_summed_and_related():
 
 def test_counter_that_never_had_its_turn_is_not_zero():
     with pytest.raises(UnsupportedError, match="iTLB misses could not be counted"):
-        guest_tlb.total({**COUNTS, (102, "iTLB misses"): None}, (ITLB_MISSES,))
+        total_misses({**COUNTS, (102, "iTLB misses"): None}, (ITLB_MISSES,))
 
 
 def test_figures_of_runs_are_median_and_ends():

@@ -6,12 +6,11 @@ import pytest
 from pydantic import ValidationError
 from run_bench import only_run, runner, study, variant
 
-from nfvbed.records import DirectionCounts, Preset, Status, TrialRecord
-from nfvbed.results import MeasuredRow, ResultRecord, TablePayload
-from nfvbed.run.kinds.back_to_back import is_torn
-from nfvbed.run.kinds.burst import row_of
-from nfvbed.run.kinds.system_recovery import recovery_of
-from nfvbed.spec.testkinds.system_recovery import SystemRecoveryTest
+from nfvbed.records import DirectionCounts, Status, TrialRecord
+from nfvbed.results import MeasuredRow, ResultKind, ResultRecord, TablePayload
+from nfvbed.run.kinds.bursts import is_torn, row_of_burst
+from nfvbed.run.kinds.resets import recovery_of
+from nfvbed.spec.testkinds.resets import SystemRecoveryTest
 from nfvbed.store import Store
 from nfvbed.traffic.timeline import Bin, Timeline
 
@@ -90,14 +89,14 @@ def test_what_could_not_be_sent_of_a_burst_is_told(store: Store) -> None:
     late = record.model_copy(
         update={"directions": (way.model_copy(update={"sent": 390, "received": 380, "lost": 10}),)}
     )
-    row = row_of(late, 400)
+    row = row_of_burst(late, 400)
     assert {found.name: found.value for found in row.quantities}["not sent"] == 10
     assert row.reason == "10 frames of it could not be sent"
 
 
 def burst_of(store: Store) -> TrialRecord:
     outcome(store, {"kind": "burst", "frames": 400})
-    return next(trial for trial in store.trials(only_run(store).id) if trial.preset is Preset.BURST)
+    return next(trial for trial in store.trials(only_run(store).id) if trial.preset is ResultKind.BURST)
 
 
 def test_no_burst_passes_a_buffer_of_none(store: Store) -> None:

@@ -68,7 +68,7 @@ def test_all_tests_in_order_with_one_result_each(store: Store) -> None:
     assert found.of("NDR").conditional_throughput_pps == pytest.approx(5e6, rel=0.01)
     assert found.loads.limit is Irregularity.GENERATOR_LIMITED
     assert found.loads.max_load_pps == pytest.approx(4 * 5e6, rel=0.01)
-    searched = [trial for trial in trials.values() if trial.preset is Preset.SEARCH]
+    searched = [trial for trial in trials.values() if trial.preset is ResultKind.SEARCH]
     assert all(trial.cost is None and trial.latency_hdr == (None, None) for trial in searched)
     assert len(searched) > found.trials
 
@@ -102,7 +102,7 @@ def test_repetitions_are_counted_for_every_test(store: Store) -> None:
         (2, "sim-b/p2p/64"),
         (2, "sim-a/p2p/64"),
     ]
-    assert {t.preset for t in store.trials(run.id) if t.cell.startswith("sim")} == {Preset.SEARCH}
+    assert {t.preset for t in store.trials(run.id) if t.cell.startswith("sim")} == {ResultKind.SEARCH}
 
 
 def test_only_tests_that_lack_something_are_repeated(store: Store) -> None:
@@ -167,7 +167,7 @@ def test_without_the_load_that_it_is_a_part_of_a_test_is_blocked(store: Store) -
 
 class FailingAt(Measurement):
     error: NfvbedError = GeneratorError("the generator ended", observed="signal 9")
-    preset = Preset.SEARCH
+    preset = ResultKind.SEARCH
     left = 1
 
     def measure(self, task: TrialTask) -> TrialRecord:
@@ -238,10 +238,6 @@ def test_a_resumed_run_repeats_a_test_without_a_result_and_no_other(tmp_path: Pa
         assert store.trials(run.id)[: len(before)] == before
         mrr = [t for t in store.trials(run.id) if t.preset in (Preset.MRR, Preset.PACED)]
         assert len(mrr) == 2 + 2 * 2
-
-
-def test_kinds_and_presets_have_the_same_words() -> None:
-    assert {kind.value for kind in ResultKind} == {p.value for p in Preset} - {"mrr", "paced", "common", "trace"}
 
 
 def test_the_generators_own_latency_is_measured_at_the_fixed_load(tmp_path: Path):

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from nfvbed.spec.experiment import Experiment
-from nfvbed.spec.testkinds.search import SearchTest
+from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import expected_s, label_of
 
 SEARCH = {"kind": "search", "preset": "csit-quick"}

@@ -7,7 +7,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.xdp.options import XdpOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.testkinds.xdp_tasks import XdpTasksTest
+from nfvbed.spec.testkinds.cost import XdpTasksTest
 from nfvbed.spec.vnf import VnfChoice
 
 PROJECT = open_project()

@@ -12,7 +12,7 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, UnsupportedError
-from nfvbed.records import Preset, QualityWarning, RunRecord, Status
+from nfvbed.records import QualityWarning, RunRecord, Status
 from nfvbed.report.terminal.table import render
 from nfvbed.results import ResultKind, TablePayload
 from nfvbed.sites.simulated.site import SimulatedSite
@@ -93,7 +93,7 @@ def test_the_dummy_generator_is_named_and_passes_for_nothing(tmp_path: Path, mon
     assert [cell.id for cell in data.cells] == ["vsperf:OvsDpdkVhost/p2p/64", "vsperf:OvsDpdkVhost/p2p/128"]
     trial = data.trials[0]
     assert (trial.engine.name, trial.engine.version) == ("vsperf-dummy", "0.2, Dummy")
-    assert (trial.preset, trial.simulated, trial.directions) == (Preset.VSPERF, True, ())
+    assert (trial.preset, trial.simulated, trial.directions) == (ResultKind.VSPERF, True, ())
     assert (trial.offered_load_pps, trial.forwarded_rate_pps) == (1000, 900)
     assert QualityWarning.SIMULATED in trial.warnings
     table = TablePayload.model_validate(data.results[0].payload)

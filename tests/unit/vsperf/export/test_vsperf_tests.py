@@ -159,7 +159,7 @@ def test_a_test_of_another_class_is_not_shown():
 def test_where_all_tests_are_of_another_class_the_line_names_them():
     data = build(Scenario(systems=(BRIDGE, OVS), rounds=6, far_rounds=(2, 4), changing=()))
     trials = tuple(
-        trial.model_copy(update={"preset": Preset.ADDRESS_CACHING})
+        trial.model_copy(update={"preset": ResultKind.ADDRESS_CACHING})
         for trial in data.trials
         if trial.preset is Preset.MRR
     )

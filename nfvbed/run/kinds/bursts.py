@@ -1,4 +1,4 @@
-"""Executes the back-to-back test: bursts, searches over their length, and the buffer that they tell of (RFC 9004)."""
+"""Executes the tests with bursts: one of a given length, and the longest without loss (RFC 9004)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.bench import AGAIN, OneClass, Outcome, TestBench
 from nfvbed.run.references import NothingToGoBy
 from nfvbed.search.burst import BurstFound, BurstRange, longest_burst
-from nfvbed.spec.testkinds.back_to_back import BackToBackTest
+from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
 from nfvbed.units import NS_PER_S
 
 BURST_TIMEOUT_NS = 10 * NS_PER_S
@@ -28,7 +28,7 @@ TORN = 1.25
 PREEMPTED_NS = 50_000
 """By at least this much longer: short bursts last longer than their frames take."""
 
-NOTES = (
+_BACK_TO_BACK_NOTES = (
     "Bursts are sent one way at the port's full speed, as virtual ports have no line rate. A burst passes when the port"
     " took every frame at the first try and every frame came.",
     "Corrected: less the frames that are forwarded while the burst arrives (RFC 9004 section 6.4), by the rates that"
@@ -47,7 +47,7 @@ class _Search:
     """Sequences of those that it went by."""
 
 
-def execute(bench: TestBench, spec: BackToBackTest) -> Outcome:
+def back_to_back(bench: TestBench, spec: BackToBackTest) -> Outcome[TablePayload]:
     """Measure the forwarding rate one way, then search as often as asked for, all in one placement class.
 
     A burst in another class is sent again, and a search of which one that counts was in another is made again. Where
@@ -60,14 +60,14 @@ def execute(bench: TestBench, spec: BackToBackTest) -> Outcome:
     for left in reversed(range(BEGINNINGS)):
         one_class = OneClass(bench, again=AGAIN * (1 + spec.repetitions), anew=left > 0)
         forwarding = one_class.take(partial(_forwarding_rate, bench, spec))
-        search = partial(_search, bench, spec, forwarding.forwarded_rate_pps)
+        search = partial(_one_search, bench, spec, forwarding.forwarded_rate_pps)
         searches: list[_Search] = []
         while len(searches) < spec.repetitions and (one_class.fits or left == 0):
             searches.append(one_class.take(search, lambda found: found.bursts))
         if one_class.fits:
             break
-    rows = (_summary(searches, forwarding), *(_row(search) for search in searches))
-    return Outcome(TablePayload(rows=rows, notes=NOTES))
+    rows = (_summary(searches, forwarding), *(_search_row(search) for search in searches))
+    return Outcome(TablePayload(rows=rows, notes=_BACK_TO_BACK_NOTES))
 
 
 def _forwarding_rate(bench: TestBench, spec: BackToBackTest) -> TrialRecord:
@@ -79,7 +79,7 @@ def _forwarding_rate(bench: TestBench, spec: BackToBackTest) -> TrialRecord:
     return record
 
 
-def _search(bench: TestBench, spec: BackToBackTest, forwarded_pps: int) -> _Search:
+def _one_search(bench: TestBench, spec: BackToBackTest, forwarded_pps: int) -> _Search:
     longest: list[TrialRecord] = []
     bursts: list[int] = []
     one_class = OneClass(bench, again=STRAYS)
@@ -119,8 +119,8 @@ def is_torn(record: TrialRecord, forwarded_pps: int) -> bool:
     return record.duration_ns > TORN * at_rate_ns and record.duration_ns - at_rate_ns > PREEMPTED_NS
 
 
-def _row(search: _Search) -> MeasuredRow:
-    burst = _burst([search])
+def _search_row(search: _Search) -> MeasuredRow:
+    burst = _length([search])
     rate = search.longest.offered_load_pps if search.longest else None
     return MeasuredRow(
         label="single searches",
@@ -144,7 +144,7 @@ def _summary(searches: Sequence[_Search], forwarding: TrialRecord) -> MeasuredRo
         label=f"mean of {len(searches)}",
         parameters={"repetitions": len(searches)},
         quantities=(
-            _burst(searches),
+            _length(searches),
             Quantity(name="standard deviation", value=pstdev(lengths), unit="frames"),
             Quantity(name="burst duration", value=implied, unit="s"),
             Quantity(name="burst rate", value=rate, unit="frames/s"),
@@ -161,7 +161,7 @@ def _summary(searches: Sequence[_Search], forwarding: TrialRecord) -> MeasuredRo
     )
 
 
-def _burst(searches: Sequence[_Search]) -> Quantity:
+def _length(searches: Sequence[_Search]) -> Quantity:
     lengths = [search.found.longest for search in searches]
     return Quantity(name="longest burst", value=mean(lengths), unit="frames", low=min(lengths), high=max(lengths))
 
@@ -176,3 +176,54 @@ def _why(searches: Sequence[_Search]) -> str:
     if any(not search.longest for search in searches):
         return "not even the shortest burst (min_frames) passed in every search"
     return ""
+
+
+LEAST_TIMEOUT_NS = 10 * NS_PER_S
+SLOWEST_PPS = 100_000
+"""A port that takes fewer frames/s does not get the whole burst; the result says so."""
+_BURST_NOTES = (
+    "The burst is sent at the port's full speed, as virtual ports have no line rate; frames that the port did not take"
+    " at the first try are sent as soon as it does.",
+)
+
+
+def burst(bench: TestBench, spec: BurstTest) -> Outcome[TablePayload]:
+    """Send the burst once; again, a few times, only where its placement class is another one than the run's.
+
+    Raises:
+        SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
+    """
+
+    def send() -> TrialRecord:
+        task = bench.bare_task()
+        timeout_ns = max(LEAST_TIMEOUT_NS, spec.frames * NS_PER_S // SLOWEST_PPS)
+        return bench.measure(replace(task, request=replace(task.request, frames=spec.frames, duration_ns=timeout_ns)))
+
+    record = OneClass(bench).take(send)
+    return Outcome(TablePayload(rows=(row_of_burst(record, spec.frames),), notes=_BURST_NOTES))
+
+
+def row_of_burst(record: TrialRecord, frames: int) -> MeasuredRow:
+    """Give the figures of a burst, both directions together.
+
+    Args:
+        record: its trial.
+        frames: that were to be sent in each direction.
+    """
+    ways = record.directions
+    sent, received, lost = (sum(getattr(way, name) for way in ways) for name in ("sent", "received", "lost"))
+    missing = frames * len(ways) - sent
+    figures = {"sent": sent, "received": received, "lost": lost, "not sent": missing}
+    figures |= {"refused at the first try": sum(way.refused for way in ways)}
+    return MeasuredRow(
+        label=f"burst of {frames:,}" + (" each way" if len(ways) > 1 else ""),
+        parameters={"frames": frames},
+        quantities=(
+            *(Quantity(name=name, value=value, unit="frames") for name, value in figures.items()),
+            Quantity(name="loss", value=100 * lost / sent if sent else None, unit="%"),
+            Quantity(name="burst duration", value=record.duration_ns / NS_PER_S, unit="s"),
+            Quantity(name="burst rate", value=record.offered_load_pps, unit="frames/s"),
+        ),
+        sequence=record.sequence,
+        reason=f"{missing:,} frames of it could not be sent" if missing else "",
+    )

@@ -1,12 +1,10 @@
-"""What files may say of tests between sockets."""
+"""What files may say of tests between sockets and of cost."""
 
 import pytest
 from pydantic import ValidationError
 
-from nfvbed.spec.testkinds.request_response import RequestResponseTest
-from nfvbed.spec.testkinds.socket_latency import SocketLatencyTest
-from nfvbed.spec.testkinds.tcp_throughput import TcpThroughputTest
-from nfvbed.spec.testkinds.udp_throughput import UdpThroughputTest
+from nfvbed.spec.testkinds.cost import CostTest
+from nfvbed.spec.testkinds.sockets import RequestResponseTest, SocketLatencyTest, TcpThroughputTest, UdpThroughputTest
 
 
 def test_length_is_that_of_all_conditions_and_repetitions():
@@ -32,3 +30,22 @@ def test_netperf_sends_one_stream_and_no_load():
 def test_datagrams_hold_at_least_what_tools_write_into_them():
     with pytest.raises(ValidationError, match="greater than or equal to 16"):
         UdpThroughputTest(kind="udp-throughput", message_bytes=(8,))
+
+
+def test_maximum_load_is_the_default_and_there_are_two_trials():
+    test = CostTest(kind="cost")
+    assert (test.load_pps, test.fraction, test.builds_on) == (None, None, ())
+    assert test.expected() == (20.0, 2)
+
+
+def test_without_a_trace_there_is_one_trial():
+    assert CostTest(kind="cost", trace=False, duration_s=3).expected() == (3.0, 1)
+
+
+def test_a_fraction_builds_on_a_load():
+    assert CostTest(kind="cost", fraction=0.5, of="PDR").builds_on == ("PDR",)
+
+
+def test_two_loads_are_refused():
+    with pytest.raises(ValidationError, match="load_pps or fraction"):
+        CostTest(kind="cost", fraction=0.5, load_pps=1000)

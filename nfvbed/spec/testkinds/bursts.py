@@ -1,4 +1,4 @@
-"""The longest burst without loss."""
+"""What a file may say of tests with bursts."""
 
 from math import ceil, log2
 from typing import Literal, Self
@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from nfvbed.spec.testkinds.base import NamedTest
 
+MAX_FRAMES = 10_000_000
 EXPECTED_TRIAL_S = 0.1
 """Of a burst with what is around it, as an estimate: most bursts take less than the wait for late frames."""
 
@@ -39,3 +40,15 @@ class BackToBackTest(NamedTest):
         steps = 2 + ceil(log2(max(2, (self.max_frames - self.min_frames) / self.resolution_frames)))
         trials = self.repetitions * round(steps * (1 + self.verifications / 2))
         return self.rate_duration_s + trials * EXPECTED_TRIAL_S, 1 + trials
+
+
+class BurstTest(NamedTest):
+    """One burst at the port's full speed, in the experiment's directions: how many of its frames come through."""
+
+    kind: Literal["burst"]
+    frames: int = Field(1000, ge=1, le=MAX_FRAMES)
+    """Of each direction."""
+
+    def expected(self) -> tuple[float, int]:
+        """Estimate the seconds of traffic, and the trials."""
+        return EXPECTED_TRIAL_S, 1

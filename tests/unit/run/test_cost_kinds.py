@@ -1,19 +1,29 @@
-"""The tasks of XDP: where they do not apply, and what a packet's time is taken from."""
+"""Tests of cost: where nothing costs anything, where XDP tasks do not apply, what a packet's time is taken from."""
 
 from pathlib import Path
 
 import pytest
-from run_bench import classify_all_alike, runner
+from run_bench import classify_all_alike, only_run, runner, study, variant
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.xdp.client import Floor
 from nfvbed.errors import DeployError
 from nfvbed.records import Cost, Status
-from nfvbed.run.kinds.xdp_tasks import _Live, _not_full, _running, _spread
+from nfvbed.run.kinds.cost import _Live, _not_full, _running, _spread
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
 
 PROJECT = open_project(Path(__file__).parents[3])
+
+
+def test_a_simulated_data_plane_has_no_cost_and_other_tests_go_on(tmp_path):
+    tests = ({"kind": "mrr"}, {"kind": "cost"}, {"kind": "continuous", "fraction": 0.5, "duration_s": 0.1})
+    with Store.open(tmp_path / "x.sqlite") as store:
+        runner(store).start(study([variant()], tests=tests, repetitions={"needed": 1, "max_rounds": 1}))
+        results = {result.test: result for result in store.results(only_run(store).id)}
+    assert results["cost"].status is Status.UNSUPPORTED
+    assert "no thread works for it" in results["cost"].reason
+    assert results["continuous"].status is Status.OK
 
 
 def test_cells_of_another_data_plane_are_not_applicable_with_the_reason(tmp_path):

@@ -1,0 +1,93 @@
+"""Which kinds of tests there are, a line each: what a file may say of it, what executes it, and what comes of it.
+
+A kind's name is the literal `kind` of its model; the same word is its kind of result. `mrr` is none of them: it is
+plain trials, which every experiment has and which end with no result of their own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, get_args
+
+from nfvbed.records import Record
+from nfvbed.results import LoadsPayload, ResultKind, TablePayload
+from nfvbed.run.kinds import addresses, bursts, cost, guests, loads, resets, scaling, sockets
+from nfvbed.run.kinds.bench import Outcome, Payload, TestBench
+from nfvbed.search.result import SearchResult
+from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
+from nfvbed.spec.testkinds.base import NamedTest
+from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
+from nfvbed.spec.testkinds.cost import CostTest, XdpTasksTest
+from nfvbed.spec.testkinds.guests import GuestComputeTest, GuestMemoryTest, GuestMultiqueueTest, GuestTlbTest
+from nfvbed.spec.testkinds.loads import ContinuousTest, LatencyTest, LossCurveTest, SearchTest, SoakTest
+from nfvbed.spec.testkinds.resets import ResetTest, SystemRecoveryTest
+from nfvbed.spec.testkinds.scaling import FlowScalingTest, TableScalingTest
+from nfvbed.spec.testkinds.sockets import RequestResponseTest, SocketLatencyTest, TcpThroughputTest, UdpThroughputTest
+
+Model = TypeVar("Model", bound=NamedTest)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of test."""
+
+    model: type[NamedTest]
+    """What a file may say of it."""
+    execute: Callable[[TestBench, Any], Outcome[Any]]
+    """Takes the bench and the test as the file declares it."""
+    payload: type[Record]
+    """What comes of it."""
+    needs_source: bool
+    """Whether the generator has to send into the cell; not every path lets it (a VNF can be the source)."""
+
+    @property
+    def name(self) -> str:
+        """What files call it."""
+        (name,) = get_args(self.model.model_fields["kind"].annotation)
+        return str(name)
+
+    @property
+    def result(self) -> ResultKind:
+        """What its results are called."""
+        return ResultKind(self.name)
+
+
+def _kind(
+    model: type[Model],
+    execute: Callable[[TestBench, Model], Outcome[Payload]],
+    payload: type[Payload],
+    *,
+    needs_source: bool = True,
+) -> Kind:
+    """Make a line; the types see to it that its three parts belong together."""
+    return Kind(model, execute, payload, needs_source)
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        _kind(SearchTest, loads.search, SearchResult),
+        _kind(ContinuousTest, loads.continuous, LoadsPayload),
+        _kind(LossCurveTest, loads.at_loads, LoadsPayload),
+        _kind(LatencyTest, loads.at_loads, LoadsPayload),
+        _kind(SoakTest, loads.soak, LoadsPayload),
+        _kind(BackToBackTest, bursts.back_to_back, TablePayload),
+        _kind(BurstTest, bursts.burst, TablePayload),
+        _kind(SystemRecoveryTest, resets.system_recovery, TablePayload),
+        _kind(ResetTest, resets.reset, TablePayload),
+        _kind(CostTest, cost.cost, TablePayload),
+        _kind(XdpTasksTest, cost.xdp_tasks, TablePayload),
+        _kind(FlowScalingTest, scaling.flow_scaling, TablePayload),
+        _kind(TableScalingTest, scaling.table_scaling, TablePayload),
+        _kind(AddressCachingTest, addresses.address_caching, TablePayload),
+        _kind(AddressLearningTest, addresses.address_learning, TablePayload),
+        _kind(GuestComputeTest, guests.guest_compute, TablePayload, needs_source=False),
+        _kind(GuestMemoryTest, guests.guest_memory, TablePayload, needs_source=False),
+        _kind(GuestTlbTest, guests.guest_tlb, TablePayload, needs_source=False),
+        _kind(GuestMultiqueueTest, guests.guest_multiqueue, TablePayload, needs_source=False),
+        _kind(TcpThroughputTest, sockets.tcp_throughput, TablePayload, needs_source=False),
+        _kind(RequestResponseTest, sockets.request_response, TablePayload, needs_source=False),
+        _kind(UdpThroughputTest, sockets.udp_throughput, TablePayload, needs_source=False),
+        _kind(SocketLatencyTest, sockets.socket_latency, TablePayload, needs_source=False),
+    )
+}
+"""By name."""

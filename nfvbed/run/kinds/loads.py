@@ -1,0 +1,75 @@
+"""Executes the tests at loads: given ones (continuous, loss curve, latency, soak), and the search for the highest."""
+
+from nfvbed.errors import InternalError
+from nfvbed.measure.loads import Load
+from nfvbed.measure.searching import DeploymentMeasurer, SearchedSystem
+from nfvbed.records import CellRole, Status
+from nfvbed.results import LoadsPayload, Reference
+from nfvbed.run.kinds.bench import Outcome, TestBench, part_of
+from nfvbed.run.references import load_range
+from nfvbed.search.placement import PlacementRule
+from nfvbed.search.result import SearchResult
+from nfvbed.spec.testkinds.loads import ContinuousTest, LatencyTest, LossCurveTest, SearchTest, SoakTest
+
+
+def continuous(bench: TestBench, spec: ContinuousTest) -> Outcome[LoadsPayload]:
+    """Measure one trial at a given load."""
+    base, load = _one_load(bench, spec, spec.duration_s)
+    return Outcome(LoadsPayload(reference=base, points=tuple(bench.points([load]))))
+
+
+def soak(bench: TestBench, spec: SoakTest) -> Outcome[LoadsPayload]:
+    """Measure interval after interval, whatever the placement does meanwhile."""
+    base, load = _one_load(bench, spec, spec.interval_s)
+    points = bench.points([load] * spec.intervals, tries=1)
+    return Outcome(LoadsPayload(reference=base, points=tuple(points)))
+
+
+def at_loads(bench: TestBench, spec: LossCurveTest | LatencyTest) -> Outcome[LoadsPayload]:
+    """Measure a trial at each load; of the generator looped back only at the fixed one, which is the same for all."""
+    fractions = spec.fractions if bench.cell.role is CellRole.SUBJECT else ()
+    base = bench.base(spec.of) if fractions else None
+    loads = [Load(part_of(base, part), spec.duration_s, part) for part in fractions] if base else []
+    if isinstance(spec, LatencyTest) and spec.fixed_load_pps is not None:
+        loads.append(Load(spec.fixed_load_pps, spec.duration_s))
+    return Outcome(LoadsPayload(reference=base, points=tuple(bench.points(loads))))
+
+
+def _one_load(bench: TestBench, spec: ContinuousTest | SoakTest, duration_s: float) -> tuple[Reference | None, Load]:
+    base, load_pps = bench.given_load(spec)
+    if load_pps is None:
+        raise InternalError(f"test {spec.kind} has no load", where=bench.cell.id)
+    return base, Load(load_pps, duration_s, spec.fraction)
+
+
+def search(bench: TestBench, spec: SearchTest) -> Outcome[SearchResult]:
+    """Search within one placement class, up to the generator's ceiling where no largest load is given.
+
+    Raises:
+        NothingToGoBy: the ceiling was not measured.
+    """
+    # The search's library takes half a second to import, which runs without a search are spared.
+    from nfvbed.search import engine
+
+    known = bench.known()
+    what = bench.plan.experiment.search_of(spec)
+    system = SearchedSystem(bench.setup.site, bench.setup.deployment, bench.setup.measures)
+    history = tuple(trial.core_distance_ns for trial in known.trials)
+    setting = engine.Setting(
+        loads=load_range(what, bench.cell, known),
+        directions=2 if bench.cell.bidirectional else 1,
+        placement=PlacementRule(known.classify, history, known.wanted),
+    )
+    measurer = DeploymentMeasurer(system, bench.bare_task, bench.keep)
+    result = engine.search(what, measurer, setting)
+    status = Status.OK if result.trials else Status.BLOCKED
+    return Outcome(result, status, irregularities(result), result.placement.label)
+
+
+def irregularities(result: SearchResult) -> str:
+    """Say of every goal without a regular result why; empty where all have one."""
+    return "; ".join(
+        f"{goal.goal.name} {goal.irregularity.value}: {goal.explanation}"
+        for goal in result.goals
+        if goal.irregularity is not None
+    )
