@@ -5,6 +5,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import again
 import footprint
 import pytest
 
@@ -34,6 +35,22 @@ def tier_of(path: Path) -> str:
 def _root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture(autouse=True)
+def _made_again(request):
+    """Have the report say how often a test made something again."""
+    yield
+    if request.node.nodeid in again.AGAIN:
+        request.node.user_properties.append(("again", again.described(request.node.nodeid)))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print which tests made something again, how often, and what was stolen meanwhile."""
+    if again.AGAIN:
+        terminalreporter.section("made again")
+    for name in again.AGAIN:
+        terminalreporter.write_line(f"{name}: {again.described(name)}")
 
 
 @pytest.fixture(scope="session", name="vloop_image")

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import uuid
 
-import again
 import pytest
 from lab_host import MARK, ROOT, assert_back_to, left_as_found, run, snapshot
 from xdp_driver import Generator, Namespace, start_relay
@@ -26,22 +25,6 @@ def _signals_as_a_terminal_gives_them():
     for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
-
-
-@pytest.fixture(autouse=True)
-def _made_again(request):
-    """Have the report say how often a test made something again."""
-    yield
-    if request.node.nodeid in again.AGAIN:
-        request.node.user_properties.append(("again", again.described(request.node.nodeid)))
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Print which tests made something again, how often, and what was stolen meanwhile."""
-    if again.AGAIN:
-        terminalreporter.section("made again")
-    for name in again.AGAIN:
-        terminalreporter.write_line(f"{name}: {again.described(name)}")
 
 
 @pytest.fixture(name="namespace")

@@ -45,8 +45,8 @@ def quantities(result: ResultRecord) -> list[dict[str, float | None]]:
 CACHING = {"kind": "address-caching", "max_addresses": 300}
 
 
-def test_a_bridge_holds_as_many_addresses_as_it_may(lab, tmp_path):
-    (caching,) = measured(lab, tmp_path, variant("linux-bridge", fdb_max_learned=256), CACHING)
+def test_a_bridge_holds_as_many_addresses_as_it_may(lab_with_vnfs, tmp_path):
+    (caching,) = measured(lab_with_vnfs, tmp_path, variant("linux-bridge", fdb_max_learned=256), CACHING)
     (found,) = quantities(caching)
     assert found["addresses held"] == 256 == found["in the switch's table"] == found["limit that is set"]
     assert found["too many"] == 257
@@ -60,10 +60,10 @@ def test_a_bridge_holds_as_many_addresses_as_it_may(lab, tmp_path):
         pytest.param("vpp", {"forwarding": "bridge-domain"}, 64, marks=with_vpp),
     ],
 )
-def test_a_learning_switch_holds_as_many_addresses_as_it_may_and_learns_them(lab, tmp_path, name, how, limit):
+def test_a_learning_switch_holds_as_many_addresses_as_it_may_and_learns_them(lab_with_vnfs, tmp_path, name, how, limit):
     learning = {"kind": "address-learning", "addresses": 30, "max_load_pps": 20_000, "relative_width": 0.5}
     chosen = variant(name, mac_table_size=limit, **how)
-    caching, learnt = measured(lab, tmp_path, chosen, {**CACHING, "max_addresses": limit * 5 // 4}, learning)
+    caching, learnt = measured(lab_with_vnfs, tmp_path, chosen, {**CACHING, "max_addresses": limit * 5 // 4}, learning)
     (found,) = quantities(caching)
     assert found["addresses held"] == limit == found["in the switch's table"] == found["limit that is set"]
     assert found["too many"] == limit + 1
@@ -71,8 +71,8 @@ def test_a_learning_switch_holds_as_many_addresses_as_it_may_and_learns_them(lab
     assert rate["in the switch's table"] == 31, "the test port's own is one of them"
 
 
-def test_what_does_not_learn_has_nothing_to_be_found(lab, tmp_path):
-    (found,) = measured(lab, tmp_path, variant("linux-bridge", learning=False), CACHING)
+def test_what_does_not_learn_has_nothing_to_be_found(lab_with_vnfs, tmp_path):
+    (found,) = measured(lab_with_vnfs, tmp_path, variant("linux-bridge", learning=False), CACHING)
     assert (found.status, "learning: false" in found.reason) == (Status.NOT_APPLICABLE, True)
 
 
@@ -121,10 +121,10 @@ def test_entries_and_nothing_else_lead_frames_on(lab_with_vnfs, name, topology):
             assert came_through(generator, filling, 2 * filling.flows)
 
 
-def test_a_table_is_filled_and_measured(lab, tmp_path):
+def test_a_table_is_filled_and_measured(lab_with_vnfs, tmp_path):
     test = {"kind": "table-scaling", "counts": (1, 1_000), "duration_s": 0.1, "warmup_s": 0.05, "trials": 1}
     flows = {"kind": "flow-scaling", "counts": (1, 100_000), "duration_s": 0.1, "warmup_s": 0.05, "trials": 1}
-    entries, by_flows, caching = measured(lab, tmp_path, variant("ovs-dpdk"), test, flows, CACHING)
+    entries, by_flows, caching = measured(lab_with_vnfs, tmp_path, variant("ovs-dpdk"), test, flows, CACHING)
     few, many = quantities(entries)
     assert (few["in the table"], many["in the table"]) == (2, 1_000)
     assert (few["hit by frames"], many["hit by frames"]) == (2, 1_000)
