@@ -38,7 +38,7 @@ def measure_price(site: Site, wanted: Variant, topology: str, choice: VnfChoice,
     deployment = site.deploy(wanted, topology, vnf=choice)
     try:
         host = require_host(site, deployment, "the price of offloads")
-        site.close_generators(deployment)
+        host.close_generators()
         around = Surroundings(host.workspace, host.arrangement)
         price = OffloadPricer(deployment, around).measure(_RUNS, _RUN_S)
     finally:

@@ -89,9 +89,10 @@ def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | No
     """Look for the checksum trap where kernel ports of this host allow it."""
     ports = site.generator_ports(deployment)
     kernel = len(ports) == 2 and all(port.kind is PortKind.VETH for port in ports)
-    if not kernel or site.host_view(deployment) is None:
+    host = site.host_view(deployment) if kernel else None
+    if host is None:
         return None
-    site.close_generators(deployment)
+    host.close_generators()
     wanted = destination_macs(deployment)
     return offload.probe_checksums(deployment, (_PROBE_MACS[0], wanted[0] if wanted else _PROBE_MACS[1]))
 

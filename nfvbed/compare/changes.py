@@ -35,11 +35,6 @@ class _Fit(NamedTuple):
     returning_per_s: float
 
 
-def hidden_changes(ends: Sequence[Ends | None], durations_s: Sequence[float]) -> float:
-    """Give the estimated part of the trials that look whole and are not; see `find_changes`."""
-    return find_changes(ends, durations_s).hidden
-
-
 def find_changes(ends: Sequence[Ends | None], durations_s: Sequence[float]) -> Changes:
     """Estimate how often the class changed.
 

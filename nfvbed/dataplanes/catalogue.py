@@ -135,11 +135,6 @@ def _imported(module_name: str, variant: Variant) -> ModuleType:
         ) from failure
 
 
-def has_ceiling(role: CellRole, kind: PortKind) -> bool:
-    """Whether there is such a ceiling for a kind of port."""
-    return (role, kind) in _CEILINGS
-
-
 CATALOGUE = Catalogue(ROOMS)
 VariantModel = CATALOGUE.variant_model
 """Of variants in files and stored runs."""

@@ -25,11 +25,6 @@ class Overheads:
 SIMULATED = Overheads(deployment_s=0.0, boot_s=0.0, trial_s=0.0)
 
 
-def traffic_s(plan: Plan, trials: Iterable[PlannedTrial]) -> float:
-    """Give the time in which frames are sent, warm-ups included, in s; of searches it is an estimate."""
-    return sum(_expected(plan, trial)[0] for trial in trials)
-
-
 def length_s(plan: Plan, trials: Iterable[PlannedTrial], overheads: Overheads) -> float:
     """Estimate how long trials take with their deployments, in s."""
     listed = list(trials)

@@ -95,7 +95,7 @@ def _examine_variant(variant: Variant, site_spec: SiteSpec, root: Path) -> Suppo
         return with_misfits(open_site(site_spec, root).probe(variant), variant)
     except NfvbedError as error:
         reason = f"{error.what}: {error.observed}" if error.observed else error.what
-        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=error.fix)
+        return Support.unsupported(variant.name, reason, error.fix)
 
 
 def with_misfits(support: Support, variant: Variant) -> Support:

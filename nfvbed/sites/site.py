@@ -97,7 +97,8 @@ class Site(ABC):
 
     # Its life in a command, and what lasts from one to the next.
 
-    def begin(self, *, many: bool = False) -> None:  # noqa: B027  most sites belong to nobody in particular
+    @abstractmethod
+    def begin(self, *, many: bool = False) -> None:
         """Take the site for this nfvbed and remove what killed ones left; idempotent.
 
         Args:
@@ -108,7 +109,8 @@ class Site(ABC):
             BusyError: another nfvbed is at work.
         """
 
-    def close(self) -> None:  # noqa: B027  see `begin`
+    @abstractmethod
+    def close(self) -> None:
         """Destroy what does not stay, and let go of the site; idempotent."""
 
     def find_deployed(self) -> Deployed | None:
@@ -254,9 +256,6 @@ class Site(ABC):
         Raises:
             InternalError: the deployment has no ports for a generator.
         """
-
-    def close_generators(self, deployment: Deployment) -> None:  # noqa: B027  most open one when it is asked for
-        """Close a generator that waits to be used: its ports are wanted for something else."""
 
     # What is read of it.
 

@@ -1,4 +1,4 @@
-"""The interface of a VNF's driver: one for each kind and way of forwarding, found in `onboard/registry.py`."""
+"""The interface of a VNF's driver: one for each kind and way of forwarding, found in `catalogue.py`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

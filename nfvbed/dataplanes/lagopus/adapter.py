@@ -1,6 +1,5 @@
 """Lagopus: with raw sockets on veth ports, or with DPDK on vhost-user ports; its cables are OpenFlow rules by port."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -12,11 +11,11 @@ from nfvbed.dataplanes.lagopus.options import LagopusOptions
 from nfvbed.dataplanes.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
-from nfvbed.dataplanes.ports.veth_switch import VethSwitch, plan_of, unsupported
+from nfvbed.dataplanes.ports.veth_probe import lacking
+from nfvbed.dataplanes.ports.veth_switch import VethSwitch
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import DeployError, NfvbedError
-from nfvbed.host.liveframes import try_live_frames
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
@@ -62,16 +61,8 @@ class LagopusRaw(VethSwitch):
 
     def probe(self, variant: Variant) -> Support:
         """Run the program for its version."""
-        try:
-            process.version()
-        except NfvbedError as failure:
-            return unsupported(variant, f"{failure.what} ({failure.where}: {failure.observed})", failure.fix)
-        if os.geteuid() != 0:
-            return unsupported(variant, "links and namespaces can only be made by root", "run it with sudo")
-        reason = try_live_frames()
-        if reason:
-            return unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
-        return Support(variant=variant.name, readiness=Readiness.READY)
+        support = _probed(variant)
+        return support if support.readiness is Readiness.UNSUPPORTED else lacking(variant) or support
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Write its configuration and start it; its rules are in when this returns."""
@@ -90,7 +81,8 @@ class LagopusRaw(VethSwitch):
 
     def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
         """The statistics of its interfaces."""
-        numbers, plan = port_numbers(plan_of(deployment).layout), plan_of(deployment)
+        plan = BridgePlan.of(deployment)
+        numbers = port_numbers(plan.layout)
         datastore = self.lagopus(deployment).datastore
         try:
             return {plan.port(end): datastore.statistics(numbers[end.name]) for end in plan.ends}
@@ -108,13 +100,7 @@ class LagopusRaw(VethSwitch):
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Kill it, and start it again."""
-        lagopus = self.lagopus(deployment)
-        steps = Steps()
-        with steps.timed("reset.kill"):
-            lagopus.process.kill()
-        with steps.timed("reset.start"):
-            lagopus.start()
-        return ResetReport(kind=RESET, steps=steps.done)
+        return _restarted(self.lagopus(deployment))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """Its own threads, and the NAPI threads of both sides."""
@@ -141,11 +127,7 @@ class LagopusDpdk(DataPlane):
 
     def probe(self, variant: Variant) -> Support:
         """Run the program for its version."""
-        try:
-            process.version()
-        except NfvbedError as failure:
-            return unsupported(variant, f"{failure.what} ({failure.where}: {failure.observed})", failure.fix)
-        return Support(variant=variant.name, readiness=Readiness.READY)
+        return _probed(variant)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Write its configuration and start it."""
@@ -216,13 +198,7 @@ class LagopusDpdk(DataPlane):
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Kill it, and start it again; generator and VNFs serve their sockets on."""
-        lagopus = self._lagopus(deployment)
-        steps = Steps()
-        with steps.timed("reset.kill"):
-            lagopus.process.kill()
-        with steps.timed("reset.start"):
-            lagopus.start()
-        return ResetReport(kind=RESET, steps=steps.done)
+        return _restarted(self._lagopus(deployment))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The threads of its pipeline."""
@@ -246,6 +222,24 @@ class LagopusDpdk(DataPlane):
         if deployment.id not in self._workspaces:
             self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
         return Lagopus(self._workspaces[deployment.id], LagopusState.of(deployment).lagopus)
+
+
+def _probed(variant: Variant) -> Support:
+    try:
+        process.version()
+    except NfvbedError as failure:
+        reason = f"{failure.what} ({failure.where}: {failure.observed})"
+        return Support.unsupported(variant.name, reason, failure.fix)
+    return Support(variant=variant.name, readiness=Readiness.READY)
+
+
+def _restarted(lagopus: Lagopus) -> ResetReport:
+    steps = Steps()
+    with steps.timed("reset.kill"):
+        lagopus.process.kill()
+    with steps.timed("reset.start"):
+        lagopus.start()
+    return ResetReport(kind=RESET, steps=steps.done)
 
 
 def eal_arguments(cores: tuple[int, ...], memory_mib: int, hugepages: Path, prefix: str) -> tuple[str, ...]:

@@ -1,30 +1,27 @@
 """The kernel's bridge between veth pairs and taps, its work on a core of its own."""
 
-import os
 import platform
 from pathlib import Path
 from typing import Annotated
-
-from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.linux_bridge.fdb import BridgeLearning
 from nfvbed.dataplanes.linux_bridge.guest_probe import probe_guests
 from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
-from nfvbed.dataplanes.ports import kernel_links, veth
+from nfvbed.dataplanes.ports import kernel_checks, kernel_links, veth
 from nfvbed.dataplanes.ports import shares as bridge_shares
 from nfvbed.dataplanes.ports.guest_cards import vhost_of
 from nfvbed.dataplanes.ports.kernel_cores import place
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.ports.veth import MACS
+from nfvbed.dataplanes.ports.veth_probe import Attempt, lacking, receive_by, try_out
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import EMULATED_CARDS, queues_of, require_vnf
-from nfvbed.errors import SwitchDiedError, UnsupportedError
+from nfvbed.errors import UnsupportedError
 from nfvbed.host import coredistance, links, napi
 from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.liveframes import try_live_frames
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
@@ -34,12 +31,10 @@ from nfvbed.records import (
     Hop,
     HopKind,
     Readiness,
-    Role,
     Support,
     SwitchCounters,
     WorkThread,
 )
-from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import NESTED, Words
@@ -48,7 +43,6 @@ BRIDGE = "br0"
 RESET = "bridge deleted and recreated, its links stay"
 _AGEING_CENTISECONDS = 30_000
 _NETFILTER_SETTINGS = Path("/proc/sys/net/bridge")
-NS_PER_S = 1_000_000_000
 
 
 class BridgeState(LinkState):
@@ -63,7 +57,7 @@ class BridgeState(LinkState):
 class LinuxBridge(DataPlane):
     """One bridge for every cable, in one namespace; the other ends of their ports in the generator's and the VNFs'.
 
-    Core use: `bridge_cores.py`.
+    Core use: `kernel_cores.py`.
     """
 
     kind = "linux-bridge"
@@ -71,35 +65,15 @@ class LinuxBridge(DataPlane):
     def probe(self, variant: Variant) -> Support:
         """Make a bridge with a port in a namespace, thread its NAPI, send a live frame, and remove it all."""
         options = options_of(variant, LinuxBridgeOptions)
-        if os.geteuid() != 0:
-            return _unsupported(variant, "links and namespaces can only be made by root", "run it with sudo")
-        reason = try_live_frames()
-        if reason:
-            return _unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
+        missing = lacking(variant)
+        if missing is not None:
+            return missing
         if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
-            return _unsupported(variant, "the kernel has no br_netfilter", "modprobe br_netfilter")
-        workspace = Workspace.create()
-        try:
-            self._try(options, workspace)
-        except UnsupportedError as failure:
-            return _unsupported(variant, f"{failure.what}: {failure.observed}", failure.fix)
-        except (OSError, NetlinkError) as failure:
-            return _unsupported(
-                variant, f"a bridge between veth links cannot be made: {failure}", "modprobe bridge veth"
-            )
-        finally:
-            workspace.close()
-        return probe_guests(variant.name, options)
-
-    def _try(self, options: LinuxBridgeOptions, workspace: Workspace) -> None:
-        netns = workspace.network_namespace("probe")
-        inside(netns, lambda: links.add_veth("s0", "g0", (MACS["s0"], MACS["g0"])))
-        inside(netns, lambda: links.add_bridge(BRIDGE, ["s0"], {"br_stp_state": 0}, options.learning))
-        veth.prepare(netns, ("s0", "g0"))
-        if options.core_use == "threaded-napi":
-            napi.make_threaded(netns, ["s0"])
-        elif options.core_use == "rps":
-            napi.steer(netns, ["s0"], 0)
+            return Support.unsupported(variant.name, "the kernel has no br_netfilter", "modprobe br_netfilter")
+        cannot = "a bridge between veth links cannot be made"
+        attempt = Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe bridge veth")
+        support = try_out(variant, attempt)
+        return support if support.readiness is Readiness.UNSUPPORTED else probe_guests(variant.name, options)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces, links and bridges, and put their work onto its cores."""
@@ -151,38 +125,32 @@ class LinuxBridge(DataPlane):
 
     def verify(self, deployment: Deployment) -> None:
         """Check that bridges and links are there and up, and that their threads live."""
-        plan = _plan_of(deployment)
+        plan = BridgePlan.of(deployment)
         found = veth.read(BridgeState.of(deployment).switch_netns, (*plan.bridges, *plan.ports))
-        down = [name for name in plan.always_up if not found[name].up]
-        if down:
-            raise SwitchDiedError("links of the bridge are down", where=str(down), fix="see who set them down")
-        lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
-        if lost:
-            names_lost = sorted(thread.name for thread in lost)
-            raise SwitchDiedError("NAPI threads of the bridge are gone", where=str(names_lost), fix="deploy again")
+        kernel_checks.require_up({name: found[name] for name in plan.always_up}, "links of the bridge")
+        kernel_checks.require_threads(deployment.threads, "the bridge")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that the bridges' ports received, and the cycles of their NAPI threads."""
-        plan, state = _plan_of(deployment), BridgeState.of(deployment)
+        plan, state = BridgePlan.of(deployment), BridgeState.of(deployment)
         found = veth.read(state.switch_netns, plan.ports)
         packets = sum(counted.rx_packets for counted in found.values())
         raw = {name: counted.model_dump() for name, counted in found.items()}
-        times = [napi.run_time_ns(t.tid) for t in deployment.threads if t.role is Role.SWITCH]
-        if plan.taps or not times or None in times:
+        busy_ns = kernel_checks.busy_ns(deployment.threads)
+        if plan.taps or busy_ns is None:
             work = "a guest's writes to its tap" if plan.taps else "the sender's softirq"
             source = f"the bridge's work is part of {work} ({state.core_use})"
             return SwitchCounters(packets=packets, busy_cycles=NOT_SEPARABLE, source=source, raw=raw)
-        busy_ns = sum(t for t in times if t is not None)
         return SwitchCounters(
             packets=packets,
-            busy_cycles=busy_ns * state.tsc_hz // NS_PER_S,
-            source="scheduler run time of NAPI threads x TSC",
+            busy_cycles=kernel_checks.busy_cycles(busy_ns, state.tsc_hz),
+            source=kernel_checks.BUSY_SOURCE,
             raw=raw | {"napi_run_time_ns": busy_ns},
         )
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """g0, s0, br0, s1, g1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
-        plan = _plan_of(deployment)
+        plan = BridgePlan.of(deployment)
         within = veth.read(BridgeState.of(deployment).switch_netns, (*plan.ports, *plan.bridges))
         outer: dict[int, Hop] = {}
         if plan.outside:
@@ -204,7 +172,7 @@ class LinuxBridge(DataPlane):
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Remove the bridges and make them anew; the links that were their ports stay, as do their threads."""
-        plan, state = _plan_of(deployment), BridgeState.of(deployment)
+        plan, state = BridgePlan.of(deployment), BridgeState.of(deployment)
         netns, options = state.switch_netns, state.options
         steps = Steps()
         with steps.timed("reset.remove"):
@@ -219,13 +187,16 @@ class LinuxBridge(DataPlane):
         return napi.still_there(deployment.threads)
 
 
+def _try(options: LinuxBridgeOptions, workspace: Workspace) -> None:
+    netns = workspace.network_namespace("probe")
+    inside(netns, lambda: links.add_veth("s0", "g0", (MACS["s0"], MACS["g0"])))
+    inside(netns, lambda: links.add_bridge(BRIDGE, ["s0"], {"br_stp_state": 0}, options.learning))
+    veth.prepare(netns, ("s0", "g0"))
+    receive_by(netns, options.core_use)
+
+
 def _queues(choice: VnfChoice | None, options: LinuxBridgeOptions) -> int:
     return 1 if options.guest_card in EMULATED_CARDS else queues_of(choice)
-
-
-def _plan_of(deployment: Deployment) -> BridgePlan:
-    kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
-    return BridgePlan(layout(deployment.topology), next(iter(kinds), None))
 
 
 def _make_bridges(plan: BridgePlan, options: LinuxBridgeOptions) -> None:
@@ -280,10 +251,6 @@ def _state(
         tsc_hz=coredistance.measure(cores).tsc_hz,
         **outside(plan, spaces),
     )
-
-
-def _unsupported(variant: Variant, reason: str, fix: str) -> Support:
-    return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
 
 
 def _guest_side(options: LinuxBridgeOptions) -> kernel_links.GuestSide:

@@ -17,18 +17,18 @@ def probe_guests(variant: str, options: LinuxBridgeOptions) -> Support:
     """Try vhost-net where it is wanted, a tap, and, where guests belong to the variant, which accelerator boots one."""
     reason = vhost_net_reason() if options.vhost == "on" else ""
     if reason:
-        return _unsupported(variant, f"vhost-net cannot be had: {reason}", VHOST_FIX)
+        return Support.unsupported(variant, f"vhost-net cannot be had: {reason}", VHOST_FIX)
     if options.guest_card == "any":
         return Support(variant=variant, readiness=Readiness.READY)
     reason = _tap_reason()
     if reason:
-        return _unsupported(variant, f"no tap can be made: {reason}", "a kernel with CONFIG_TUN")
+        return Support.unsupported(variant, f"no tap can be made: {reason}", "a kernel with CONFIG_TUN")
     try:
         found = find_accelerator(PROJECT_ROOT, locate(PROJECT_ROOT))
     except NfvbedError as failure:
-        return _unsupported(variant, f"{failure.what} ({failure.observed})", failure.fix)
+        return Support.unsupported(variant, f"{failure.what} ({failure.observed})", failure.fix)
     if found.accelerator is Accelerator.NONE:
-        return _unsupported(variant, f"no guest boots: {found.reason}", "see nfvbed doctor")
+        return Support.unsupported(variant, f"no guest boots: {found.reason}", "see nfvbed doctor")
     if found.accelerator is Accelerator.TCG:
         reason = f"guests are emulated, their rates mean nothing: {found.reason}"
         return Support(variant=variant, readiness=Readiness.DEGRADED, reason=reason)
@@ -44,7 +44,3 @@ def _tap_reason() -> str:
     finally:
         workspace.close()
     return ""
-
-
-def _unsupported(variant: str, reason: str, fix: str) -> Support:
-    return Support(variant=variant, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)

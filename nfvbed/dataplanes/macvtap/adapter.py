@@ -3,18 +3,16 @@
 import platform
 from typing import Annotated
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.macvtap import ports as macvtap_ports
 from nfvbed.dataplanes.macvtap.options import MacvtapOptions
 from nfvbed.dataplanes.macvtap.ports import MacvtapPlan, MacvtapSpaces
-from nfvbed.dataplanes.ports import veth
+from nfvbed.dataplanes.ports import kernel_checks, veth
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
 from nfvbed.dataplanes.ports.veth import MACS
-from nfvbed.dataplanes.ports.veth_probe import probe_veth
+from nfvbed.dataplanes.ports.veth_probe import Attempt, probe_veth, try_out
 from nfvbed.dataplanes.wiring import queues_of, require_vnf
-from nfvbed.errors import DeployError, InternalError, SwitchDiedError, UnsupportedError
+from nfvbed.errors import DeployError, InternalError, UnsupportedError
 from nfvbed.host import links, macvlans, napi
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.macvlans import MacvlanDevice
@@ -65,17 +63,9 @@ class Macvtap(DataPlane):
             return support
         reason = vhost_net_reason() if options.vhost == "on" else ""
         if reason:
-            return _unsupported(variant, f"vhost-net cannot be had: {reason}", VHOST_FIX)
-        workspace = Workspace.create()
-        try:
-            _try(options, workspace)
-        except UnsupportedError as failure:
-            return _unsupported(variant, f"{failure.what}: {failure.observed}", failure.fix)
-        except (OSError, NetlinkError) as failure:
-            return _unsupported(variant, f"no {options.mode} macvtap can be made: {failure}", "modprobe macvtap")
-        finally:
-            workspace.close()
-        return Support(variant=variant.name, readiness=Readiness.READY)
+            return Support.unsupported(variant.name, f"vhost-net cannot be had: {reason}", VHOST_FIX)
+        cannot = f"no {options.mode} macvtap can be made"
+        return try_out(variant, Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe macvtap"))
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces, lower links and devices, and put their receive work onto its cores."""
@@ -110,13 +100,8 @@ class Macvtap(DataPlane):
         """Check that links and devices are there and up, and that their threads live."""
         plan, netns = _plan_of(deployment), MacvtapState.of(deployment).switch_netns
         found = veth.read(netns, (*plan.lowers, *plan.relays)) | _devices(deployment)
-        down = sorted(name for name, counted in found.items() if not counted.up)
-        if down:
-            raise SwitchDiedError("links of macvtap are down", where=str(down), fix="see who set them down")
-        lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
-        if lost:
-            names_lost = sorted(thread.name for thread in lost)
-            raise SwitchDiedError("NAPI threads of the lower links are gone", where=str(names_lost), fix="deploy again")
+        kernel_checks.require_up(dict(sorted(found.items())), "links of macvtap")
+        kernel_checks.require_threads(deployment.threads, "the lower links")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that came from outside and from VNFs; who switched them cannot be told from those who sent them."""
@@ -252,7 +237,3 @@ def _state(plan: MacvtapPlan, spaces: MacvtapSpaces) -> MacvtapState:
         destination_macs=macs,
         destination_mac_count=None if macs is None else plan.layout.ways,
     )
-
-
-def _unsupported(variant: Variant, reason: str, fix: str) -> Support:
-    return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)

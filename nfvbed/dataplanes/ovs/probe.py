@@ -35,7 +35,7 @@ def try_open_vswitch(variant: Variant, least_mib: int) -> Support:
         is_short = try_memory(variant.hugepages_mib, least_mib)
     except NfvbedError as failure:
         reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+        return Support.unsupported(variant.name, reason, failure.fix)
     if is_short:
         return Support(
             variant=variant.name,

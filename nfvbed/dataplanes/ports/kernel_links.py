@@ -1,6 +1,6 @@
 """The links of a topology on kernel bridges: every cable is a bridge of its own, as every Neutron network is.
 
-Cables that share the flows of one end out are one bridge; how it steers them is in `bridge_shares.py`.
+Cables that share the flows of one end out are one bridge; how it steers them is in `shares.py`.
 
 At an outside end n the bridge has the port `s<n>`, whose peer `g<n>` is the generator's. At a VNF's end it has the port
 `v1a`, `v1b`, `v2a`, ...: a veth pair whose peer `eth1a`, ... lies in a namespace of that VNF, or a tap device that a
@@ -10,6 +10,7 @@ virtual machine opens.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
@@ -20,8 +21,8 @@ from nfvbed.errors import InternalError
 from nfvbed.host import links
 from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside
-from nfvbed.records import GeneratorPort, GuestCard, Hop, PortKind, VnfPort
-from nfvbed.spec.layout import End, Layout
+from nfvbed.records import Deployment, GeneratorPort, GuestCard, Hop, PortKind, VnfPort
+from nfvbed.spec.layout import End, Layout, layout
 
 IDLE_LINKS = ("n0", "n1")
 """A pair in the generator's namespace that leads nowhere, for the generator's port at an end where there is a VNF."""
@@ -38,6 +39,12 @@ class BridgePlan:
     """The VNFs take only frames that are addressed to them, as a router does."""
     queues: int = 1
     """Of each tap."""
+
+    @classmethod
+    def of(cls, deployment: Deployment) -> Self:
+        """Return the ports of a deployment."""
+        kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
+        return cls(layout(deployment.topology), next(iter(kinds), None))
 
     @cached_property
     def bridges(self) -> dict[str, tuple[End, ...]]:

@@ -36,7 +36,7 @@ class LoopbackVhost(SwitchlessVhostUser):
         try:
             native_binary("nfvgen")
         except NfvbedError as failure:
-            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=failure.what, fix=failure.fix)
+            return Support.unsupported(variant.name, failure.what, failure.fix)
         return Support(variant=variant.name, readiness=Readiness.READY)
 
     def deploy(self, request: DeployRequest) -> Deployment:

@@ -12,9 +12,8 @@ and nfvgen send on one.
 
 from pathlib import Path
 
+from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.ports.vhost_user import MACS
-from nfvbed.dataplanes.wiring import end_mac
-from nfvbed.errors import InternalError
 from nfvbed.records import GeneratorPort, PortKind, VnfPort
 from nfvbed.spec.layout import End
 
@@ -47,17 +46,6 @@ def generator_port(index: int, path: Path, size: int, *, listens: bool = False, 
 
 
 def vnf_port(end: End, path: Path, size: int, *, listens: bool = False, queues: int = 1) -> VnfPort:
-    """Give a VNF's port."""
-    if end.vnf is None:
-        raise InternalError("an outside end is no VNF's port", where=str(path))
-    return VnfPort(
-        name=end.name,
-        vnf=end.vnf,
-        port=end.port,
-        kind=PortKind.MEMIF,
-        address=str(path),
-        mac=end_mac(end),
-        queues=queues,
-        queue_size=size,
-        listens=listens,
-    )
+    """Give a VNF's port: a socket as vhost-user's, but for who listens."""
+    port = vhost_user.vnf_port(end, path, size, queues)
+    return port.model_copy(update={"kind": PortKind.MEMIF, "listens": listens})

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from nfvbed.dataplanes.dataplane import DataPlane
 from nfvbed.dataplanes.ports import veth
+from nfvbed.dataplanes.ports.kernel_checks import require_up
 from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS
 from nfvbed.dataplanes.ports.veth_probe import probe_veth
 from nfvbed.errors import SwitchDiedError
@@ -34,9 +35,7 @@ class SwitchlessVeth(DataPlane):
     def verify(self, deployment: Deployment) -> None:
         """Check that the generator's links are there and up."""
         found = veth.read(SwitchlessState.of(deployment).generator_netns, GENERATOR_LINKS)
-        down = [name for name, counted in found.items() if not counted.up]
-        if down:
-            raise SwitchDiedError(f"{self.links_are} are down", where=str(down), fix="see who set them down")
+        require_up(found, self.links_are)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """There is no switch."""

@@ -87,7 +87,7 @@ class TestpmdIo(DataPlane):
             try_memory(variant.hugepages_mib)
         except NfvbedError as failure:
             reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+            return Support.unsupported(variant.name, reason, failure.fix)
         return Support(variant=variant.name, readiness=Readiness.READY)
 
     def deploy(self, request: DeployRequest) -> Deployment:

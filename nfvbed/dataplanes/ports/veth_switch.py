@@ -1,6 +1,6 @@
 """What switches between veth ports share that are no bridges: links, cores, counters, hops and the checks of them.
 
-Ports and their peers are those of a bridge's (`bridge_ports.py`), and so is the use of cores (`bridge_cores.py`).
+Ports and their peers are those of a bridge's (`kernel_links.py`), and so is the use of cores (`kernel_cores.py`).
 """
 
 import platform
@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ports import kernel_links, veth
+from nfvbed.dataplanes.ports import kernel_checks, kernel_links, veth
 from nfvbed.dataplanes.ports.kernel_cores import place
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.wiring import require_vnf
-from nfvbed.errors import SwitchDiedError
 from nfvbed.host import coredistance, napi
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
@@ -25,17 +24,11 @@ from nfvbed.records import (
     Deployment,
     Hop,
     HopKind,
-    Readiness,
-    Role,
     Separable,
-    Support,
     SwitchCounters,
     WorkThread,
 )
-from nfvbed.spec.layout import layout
-from nfvbed.spec.variant import Variant
 from nfvbed.state import State
-from nfvbed.units import NS_PER_S
 
 
 class VethSwitch(DataPlane):
@@ -113,18 +106,13 @@ class VethSwitch(DataPlane):
     def verify(self, deployment: Deployment) -> None:
         """Check that the switch and the threads live, and that the links are there and up."""
         self.check(deployment)
-        found = veth.read(LinkState.of(deployment).switch_netns, plan_of(deployment).veths)
-        down = [name for name, counted in found.items() if not counted.up]
-        if down:
-            raise SwitchDiedError("links of the switch are down", where=str(down), fix="see who set them down")
-        lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
-        if lost:
-            names = sorted(thread.name for thread in lost)
-            raise SwitchDiedError("NAPI threads of the switch are gone", where=str(names), fix="deploy again")
+        found = veth.read(LinkState.of(deployment).switch_netns, BridgePlan.of(deployment).veths)
+        kernel_checks.require_up(found, "links of the switch")
+        kernel_checks.require_threads(deployment.threads, "the switch")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that the ports received, what the switch counts itself, and the cycles of its threads."""
-        found = veth.read(LinkState.of(deployment).switch_netns, plan_of(deployment).ports)
+        found = veth.read(LinkState.of(deployment).switch_netns, BridgePlan.of(deployment).ports)
         raw: dict[str, Any] = {name: counted.model_dump() for name, counted in found.items()}
         raw.update({f"{name} switch": dict(counts) for name, counts in self.own_counters(deployment).items()})
         busy_cycles, source, more = self.busy(deployment)
@@ -133,17 +121,15 @@ class VethSwitch(DataPlane):
 
     def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
         """Give the cycles of its NAPI threads, where they are from, and what they were made of."""
-        times = [napi.run_time_ns(t.tid) for t in deployment.threads if t.role is Role.SWITCH]
-        state = LinkState.of(deployment)
-        if not times or None in times:
+        busy_ns, state = kernel_checks.busy_ns(deployment.threads), LinkState.of(deployment)
+        if busy_ns is None:
             return NOT_SEPARABLE, f"its work is part of {self.works_in} ({state.core_use})", {}
-        busy_ns = sum(t for t in times if t is not None)
-        cycles = busy_ns * state.tsc_hz // NS_PER_S
-        return cycles, "scheduler run time of NAPI threads x TSC", {"napi_run_time_ns": busy_ns}
+        cycles = kernel_checks.busy_cycles(busy_ns, state.tsc_hz)
+        return cycles, kernel_checks.BUSY_SOURCE, {"napi_run_time_ns": busy_ns}
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """g0, s0, the VNFs' ports, s1, g1; what the switch itself dropped is among a port's drops."""
-        plan = plan_of(deployment)
+        plan = BridgePlan.of(deployment)
         within = veth.read(LinkState.of(deployment).switch_netns, plan.ports)
         own = self.own_counters(deployment)
         path = []
@@ -166,14 +152,3 @@ class VethSwitch(DataPlane):
         if deployment.id not in self._workspaces:
             self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
         return self._workspaces[deployment.id]
-
-
-def plan_of(deployment: Deployment) -> BridgePlan:
-    """Give the ports of a deployment."""
-    kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
-    return BridgePlan(layout(deployment.topology), next(iter(kinds), None))
-
-
-def unsupported(variant: Variant, reason: str, fix: str) -> Support:
-    """Say that this host cannot run a variant."""
-    return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)

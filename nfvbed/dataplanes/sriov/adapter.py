@@ -58,7 +58,7 @@ class Sriov(DataPlane):
             _check(options, chosen, plan_functions(layout(_LEAST), options, None))
         except NfvbedError as failure:
             reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+            return Support.unsupported(variant.name, reason, failure.fix)
         where = f"{chosen.port.name} ({chosen.function.address}, {chosen.function.driver})"
         reason = f"{where} says that it can have {chosen.function.total_vfs} functions; none was made to try"
         return Support(variant=variant.name, readiness=Readiness.READY, reason=reason)

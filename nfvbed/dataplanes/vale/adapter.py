@@ -1,29 +1,26 @@
 """VALE: a switch of netmap for every cable, in the kernel and past its stack."""
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-
-from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.ports.veth import MACS
-from nfvbed.dataplanes.ports.veth_switch import VethSwitch, plan_of, unsupported
+from nfvbed.dataplanes.ports.veth_probe import Attempt, lacking, try_out
+from nfvbed.dataplanes.ports.veth_switch import VethSwitch
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.vale.control import ValeControl, locate, most_switches
 from nfvbed.dataplanes.vale.options import ValeOptions
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError, UnsupportedError
 from nfvbed.host import links
-from nfvbed.host.liveframes import try_live_frames
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Readiness, Support
+from nfvbed.records import Deployment, Support
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import State
 
@@ -50,22 +47,10 @@ class Vale(VethSwitch):
         try:
             locate()
         except NfvbedError as failure:
-            return unsupported(variant, f"{failure.what} ({failure.where}: {failure.observed})", failure.fix)
-        if os.geteuid() != 0:
-            return unsupported(variant, "interfaces can only be attached by root", "run it with sudo")
-        reason = try_live_frames()
-        if reason:
-            return unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
-        workspace = Workspace.create()
-        try:
-            _try(options, workspace)
-        except NfvbedError as failure:
-            return unsupported(variant, f"{failure.what}: {failure.observed}", failure.fix)
-        except (OSError, NetlinkError) as failure:
-            return unsupported(variant, f"veth links cannot be made: {failure}", "modprobe veth")
-        finally:
-            workspace.close()
-        return Support(variant=variant.name, readiness=Readiness.READY)
+            reason = f"{failure.what} ({failure.where}: {failure.observed})"
+            return Support.unsupported(variant.name, reason, failure.fix)
+        attempt = Attempt(lambda workspace: _try(options, workspace), refusals=NfvbedError)
+        return lacking(variant, "interfaces can only be attached by root") or try_out(variant, attempt)
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Attach both ends of every cable to its switch; switches come and go with their ports."""
@@ -117,7 +102,7 @@ class Vale(VethSwitch):
     def reset(self, deployment: Deployment) -> ResetReport:
         """Detach all ports, and attach them again."""
         control = ValeControl(LinkState.of(deployment).switch_netns)
-        ports = tuple(vale_ports(plan_of(deployment), ValeState.of(deployment).vale_prefix))
+        ports = tuple(vale_ports(BridgePlan.of(deployment), ValeState.of(deployment).vale_prefix))
         steps = Steps()
         with steps.timed("reset.detach"):
             for port in ports:
@@ -136,7 +121,7 @@ def vale_ports(plan: BridgePlan, prefix: str) -> Iterator[str]:
 
 
 def _ports_of(deployment: Deployment) -> set[str]:
-    return set(vale_ports(plan_of(deployment), ValeState.of(deployment).vale_prefix))
+    return set(vale_ports(BridgePlan.of(deployment), ValeState.of(deployment).vale_prefix))
 
 
 def _try(options: ValeOptions, workspace: Workspace) -> None:

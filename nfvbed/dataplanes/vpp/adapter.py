@@ -87,7 +87,7 @@ class Vpp(DataPlane):
             is_short = try_memory(variant.hugepages_mib, _least_mib(variant))
         except NfvbedError as failure:
             reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+            return Support.unsupported(variant.name, reason, failure.fix)
         if variant.port_kind is PortKind.VETH:
             of_links = probe_veth(variant)
             if of_links.readiness is Readiness.UNSUPPORTED:

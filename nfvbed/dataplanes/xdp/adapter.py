@@ -5,25 +5,23 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
-from nfvbed.dataplanes.ports.veth_switch import VethSwitch, unsupported
+from nfvbed.dataplanes.ports.veth_probe import Attempt, lacking, receive_by, try_out
+from nfvbed.dataplanes.ports.veth_switch import VethSwitch
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.xdp.options import XdpOptions
 from nfvbed.dataplanes.xdp.process import DIED, PROGRAM, XdpSwitch, XdpSwitchSpec
 from nfvbed.errors import DeployError, NfvbedError
-from nfvbed.host import links, napi
-from nfvbed.host.liveframes import try_live_frames
+from nfvbed.host import links
 from nfvbed.host.namespaces import inside
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Readiness, Support
+from nfvbed.records import Deployment, Support
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import NESTED, State
 
@@ -47,22 +45,10 @@ class Xdp(VethSwitch):
     def probe(self, variant: Variant) -> Support:
         """Make two ports, attach the programs in the variant's mode, and remove it all."""
         options = options_of(variant, XdpOptions)
-        if os.geteuid() != 0:
-            return unsupported(variant, "links and namespaces can only be made by root", "run it with sudo")
-        reason = try_live_frames()
-        if reason:
-            return unsupported(variant, f"the generator cannot send: {reason}", "Linux 5.18 or later")
-        workspace = Workspace.create()
-        try:
-            native_binary(PROGRAM)
-            _try(options, workspace)
-        except NfvbedError as failure:
-            return unsupported(variant, f"{failure.what}: {failure.observed}", failure.fix or "Linux 5.18 or later")
-        except (OSError, NetlinkError) as failure:
-            return unsupported(variant, f"veth links cannot be made: {failure}", "modprobe veth")
-        finally:
-            workspace.close()
-        return Support(variant=variant.name, readiness=Readiness.READY)
+        attempt = Attempt(
+            lambda workspace: _try(options, workspace), refusals=NfvbedError, refusal_fix="Linux 5.18 or later"
+        )
+        return lacking(variant) or try_out(variant, attempt)
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Start the process; its programs are on the ports when it answers."""
@@ -100,14 +86,12 @@ class Xdp(VethSwitch):
 
 
 def _try(options: XdpOptions, workspace: Workspace) -> None:
+    native_binary(PROGRAM)
     netns = workspace.network_namespace("probe")
     for port, peer in (("s0", "g0"), ("s1", "g1")):
         inside(netns, partial(links.add_veth, port, peer, (MACS[port], MACS[peer])))
     veth.prepare(netns, ("g0", "g1", "s0", "s1"))
-    if options.core_use == "threaded-napi":
-        napi.make_threaded(netns, ["s0"])
-    elif options.core_use == "rps":
-        napi.steer(netns, ["s0"], 0)
+    receive_by(netns, options.core_use)
     core = min(os.sched_getaffinity(0))
     cables = (("s0", "s1"),)
     spec = XdpSwitchSpec(

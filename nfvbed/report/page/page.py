@@ -20,6 +20,8 @@ from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.page.sections import page_values
 
 PACKAGE = "nfvbed.report.page"
+LIBRARY = "window.vegaEmbed = vegaEmbed;"
+"""What the page's script needs of the bundled libraries."""
 
 
 class Unindented(Extension):
@@ -54,7 +56,7 @@ def render_page(context: ReportContext) -> str:
         page=page_values(context, drawn),
         style=_static("page.css"),
         figures_data=embedded_json(drawn),
-        library=vl_convert.javascript_bundle().replace("</script", "<\\/script"),  # type: ignore[call-arg]
+        library=vl_convert.javascript_bundle(LIBRARY).replace("</script", "<\\/script"),
         script=_static("page.js"),
     )
 

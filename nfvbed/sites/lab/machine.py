@@ -57,7 +57,7 @@ class LabMachine:
             return self._probe(variant)
         except (UnsupportedError, PrerequisiteError) as failure:
             reason = f"{failure.what} ({failure.observed})" if failure.observed else failure.what
-            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+            return Support.unsupported(variant.name, reason, failure.fix)
 
     def require(self, variant: Variant) -> Support:
         """Probe a variant that is about to be deployed; not while something stands, which it would disturb.

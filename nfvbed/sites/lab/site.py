@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -235,8 +236,8 @@ class LabSite(Site):
         return rig if live is None else rig | live.described()
 
     def host_view(self, deployment: Deployment) -> HostView:
-        """This machine."""
-        return self._planes.host_view(deployment)
+        """This machine; its ports are free once the generator is closed that waits on them."""
+        return replace(self._planes.host_view(deployment), close_generators=lambda: self.close_generators(deployment))
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Open the generator; one that came up with the deployment, or has probed the path, is used on."""

@@ -56,6 +56,12 @@ class SimulatedSite(Site):
         self._port_kinds: dict[str, str] = {}
         """Of the variants: one that is simulated can stand for any."""
 
+    def begin(self, *, many: bool = False) -> None:
+        """It belongs to nobody: there is nothing to take."""
+
+    def close(self) -> None:
+        """Nothing of it outlives its process."""
+
     def facts(self) -> dict[str, Any]:
         """Describe the simulated host; it is the same everywhere."""
         return {"simulated": True, "cpu": "none", "version": __version__}

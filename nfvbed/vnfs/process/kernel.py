@@ -47,7 +47,7 @@ class KernelVnf(VnfDriver):
         except (NfvbedError, OSError, NetlinkError) as failure:
             reason = failure.what if isinstance(failure, NfvbedError) else f"the kernel refuses: {failure}"
             fix = failure.fix if isinstance(failure, NfvbedError) else "modprobe bridge veth"
-            return Support(variant=choice.label, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
+            return Support.unsupported(choice.label, reason, fix)
         return Support(variant=choice.label, readiness=Readiness.READY)
 
     def start(self, placement: VnfPlacement) -> VnfHandle:

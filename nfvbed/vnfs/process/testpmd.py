@@ -87,7 +87,7 @@ class TestpmdVnf(VnfDriver):
             try_memory(MEMORY_MIB)
         except NfvbedError as failure:
             reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-            return Support(variant=choice.label, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+            return Support.unsupported(choice.label, reason, failure.fix)
         return Support(variant=choice.label, readiness=Readiness.READY)
 
     def start(self, placement: VnfPlacement) -> VnfHandle:

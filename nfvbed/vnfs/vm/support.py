@@ -44,14 +44,14 @@ def probe(choice: VnfChoice) -> Support:
         found = find_accelerator(PROJECT_ROOT, binaries)
     except NfvbedError as failure:
         reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-        return Support(variant=name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+        return Support.unsupported(name, reason, failure.fix)
     if found.accelerator is Accelerator.NONE:
-        return Support(variant=name, readiness=Readiness.UNSUPPORTED, reason=f"no guest boots: {found.reason}")
+        return Support.unsupported(name, f"no guest boots: {found.reason}")
     trial = _TRIED.get(vnic_of(choice))
     if trial is not None:
         reason = trial[0]()
         if reason:
-            return Support(variant=name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=trial[1])
+            return Support.unsupported(name, reason, trial[1])
     if found.accelerator is Accelerator.TCG:
         reason = f"guests are emulated, their rates mean nothing: {found.reason}"
         return Support(variant=name, readiness=Readiness.DEGRADED, reason=reason)

@@ -91,6 +91,12 @@ class FakeSite(Site):
         self.threads: tuple[WorkThread, ...] = ()
         self.hop_readings: list[tuple[Hop, ...]] = []
 
+    def begin(self, *, many: bool = False) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
     def facts(self) -> dict[str, Any]:
         return {}
 

@@ -65,7 +65,7 @@ def try_afxdp(variant: Variant) -> Support:
         observed = failure.observed if isinstance(failure, NfvbedError) else str(failure)
         fix = failure.fix if isinstance(failure, UnsupportedError) else "see the reason; another xdp_mode; make setup"
         reason = f"{what}: {observed}" if observed else what
-        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)
+        return Support.unsupported(variant.name, reason, fix)
     finally:
         workspace.close()
     return Support(variant=variant.name, readiness=Readiness.READY)

@@ -21,7 +21,7 @@ from nfvbed.host.nics import take
 from nfvbed.host.nics.card import Nic
 from nfvbed.host.timing import Steps
 from nfvbed.host.topology import read_topology
-from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, Readiness, Support, VnfPort
+from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, Support, VnfPort
 from nfvbed.spec.layout import End
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import PlaneState
@@ -67,7 +67,7 @@ class OvsDpdk(OvsSwitch):
             tuning.check_version(options, locate().vswitchd)
         except (UnsupportedError, PrerequisiteError) as failure:
             reason = f"{failure.what} ({failure.observed})"
-            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+            return Support.unsupported(variant.name, reason, failure.fix)
         return try_open_vswitch(variant, options.socket_memory_mib)
 
     def options(self, request: DeployRequest) -> OvsOptions:

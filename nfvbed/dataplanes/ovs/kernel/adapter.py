@@ -12,18 +12,18 @@ from nfvbed.dataplanes.ovs.kernel import reading as kernel_reading
 from nfvbed.dataplanes.ovs.kernel.options import OvsKernelOptions
 from nfvbed.dataplanes.ovs.kernel.probe import try_kernel_datapath
 from nfvbed.dataplanes.ovs.switch import BRIDGE, OvsSwitch, StartedSwitch
-from nfvbed.dataplanes.ports import kernel_links, veth
+from nfvbed.dataplanes.ports import kernel_checks, kernel_links, veth
 from nfvbed.dataplanes.ports.kernel_cores import place
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf
-from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.errors import DeployError
 from nfvbed.host import coredistance, napi
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
-from nfvbed.spec.layout import End, layout
+from nfvbed.spec.layout import End
 from nfvbed.spec.variant import Variant, options_of
 
 RESET = "ovs-vswitchd killed (SIGKILL), restarted on its database; the kernel's datapath stays meanwhile"
@@ -52,7 +52,7 @@ class KernelState(LinkState):
 class OvsKernel(OvsSwitch):
     """`br0` of the kernel's datapath in one namespace; the other ends of its ports in the generator's and the VNFs'.
 
-    Core use: `bridge_cores.py`; the datapath does its work where a bridge would do it. What it has no cached flow for
+    Core use: `kernel_cores.py`; the datapath does its work where a bridge would do it. What it has no cached flow for
     goes up to ovs-vswitchd, on the control cores.
     """
 
@@ -98,19 +98,14 @@ class OvsKernel(OvsSwitch):
     def verify(self, deployment: Deployment) -> None:
         """Check that ovs-vswitchd, the links and their threads live, and what writes the rules."""
         super().verify(deployment)
-        plan = _plan_of(deployment)
+        plan = OvsPlan.of(deployment)
         found = veth.read(LinkState.of(deployment).switch_netns, plan.ports)
-        down = [name for name in plan.always_up if not found[name].up]
-        if down:
-            raise SwitchDiedError("links of the switch are down", where=str(down), fix="see who set them down")
-        lost = set(deployment.threads) - set(napi.still_there(deployment.threads))
-        if lost:
-            names_lost = sorted(thread.name for thread in lost)
-            raise SwitchDiedError("NAPI threads of the switch are gone", where=str(names_lost), fix="deploy again")
+        kernel_checks.require_up({name: found[name] for name in plan.always_up}, "links of the switch")
+        kernel_checks.require_threads(deployment.threads, "the switch")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that the ports received, the cycles of their NAPI threads, the datapath's hits and misses."""
-        plan = _plan_of(deployment)
+        plan = OvsPlan.of(deployment)
         try:
             return kernel_reading.counters(deployment, port_numbers(plan.layout), bool(plan.taps))
         except DeployError:
@@ -119,7 +114,7 @@ class OvsKernel(OvsSwitch):
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """The generator's ends, the ports of the switch, and behind the first the datapath."""
-        plan = _plan_of(deployment)
+        plan = OvsPlan.of(deployment)
         try:
             path = kernel_reading.hops(deployment, port_numbers(plan.layout))
         except DeployError:
@@ -137,11 +132,6 @@ class OvsKernel(OvsSwitch):
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The NAPI threads: of the switch's ports, of the generator's, of the VNFs'."""
         return napi.still_there(deployment.threads)
-
-
-def _plan_of(deployment: Deployment) -> OvsPlan:
-    kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
-    return OvsPlan(layout(deployment.topology), next(iter(kinds), None))
 
 
 def _start(plan: OvsPlan, spaces: BridgeSpaces, instance: OvsInstance, wanted: tuple[OvsKernelOptions, Steps]) -> None:

@@ -26,12 +26,12 @@ def try_kernel_datapath(variant: Variant) -> Support:
         return veth
     reason = in_thread(_datapath_reason)
     if reason:
-        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=FIX)
+        return Support.unsupported(variant.name, reason, FIX)
     try:
         run_version(str(locate().vswitchd))
     except NfvbedError as failure:
         reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
+        return Support.unsupported(variant.name, reason, failure.fix)
     return veth
 
 

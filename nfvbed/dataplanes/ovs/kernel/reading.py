@@ -8,13 +8,12 @@ from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.kernel.datapath import DatapathCounters, read_datapath
 from nfvbed.dataplanes.ovs.reading import port_hop, port_totals
 from nfvbed.dataplanes.ovs.state import OvsState
+from nfvbed.dataplanes.ports import kernel_checks
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.wiring import end_of
 from nfvbed.errors import SwitchDiedError
-from nfvbed.host import napi
 from nfvbed.host.namespaces import inside
-from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, Role, SwitchCounters
-from nfvbed.units import NS_PER_S
+from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, SwitchCounters
 
 DATAPATH = "ovs-system"
 """The kernel's one datapath of an ovs-vswitchd, in its network namespace."""
@@ -36,16 +35,15 @@ def counters(deployment: Deployment, ports: Mapping[str, int], taps: bool) -> Sw
         "datapath": dataclasses.asdict(datapath(links.switch_netns)),
         "ports": {name: port_totals(counted[number]) for name, number in ports.items()},
     }
-    times = [napi.run_time_ns(thread.tid) for thread in deployment.threads if thread.role is Role.SWITCH]
-    if taps or not times or None in times:
+    busy_ns = kernel_checks.busy_ns(deployment.threads)
+    if taps or busy_ns is None:
         work = "a guest's writes to its tap" if taps else "the sender's softirq"
         source = f"the datapath's work is part of {work} ({links.core_use})"
         return SwitchCounters(packets=packets, busy_cycles=NOT_SEPARABLE, source=source, raw=raw)
-    busy_ns = sum(time for time in times if time is not None)
     return SwitchCounters(
         packets=packets,
-        busy_cycles=busy_ns * links.tsc_hz // NS_PER_S,
-        source="scheduler run time of NAPI threads x TSC",
+        busy_cycles=kernel_checks.busy_cycles(busy_ns, links.tsc_hz),
+        source=kernel_checks.BUSY_SOURCE,
         raw=raw | {"napi_run_time_ns": busy_ns},
     )
 

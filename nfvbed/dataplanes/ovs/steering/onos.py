@@ -11,7 +11,7 @@ from collections.abc import Callable
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import SwitchDatabase
-from nfvbed.dataplanes.ovs.steering.onos_client import OnosClient, OnosPort
+from nfvbed.dataplanes.ovs.steering.onos_client import OnosClient
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, path_rules
 from nfvbed.dataplanes.ovs.steering.steering import (
     SteeredBridge,
@@ -90,10 +90,6 @@ class OnosSteering(Steering):
         bridge.workspace.process(PROCESS).stop()
         with BridgeController(bridge.management) as connection:
             connection.remove_all_rules()
-
-    def ports_seen(self, bridge: SteeredBridge) -> dict[int, OnosPort]:
-        """Give the ports' counters as ONOS knows them (`hops` has those of the switch itself)."""
-        return self._client.ports(device_id(bridge))
 
     def _connect(self, bridge: SteeredBridge) -> None:
         # The one place of a Unix socket that Open vSwitch accepts for a controller.

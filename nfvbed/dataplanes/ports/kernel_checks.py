@@ -1,0 +1,55 @@
+"""What is looked at on every switch of the kernel: its links, its NAPI threads, and the time that these ran."""
+
+from collections.abc import Iterable, Mapping
+
+from nfvbed.errors import SwitchDiedError
+from nfvbed.host import napi
+from nfvbed.host.links import LinkCounters
+from nfvbed.records import Role, WorkThread
+from nfvbed.units import NS_PER_S
+
+BUSY_SOURCE = "scheduler run time of NAPI threads x TSC"
+
+
+def require_up(found: Mapping[str, LinkCounters], what: str) -> None:
+    """Check that links are up.
+
+    Args:
+        found: what was read of them, by name.
+        what: they are, in the plural; it begins the message.
+
+    Raises:
+        SwitchDiedError: some are down; with their names.
+    """
+    down = [name for name, counted in found.items() if not counted.up]
+    if down:
+        raise SwitchDiedError(f"{what} are down", where=str(down), fix="see who set them down")
+
+
+def require_threads(threads: Iterable[WorkThread], whose: str) -> None:
+    """Check that NAPI threads live.
+
+    Args:
+        threads: those of a deployment.
+        whose: what they are the threads of, for the message.
+
+    Raises:
+        SwitchDiedError: some are gone; with their names.
+    """
+    wanted = tuple(threads)
+    lost = set(wanted) - set(napi.still_there(wanted))
+    if lost:
+        names = sorted(thread.name for thread in lost)
+        raise SwitchDiedError(f"NAPI threads of {whose} are gone", where=str(names), fix="deploy again")
+
+
+def busy_ns(threads: Iterable[WorkThread]) -> int | None:
+    """Return how long the switch's NAPI threads ran so far, in ns; None: it has none, or one is gone."""
+    times = [napi.run_time_ns(thread.tid) for thread in threads if thread.role is Role.SWITCH]
+    known = [time for time in times if time is not None]
+    return sum(known) if known and len(known) == len(times) else None
+
+
+def busy_cycles(ran_ns: int, tsc_hz: int) -> int:
+    """Return run time as cycles of the time-stamp counter."""
+    return ran_ns * tsc_hz // NS_PER_S
