@@ -102,7 +102,7 @@ def page_files() -> str:
     parts = ["# Files\n", NOTE, "An unknown key is an error.\n", "## Variants: `deploy/variants/NAME.yml`\n"]
     rows = [f"| `{v.name}` | `{v.port_kind}` | {_cell(v.summary)} |" for v in open_project(ROOT).list_variants()]
     parts.append("| variant | port kind | what it is |\n|---|---|---|\n" + "\n".join(rows) + "\n")
-    parts += _model_tables(variant)
+    parts += _model_tables(variant, without=(variant.Variant,))
     kinds = CATALOGUE.options
     parts += [table for module in _modules_of(kinds) for table in _model_tables(module)]
     parts += _model_tables(userspace, without=(userspace.OvsUserspaceOptions,))

@@ -18,7 +18,7 @@ from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.loader import Project
 from nfvbed.spec.options import DataPlaneOptions, name_of
-from nfvbed.spec.variant import Variant, variant_model
+from nfvbed.spec.variant import Variant, VariantFile, variant_model
 from nfvbed.spec.vnf import VnfChoice
 
 if TYPE_CHECKING:
@@ -77,11 +77,16 @@ class Catalogue:
     @cached_property
     def variant_model(self) -> type[Variant]:
         """The model of variants of these data planes."""
-        return variant_model(self.options)
+        return variant_model(self.options, Variant)
+
+    @cached_property
+    def variant_file_model(self) -> type[VariantFile]:
+        """The model of their files."""
+        return variant_model(self.options, VariantFile)
 
     def project(self, root: Path | None = None) -> Project:
         """Open the data folders below a root, whose variants are of these data planes; None: found."""
-        return Project(root, self.variant_model)
+        return Project(root, self.variant_file_model, self.variant_model)
 
     def data_plane(
         self, variant: Variant, role: CellRole = CellRole.SUBJECT, vnf: VnfChoice | None = None
@@ -137,6 +142,6 @@ def _imported(module_name: str, variant: Variant) -> ModuleType:
 
 CATALOGUE = Catalogue(ROOMS)
 VariantModel = CATALOGUE.variant_model
-"""Of variants in files and stored runs."""
+"""Of variants as they are deployed, and as they are in stored runs."""
 open_project = CATALOGUE.project
 data_plane = CATALOGUE.data_plane

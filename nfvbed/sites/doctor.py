@@ -35,8 +35,9 @@ def examine(root: Path, host: Host | None = None, *, site: str = "lab", try_rese
     if not host.live:
         return report
     project = open_project(root)
-    variants = tuple(project.list_variants())
-    supports = examine_variants(variants, project.load_site(site), root)
+    site_spec = project.load_site(site)
+    variants = tuple(project.list_variants(site_spec))
+    supports = examine_variants(variants, site_spec, root)
     told = (
         images.with_own_image(support, variant, project) for support, variant in zip(supports, variants, strict=True)
     )

@@ -41,7 +41,7 @@ class DataPlaneOptions(SpecModel):
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
-        """What the outside (the generator) can be attached by, with these options: a variant's `port_kind`."""
+        """What a generator can be attached by, with these options; the first where the site asks for no other."""
         return (PortKind.VETH,)
 
     @property
@@ -130,6 +130,11 @@ def name_of(options: type[DataPlaneOptions]) -> str:
     """Return the name of the data plane whose options these are, its `dataplane`; empty for what several share."""
     names = get_args(options.model_fields["dataplane"].annotation)
     return str(names[0]) if names else ""
+
+
+def kinds_named(kinds: tuple[PortKind, ...]) -> str:
+    """Return kinds of ports as a text: `vhost-user or memif`."""
+    return " or ".join(kind.value for kind in kinds)
 
 
 def refuse_existing() -> UnsupportedError:

@@ -12,7 +12,7 @@ class OvsDpdkOptions(OvsUserspaceOptions):
 
     dataplane: Literal["ovs-dpdk"]
     port_type: Literal["vhost-user", "memif", "pci"] = "vhost-user"
-    """Of the generator's ports (the variant's `port_kind`), and of VNFs that are processes; a virtual machine has
+    """Of the generator's ports, and of VNFs that are processes; a virtual machine has
     vhost-user. `pci`: the network ports of the site's `cables`; VNFs of every kind have vhost-user."""
 
     @property
