@@ -10,7 +10,7 @@ from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApp
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.records import Deployment, Hop, Readiness, Support, SwitchCounters, WorkThread
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.pci import CableSpec
@@ -160,3 +160,11 @@ class DataPlane(ABC):
     @abstractmethod
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """Give the threads that forward packets now."""
+
+
+class Ceiling(DataPlane):
+    """What is measured on a variant's ports without its switch: it is deployed where the variant was probed."""
+
+    def probe(self, variant: Variant) -> Support:
+        """It needs what the variant's ports need."""
+        return Support(variant=variant.name, readiness=Readiness.READY)

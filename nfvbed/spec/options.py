@@ -28,7 +28,7 @@ IO_PATHS: dict[PortKind, str] = {
 }
 """Kinds of ports that there is one way to pass."""
 REFERENCE_IO_PATHS = IO_PATHS | {PortKind.VETH: AF_XDP}
-"""How testpmd passes them in the switch's place (`nfvbed/dataplanes/ports/testpmd_veth.py`)."""
+"""How testpmd passes them in the switch's place (`nfvbed/dataplanes/ports/veth_ceilings.py`)."""
 
 PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v[1-8][ab])$")]
 """A data plane's port: p0 and p1 outside, v1a and v1b at the first VNF."""
