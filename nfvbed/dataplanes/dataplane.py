@@ -9,8 +9,9 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Hop, Readiness, Support, SwitchCounters, WorkThread
+from nfvbed.records import Deployment, Hop, SwitchCounters, WorkThread
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.pci import CableSpec
@@ -65,8 +66,12 @@ class DataPlane(ABC):
     kind: ClassVar[str]
 
     @abstractmethod
-    def probe(self, variant: Variant) -> Support:
-        """Find out, by trying and not by guessing, whether this host can run it."""
+    def probe(self, variant: Variant) -> Fitness:
+        """Find out, by trying and not by guessing, how this host can run it.
+
+        Raises:
+            UnsupportedError, PrerequisiteError, DeployError: it cannot; the site makes its answer of it.
+        """
 
     @abstractmethod
     def deploy(self, request: DeployRequest) -> Deployment:
@@ -165,6 +170,6 @@ class DataPlane(ABC):
 class Ceiling(DataPlane):
     """What is measured on a variant's ports without its switch: it is deployed where the variant was probed."""
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """It needs what the variant's ports need."""
-        return Support(variant=variant.name, readiness=Readiness.READY)
+        return Fitness()

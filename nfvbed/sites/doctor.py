@@ -7,6 +7,7 @@ from nfvbed.dataplanes.ovs.kernel.probe import probe_openvswitch
 from nfvbed.dataplanes.ovs.probe import probe_ovs
 from nfvbed.dataplanes.vpp.binaries import probe_vpp
 from nfvbed.errors import NfvbedError
+from nfvbed.host.fitness import refused
 from nfvbed.host.probes import accelerator, cpu, devices, images, kernel, memory, software, stalls, xdp
 from nfvbed.host.probes.findings import DoctorReport, degraded
 from nfvbed.host.probes.host import Host
@@ -93,10 +94,10 @@ def _examine_variant(variant: Variant, site_spec: SiteSpec, root: Path) -> Suppo
     if variant.options.is_simulated:
         return Support(variant=variant.name, readiness=Readiness.READY, reason="simulated: never a measurement")
     try:
-        return with_misfits(open_site(site_spec, root).probe(variant), variant)
+        site = open_site(site_spec, root)
     except NfvbedError as error:
-        reason = f"{error.what}: {error.observed}" if error.observed else error.what
-        return Support.unsupported(variant.name, reason, error.fix)
+        return refused(variant.name, error)
+    return with_misfits(site.probe(variant), variant)
 
 
 def with_misfits(support: Support, variant: Variant) -> Support:

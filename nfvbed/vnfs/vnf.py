@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Hop, Support, VnfHandle, VnfPort, WorkThread
+from nfvbed.records import Hop, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.numa import GuestPlacement
 
@@ -53,8 +54,12 @@ class VnfDriver(ABC):
     """
 
     @abstractmethod
-    def probe(self, choice: VnfChoice) -> Support:
-        """Find out, by trying and not by guessing, whether this host can run it."""
+    def probe(self, choice: VnfChoice) -> Fitness:
+        """Find out, by trying and not by guessing, how this host can run it.
+
+        Raises:
+            UnsupportedError, PrerequisiteError, OnboardError: it cannot.
+        """
 
     def require_files(self, choice: VnfChoice, root: Path) -> None:
         """Look for the files that it is started from, without asking anything of the host; most have none.

@@ -14,6 +14,7 @@ from lab_host import MARK, assert_back_to, snapshot
 from vm_guests import PROJECT, choice, image_that_forwards, kernel_ports, own_image, pass_through, placement
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
+from nfvbed.host.fitness import support_of
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.qemu.accelerator import boot, find_accelerator
 from nfvbed.host.qemu.binaries import QemuBinaries, locate
@@ -162,7 +163,7 @@ def test_more_hugepages_than_the_host_has(workspace):
 
 
 def test_virtual_function_is_unsupported_where_the_machine_has_no_iommu():
-    support = VmVnf().probe(choice(vnic="vf"))
+    support = support_of("vf", lambda: VmVnf().probe(choice(vnic="vf")))
     # What the kernel shows of it, read here and not as the product reads it.
     groups = subprocess.run(["ls", "/sys/kernel/iommu_groups"], capture_output=True, text=True, check=False).stdout
     if groups.split() and Path("/dev/vfio/vfio").exists():

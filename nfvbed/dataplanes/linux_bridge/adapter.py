@@ -15,13 +15,14 @@ from nfvbed.dataplanes.ports.kernel_cores import place
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.ports.veth import MACS
-from nfvbed.dataplanes.ports.veth_probe import Attempt, lacking, receive_by, try_out
+from nfvbed.dataplanes.ports.veth_probe import Attempt, receive_by, require_sender, try_out
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import EMULATED_CARDS, queues_of, require_vnf
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import coredistance, links, napi
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
@@ -30,8 +31,6 @@ from nfvbed.records import (
     Deployment,
     Hop,
     HopKind,
-    Readiness,
-    Support,
     SwitchCounters,
     WorkThread,
 )
@@ -62,18 +61,15 @@ class LinuxBridge(DataPlane):
 
     kind = "linux-bridge"
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Make a bridge with a port in a namespace, thread its NAPI, send a live frame, and remove it all."""
         options = options_of(variant, LinuxBridgeOptions)
-        missing = lacking(variant)
-        if missing is not None:
-            return missing
+        require_sender()
         if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
-            return Support.unsupported(variant.name, "the kernel has no br_netfilter", "modprobe br_netfilter")
+            raise UnsupportedError("the kernel has no br_netfilter", fix="modprobe br_netfilter")
         cannot = "a bridge between veth links cannot be made"
-        attempt = Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe bridge veth")
-        support = try_out(variant, attempt)
-        return support if support.readiness is Readiness.UNSUPPORTED else probe_guests(variant.name, options)
+        try_out(Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe bridge veth"))
+        return probe_guests(options)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces, links and bridges, and put their work onto its cores."""

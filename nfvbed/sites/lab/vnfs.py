@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.host.fitness import support_of
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
 from nfvbed.sites.hostview import HostView
 from nfvbed.spec.layout import EndKind, Layout, layout
@@ -138,7 +140,7 @@ def check(topology: str, choice: VnfChoice, root: Path) -> None:
         PrerequisiteError, OnboardError: as `prepare`.
     """
     for does in tasks(layout(topology), choice):
-        support = driver(choice.kind, does).probe(choice)
+        support = support_of(choice.label, partial(driver(choice.kind, does).probe, choice))
         if support.readiness is Readiness.UNSUPPORTED:
             failure = UnsupportedError(
                 f"{_VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",

@@ -8,13 +8,14 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
-from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.timing import Steps
 from nfvbed.patience import patient
-from nfvbed.records import Readiness, Support, VnfHandle, WorkThread
+from nfvbed.records import VnfHandle, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.life import Processes, ProcessState, check_alive, kernel_ports
@@ -48,17 +49,15 @@ class ForwarderVnf(VnfDriver):
     def own_threads(self, process: ManagedProcess, handle: VnfHandle) -> tuple[WorkThread, ...]:
         """Give the threads of the program that forward, beside those of the kernel."""
 
-    def probe(self, choice: VnfChoice) -> Support:
+    def probe(self, choice: VnfChoice) -> Fitness:
         """Look for the program, and try what it needs."""
-        try:
-            if os.geteuid() != 0:
-                raise PrerequisiteError("packet sockets and XDP need root", fix="run it with sudo")
-            native_binary(self.program)
-            reason, fix = self.try_it(), "a kernel that has it"
-        except NfvbedError as failure:
-            reason, fix = failure.what, failure.fix
-        readiness = Readiness.UNSUPPORTED if reason else Readiness.READY
-        return Support(variant=choice.label, readiness=readiness, reason=reason, fix=fix if reason else "")
+        if os.geteuid() != 0:
+            raise PrerequisiteError("packet sockets and XDP need root", fix="run it with sudo")
+        native_binary(self.program)
+        reason = self.try_it()
+        if reason:
+            raise UnsupportedError(reason, fix="a kernel that has it")
+        return Fitness()
 
     def start(self, placement: VnfPlacement) -> VnfHandle:
         """Bring the devices up and start the program on them."""

@@ -8,14 +8,15 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.ports import veth
-from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError, SwitchDiedError, VnfDiedError
+from nfvbed.errors import DeployError, OnboardError, PrerequisiteError, SwitchDiedError, UnsupportedError, VnfDiedError
 from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.namespaces import inside
 from nfvbed.host.napi import still_there
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Hop, Readiness, Support, VnfHandle, WorkThread
+from nfvbed.records import Hop, VnfHandle, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.devices import DeviceState
@@ -38,17 +39,15 @@ _SETTINGS = {
 class KernelVnf(VnfDriver):
     """Nothing is started: the work is done in threaded NAPI of the devices, on the VNF's core."""
 
-    def probe(self, choice: VnfChoice) -> Support:
+    def probe(self, choice: VnfChoice) -> Fitness:
         """Make what it consists of in a namespace, and remove it."""
+        if os.geteuid() != 0:
+            raise PrerequisiteError("links and namespaces can only be made by root", fix="run it with sudo")
         try:
-            if os.geteuid() != 0:
-                raise PrerequisiteError("links and namespaces can only be made by root", fix="run it with sudo")
             _try(choice.forwarding)
-        except (NfvbedError, OSError, NetlinkError) as failure:
-            reason = failure.what if isinstance(failure, NfvbedError) else f"the kernel refuses: {failure}"
-            fix = failure.fix if isinstance(failure, NfvbedError) else "modprobe bridge veth"
-            return Support.unsupported(choice.label, reason, fix)
-        return Support(variant=choice.label, readiness=Readiness.READY)
+        except (OSError, NetlinkError) as failure:
+            raise UnsupportedError("the kernel refuses", observed=str(failure), fix="modprobe bridge veth") from failure
+        return Fitness()
 
     def start(self, placement: VnfPlacement) -> VnfHandle:
         """Join the devices."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from pydantic import AliasChoices, Field
 
 from nfvbed.dataplanes.ports import memif
-from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import DeployError, OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import ManagedProcess
@@ -15,7 +16,7 @@ from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import try_memory
-from nfvbed.records import Hop, HopKind, PortKind, Readiness, Role, Support, VnfHandle, VnfPort, WorkThread
+from nfvbed.records import Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FCS_BYTES
 from nfvbed.vnfs.process import devices, sharing
@@ -77,18 +78,14 @@ class TestpmdVnf(VnfDriver):
         self._kernel_ports = kernel_ports
         self._processes = Processes()
 
-    def probe(self, choice: VnfChoice) -> Support:
+    def probe(self, choice: VnfChoice) -> Fitness:
         """Look for testpmd, the plug-in, and for the memory."""
-        try:
-            if os.geteuid() != 0:
-                raise PrerequisiteError("testpmd needs root", fix="run it with sudo")
-            command.program()
-            native_binary(sharing.PLUGIN)
-            try_memory(MEMORY_MIB)
-        except NfvbedError as failure:
-            reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-            return Support.unsupported(choice.label, reason, failure.fix)
-        return Support(variant=choice.label, readiness=Readiness.READY)
+        if os.geteuid() != 0:
+            raise PrerequisiteError("testpmd needs root", fix="run it with sudo")
+        command.program()
+        native_binary(sharing.PLUGIN)
+        try_memory(MEMORY_MIB)
+        return Fitness()
 
     def start(self, placement: VnfPlacement) -> VnfHandle:
         """Start testpmd; it forwards when its ports have been taken."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.qemu.accelerator import find_accelerator
@@ -16,7 +17,7 @@ from nfvbed.host.qemu.images import Image, find
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Accelerator, Hop, HopKind, PortKind, Support, VnfHandle, VnfKind, WorkThread
+from nfvbed.records import Accelerator, Hop, HopKind, PortKind, VnfHandle, VnfKind, WorkThread
 from nfvbed.spec.vnf import ImageSpec, VnfChoice
 from nfvbed.vnfs.vm import agentwork, command, devices, image, launch, pinning, sizing, support
 from nfvbed.vnfs.vm.console import Console
@@ -49,7 +50,7 @@ class VmVnf(VnfDriver):
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
 
-    def probe(self, choice: VnfChoice) -> Support:
+    def probe(self, choice: VnfChoice) -> Fitness:
         """Look for QEMU, boot a guest once, and try the ports' kinds."""
         return support.probe(choice)
 

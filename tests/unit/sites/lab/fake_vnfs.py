@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfvbed.errors import OnboardError, VnfDiedError
+from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -14,9 +15,7 @@ from nfvbed.records import (
     Hop,
     HopKind,
     PortKind,
-    Readiness,
     Role,
-    Support,
     VnfHandle,
     VnfPort,
     WorkThread,
@@ -39,8 +38,9 @@ class FakeDriver(VnfDriver):
         self.reason = reason
 
     def probe(self, choice):
-        readiness = Readiness.UNSUPPORTED if self.reason else Readiness.READY
-        return Support(variant=choice.vnf.name, readiness=readiness, reason=self.reason)
+        if self.reason:
+            raise UnsupportedError(self.reason)
+        return Fitness()
 
     def require_files(self, choice, root):
         if self.lacks is not None:

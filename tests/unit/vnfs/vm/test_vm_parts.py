@@ -14,6 +14,7 @@ import pytest
 from vm_placement import choice
 
 from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
+from nfvbed.host.fitness import support_of
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.records import Readiness
 from nfvbed.vnfs.numa import GuestPlacement
@@ -206,7 +207,7 @@ def test_launcher_opens_files_for_the_program(tmp_path):
 
 def test_probe_without_vfio_says_why(monkeypatch):
     monkeypatch.setitem(support._TRIED, "vf", (lambda: "no IOMMU group", "switch the IOMMU on"))
-    found = support.probe(choice(vnic="vf"))
+    found = support_of("vf", lambda: support.probe(choice(vnic="vf")))
     assert found.readiness is Readiness.UNSUPPORTED
     assert found.reason
 
