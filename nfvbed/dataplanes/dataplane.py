@@ -56,6 +56,11 @@ class DeployRequest:
     peers: Peers | None = None
     """Started by the data plane where that is of use; where it does not, by others after it."""
 
+    @property
+    def is_addressed(self) -> bool:
+        """Whether the VNFs take only frames that are addressed to them."""
+        return self.vnf is not None and self.vnf.forwarding == "router"
+
 
 class DataPlane(ABC):
     """Sets one kind of data plane up in a workspace.

@@ -11,8 +11,8 @@ from nfvbed.dataplanes.lagopus.options import LagopusOptions
 from nfvbed.dataplanes.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.link_switch import LinkSwitch
 from nfvbed.dataplanes.ports.veth_probe import require_sender
-from nfvbed.dataplanes.ports.veth_switch import VethSwitch
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import DeployError
@@ -51,7 +51,7 @@ class SocketState(PlaneState, LagopusState):
     """Path of the network namespace that it runs in."""
 
 
-class LagopusRaw(VethSwitch):
+class LagopusRaw(LinkSwitch):
     """Frames leave the kernel by packet sockets, and come back in by them."""
 
     kind = "lagopus-raw"

@@ -1,7 +1,7 @@
 """VALE: a switch of netmap for every cable, in the kernel and past its stack."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState
+from nfvbed.dataplanes.ports.link_switch import LinkSwitch
 from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, require_sender, try_out
-from nfvbed.dataplanes.ports.veth_switch import VethSwitch
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.vale.control import ValeControl, locate, most_switches
 from nfvbed.dataplanes.vale.options import ValeOptions
@@ -36,7 +36,7 @@ class ValeState(State):
     """Of its switches' names."""
 
 
-class Vale(VethSwitch):
+class Vale(LinkSwitch):
     """A learning switch for each cable; an interface that is attached has left the kernel's stack."""
 
     kind = "vale"
@@ -77,10 +77,6 @@ class Vale(VethSwitch):
                 where=", ".join(sorted(missing)),
                 fix="see who detached them; deploy again",
             )
-
-    def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
-        """None: VALE counts nothing, its ports do."""
-        return {}
 
     def versions(self) -> dict[str, str]:
         """The kernel's, and netmap's where its module says one."""

@@ -8,9 +8,9 @@ from typing import Annotated
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.link_switch import LinkSwitch
 from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, receive_by, require_sender, try_out
-from nfvbed.dataplanes.ports.veth_switch import VethSwitch
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.xdp.options import XdpOptions
 from nfvbed.dataplanes.xdp.process import DIED, PROGRAM, XdpSwitch, XdpSwitchSpec
@@ -36,7 +36,7 @@ class XdpState(State):
     """What the switch was started with."""
 
 
-class Xdp(VethSwitch):
+class Xdp(LinkSwitch):
     """A process that holds the programs on the ports; they run where the ports receive."""
 
     kind = "xdp"

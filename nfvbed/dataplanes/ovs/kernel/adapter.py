@@ -70,9 +70,8 @@ class OvsKernel(OvsSwitch):
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
         """Make links, start database and switch, and put the work onto its cores."""
         options, arrangement, workspace = self.options(request), request.arrangement, request.workspace
-        addressed = request.vnf is not None and request.vnf.forwarding == "router"
         kind = require_vnf(request.layout, request.vnf, request.variant)
-        plan = OvsPlan(request.layout, kind, addressed, queues_of(request.vnf))
+        plan = OvsPlan(request.layout, kind, request.is_addressed, queues_of(request.vnf))
         with steps.timed("deploy.links"):
             spaces = kernel_links.make_spaces(request, plan)
             inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
