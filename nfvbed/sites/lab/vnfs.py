@@ -17,8 +17,8 @@ from nfvbed.vnfs.catalogue import driver
 from nfvbed.vnfs.ends import VnfEnds
 from nfvbed.vnfs.incomplete import leave_checksums_out
 from nfvbed.vnfs.peers import OnboardedPeers
-from nfvbed.vnfs.placement import placements, tasks
-from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+from nfvbed.vnfs.seats import seats, tasks
+from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
 
 _VNF_CANNOT_RUN = "the VNF cannot run here:"
 
@@ -29,7 +29,7 @@ class LabVnfs:
 
     plan: Layout
     choice: VnfChoice
-    placements: tuple[VnfPlacement, ...]
+    seats: tuple[VnfSeat, ...]
     drivers: tuple[VnfDriver, ...]
     handles: tuple[VnfHandle, ...]
     stays: bool = False
@@ -38,7 +38,7 @@ class LabVnfs:
     @classmethod
     def started(cls, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> "LabVnfs":
         """Return those that were started beside a data plane, or after it."""
-        return cls(plan, choice, peers.placements, peers.drivers, peers.handles)
+        return cls(plan, choice, peers.seats, peers.drivers, peers.handles)
 
     @classmethod
     def found(
@@ -54,7 +54,7 @@ class LabVnfs:
         """
         plan = layout(deployment.topology)
         view, root = host
-        places = placements(deployment, plan, choice, (view.workspace, view.arrangement, root))
+        places = seats(deployment, plan, choice, (view.workspace, view.arrangement, root))
         drivers = tuple(driver(choice.kind, place.does) for place in places)
         return cls(plan, choice, places, drivers, handles, stays=True)
 
@@ -119,7 +119,7 @@ class LabVnfs:
             return self.drivers[index].hops(self.handles[index])[0]
 
         def restart(frame_size: int) -> None:
-            place = replace(self.placements[0], frame_size=frame_size)
+            place = replace(self.seats[0], frame_size=frame_size)
             self.drivers[0].stop(self.handles[0])
             handle = self.drivers[0].ready(place, self.drivers[0].start(place))
             self.handles = (handle, *self.handles[1:])

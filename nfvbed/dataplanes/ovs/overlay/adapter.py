@@ -7,8 +7,8 @@ from nfvbed.dataplanes.ovs import reading
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
 from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
+from nfvbed.dataplanes.ovs.overlay.legs import host_plans
 from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
-from nfvbed.dataplanes.ovs.overlay.placement import host_plans
 from nfvbed.dataplanes.ovs.overlay.watch import HostView, OverlayState
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
 from nfvbed.dataplanes.ports import vhost_user

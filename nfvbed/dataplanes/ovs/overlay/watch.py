@@ -6,7 +6,7 @@ from pathlib import Path
 from nfvbed.dataplanes.ovs import reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.overlay.host import UNDERLAY_NUMBER, UNDERLAY_PORT
-from nfvbed.dataplanes.ovs.overlay.placement import TUNNEL_PORT
+from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT
 from nfvbed.dataplanes.ovs.reading import BridgeView
 from nfvbed.records import NOT_SEPARABLE, Hop, Record, Separable, SwitchCounters
 from nfvbed.state import PlaneState

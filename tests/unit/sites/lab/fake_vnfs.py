@@ -46,20 +46,20 @@ class FakeDriver(VnfDriver):
         if self.lacks is not None:
             raise self.lacks
 
-    def start(self, placement):
-        self.log.append(("start", placement.name, placement.does, placement.cores, placement.shares_core))
+    def start(self, seat):
+        self.log.append(("start", seat.name, seat.does, seat.cores, seat.shares_core))
         if self.fails_at == "start":
             raise OnboardError("it does not start")
         return VnfHandle(
-            name=placement.name,
-            kind=placement.choice.kind,
-            forwarding=placement.does,
-            ports=placement.ports,
-            cores=placement.cores,
-            steps=((f"{placement.name}.start", 5),),
+            name=seat.name,
+            kind=seat.choice.kind,
+            forwarding=seat.does,
+            ports=seat.ports,
+            cores=seat.cores,
+            steps=((f"{seat.name}.start", 5),),
         )
 
-    def ready(self, placement, handle):
+    def ready(self, seat, handle):
         self.log.append(("ready", handle.name))
         if self.fails_at == "ready":
             raise OnboardError("it never said so")
