@@ -10,7 +10,7 @@ from rich.console import Console
 from nfvbed.cli import progress
 from nfvbed.cli.progress import BarProgress, PlainProgress, Timer, begun, progress_on, round_line, span
 from nfvbed.plan.cells import DeploymentKey
-from nfvbed.plan.completeness import Lack, Completeness
+from nfvbed.plan.completeness import Completeness, Lack
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import CellRole, Preset, RunRecord, Status
 from nfvbed.results import ResultKind, ResultRecord
