@@ -52,11 +52,6 @@ class Project:
         return _names(self.sites_folder)
 
     @cached_property
-    def experiment_names(self) -> tuple[str, ...]:
-        """Names of all experiments, sorted."""
-        return _names(self.experiments_folder)
-
-    @cached_property
     def vnf_names(self) -> tuple[str, ...]:
         """Names of all VNFs (their folders' names), sorted."""
         return tuple(sorted(path.parent.name for path in self.vnfs_folder.glob(f"*/{VNF_FILE}")))
@@ -128,14 +123,6 @@ class Project:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
         return _load(self._file(self.flavors_folder, name, "flavor"), Flavor)
-
-    def load_experiment(self, name_or_path: str | Path) -> Experiment:
-        """Load one experiment by name or path, without the files that it names.
-
-        Raises:
-            ConfigurationError: unknown (with the nearest name), or its file is not valid.
-        """
-        return self.load_study(name_or_path).experiment
 
     def load_study(self, name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Study:
         """Load an experiment with its variants, its VNFs and its site, and check that they fit together.

@@ -5,12 +5,11 @@ from typing import Annotated
 
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.linux_bridge.fdb import BridgeLearning
-from nfvbed.dataplanes.linux_bridge.guest_probe import probe_guests
 from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
 from nfvbed.dataplanes.ports import kernel_links, veth
 from nfvbed.dataplanes.ports import shares as bridge_shares
-from nfvbed.dataplanes.ports.guest_cards import vhost_of
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces, GuestSide
+from nfvbed.dataplanes.ports.kernel_options import vhost_of
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.ports.link_switch import LinkSwitch
 from nfvbed.dataplanes.ports.veth import MACS
@@ -22,6 +21,9 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
+from nfvbed.host.qemu.accelerator import guests_boot
+from nfvbed.host.qemu.binaries import PROJECT_ROOT, locate
+from nfvbed.host.qemu.vhost import require_vhost_net
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
@@ -67,7 +69,7 @@ class LinuxBridge(LinkSwitch):
             raise UnsupportedError("the kernel has no br_netfilter", fix="modprobe br_netfilter")
         cannot = "a bridge between veth links cannot be made"
         try_out(Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe bridge veth"))
-        return probe_guests(options)
+        return _probe_guests(options)
 
     def plan(self, request: DeployRequest) -> BridgePlan:
         """Return the ports of a layout: veth pairs, or taps with as many queues as the VNFs' cards."""
@@ -142,6 +144,24 @@ class LinuxBridge(LinkSwitch):
             inside(netns, lambda: _make_bridges(plan, options))
             veth.wait_until_up(netns, plan.always_up)
         return ResetReport(kind=RESET, steps=steps.done)
+
+
+def _probe_guests(options: LinuxBridgeOptions) -> Fitness:
+    """Try vhost-net where it is wanted, a tap, and, where guests belong to the variant, which accelerator boots one.
+
+    Raises:
+        UnsupportedError, PrerequisiteError: this host cannot.
+    """
+    if options.vhost == "on":
+        require_vhost_net()
+    if options.guest_card == "any":
+        return Fitness()
+    try_out(Attempt(_make_tap, "no tap can be made", "a kernel with CONFIG_TUN"))
+    return guests_boot(locate(PROJECT_ROOT))
+
+
+def _make_tap(workspace: Workspace) -> None:
+    inside(workspace.network_namespace("probe"), lambda: links.add_tap("v0"))
 
 
 def _try(options: LinuxBridgeOptions, workspace: Workspace) -> None:
