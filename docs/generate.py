@@ -30,6 +30,14 @@ from nfvbed.spec.testkinds.sockets import SocketTest
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by `make reference`; edit the code instead. -->\n"
+USUAL = {
+    "name": "Name, by which other files refer to it.",
+    "title": "Title in reports.",
+    "summary": "One line on it for lists.",
+    "kind": "Kind, which decides what other keys there are.",
+    "dataplane": "Data plane, which decides what other keys there are.",
+}
+"""What fields without a text of their own mean in every file."""
 
 
 def commands() -> dict[str, click.Command]:
@@ -99,7 +107,7 @@ def page_warnings() -> str:
 
 
 def pages_of_files() -> dict[str, str]:
-    """Return the pages on the user's files: an index, one page per kind of file, one per subject where there are many."""
+    """Return the pages on the user's files: an index, and one per kind of file or subject."""
     planes = _by_room(CATALOGUE.options)
     subjects = [module for module in _modules_of(get_args(tests.AnyTest)) if module is not tests]
     found = {"files/index.md": _index_of_files(), "files/variants.md": _page_variants()}
@@ -171,12 +179,12 @@ def _page(title: str, *parts: str) -> str:
 
 
 def _by_room(models: Iterable[type[DataPlaneOptions]]) -> dict[str, list[type[DataPlaneOptions]]]:
-    """Group data planes by the folder that holds them: `ovs` has several."""
+    """Group data planes by the package that holds them."""
     rooms: dict[str, list[type[DataPlaneOptions]]] = {}
     for model in models:
-        parts = model.__module__.split(".")
-        room = parts[parts.index("dataplanes") + 1] if "dataplanes" in parts else parts[-2]
-        rooms.setdefault(room.replace("_", "-"), []).append(model)
+        package = model.__module__.rpartition(".")[0]
+        room = package.partition(".dataplanes.")[2] or package.rpartition(".")[2]
+        rooms.setdefault(re.sub(r"[._]", "-", room), []).append(model)
     return rooms
 
 
@@ -233,7 +241,7 @@ def _model_tables(module: ModuleType, without: tuple[type, ...] = ()) -> list[st
             if isinstance(info.default, SpecModel):
                 default = "see its own table"
             limits = ", ".join([*_values(info.annotation), *filter(None, map(_limit, info.metadata))])
-            rows.append(f"| `{name}` | {default} | {limits} | {_cell(texts.get(name))} |")
+            rows.append(f"| `{name}` | {default} | {limits} | {_cell(texts.get(name, USUAL.get(name)))} |")
         head = (
             f"## {model.__name__}\n\n{_first_line(model)}\n\n| key | default | limits | meaning |\n|---|---|---|---|\n"
         )
@@ -296,7 +304,7 @@ PAGES = {
 
 
 def texts() -> dict[str, str]:
-    """Return the text of every generated page, by its path below docs/reference."""
+    """Return the text of every generated page by its path below docs/reference."""
     return {name: build() for name, build in PAGES.items()} | pages_of_files()
 
 
