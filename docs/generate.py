@@ -99,10 +99,10 @@ def page_exit_codes() -> str:
 
 
 def page_warnings() -> str:
-    """The doubts about a measurement."""
+    """The warnings about a measurement."""
     rows = [f"| `{warning}` | {_cell(advice.meaning)} | {_cell(advice.remedy)} |" for warning, advice in ADVICE.items()]
     head = "| warning | what it means | what to do |\n|---|---|---|\n"
-    intro = "A doubt is stored with its trial and shown wherever the number is shown.\n"
+    intro = "A warning is stored with its trial and shown wherever the number is shown.\n"
     return "\n".join(["# Warnings\n", NOTE, intro, head + "\n".join(rows) + "\n"])
 
 

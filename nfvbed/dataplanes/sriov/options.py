@@ -46,7 +46,7 @@ class VfSettings(SpecModel):
 
 
 class SriovOptions(DataPlaneOptions):
-    """Virtual functions of one port of a network card; the switch is the one in the card."""
+    """Virtual functions of one port of a NIC; the switch is the one in the NIC."""
 
     dataplane: Literal["sriov"]
     pf_address: PciAddress | None = None

@@ -65,7 +65,7 @@ def check_bins(duration_s: float, resolution_s: float) -> None:
 
 
 class ResetTest(NamedTest):
-    """The switch is broken off and started again under traffic: the outage (RFC 2544 section 26.6, RFC 6201).
+    """The switch is killed and restarted under traffic: the outage (RFC 2544 section 26.6, RFC 6201).
 
     What a reset is differs by variant; the result names it.
     """
