@@ -143,7 +143,7 @@ class VnfChoice(SpecModel):
     """A VNF as it will run: everything that its digest stands for."""
 
     label: str
-    """The use's."""
+    """Label of the use."""
     vnf: VnfSpec
     kind: VnfKind
     forwarding: Forwarding
@@ -152,7 +152,7 @@ class VnfChoice(SpecModel):
     image: ImageSpec | None = None
     offloads: bool = True
     native: bool = False
-    """Whether it is the variant's own, and so differs from variant to variant."""
+    """Mark of the variant's own VNF, which differs from variant to variant."""
 
 
 def vnic_of(choice: VnfChoice) -> Vnic:
