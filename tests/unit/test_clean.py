@@ -1,4 +1,4 @@
-"""`setup/clean` removes a lot at once: it does so only in the clone that it is in, and only when asked for nothing else."""
+"""`setup/clean` removes a lot at once: only in the clone that it is in, and only when asked for nothing else."""
 
 import shutil
 import subprocess
