@@ -46,7 +46,7 @@ class VfSettings(SpecModel):
 
 
 class SriovOptions(DataPlaneOptions):
-    """Virtual functions of one port of a NIC; the switch is the one in the NIC."""
+    """Virtual functions of one port of a NIC, joined by its embedded switch."""
 
     dataplane: Literal["sriov"]
     pf_address: PciAddress | None = None
