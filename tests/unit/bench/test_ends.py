@@ -8,9 +8,9 @@ from pathlib import Path
 
 import overhead
 import pairs
-import switching_overhead
 import program
 import pytest
+import switching_overhead
 
 from nfvbed.records import CoreDistance
 
