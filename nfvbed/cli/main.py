@@ -15,7 +15,7 @@ from nfvbed.errors import NfvbedError
 VERBS = {
     "doctor": ("doctor", "Examine this host: what it has, and which variants it can run."),
     "variants": ("variants", "List the variants, or show one."),
-    "deploy": ("deploy", "Set a variant up and leave it standing."),
+    "deploy": ("deploy", "Set a variant up and leave it deployed."),
     "onboard": ("onboard", "Onboard a VNF."),
     "plan": ("plan", "Show what an experiment would measure, and how long it takes."),
     "run": ("run", "Run an experiment, or go on with one that stopped."),
@@ -28,7 +28,7 @@ VERBS = {
     "import": ("import_run", "Put an exported run into the store."),
     "recommend": ("recommend", "Say which data plane to take."),
     "dashboard": ("dashboard", "Serve the dashboard."),
-    "destroy": ("destroy", "Take down what stands, also what a crash left behind."),
+    "destroy": ("destroy", "Remove what is deployed, also what a crash left behind."),
 }
 """Verb: (module below nfvbed.cli, one line of help). The help is here so that showing it imports nothing."""
 

@@ -29,14 +29,15 @@ class VariantFile(SpecModel):
     title: str
     summary: str = ""
     topologies: tuple[OfferedTopology, ...]
-    """`pvNp`: chains of every length."""
+    """Paths that it can have; `pvNp`: chains of every length."""
     not_applicable: dict[OfferedTopology, str] = Field(default_factory=dict)
-    """Why it has not this topology or that one, by name: shown in place of its results."""
+    """Reasons why it has not this topology or that one, by name: shown in place of its results."""
     native_vnf: VnfUse | None = None
-    """The VNF that belongs to it: what `forwarding: native` stands for in an experiment."""
+    """VNF that belongs to it: what `forwarding: native` means in an experiment."""
     hugepages_mib: int = Field(0, ge=0)
+    """Hugepage memory of its own."""
     options: SerializeAsAny[DataPlaneOptions]
-    """Of its data plane, as the tables below have them."""
+    """Options of its data plane: see the table above."""
 
     @model_validator(mode="after")
     def reasons_are_of_what_it_lacks(self) -> Self:
@@ -56,7 +57,7 @@ class Variant(VariantFile):
     """One data plane as a site's generator attaches to it: what is planned, deployed and stored."""
 
     port_kind: PortKind
-    """How the generator is attached: as the site says, one of those that the data plane has."""
+    """Kind of port by which the generator is attached: as the site says, one of those that the data plane has."""
 
     @property
     def ports(self) -> str:

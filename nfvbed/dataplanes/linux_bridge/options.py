@@ -14,15 +14,16 @@ class LinuxBridgeOptions(WithOffloads):
 
     dataplane: Literal["linux-bridge"]
     netfilter: bool = False
-    """Whether bridged frames pass iptables (bridge-nf-call-iptables)."""
+    """Use of iptables for bridged frames (bridge-nf-call-iptables)."""
     learning: bool = True
+    """Learning of source addresses; without it unknown destinations are flooded."""
     fdb_max_learned: int | None = Field(None, ge=1)
     """Addresses that each bridge may learn (Linux 6.7 or later); None: no limit but memory."""
     guest_card: GuestCard = "any"
-    """The network card of VNFs, all of which are guests then; any: whatever VNF, and the card that it asks for."""
+    """NIC model of VNFs, all of which are guests then; any: whatever VNF, and the NIC that it asks for."""
     vhost: Vhost = "auto"
-    """Whether the kernel moves a guest's frames between its virtio-net card and the tap (vhost-net); auto: where it
-    can."""
+    """Use of vhost-net, by which the kernel moves a guest's frames between its virtio-net NIC and the tap; auto: where
+    it can."""
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """A virtual machine gets a tap, everything else a veth."""

@@ -21,7 +21,7 @@ class WithCoreUse(DataPlaneOptions):
     """Options of a switch between veth ports whose receive work has a place."""
 
     core_use: CoreUse = "threaded-napi"
-    """Which core receives for the switch, and so does its work where that is the kernel's: a NAPI thread or RPS on the
+    """Core that receives for the switch, and so does its work where that is the kernel's: a NAPI thread or RPS on the
     switch's core, or the sender's own softirq."""
 
     @property

@@ -15,7 +15,7 @@ class ValeOptions(WithCoreUse):
 
     dataplane: Literal["vale"]
     prefix: str = Field("nfv", pattern=r"^[0-9a-zA-Z_]{1,6}$")
-    """Of the switches' names: `vale<prefix>0`, `vale<prefix>1`, ..."""
+    """Prefix of the switches' names: `vale<prefix>0`, `vale<prefix>1`, ..."""
 
     def io_path(self, kind: PortKind) -> str:
         """netmap's adapter of a network device."""

@@ -15,7 +15,8 @@ class XdpOptions(WithCoreUse):
 
     dataplane: Literal["xdp"]
     mode: Literal["native", "generic"] = "native"
-    """`native`: the driver runs the program on its own frames; `generic`: the kernel, on its own buffers of them."""
+    """Place of the program. `native`: the driver runs it on its own frames; `generic`: the kernel, on its own buffers
+    of them."""
 
     def io_path(self, kind: PortKind) -> str:
         """Frames never leave the driver, or the kernel's buffers of them."""
