@@ -12,16 +12,15 @@ from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import UnsupportedError
+from nfvbed.readings import Part, Reading
 from nfvbed.records import (
     CellRole,
     Deployment,
     GeneratorPort,
-    Hop,
     QualityWarning,
     Readiness,
     Renewed,
     Support,
-    SwitchCounters,
     WorkThread,
 )
 from nfvbed.sites.deployed import Deployed
@@ -269,28 +268,20 @@ class Site(ABC):
         return deployment.doubts
 
     @abstractmethod
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Read the switch's own counters; None where there are none (a loop-back)."""
+    def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
+        """Read a deployment, now.
 
-    @abstractmethod
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """Read the packet counters of every hop, in the order of the path from port 0 to port 1."""
-
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Return the threads that do the packet work now (kernel threads included); none where none can be seen."""
-        return ()
-
-    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
-        """Measure the one-way cache-line time between each switch core and each other core that shares the work.
+        Args:
+            deployment: is running.
+            parts: what is read, in this order: what takes long, or disturbs, is kept away from a trial by its caller.
+            threads: whose CPU time is read; None: the deployment's own, as they are now.
 
         Returns:
-            ns by pair of cores; nothing where cores have no distance.
-        """
-        return {}
+            Each part that was asked for; what this site cannot read is `Unavailable`, with the reason.
 
-    def core_distance_ns(self, deployment: Deployment) -> float | None:
-        """Measure the greatest of these; None where there is none."""
-        return max(self.core_distances_ns(deployment).values(), default=None)
+        Raises:
+            SwitchDiedError, VnfDiedError: what was to be read has ended.
+        """
 
     def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
         """Return what reads the switch's own counters around a trial; None: it has no more than its ports'.

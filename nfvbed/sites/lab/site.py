@@ -11,8 +11,10 @@ from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError
+from nfvbed.host.procfs import read_sample
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, SwitchCounters, WorkThread
+from nfvbed.readings import CpuSample, Part, Reading, Unavailable
+from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, WorkThread
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import remains, vnfs
@@ -221,7 +223,7 @@ class LabSite(Site):
             self._opened[deployment.id][0],
             live.choice.vnf.readiness.probe_frames,
             live.choice.vnf.readiness.within_s,
-            (lambda: self.hops(deployment), lambda: self.verify(deployment)),
+            (lambda: self._hops(deployment), lambda: self.verify(deployment)),
             deployment,
         )
         return [("onboard.probe", report.waited_ns), ("onboard.first-frame", time.monotonic_ns() - began)]
@@ -237,7 +239,11 @@ class LabSite(Site):
 
     def host_view(self, deployment: Deployment) -> HostView:
         """This machine; its ports are free once the generator is closed that waits on them."""
-        return replace(self._planes.host_view(deployment), close_generators=lambda: self.close_generators(deployment))
+        return replace(
+            self._planes.host_view(deployment),
+            work_threads=lambda: self._work_threads(deployment),
+            close_generators=lambda: self.close_generators(deployment),
+        )
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Open the generator; one that came up with the deployment, or has probed the path, is used on."""
@@ -260,17 +266,23 @@ class LabSite(Site):
         if deployment.id in self._vnfs:
             self._vnfs[deployment.id].verify()
 
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """The switch's own counters."""
-        return self._planes.counters(deployment)
+    def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
+        """Read switch and VNFs, CPU time from this machine's kernel."""
+        planes = self._planes
+        readers: dict[Part, Callable[[], Any]] = {
+            Part.THREADS: lambda: self._work_threads(deployment),
+            Part.CPU: lambda: _cpu_of(self._work_threads(deployment) if threads is None else threads),
+            Part.DISTANCES: lambda: planes.core_distances_ns(deployment),
+            Part.COUNTERS: lambda: planes.counters(deployment) or Unavailable("no switch counts on this path"),
+            Part.HOPS: lambda: self._hops(deployment),
+        }
+        return Reading.of(parts, readers, "")
 
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """The counters of switch and VNFs, in the order of the path."""
+    def _hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         inner, live = self._planes.hops(deployment), self._vnfs.get(deployment.id)
         return path.woven(inner, [] if live is None else live.hops())
 
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The threads that do the packet work now, those of VNFs included."""
+    def _work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         live = self._vnfs.get(deployment.id)
         of_vnfs = () if live is None else live.threads()
         return (*self._planes.work_threads(deployment), *of_vnfs)
@@ -281,10 +293,6 @@ class LabSite(Site):
         if live is not None and live.leave_checksums_out(deployment):
             return (*found, QualityWarning.OFFLOADS_ON)
         return found
-
-    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
-        """Between each of the switch's cores and the generator's and the VNFs'."""
-        return self._planes.core_distances_ns(deployment)
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Of the switch; the VNFs live on."""
@@ -316,6 +324,10 @@ class LabSite(Site):
         live = self._vnfs.pop(deployment.id, None)
         if live is not None:
             live.end()
+
+
+def _cpu_of(threads: Sequence[WorkThread]) -> CpuSample:
+    return read_sample((thread.pid, thread.tid) for thread in threads)
 
 
 def _close_all(generators: list[Generator]) -> None:

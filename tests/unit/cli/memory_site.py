@@ -5,6 +5,7 @@ It has what `Site` asks for and the verbs that it can do, and nothing of nfvbed'
 
 from typing import Any, ClassVar, Literal
 
+from nfvbed.readings import Part, Reading
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -29,6 +30,10 @@ RATES = {"linux-bridge": 1_000_000, "ovs-kernel": 2_000_000}
 """What it can run, in frames/s."""
 PORT = GeneratorPort(engine="simulated", spec="memory", kind=PortKind.VETH)
 """Of kind veth without a namespace: whoever looked for the host's link would not find it."""
+
+
+UNSEEN = "the cores of this rack are not visible"
+"""Why a part of a reading is not available."""
 
 
 class MemorySiteSpec(SiteSpec):
@@ -132,13 +137,14 @@ class MemorySite(Site):
     def open_generator(self, deployment):
         return SimulatedGenerator(self.generator_ports(deployment), self._system(deployment))
 
-    def counters(self, deployment):
+    def look(self, deployment, *parts, threads=None):
         system = self._system(deployment)
-        return SwitchCounters(packets=system.packets, busy_cycles=system.busy_cycles, source="memory")
-
-    def hops(self, deployment):
-        packets = self._system(deployment).packets
-        return (Hop(name="memory", rx_packets=packets, tx_packets=packets),)
+        packets, busy = system.packets, system.busy_cycles
+        readers = {
+            Part.COUNTERS: lambda: SwitchCounters(packets=packets, busy_cycles=busy, source="memory"),
+            Part.HOPS: lambda: (Hop(name="memory", rx_packets=packets, tx_packets=packets),),
+        }
+        return Reading.of(parts, readers, UNSEEN)
 
     def _system(self, deployment):
         if deployment.id not in self._systems:
