@@ -13,7 +13,7 @@ from nfvbed import __version__
 from nfvbed.errors import NfvbedError
 
 VERBS = {
-    "doctor": ("doctor", "Examine this host: what it has, and which variants it can run."),
+    "doctor": ("doctor", "Examine a site: what it has, and which variants it can run."),
     "variants": ("variants", "List the variants, or show one."),
     "deploy": ("deploy", "Set a variant up and leave it standing."),
     "onboard": ("onboard", "Onboard a VNF."),

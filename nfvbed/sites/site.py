@@ -12,6 +12,7 @@ from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import UnsupportedError
+from nfvbed.findings import Finding, PlainReport, SiteReport, State
 from nfvbed.readings import Part, Reading
 from nfvbed.records import (
     CellRole,
@@ -50,6 +51,18 @@ class Site(ABC):
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Return the site's description; its hash is the host hash."""
+
+    def examine(self, *, read_only: bool = True) -> SiteReport:
+        """Report what there is for packet work, topic by topic; a site that is no host has its own description.
+
+        Args:
+            read_only: change nothing; else what can only be found out by trying may be tried, for a moment.
+        """
+        summary = f"site {self.name} is no host: it has no kernel, cores or NICs that could be examined"
+        topics = [Finding(topic="host", state=State.ABSENT, summary=summary, probed="asked the site")]
+        for name, value in self.facts().items():
+            topics.append(Finding(topic=name, state=State.PRESENT, summary=str(value), probed="asked the site"))
+        return PlainReport(site=self.name, topics=tuple(topics))
 
     @abstractmethod
     def probe(self, variant: Variant) -> Support:

@@ -11,6 +11,7 @@ from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError
+from nfvbed.findings import SiteReport
 from nfvbed.host.procfs import read_sample
 from nfvbed.host.workspace import Workspace
 from nfvbed.readings import CpuSample, Part, Reading, Unavailable
@@ -18,6 +19,7 @@ from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, W
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import remains, vnfs
+from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.sites.lab.standing import find_standing
@@ -62,6 +64,10 @@ class LabSite(Site):
     def facts(self) -> dict[str, Any]:
         """The host's description."""
         return self._planes.machine.facts()
+
+    def examine(self, *, read_only: bool = True) -> SiteReport:
+        """Examine this machine."""
+        return examine(self._root, read_only=read_only)
 
     def probe(self, variant: Variant) -> Support:
         """Whether this host can run the variant."""

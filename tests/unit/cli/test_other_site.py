@@ -1,6 +1,7 @@
 """Every verb goes through the site that was named: a site that is no lab, and no host, is driven by all of them."""
 
 import json
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -102,13 +103,27 @@ def test_an_experiment_is_run_compared_and_reported(capsys, tmp_path):
     assert list(tmp_path.rglob("index.html"))
 
 
-def test_the_doctor_asks_it_for_the_variants(capsys):
+def test_the_doctor_shows_the_sites_own_report_and_its_answers(capsys):
     names = ("--variant", "linux-bridge", "--variant", "vpp")
     report = json.loads(told(capsys, "doctor", "--read-only", *AT, *names, "--json").out)
     assert [(s["variant"], s["readiness"]) for s in report["variants"]] == [
         ("linux-bridge", "ready"),
         ("vpp", "unsupported"),
     ]
+    assert report["site"] == "memory"
+    found = {topic["topic"]: (topic["state"], topic["summary"]) for topic in report["topics"]}
+    assert found["host"][0] == "absent"
+    assert found["rack"] == ("present", "r1")
+    shown = told(capsys, "doctor", *AT, *names).out
+    assert "site memory is no host" in shown
+    assert platform.release() not in shown, "nothing of this machine"
+    assert "no real variant can be measured on site memory" in told(capsys, "doctor", *AT, *names[2:], code=11).err
+
+
+def test_a_run_stores_what_the_site_says_of_itself(capsys):
+    document = json.loads(told(capsys, "run", "memory", "--json").out)
+    assert document["run"]["doctor_hash"]
+    assert "site memory is no host" in told(capsys, "export").out
 
 
 def test_the_interface_needs_nothing_of_a_host():
