@@ -161,6 +161,51 @@ class Site(ABC):
         """
         raise self._cannot("leave VNFs standing", vnf.label, "nfvbed run and nfvbed trace start their own")
 
+    # VNFs of a deployment that an earlier command left.
+
+    def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
+        """Change the number of VNFs that are side by side; return the deployment as it is then, maybe a new one.
+
+        Raises:
+            UnsupportedError: this site cannot, or not with this deployment's topology or data plane.
+            DeployError, OnboardError: as `onboard`.
+        """
+        raise self._cannot("scale", f"{deployment.variant} to {vnfs} VNFs", "deploy a topology with as many VNFs")
+
+    def foresee_scale(self, deployment: Deployment, vnfs: int) -> str:
+        """Return a line that says what `scale` would do; nothing is changed.
+
+        Raises:
+            UnsupportedError: as `scale`.
+        """
+        raise self._cannot("scale", f"{deployment.variant} to {vnfs} VNFs", "deploy a topology with as many VNFs")
+
+    def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
+        """Name the VNFs of a deployment that have died; nothing is changed.
+
+        Raises:
+            UnsupportedError: this site cannot tell.
+        """
+        raise self._cannot("find dead VNFs", deployment.variant, "nfvbed trace shows whether frames come through")
+
+    def heal(self, deployment: Deployment) -> Deployment:
+        """Start VNFs of a deployment again that died; return it as it is then, once frames come through.
+
+        Raises:
+            UnsupportedError: this site cannot.
+            SwitchDiedError: its data plane has died: VNFs are of no use.
+            OnboardError, VnfDiedError: one does not come up again.
+        """
+        raise self._cannot("heal", deployment.variant, "nfvbed destroy, then onboard again")
+
+    def offboard(self, deployment: Deployment) -> Deployment:
+        """Take the VNFs of a deployment away and leave its data plane; return it as it is then.
+
+        Raises:
+            UnsupportedError: this site cannot.
+        """
+        raise self._cannot("offboard VNFs", deployment.variant, "nfvbed destroy takes them down with their data plane")
+
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
         """Take down what earlier commands left, whether standing or of killed ones; return lines that say what was.
 
@@ -209,30 +254,6 @@ class Site(ABC):
         Raises:
             SwitchDiedError: with its exit status and the last lines of its log.
         """
-
-    def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
-        """Change the number of a deployment's VNFs while it stands; return it as it is then.
-
-        Raises:
-            UnsupportedError: this site cannot.
-        """
-        raise self._cannot("scale", f"{deployment.variant} to {vnfs} VNFs", "deploy a topology with as many VNFs")
-
-    def heal(self, deployment: Deployment) -> Deployment:
-        """Start VNFs of a deployment again that died; return it as it is then.
-
-        Raises:
-            UnsupportedError: this site cannot.
-        """
-        raise self._cannot("heal", deployment.variant, "nfvbed destroy, then onboard again")
-
-    def offboard(self, deployment: Deployment) -> Deployment:
-        """Take the VNFs of a deployment away and leave its data plane; return it as it is then.
-
-        Raises:
-            UnsupportedError: this site cannot.
-        """
-        raise self._cannot("offboard VNFs", deployment.variant, "nfvbed destroy takes them down with their data plane")
 
     @abstractmethod
     def rig(self, deployment: Deployment) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from nfvbed.readings import CpuSample, Part, Reading, Unavailable
 from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, WorkThread
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
-from nfvbed.sites.lab import remains, vnfs
+from nfvbed.sites.lab import lifecycle, remains, vnfs
 from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
@@ -186,6 +186,50 @@ class LabSite(Site):
                 found.workspace.close()
         return self.deploy_to_stay(variant, topology, vnf)
 
+    def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
+        """Name those that do not live."""
+        return lifecycle.left_on(deployment, self._root).vnfs.dead()
+
+    def heal(self, deployment: Deployment) -> Deployment:
+        """Start dead VNFs again where they were, and send frames through."""
+        self._planes.begin()
+        left = lifecycle.left_on(deployment, self._root)
+        attached = self._planes.deploy(left.standing.variant, deployment.topology, vnf=left.vnfs.choice)
+        if left.vnfs.dead():
+            began = time.monotonic_ns()
+            left.vnfs.heal()
+            left.save()
+            self._wait_until_forwarding(self._remember(attached, left.vnfs), left.vnfs, began)
+        return self._remember(attached, left.vnfs)
+
+    def offboard(self, deployment: Deployment) -> Deployment:
+        """End the VNFs; the ports that they had stay."""
+        self._planes.begin()
+        left = lifecycle.left_on(deployment, self._root)
+        # What this nfvbed has beside it: a generator that waits on its ports.
+        self.destroy(deployment)
+        return left.offboard()
+
+    def foresee_scale(self, deployment: Deployment, vnfs: int) -> str:
+        """Look for the topology, and probe its VNFs."""
+        left = lifecycle.left_on(deployment, self._root)
+        topology = left.scaled_topology(vnfs)
+        if topology == deployment.topology:
+            return f"{deployment.variant} ({topology}) has as many: nothing would be done"
+        self.check(topology, left.vnfs.choice)
+        return f"{deployment.variant} ({deployment.topology}) would be set up again as {topology}"
+
+    def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
+        """Set the data plane up again with ports for as many: it makes those of all VNFs before one is started."""
+        self._planes.begin()
+        left = lifecycle.left_on(deployment, self._root)
+        topology = left.scaled_topology(vnfs)
+        if topology != deployment.topology:
+            self.check(topology, left.vnfs.choice)
+            self.destroy(deployment)
+            left.take_down()
+        return self.deploy_to_stay(left.standing.variant, topology, left.vnfs.choice)[0]
+
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
         """Take down the standing deployment and whatever an nfvbed that was killed left behind."""
         return remains.take_down(self._planes.machine.begin(), everything=everything)
@@ -196,8 +240,10 @@ class LabSite(Site):
 
     def _take_over(self, deployment: Deployment, choice: VnfChoice, stood: standing.StandingVnfs) -> Deployment:
         standing.require_same(deployment, stood.choice, choice)
-        host = (self._planes.host_view(deployment), self._root)
-        return self._remember(deployment, LabVnfs.found(deployment, choice, stood.handles, host))
+        view = self._planes.host_view(deployment)
+        host = (view.workspace, view.arrangement, self._root)
+        live = LabVnfs.found(deployment, stood.model_copy(update={"choice": choice}), host)
+        return self._remember(deployment, live)
 
     def _onboard(self, deployment: Deployment, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> Deployment:
         if peers.began_ns is None:
@@ -211,18 +257,19 @@ class LabSite(Site):
         began = peers.began_ns or peers.ready_ns
         steps = [step for handle in live.handles for step in handle.steps]
         steps.append(("onboard.ready", peers.ready_ns - began))
-        if plan.one_way:
-            self._planes.wait_for_vnfs(deployment)
-        elif choice.vnf.readiness.probe_frames:
-            steps += self._probe_path(done, live, began)
+        steps += self._wait_until_forwarding(done, live, began)
         return done.model_copy(update={"steps": (*done.steps, *steps)})
 
     def _keep(self, deployment: Deployment, peers: OnboardedPeers) -> None:
         if peers.generator is not None:
             self._opened[deployment.id] = [peers.generator]
 
-    def _probe_path(self, deployment: Deployment, live: LabVnfs, began: int) -> list[tuple[str, int]]:
+    def _wait_until_forwarding(self, deployment: Deployment, live: LabVnfs, began: int) -> list[tuple[str, int]]:
         """Send frames through, and keep the generator that did for whoever opens one next."""
+        if live.plan.one_way:
+            self._planes.wait_for_vnfs(deployment)
+        if live.plan.one_way or not live.choice.vnf.readiness.probe_frames:
+            return []
         if not self._opened.get(deployment.id):
             self._opened[deployment.id] = [self._planes.open_generator(deployment)]
         report = wait_until_forwarding(

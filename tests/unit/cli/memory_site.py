@@ -3,6 +3,7 @@
 It has what `Site` asks for and the verbs that it can do, and nothing of nfvbed's own sites.
 """
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from nfvbed.readings import Part, Reading
@@ -49,6 +50,7 @@ class MemorySite(Site):
     standing: ClassVar[dict[str, Deployed]] = {}
     """By name of the site; it outlives a command, as this process does."""
     log: ClassVar[list[str]] = []
+    dead: ClassVar[list[str]] = []
 
     def __init__(self, spec: MemorySiteSpec) -> None:
         self.name = spec.name
@@ -95,6 +97,28 @@ class MemorySite(Site):
             tell("it makes room")
             self.take_down()
         return self.deploy_to_stay(variant, topology, vnf)
+
+    def dead_vnfs(self, deployment):
+        return tuple(self.dead)
+
+    def heal(self, deployment):
+        self.log.append(f"heal {' '.join(self.dead)}")
+        self.dead.clear()
+        return deployment
+
+    def offboard(self, deployment):
+        left = deployment.model_copy(update={"vnfs": ()})
+        self.standing[self.name] = replace(self.standing[self.name], deployment=left, vnf=None)
+        return left
+
+    def foresee_scale(self, deployment, vnfs):
+        return f"would have {vnfs} VNFs"
+
+    def scale(self, deployment, vnfs):
+        handles = tuple(deployment.vnfs[0].model_copy(update={"name": f"vnf{n + 1}"}) for n in range(vnfs))
+        scaled = deployment.model_copy(update={"vnfs": handles})
+        self.standing[self.name] = replace(self.standing[self.name], deployment=scaled)
+        return scaled
 
     def take_down(self, *, everything=False):
         found = self.standing.pop(self.name, None)

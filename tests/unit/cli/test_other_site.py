@@ -81,6 +81,25 @@ def test_a_vnf_is_onboarded_on_what_stands_there(capsys):
     assert json.loads(told(capsys, "trace", "ovs-kernel", *AT, "--json").out)["topology"] == "pvp"
 
 
+def test_vnfs_are_healed_scaled_and_offboarded_there(capsys, monkeypatch):
+    refused = told(capsys, "heal", *AT, code=2).err
+    assert "no VNF is onboarded on site memory" in refused
+    assert "nothing is deployed" in refused
+    told(capsys, "onboard", "vloop", *AT, "--variant", "ovs-kernel")
+    assert told(capsys, "heal", *AT).out.splitlines()[0] == "ovs-kernel (pvp): no VNF had died"
+    monkeypatch.setattr(MemorySite, "dead", ["vnf1"])
+    assert told(capsys, "heal", *AT, "--dry-run").out == "ovs-kernel (pvp): vnf1 would be started again\n"
+    assert "ovs-kernel (pvp): vnf1 started again\n  vnf1: process, io" in told(capsys, "heal", *AT).out
+    assert MemorySite.log[-2:] == ["heal vnf1", "close"]
+    assert told(capsys, "scale", "3", *AT, "--dry-run").out == "would have 3 VNFs\n"
+    scaled = json.loads(told(capsys, "scale", "3", *AT, "--json").out)
+    assert [vnf["name"] for vnf in scaled["vnfs"]] == ["vnf1", "vnf2", "vnf3"]
+    assert "would be offboarded" in told(capsys, "offboard", *AT, "--dry-run").out
+    assert json.loads(told(capsys, "offboard", *AT, "--json").out)["vnfs"] == []
+    assert "ovs-kernel is deployed, without VNFs" in told(capsys, "offboard", *AT, code=2).err
+    assert "stood already" in told(capsys, "deploy", "ovs-kernel", *AT, "--topology", "pvp").out, "it was left"
+
+
 def test_what_it_cannot_do_is_unsupported_with_the_reason(capsys):
     assert "not in memory" in told(capsys, "deploy", "vpp", *AT, code=11).err
     price = ("onboard", "vloop", *AT, "--variant", "linux-bridge", "--forwarding", "bridge", "--offload-price")
