@@ -39,7 +39,7 @@ def prepare(placement: VnfPlacement) -> tuple[WorkThread, ...]:
 
 
 def _end_threads(netns: str, names: tuple[str, ...]) -> None:
-    """End the receive threads that a VNF before this one left: those that come with this one are told by being new."""
+    """End the receive threads that a VNF before this one left: what appears then is of this one."""
     left = napi.threaded(netns, names)
     if left:
         inside(netns, lambda: links.set_down(left))
