@@ -37,7 +37,7 @@ TOPOLOGIES = ("p2p", "pvp")
 
 
 def candidates_of(project: Project, names: list[str], topologies: list[str]) -> list[Candidate]:
-    """Give the real variants with what the doctor says of each; those that have none of the topologies are left out."""
+    """Return the real variants with what the doctor says of each, without those that have none of the topologies."""
     variants = [variant for variant in project.list_variants() if not variant.options.is_simulated]
     variants = [variant for variant in variants if not names or variant.name in names]
     found = []

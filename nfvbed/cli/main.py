@@ -15,7 +15,7 @@ from nfvbed.errors import NfvbedError
 VERBS = {
     "doctor": ("doctor", "Examine a site: what it has, and which variants it can run."),
     "variants": ("variants", "List the variants, or show one."),
-    "deploy": ("deploy", "Set a variant up and leave it standing."),
+    "deploy": ("deploy", "Set a variant up and leave it deployed."),
     "onboard": ("onboard", "Onboard a VNF."),
     "scale": ("scale", "Change the number of VNFs side by side."),
     "heal": ("heal", "Start VNFs again that died."),
@@ -31,7 +31,7 @@ VERBS = {
     "import": ("import_run", "Put an exported run into the store."),
     "recommend": ("recommend", "Say which data plane to take."),
     "dashboard": ("dashboard", "Serve the dashboard."),
-    "destroy": ("destroy", "Take down what stands, also what a crash left behind."),
+    "destroy": ("destroy", "Remove what is deployed, also what a crash left behind."),
 }
 """Verb: (module below nfvbed.cli, one line of help). The help is here so that showing it imports nothing."""
 

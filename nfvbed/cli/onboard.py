@@ -1,4 +1,4 @@
-"""`nfvbed onboard`: start a VNF on a variant and leave it standing, once frames come through it."""
+"""`nfvbed onboard`: start a VNF on a variant and leave it running, once frames come through it."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
 @click.command(name="onboard")
 @click.argument("vnf", metavar="VNF")
-@click.option("--variant", help="Data plane: a name in deploy/variants. Default: the one that stands.")
+@click.option("--variant", help="Data plane: a name in deploy/variants. Default: the deployed one.")
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option("--topology", default="pvp", show_default=True, help="What is connected to what.")
 @vnf_options
@@ -33,10 +33,10 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing that stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bool, **options: Any) -> None:
-    """Start VNF (a name in vnfd) on a data plane, and leave both standing until `nfvbed destroy`.
+    """Start VNF (a name in vnfd) on a data plane, and leave both running until `nfvbed destroy`.
 
     It counts as onboarded when frames have come through it in both directions, not when it says that it is up. A data
-    plane that stands without VNFs is set up anew with the ports that they need.
+    plane that is deployed without VNFs is set up again with the ports that they need.
     """
     project = open_project()
     if not plan_of(topology):
