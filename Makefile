@@ -18,6 +18,7 @@ BENCHMARKS := generator overhead switching-overhead search verdicts
 RUNS := $(addprefix run-,$(SUITES))
 DEPLOYS := $(addprefix deploy-,$(VARIANTS))
 ONBOARDS := $(addprefix onboard-,$(VNFS))
+SCALES := scale-1 scale-2
 TRACES := $(addprefix trace-,$(VARIANTS))
 TESTS := $(addprefix test-,$(TIERS))
 
@@ -33,6 +34,7 @@ help: ## list the targets
 	        *RUNS*) targets='$(RUNS)' ;; \
 	        *DEPLOYS*) targets='$(DEPLOYS)' ;; \
 	        *ONBOARDS*) targets='$(ONBOARDS)' ;; \
+	        *SCALES*) targets='$(SCALES)' ;; \
 	        *TRACES*) targets='$(TRACES)' ;; \
 	        *TESTS*) targets='$(TESTS)' ;; \
 	        *) targets=$$target ;; \
@@ -119,6 +121,18 @@ $(addprefix deploy-,$(GUESTS)) $(addprefix trace-,$(GUESTS)): images
 .PHONY: $(ONBOARDS)
 $(ONBOARDS): onboard-%: build ## start the VNF NAME on the deployed data plane (pvp)
 	@$(NFVBED) onboard $*
+
+.PHONY: heal
+heal: build ## start VNFs again that died
+	@$(NFVBED) heal
+
+.PHONY: $(SCALES)
+$(SCALES): scale-%: build ## have NAME of the onboarded VNF side by side
+	@$(NFVBED) scale $*
+
+.PHONY: offboard
+offboard: build ## take the VNFs away, leave their data plane
+	@$(NFVBED) offboard
 
 .PHONY: $(TRACES)
 $(TRACES): trace-%: build ## send 1,000 frames through NAME, hop by hop

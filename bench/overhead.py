@@ -26,7 +26,7 @@ from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry.groups import groups_of
 from nfvbed.measure.telemetry.probe import Instruments, Probe
 from nfvbed.measure.telemetry.tracing import CoreTracer
-from nfvbed.measure.trial import Measurement, working_threads
+from nfvbed.measure.trial import Measurement, with_sender
 from nfvbed.records import CoreDistance, Deployment, PortKind, Preset, TrialRecord
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.hosted import require_host
@@ -146,8 +146,8 @@ class Rig:
         return self._measurement.measure(replace(task, around=lambda: around))
 
     def _with_telemetry(self, task: TrialTask, watched: "_Watched") -> TrialRecord:
-        threads = working_threads(self._site, self._deployment, self._info)
         host = require_host(self._site, self._deployment, "what tracing costs")
+        threads = with_sender(host.work_threads(), self._info)
         cores = host.arrangement.switch_cores
         groups = groups_of(self._deployment, threads, cores)
         reader = self._site.switch_reader(self._deployment, self._duration_s)

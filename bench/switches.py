@@ -18,8 +18,8 @@ from nfvbed.errors import DeployError
 from nfvbed.host import coredistance
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.procfs import read_sample
 from nfvbed.host.workspace import Workspace
-from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, CoreDistance, Deployment
 from nfvbed.spec.layout import layout

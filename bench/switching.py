@@ -42,7 +42,7 @@ def candidates_of(project: Project, names: list[str], topologies: list[str]) -> 
     variants = [variant for variant in variants if not names or variant.name in names]
     found = []
     for support, variant in zip(
-        examine_variants(tuple(variants), project.load_site("lab"), project.root), variants, strict=True
+        examine_variants(tuple(variants), open_site(project.load_site("lab"), project.root)), variants, strict=True
     ):
         topology = topology_for(variant, topologies)
         if not topology:

@@ -13,10 +13,13 @@ from nfvbed import __version__
 from nfvbed.errors import NfvbedError
 
 VERBS = {
-    "doctor": ("doctor", "Examine this host: what it has, and which variants it can run."),
+    "doctor": ("doctor", "Examine a site: what it has, and which variants it can run."),
     "variants": ("variants", "List the variants, or show one."),
     "deploy": ("deploy", "Set a variant up and leave it deployed."),
     "onboard": ("onboard", "Onboard a VNF."),
+    "scale": ("scale", "Change the number of VNFs side by side."),
+    "heal": ("heal", "Start VNFs again that died."),
+    "offboard": ("offboard", "Take VNFs away, and leave their data plane."),
     "plan": ("plan", "Show what an experiment would measure, and how long it takes."),
     "run": ("run", "Run an experiment, or go on with one that stopped."),
     "compare": ("compare", "Compare the variants of a run."),

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.offload_price import measure_price
+from nfvbed.cli.onboarded import show_vnfs
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
@@ -16,7 +17,6 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
-from nfvbed.state import shown
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
 
@@ -101,13 +101,7 @@ def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | No
 def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | None) -> None:
     state = "stood already" if stood else "stands"
     click.echo(f"{deployment.variant} ({deployment.topology}) with {len(deployment.vnfs)} VNFs {state}")
-    for handle in deployment.vnfs:
-        accelerator = f", {handle.accelerator}" if handle.accelerator != "none" else ""
-        shared = ", a core shared with others" if handle.shares_core else ""
-        cores = ", ".join(map(str, handle.cores))
-        click.echo(f"  {handle.name}: {handle.kind}, {handle.forwarding}{accelerator}; cores {cores}{shared}")
-        for name, address in shown(handle.control):
-            click.echo(f"    {name}: {address}")
+    show_vnfs(deployment)
     steps = dict(deployment.steps)
     if not stood and "onboard.first-frame" in steps:
         click.echo(f"  first frame after {steps['onboard.first-frame'] / NS_PER_S:.2f} s")
@@ -116,7 +110,7 @@ def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | No
         for line in _advice(trap, deployment):
             click.echo(f"  {line}")
     click.echo(f"  logs and sockets: {deployment.run_directory}")
-    click.echo("  next: nfvbed trace, nfvbed run, nfvbed destroy")
+    click.echo("  next: nfvbed trace, nfvbed run, nfvbed offboard, nfvbed destroy")
 
 
 def _advice(trap: offload.OffloadReport, deployment: Deployment) -> list[str]:

@@ -277,7 +277,8 @@ def guest_multiqueue(cell_test: CellTest, spec: GuestMultiqueueTest) -> Outcome[
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     _check_flavor(cell_test)
     pinnings = [pinning_of(guest) for guest in (pair.client, pair.server)]
-    use = CoreUse(_pmd_cores(cell_test.setup.site.work_threads(cell_test.setup.deployment)), _vcpus(pinnings))
+    host = require_host(cell_test.setup.site, cell_test.setup.deployment, "connections between guests")
+    use = CoreUse(_pmd_cores(host.work_threads()), _vcpus(pinnings))
     lacks = use.lacks(read_topology())
     if lacks and not spec.share_cores:
         raise UnsupportedError(
