@@ -21,7 +21,7 @@ PYTHON = sys.executable
 
 TIERS = ("lint", "image", "unit", "golden", "contract", "functional", "browser", "node")
 """`node` is no part of `make test`: it takes 20 to 60 minutes."""
-SIDE_BY_SIDE = ("lint", "unit", "golden", "contract")
+SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 TELLS_NAMES = ("image", "functional", "browser", "node")
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
@@ -78,7 +78,8 @@ def _pytest(tiers: list[str]) -> list[Outcome]:
     argv = [PYTHON, "-m", "pytest", *map(str, folders.values()), f"--basetemp={WORK / 't'}", f"--junitxml={report}"]
     argv.append("-v" if tiers[0] in TELLS_NAMES else "-q")
     if tiers[0] in SIDE_BY_SIDE:
-        argv += ["-n", str(len(os.sched_getaffinity(0)))]
+        # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
+        argv += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
     started = time.monotonic()
     status = subprocess.run(argv, cwd=ROOT, env=_environment(work), stdin=subprocess.DEVNULL, check=False).returncode
     outcomes[tiers[0]].seconds = time.monotonic() - started

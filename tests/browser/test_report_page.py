@@ -14,6 +14,8 @@ from nfvbed.records import QualityWarning, Status
 from nfvbed.report.context import ReportContext
 from nfvbed.report.page.page import render_page
 
+pytestmark = pytest.mark.xdist_group("chromium")
+
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 SERIOUS = ("serious", "critical")
