@@ -134,12 +134,14 @@ destroy: ## take down whatever nfvbed has standing on this machine
 test: setup-test ## all tiers of tests, in order, with a summary
 	@setup/native
 	@setup/images
+	@setup/node
 	@$(PYTHON) tests/tiers.py $(TIERS)
 
 .PHONY: $(TESTS)
 $(TESTS): test-%: setup-test ## the tier NAME alone
 	@setup/native
 	$(if $(filter functional image,$*),@setup/images)
+	$(if $(filter functional,$*),@setup/node)
 	@$(PYTHON) tests/tiers.py $*
 
 .PHONY: test-node
