@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from nfvbed.compare.agreement import Outcome, disagreements
+from nfvbed.compare.agreement import Tried, disagreements
 from nfvbed.errors import BusyError, NfvbedError
 from nfvbed.host.footprint import Footprint
 from nfvbed.host.timing import Steps
 from nfvbed.measure.trace import TraceReport, run_trace
-from nfvbed.records import Deployment, Record, Support, VnfKind
+from nfvbed.readings import Part, available
+from nfvbed.records import Deployment, Hop, Record, Support, VnfKind
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
@@ -167,7 +168,10 @@ class SwitchLoop:
         return found.model_copy(update=times | _seen(report))
 
     def _wait(self, generator: Generator, deployment: Deployment) -> None:
-        watch = (lambda: self._site.hops(deployment), lambda: self._site.verify(deployment))
+        def hops() -> tuple[Hop, ...]:
+            return available(self._site.look(deployment, Part.HOPS).hops) or ()
+
+        watch = (hops, lambda: self._site.verify(deployment))
         wait_until_forwarding(generator, FIRST_FRAMES, FIRST_FRAME_TIMEOUT_S, watch, deployment)
 
 
@@ -198,12 +202,12 @@ def problems(visits: Sequence[Visit], supports: Sequence[Support]) -> tuple[str,
     return (*found, *disagreements(supports, outcomes(visits)))
 
 
-def outcomes(visits: Sequence[Visit]) -> list[Outcome]:
+def outcomes(visits: Sequence[Visit]) -> list[Tried]:
     """Give what became of each variant: it works where it worked in all passes."""
     found = []
     for name in dict.fromkeys(visit.variant for visit in visits):
         bad = [visit for visit in visits if visit.variant == name and not visit.worked]
-        found.append(Outcome(variant=name, worked=not bad, reason=bad[0].reason if bad else ""))
+        found.append(Tried(variant=name, worked=not bad, reason=bad[0].reason if bad else ""))
     return found
 
 

@@ -4,9 +4,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from nfvbed.errors import ConfigurationError
+from nfvbed.records import PortKind
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
+from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
+from nfvbed.spec.variant import VariantFile
 
 BELOW_4_GIB_MIB = 2816
 """From here on a q35 machine of QEMU has memory above 4 GiB."""
@@ -16,16 +20,20 @@ class ArrangementSpec(SpecModel):
     """Who sits on which core. `auto` takes the first cores that are allowed, isolated ones first."""
 
     switch_cores: tuple[int, ...] | Literal["auto"] = "auto"
+    """Cores of the switch's threads."""
     generator_core: int | Literal["auto"] = "auto"
+    """Core of the generator's polling thread."""
 
 
 class GuestSpec(SpecModel):
     """The virtual machine of a site of kind `guest`: a compute node with this host's files and a kernel of its own."""
 
     vcpus: int = Field(2, ge=2, le=64)
+    """Number of vCPUs."""
     memory_mib: int = Field(3072, ge=1024)
+    """Memory of the machine."""
     devices: tuple[Literal["iommu", "igb", "cabled-nics"], ...] = ()
-    """What it has beside them, in order."""
+    """Devices beside them, in order."""
 
     @model_validator(mode="after")
     def card_has_room_below_4_gib(self) -> Self:
@@ -42,30 +50,62 @@ class SiteSpec(SpecModel):
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
     kind: str
-    """Which kind of site it is, and so what else its file may say."""
+    """Kind of site, which decides what else its file may say."""
     summary: str = ""
+
+    def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
+        """Answer how this site's generator is attached to a variant: as its data plane has it by itself.
+
+        Args:
+            variant: as declared.
+            named: by which name the site's file may have it; of a variant that an experiment alters, its file's.
+
+        Raises:
+            ConfigurationError: the site's file names a kind of ports that the data plane has not.
+        """
+        return variant.options.port_kinds[0]
 
 
 class HostSiteSpec(SiteSpec):
     """A site that is a machine, on which nfvbed itself runs."""
 
     arrangement: ArrangementSpec = ArrangementSpec()
+    """Cores of switch and generator."""
     generator_hugepages_mib: int = Field(512, ge=128)
     """Hugepage memory for the generator and the reference, on top of the variant's own."""
+    generator_port_kinds: dict[str, PortKind] = Field(default_factory=dict)
+    """Kinds of the generator's ports, by the variant's name, where its data plane has several and another one than the
+    first is wanted: `{vpp: memif}`."""
     onos: OnosSpec | None = None
-    """The ONOS that `steering: onos` uses."""
+    """ONOS that `steering: onos` uses."""
     cables: Cables = ()
-    """Network ports of this machine that are joined in pairs, for variants whose `port_kind` is pci; for a site of kind
-    `guest`: ports of its machine. nfvbed takes all four from the kernel while such a variant stands."""
+    """Network ports of this machine that are joined in pairs, for variants with ports on NICs (`port_type: pci`); for a
+    site of kind `guest`: ports of its machine. nfvbed takes all four from the kernel while such a variant is
+    deployed."""
+
+    def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
+        """As the file has it for this variant, else as any site."""
+        name = named or variant.name
+        wanted, offered = self.generator_port_kinds.get(name), variant.options.port_kinds
+        if wanted is None:
+            return super().generator_port_kind(variant, named)
+        if wanted not in offered:
+            raise ConfigurationError(
+                f"variant {variant.name} has no ports of kind {wanted.value} for a generator",
+                where=f"deploy/sites/{self.name}.yml generator_port_kinds.{name}",
+                observed=repr(wanted.value),
+                fix=f"{variant.options.dataplane} with these options has ports of kind {kinds_named(offered)}",
+            )
+        return wanted
 
 
 class LabSiteSpec(HostSiteSpec):
     """This machine."""
 
     kind: Literal["lab"]
-    """`lab`: this machine."""
+    """Kind of site: this machine."""
     guest: None = None
-    """No lab has one; the plans of stored runs have the key."""
+    """Virtual machine; no lab has one, but the plans of stored runs have the key."""
 
     @field_validator("guest", mode="before")
     @classmethod
@@ -78,9 +118,9 @@ class GuestSiteSpec(HostSiteSpec):
     """A virtual machine on this machine, which lives as long as a command."""
 
     kind: Literal["guest"]
-    """`guest`: a virtual machine on this machine, which lives as long as a command."""
+    """Kind of site: a virtual machine on this machine, which lives as long as a command."""
     guest: GuestSpec
-    """The virtual machine."""
+    """Virtual machine of the site."""
 
 
 AnySite = Annotated[LabSiteSpec | GuestSiteSpec, Field(discriminator="kind")]

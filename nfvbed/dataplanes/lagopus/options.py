@@ -4,28 +4,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from nfvbed.dataplanes.ports.kernel_options import WithCoreUse
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.options import AF_PACKET, CoreUse, DataPlaneOptions, refuse_existing, veth_for_processes
+from nfvbed.spec.options import AF_PACKET, DataPlaneOptions, refuse_existing, veth_for_processes
 from nfvbed.spec.rings import POWER_OF_TWO
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 
-class LagopusRawOptions(DataPlaneOptions):
+class LagopusRawOptions(WithCoreUse):
     """Lagopus with raw sockets on veth ports, its cables OpenFlow rules."""
 
     dataplane: Literal["lagopus-raw"]
-    core_use: CoreUse = "threaded-napi"
-    """Which core receives frames for its sockets: as for the bridge."""
 
     def io_path(self, kind: PortKind) -> str:
         """Packet sockets."""
         return AF_PACKET
-
-    @property
-    def veth_core_use(self) -> CoreUse:
-        """As its own."""
-        return self.core_use
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Every VNF gets a veth."""
@@ -38,8 +32,9 @@ class LagopusOptions(DataPlaneOptions):
 
     dataplane: Literal["lagopus"]
     io_and_worker_cores: int = Field(2, ge=2, le=64)
-    """Its pipeline has threads for input and output and threads that work: two cores at least."""
+    """Cores of its pipeline, two at least: threads for input and output, and threads that work."""
     memory_mib: int = Field(512, ge=64, le=65536)
+    """Hugepage memory of DPDK."""
     queue_size: Annotated[int, Field(ge=64, le=1024), POWER_OF_TWO] = 256
     """Descriptors of the generator's and the VNFs' rings; a power of two."""
 

@@ -3,20 +3,24 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import support_of
+from nfvbed.host.workspace import Workspace
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
-from nfvbed.sites.hostview import HostView
 from nfvbed.spec.layout import EndKind, Layout, layout
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.catalogue import driver
 from nfvbed.vnfs.ends import VnfEnds
 from nfvbed.vnfs.incomplete import leave_checksums_out
+from nfvbed.vnfs.onboarded import OnboardedVnfs
 from nfvbed.vnfs.peers import OnboardedPeers
-from nfvbed.vnfs.placement import placements, tasks
-from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+from nfvbed.vnfs.seats import seats, tasks
+from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
 
 _VNF_CANNOT_RUN = "the VNF cannot run here:"
 
@@ -27,7 +31,7 @@ class LabVnfs:
 
     plan: Layout
     choice: VnfChoice
-    placements: tuple[VnfPlacement, ...]
+    seats: tuple[VnfSeat, ...]
     drivers: tuple[VnfDriver, ...]
     handles: tuple[VnfHandle, ...]
     stays: bool = False
@@ -36,25 +40,21 @@ class LabVnfs:
     @classmethod
     def started(cls, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> "LabVnfs":
         """Return those that were started beside a data plane, or after it."""
-        return cls(plan, choice, peers.placements, peers.drivers, peers.handles)
+        return cls(plan, choice, peers.seats, peers.drivers, peers.handles)
 
     @classmethod
-    def found(
-        cls, deployment: Deployment, choice: VnfChoice, handles: tuple[VnfHandle, ...], host: tuple[HostView, Path]
-    ) -> "LabVnfs":
-        """Return those that stand since another command.
+    def found(cls, deployment: Deployment, left: OnboardedVnfs, host: tuple[Workspace, Arrangement, Path]) -> "LabVnfs":
+        """Return those that another command left.
 
         Args:
-            deployment: on which they stand.
-            choice: what they are.
-            handles: of them.
-            host: of the deployment; and the root of the project.
+            deployment: on which they run.
+            left: what they are.
+            host: the workspace that one is started in again, who sits on which core, and the root of the project.
         """
         plan = layout(deployment.topology)
-        view, root = host
-        places = placements(deployment, plan, choice, (view.workspace, view.arrangement, root))
-        drivers = tuple(driver(choice.kind, place.does) for place in places)
-        return cls(plan, choice, places, drivers, handles, stays=True)
+        places = seats(deployment, plan, left.choice, host)
+        drivers = tuple(driver(left.choice.kind, place.does) for place in places)
+        return cls(plan, left.choice, places, drivers, left.handles, stays=True)
 
     def each(self) -> Iterator[tuple[VnfDriver, VnfHandle]]:
         """Go through them in the order of the path."""
@@ -68,6 +68,31 @@ class LabVnfs:
         """
         for run, handle in self.each():
             run.verify(handle)
+
+    def dead(self) -> tuple[str, ...]:
+        """Name those that have died."""
+        return tuple(handle.name for run, handle in self.each() if not _lives(run, handle))
+
+    def heal(self) -> None:
+        """Start those again that have died, all of them before one is waited for.
+
+        Raises:
+            OnboardError, VnfDiedError: one does not come up.
+        """
+        dead, handles = self.dead(), list(self.handles)
+        for index, (run, handle) in enumerate(self.each()):
+            if handle.name in dead:
+                run.stop(handle)
+                handles[index] = run.start(self.seats[index])
+        for index, run in enumerate(self.drivers):
+            if handles[index].name in dead:
+                handles[index] = run.ready(self.seats[index], handles[index])
+        self.handles = tuple(handles)
+
+    def stop(self) -> None:
+        """End them; their ports stay."""
+        for run, handle in self.each():
+            run.stop(handle)
 
     def hops(self) -> list[tuple[Hop, ...]]:
         """Read the counters of each."""
@@ -117,7 +142,7 @@ class LabVnfs:
             return self.drivers[index].hops(self.handles[index])[0]
 
         def restart(frame_size: int) -> None:
-            place = replace(self.placements[0], frame_size=frame_size)
+            place = replace(self.seats[0], frame_size=frame_size)
             self.drivers[0].stop(self.handles[0])
             handle = self.drivers[0].ready(place, self.drivers[0].start(place))
             self.handles = (handle, *self.handles[1:])
@@ -130,6 +155,14 @@ class LabVnfs:
         )
 
 
+def _lives(run: VnfDriver, handle: VnfHandle) -> bool:
+    try:
+        run.verify(handle)
+    except VnfDiedError:
+        return False
+    return True
+
+
 def check(topology: str, choice: VnfChoice, root: Path) -> None:
     """Probe the VNFs of a topology, whatever data plane they are to be on.
 
@@ -138,7 +171,7 @@ def check(topology: str, choice: VnfChoice, root: Path) -> None:
         PrerequisiteError, OnboardError: as `prepare`.
     """
     for does in tasks(layout(topology), choice):
-        support = driver(choice.kind, does).probe(choice)
+        support = support_of(choice.label, partial(driver(choice.kind, does).probe, choice))
         if support.readiness is Readiness.UNSUPPORTED:
             failure = UnsupportedError(
                 f"{_VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",

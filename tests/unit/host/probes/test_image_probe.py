@@ -3,8 +3,8 @@
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.findings import State
 from nfvbed.host.probes import images
-from nfvbed.host.probes.findings import State
 from nfvbed.records import Readiness, Support
 
 VNF = """\
@@ -18,7 +18,6 @@ image: {{file: images/{name}.qcow2{more}}}
 VARIANT = """\
 name: guests
 title: x
-port_kind: veth
 topologies: [pvp]
 native_vnf: {native}
 options: {dataplane: linux-bridge}

@@ -4,13 +4,14 @@ import pytest
 from fake_vnfs import ROOT, FakeDriver, FakePlanes
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
+from nfvbed.readings import Part
 from nfvbed.records import CellRole, Role, VnfKind
 from nfvbed.sites.lab import vnfs
 from nfvbed.sites.lab.site import LabSite
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import ReadinessSpec, VnfChoice, VnfPortSpec, VnfSpec
 from nfvbed.traffic.generator import TrafficRequest
-from nfvbed.vnfs import peers, standing
+from nfvbed.vnfs import onboarded, peers
 
 REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
 
@@ -195,9 +196,10 @@ def test_dead_vnf_is_found(bench, lab):
 
 def test_hops_and_threads_are_those_of_the_whole_path(bench):
     deployment = deploy(bench)
-    names = [hop.name for hop in bench.hops(deployment)]
+    seen = bench.look(deployment, Part.HOPS, Part.THREADS)
+    names = [hop.name for hop in seen.hops]
     assert names == ["g0", "s0", "v1a", "vnf1 port 0", "vnf1 port 1", "v1b", "s1", "g1"]
-    assert [thread.role for thread in bench.work_threads(deployment)] == [Role.SWITCH, Role.VNF]
+    assert [thread.role for thread in seen.threads] == [Role.SWITCH, Role.VNF]
 
 
 def test_rig_tells_vnfs_apart(bench):
@@ -239,7 +241,7 @@ def test_source_is_started_anew_for_another_frame_size(bench, lab, monkeypatch):
 
 def test_what_stands_is_taken_over_however_it_was_asked_for(bench, lab):
     first = deploy(bench)
-    standing.save(first, standing.StandingVnfs(choice=choice(label="native", native=True), handles=first.vnfs))
+    onboarded.save(first, onboarded.OnboardedVnfs(choice=choice(label="native", native=True), handles=first.vnfs))
     again = deploy(bench)
     assert again.vnfs == first.vnfs
     assert len([entry for entry in lab.log if entry[0] == "start"]) == 1

@@ -1,0 +1,207 @@
+"""One deployment of one round: set up, measure its trials, take down."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from nfvbed.errors import (
+    ConfigurationError,
+    DeployError,
+    GeneratorError,
+    NfvbedError,
+    OnboardError,
+    PrerequisiteError,
+    SwitchDiedError,
+    UnsupportedError,
+    VnfDiedError,
+)
+from nfvbed.plan.cells import CellPlan, DeploymentKey
+from nfvbed.plan.plan import Plan, PlannedTrial, pending
+from nfvbed.records import CellLack, Deployment, Preset, Status
+from nfvbed.run import requests
+from nfvbed.run.kinds.celltest import RunContext
+from nfvbed.run.ledger import Aside, RunLedger
+from nfvbed.run.observer import Observer
+from nfvbed.run.setup import Setup
+from nfvbed.run.testing import DeploymentLost, Tester
+from nfvbed.run.tools import Tools
+from nfvbed.sites.site import Site
+from nfvbed.spec.options import IO_PATHS
+from nfvbed.spec.variant import Variant
+from nfvbed.traffic.generator import TrafficRequest
+from nfvbed.traffic.held import HeldGenerator
+from nfvbed.units import NS_PER_S
+
+DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
+"""What ends a trial in its middle; the trial's row tells it."""
+
+OF_THE_VNF = (OnboardError, VnfDiedError)
+"""What is the trouble of one cell's VNF, and says nothing about the other cells."""
+OF_THE_VARIANT = (ConfigurationError, PrerequisiteError, DeployError, GeneratorError, SwitchDiedError)
+"""What is the trouble of one data plane; a run that keeps going gives its cells up."""
+
+
+class Visitor:
+    """Serves deployments of one run.
+
+    Args:
+        site: where they stand.
+        plan: what is measured.
+        ledger: where it is written.
+        tools: what measures it.
+        observer: who hears of it.
+    """
+
+    def __init__(self, site: Site, plan: Plan, ledger: RunLedger, tools: Tools, observer: Observer) -> None:
+        self._site = site
+        self._plan = plan
+        self._ledger = ledger
+        self._tools = tools
+        self._observer = observer
+        self._tester = Tester(RunContext(plan, ledger, tools, observer))
+
+    def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
+        """Deploy, measure, take down. What the site cannot do is set aside; a cell whose VNF failed is given up.
+
+        So is one whose VNFs need more than there is: a longer chain needs memory that a shorter one does not.
+
+        Cells that were to follow one whose VNF failed are measured on a new deployment.
+
+        Raises:
+            PrerequisiteError (without VNFs), ConfigurationError, DeployError: nothing stands then.
+            GeneratorError, SwitchDiedError: a trial failed; its row is written, nothing stands.
+            None of these where the experiment keeps going: then the cells are given up.
+        """
+        left = tuple(trials)
+        while left:
+            self._observer.deployment_started(key, left[0].round)
+            left = self._serve_once(key, variant, left)
+            self._observer.deployment_ended(key)
+
+    def _serve_once(
+        self, key: DeploymentKey, variant: Variant, trials: tuple[PlannedTrial, ...]
+    ) -> tuple[PlannedTrial, ...]:
+        """Serve one deployment; give the trials that need another one."""
+        number, begun = trials[0].round, list[str]()
+        cells = dict.fromkeys(trial.cell for trial in trials)
+        try:
+            with self._deployed(key, variant, number) as deployment, self._generator(deployment, key, number) as open_:
+                measures = self._tools.measure_with(self._site, deployment, open_)
+                setup = Setup(self._site, variant, deployment, measures, open_.hello(), open_)
+                for cell, group in groupby(trials, key=lambda trial: trial.cell):
+                    begun.append(cell)
+                    self._measure_cell(self._plan.cell_by_id[cell], variant, setup, tuple(group))
+        except DeploymentLost:
+            left = pending(trials, self._ledger.done_keys)
+            return tuple(trial for trial in left if trial.cell not in self._ledger.set_aside)
+        except UnsupportedError as error:
+            for cell in cells:
+                lacks = CellLack.VNF if error.of_vnf else None
+                why = Aside(Status.UNSUPPORTED, str(error), lacks)
+                self._set_aside(self._plan.cell_by_id[cell], variant, why)
+        except (*OF_THE_VNF, *OF_THE_VARIANT) as error:
+            if not self._is_given_up(error, key):
+                raise
+            # One that never came up would not for the deployment's other cells either.
+            for cell in begun[-1:] or cells:
+                self._give_up(self._plan.cell_by_id[cell], variant, error)
+            return tuple(trial for trial in trials if begun and trial.cell not in begun)
+        return ()
+
+    def _is_given_up(self, error: NfvbedError, key: DeploymentKey) -> bool:
+        """Whether an error is the end of its cells only, and not of the run."""
+        if isinstance(error, OF_THE_VNF) or self._plan.experiment.keep_going:
+            return True
+        return isinstance(error, PrerequisiteError) and bool(key.vnf)
+
+    @contextlib.contextmanager
+    def _deployed(self, key: DeploymentKey, variant: Variant, number: int) -> Iterator[Deployment]:
+        clock = self._tools.clock
+        began = clock()
+        deployment = self._site.deploy(variant, key.topology, key.role, vnf=self._plan.choice(key))
+        try:
+            self._ledger.add_deployment(key, number, deployment, clock() - began)
+            yield deployment
+        finally:
+            began = clock()
+            self._site.destroy(deployment)
+        self._ledger.add_fact(key, number, "destroy", clock() - began)
+
+    @contextlib.contextmanager
+    def _generator(self, deployment: Deployment, key: DeploymentKey, number: int) -> Iterator[HeldGenerator]:
+        began = self._tools.clock()
+        generator = HeldGenerator(lambda: self._site.open_generator(deployment))
+        try:
+            self._ledger.add_fact(key, number, "generator", self._tools.clock() - began)
+            yield generator
+        finally:
+            generator.close()
+
+    def _measure_cell(self, cell: CellPlan, variant: Variant, setup: Setup, trials: Sequence[PlannedTrial]) -> None:
+        reason = requests.misfit(cell, setup.info)
+        if reason:
+            self._set_aside(cell, variant, Aside(Status.UNSUPPORTED, reason))
+            return
+        config = self._ledger.put_blob("variant", described(variant, cell, setup.deployment.versions))
+        rig = self._ledger.put_blob("rig", self._site.rig(setup.deployment))
+        self._ledger.register(cell, config, rig)
+        warm_up = requests.warm_up(self._plan.experiment, cell)
+        for index, trial in enumerate(trials):
+            with self._failure_told(trial, setup):
+                if index == 0 and warm_up is not None:
+                    setup.measures.warm_up(warm_up)
+                for _ in range(self._ledger.trials_left(trial) if trial.is_trial else 0):
+                    self._measure(trial, cell, setup)
+            if not trial.is_trial:
+                self._tester.test(trial, cell, setup)
+
+    def _measure(self, trial: PlannedTrial, cell: CellPlan, setup: Setup) -> None:
+        request = self._request(cell, trial)
+        self._observer.trial_started(trial, request.duration_ns / NS_PER_S)
+        record = setup.measures.measure(self._ledger.task(trial, request, setup.site.renews))
+        self._ledger.add_trial(record)
+        self._observer.trial_ended(record)
+
+    @contextlib.contextmanager
+    def _failure_told(self, trial: PlannedTrial, setup: Setup) -> Iterator[None]:
+        try:
+            yield
+        except DIED as error:
+            self._ledger.add_failure(trial, setup.info.engine, error)
+            if not isinstance(error, OF_THE_VNF):
+                self._ledger.fail_cell(trial.cell, str(error))
+            raise
+
+    def _request(self, cell: CellPlan, trial: PlannedTrial) -> TrafficRequest:
+        if trial.preset is Preset.MRR:
+            return requests.maximum(self._plan.experiment, cell)
+        if trial.preset is Preset.COMMON:
+            aside = self._ledger.set_aside
+            partners = [other for other in self._plan.compared.get(cell.point, ()) if other not in aside]
+            return requests.common(self._plan.experiment, cell, partners, self._ledger.trials)
+        return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify)
+
+    def _set_aside(self, cell: CellPlan, variant: Variant, why: Aside) -> None:
+        config = self._ledger.put_blob("variant", described(variant, cell, {}))
+        self._ledger.set_cell_aside(cell, config, why)
+        self._observer.cell_set_aside(cell.id, why.reason)
+
+    def _give_up(self, cell: CellPlan, variant: Variant, error: NfvbedError) -> None:
+        config = self._ledger.put_blob("variant", described(variant, cell, {}))
+        self._ledger.give_up(cell, config, error)
+        self._observer.cell_set_aside(cell.id, str(error))
+
+
+def described(variant: Variant, cell: CellPlan, versions: dict[str, str]) -> dict[str, object]:
+    """Give what the configuration hash stands for: the variant as resolved, with the versions under test.
+
+    Its ports are named where few have them set so, and its I/O path where the kind of its ports leaves it open:
+    comparisons match ceilings by that (`RunData.ports`, `RunData.io_paths`).
+    """
+    told: dict[str, object] = {"role": cell.role.value, "variant": variant, "versions": versions}
+    if variant.ports != variant.port_kind.value:
+        told["ports"] = variant.ports
+    io_path = variant.io_path(cell.role)
+    if io_path != IO_PATHS.get(variant.port_kind):
+        told["io_path"] = io_path
+    return told

@@ -1,0 +1,69 @@
+"""A deployment that stands between two commands: `nfvbed deploy` leaves it, later commands find it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.dataplanes.catalogue import VariantModel
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.places import DEPLOYMENT_NAME
+from nfvbed.host.reap import is_standing, workspaces
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment
+from nfvbed.sites.deployed import Deployed
+from nfvbed.spec.variant import Variant
+from nfvbed.vnfs import onboarded
+
+_VARIANT_NAME = "variant.json"
+_ARRANGEMENT_NAME = "arrangement.json"
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What stands, as it was deployed."""
+
+    workspace: Workspace
+    deployment: Deployment
+    variant: Variant
+    arrangement: Arrangement
+
+    def save(self) -> None:
+        """Write it into its run directory. From the moment that this is complete it is meant to stay."""
+        directory = self.workspace.directory
+        (directory / _VARIANT_NAME).write_text(self.variant.model_dump_json())
+        (directory / _ARRANGEMENT_NAME).write_text(self.arrangement.model_dump_json())
+        draft = directory / f".{DEPLOYMENT_NAME}"
+        draft.write_text(self.deployment.model_dump_json(indent=2))
+        draft.rename(directory / DEPLOYMENT_NAME)
+
+    @property
+    def deployed(self) -> Deployed:
+        """Return it as any site says of what stands, with the VNFs that were onboarded on it."""
+        vnfs = onboarded.find(self.deployment)
+        owner = self.workspace.ledger.owner
+        return Deployed(
+            deployment=self.deployment,
+            variant=self.variant,
+            vnf=None if vnfs is None else vnfs.choice,
+            where=str(self.workspace.directory),
+            since=f"{owner.since}: {owner.command}",
+        )
+
+
+def find_remembered() -> Remembered | None:
+    """Find the standing deployment; there is at most one, since a second one is refused."""
+    for workspace in workspaces():
+        if is_standing(workspace):
+            return _load(workspace)
+    return None
+
+
+def _load(workspace: Workspace) -> Remembered:
+    def text(name: str) -> str:
+        return (Path(workspace.directory) / name).read_text()
+
+    return Remembered(
+        workspace=workspace,
+        deployment=Deployment.model_validate_json(text(DEPLOYMENT_NAME)),
+        variant=VariantModel.model_validate_json(text(_VARIANT_NAME)),
+        arrangement=Arrangement.model_validate_json(text(_ARRANGEMENT_NAME)),
+    )

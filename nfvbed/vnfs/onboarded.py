@@ -1,0 +1,59 @@
+"""VNFs that stand between two commands: what is written beside a standing deployment, and found again."""
+
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from nfvbed.errors import OnboardError
+from nfvbed.records import Deployment, Record, VnfHandle
+from nfvbed.spec.vnf import VnfChoice
+
+_NAME = "vnfs.json"
+
+
+class OnboardedVnfs(Record):
+    """The VNFs of a standing deployment."""
+
+    choice: VnfChoice
+    handles: tuple[VnfHandle, ...]
+
+
+_ADAPTER = TypeAdapter(OnboardedVnfs)
+
+
+def save(deployment: Deployment, vnfs: OnboardedVnfs) -> None:
+    """Write them into the run directory; complete or not at all."""
+    path = _path(deployment)
+    draft = path.with_name(f".{_NAME}")
+    draft.write_bytes(_ADAPTER.dump_json(vnfs))
+    draft.rename(path)
+
+
+def find(deployment: Deployment) -> OnboardedVnfs | None:
+    """Read them; None where none were onboarded."""
+    path = _path(deployment)
+    return _ADAPTER.validate_json(path.read_bytes()) if path.exists() else None
+
+
+def forget(deployment: Deployment) -> None:
+    """Remove what was written of them: they are gone."""
+    _path(deployment).unlink(missing_ok=True)
+
+
+def require_same(deployment: Deployment, stood: VnfChoice, choice: VnfChoice) -> None:
+    """Refuse to take VNFs over that are others than those asked for; by which words they were asked for is the same.
+
+    Raises:
+        OnboardError: another VNF stands.
+    """
+    if stood.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
+        raise OnboardError(
+            f"another VNF stands on {deployment.variant}",
+            where=deployment.run_directory,
+            observed=f"{stood.label}; asked for: {choice.label}",
+            fix="nfvbed destroy, then again",
+        )
+
+
+def _path(deployment: Deployment) -> Path:
+    return Path(deployment.run_directory) / _NAME
