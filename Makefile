@@ -181,6 +181,10 @@ bench-generator: build ## the generator against testpmd in the same loop
 bench-overhead: build ## what stamps and telemetry cost: the rate with them against without
 	@$(PYTHON) bench/overhead.py
 
+.PHONY: bench-price-of-switch
+bench-price-of-switch:
+	@echo "bench-price-of-switch is called bench-switching-overhead now" >&2; exit 2
+
 .PHONY: bench-switching-overhead
 bench-switching-overhead: build ## Open vSwitch against testpmd io in its place
 	@$(PYTHON) bench/switching_overhead.py

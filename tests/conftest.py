@@ -5,14 +5,14 @@ import signal
 import subprocess
 from pathlib import Path
 
-import again
-import footprint
 import pytest
 
 from nfvbed.errors import NfvbedError
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.reap import reap
 from nfvbed.sites.lab.remembered import find_remembered
+from tests import footprint
+from tests.functional import again
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -106,4 +106,4 @@ def _start_from_a_free_host() -> None:
     finally:
         lock.release()
     if standing is not None:
-        pytest.exit(f"{standing.deployment.variant} stands on this host: make destroy, then test", returncode=2)
+        pytest.exit(f"{standing.deployment.variant} is deployed on this host: make destroy, then test", returncode=2)

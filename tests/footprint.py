@@ -1,4 +1,4 @@
-"""What stands on this machine, with the processes of this session of tests, orphans included."""
+"""What is deployed on this machine, with the processes of this session of tests, orphans included."""
 
 import os
 

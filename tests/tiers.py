@@ -131,8 +131,8 @@ def _summarise(outcomes: list[Outcome], total: float) -> None:
             print(f"failed   {outcome.tier}: {note}")
         for reason in outcome.skipped:
             print(f"skipped  {outcome.tier}: {reason}")
-        for told in outcome.again:
-            print(f"again    {outcome.tier}: {told}")
+        for reported in outcome.again:
+            print(f"again    {outcome.tier}: {reported}")
     failed = sum(outcome.failed for outcome in outcomes)
     print(f"{'FAILED' if failed else 'passed'} after {total:.0f} s", flush=True)
 

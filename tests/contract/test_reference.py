@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from source import ROOT, text, tracked
+
+from tests.contract.source import ROOT, text, tracked
 
 REFERENCE = Path("docs/reference")
 ENVIRONMENT = REFERENCE / "environment.md"

@@ -152,7 +152,7 @@ def test_macvtap_is_an_open_file_for_each_queue():
 
 
 @pytest.mark.parametrize("model", ["e1000", "rtl8139"])
-def test_emulated_cards_have_no_virtio_options(model):
+def test_emulated_nics_have_no_virtio_options(model):
     nic = replace(TAP, model=model, offloads=False)
     assert device(nic, 1) == f"{model},netdev=net1,id=nic1,mac={MAC},addr=0x11"
 

@@ -17,7 +17,7 @@ from agent.service import Service
 
 _MAX_LINE = 65536
 _FORWARD = "vloop.forward="
-_LAST_WORDS_S = 0.2
+_LOG_END_S = 0.2
 """For the serial ports to be empty."""
 
 
@@ -41,7 +41,7 @@ def main(port: str, console: str) -> int:
 
 
 def _power_off() -> int:
-    time.sleep(_LAST_WORDS_S)
+    time.sleep(_LOG_END_S)
     subprocess.run(["poweroff", "-f"], check=False)
     return 0
 
@@ -89,7 +89,7 @@ def _serve(line: int, service: Service) -> None:
 
 
 def reply(text: bytes, service: Service) -> dict:
-    """Give the whole answer to a line."""
+    """Return the whole answer to a line."""
     identifier = None
     try:
         document = json.loads(text)

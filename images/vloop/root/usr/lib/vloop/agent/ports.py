@@ -65,7 +65,7 @@ class Port:
         }
 
     def to_dpdk(self) -> str:
-        """Take the device from the kernel for DPDK and give the driver it has then."""
+        """Take the device from the kernel for DPDK and return the driver it has then."""
         if self.vendor in _OWN_DRIVER:
             run("ip", "link", "set", self.name, "up")
             return self.driver
@@ -99,7 +99,7 @@ class Port:
 
 
 def interface(pci: str) -> str:
-    """Give the interface of a PCI device; that of a virtio device lies one level deeper."""
+    """Return the interface of a PCI device; that of a virtio device lies one level deeper."""
     place = f"{PCI}/{pci}"
     candidates = [place] + [f"{place}/{entry}" for entry in sorted(os.listdir(place)) if entry.startswith("virtio")]
     for folder in candidates:
@@ -122,7 +122,7 @@ def discover() -> list[Port]:
 
 
 def choose(ports: list[Port], macs: list | None, most: int) -> list[Port]:
-    """Give the ports with these MAC addresses, in this order; without any, all of them up to the most."""
+    """Return the ports with these MAC addresses, in this order; without any, all of them up to the most."""
     if macs is None:
         chosen = ports[:most]
     else:
