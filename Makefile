@@ -148,12 +148,14 @@ destroy: ## remove whatever nfvbed has deployed on this machine
 test: setup-test ## all tiers of tests, in order, with a summary
 	@setup/native
 	@setup/images
+	@setup/node
 	@$(PYTHON) tests/tiers.py $(TIERS)
 
 .PHONY: $(TESTS)
 $(TESTS): test-%: setup-test ## the tier NAME alone
 	@setup/native
 	$(if $(filter functional image,$*),@setup/images)
+	$(if $(filter functional,$*),@setup/node)
 	@$(PYTHON) tests/tiers.py $*
 
 .PHONY: test-node

@@ -14,6 +14,8 @@ from nfvbed.report.page.page import render_page
 from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 from tests.sample_results import with_tests
 
+pytestmark = pytest.mark.xdist_group("chromium")
+
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 SERIOUS = ("serious", "critical")

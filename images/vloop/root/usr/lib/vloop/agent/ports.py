@@ -2,7 +2,6 @@
 
 import os
 import time
-from dataclasses import dataclass
 
 from agent import ethtool
 from agent.program import read, run, write
@@ -21,12 +20,12 @@ _SETTLE_S = 5.0
 _BRIDGE_FORWARDS = "3"
 
 
-@dataclass
 class Port:
     """One device; its MAC address is read while the kernel has it and kept."""
 
-    pci: str
-    mac: str
+    def __init__(self, pci: str, mac: str) -> None:
+        self.pci = pci
+        self.mac = mac
 
     @property
     def vendor(self) -> str:
