@@ -35,6 +35,6 @@ def test_fewer_hugepages_than_asked_for_are_a_warning_about_every_trial(lab_with
 
 
 def test_this_host_says_what_it_can_tell():
-    reported = host_facts(read_topology())["reported"]
+    reported = host_facts(read_topology())["told"]
     assert set(reported) == {"clock", "thermal_throttling", "numa"}
     assert all(reported.values())

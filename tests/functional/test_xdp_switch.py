@@ -11,6 +11,7 @@ import pytest
 from nfvbed.dataplanes.xdp.adapter import RESET, Xdp
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
 from nfvbed.host.namespaces import inside
+from nfvbed.readings import Part
 from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role, Status
 from nfvbed.results import TablePayload
 from nfvbed.store import Store
@@ -98,6 +99,10 @@ def second_had_its_share(passage):
     return [passage.after[port] - passage.before[port] for port in ports] == shares
 
 
+def received(hops):
+    return {hop.name: hop.rx_packets for hop in hops}
+
+
 @pytest.mark.parametrize(("topology", "forwarding"), [("pvvp", "xdp"), ("pvpv", "bridge"), ("pcp", "raw")])
 def test_frames_pass_through_vnfs_and_flows_are_shared(lab_with_vnfs, topology, forwarding):
     site = lab_with_vnfs
@@ -105,7 +110,7 @@ def test_frames_pass_through_vnfs_and_flows_are_shared(lab_with_vnfs, topology, 
     generator = site.open_generator(deployment)
     try:
         counted = second_had_its_share if topology == "pvpv" else lambda _: True
-        pass_all(generator, SHARED, lambda: {hop.name: hop.rx_packets for hop in site.hops(deployment)}, counted)
+        pass_all(generator, SHARED, lambda: received(site.look(deployment, Part.HOPS).hops), counted)
     finally:
         generator.close()
     site.destroy(deployment)
