@@ -1,0 +1,197 @@
+"""One cloud from start to stop."""
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from nfvbed.errors import BusyError, DeployError
+from nfvbed.host.entries import ProcessEntry
+from nfvbed.host.hostlock import HostLock
+from nfvbed.host.hugepages import HugepagePool
+from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.places import LEDGER_NAME
+from nfvbed.host.processes import start_time
+from nfvbed.signals import end_like_interrupt
+from nfvbed.sites.openstack.bringup import BringUp
+from nfvbed.sites.openstack.nodes.node import Node, NodeSpec
+from nfvbed.sites.openstack.places import CloudPlaces
+from nfvbed.sites.openstack.root import prechecks
+from nfvbed.sites.openstack.root.build import PrivateRoot
+from nfvbed.sites.openstack.seed import Seed
+from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS, REGION, CloudSettings, Secrets
+from nfvbed.sites.openstack.stages import Progress, Stage, StageRecord, run_stages
+
+NAME = "nfvbed-devcloud"
+"""In `clouds.yaml`."""
+CONTROLLER = "controller"
+HUGEPAGES_MIB = 2048
+_PAGE_MIB = 2
+_CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+class DevCloud:
+    """The cloud of a project; it outlives the commands that work on it."""
+
+    def __init__(self, project_root: Path) -> None:
+        self.places = CloudPlaces.of(project_root)
+        self.record = StageRecord(self.places.run / "stages.json")
+        self.root = PrivateRoot(self.places)
+        self._seed = Seed(self.places)
+        self._ledger: Ledger | None = None
+        self._bring_up: BringUp | None = None
+
+    def find_node(self) -> Node | None:
+        """Return the controller, if it runs."""
+        ledger = self._open_ledger()
+        return None if ledger is None else Node.find(self.places.node(CONTROLLER), ledger.entries)
+
+    def start(self, progress: Progress) -> dict[str, float]:
+        """Start it, or go on with a start that failed; return the seconds of each stage that was run.
+
+        Raises:
+            PrerequisiteError: the machine has too little of something; nothing was changed.
+            BusyError: another nfvbed is starting or stopping it.
+            DeployError: a stage failed.
+        """
+        self.places.directory.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            if self.find_node() is None:
+                self._clear()
+                prechecks.require(self.places, self.root.ready())
+            return run_stages(self._stages(), self.record, progress, self.places.durations)
+
+    def stop(self) -> bool:
+        """Take it down with all that it has written but packages, seed and logs; return whether there was one.
+
+        Raises:
+            DeployError: something could not be removed.
+        """
+        if not self.places.run.is_dir() and not self.places.node(CONTROLLER).layer.is_dir():
+            return False
+        with self._locked():
+            self._clear()
+        return True
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        end_like_interrupt()
+        lock = HostLock(self.places.run)
+        lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _stages(self) -> list[Stage]:
+        return [
+            Stage("root", "private root of Debian packages and Tacker", self._build_root, lasting=False),
+            Stage("node", "namespaces, memory, addresses", self._start_node),
+            Stage("configuration", "files of all services", lambda: self._work().configure(), lasting=False),
+            Stage("infrastructure", "MariaDB, RabbitMQ, Memcached, Open vSwitch, libvirt", lambda: self._work().infrastructure()),
+            Stage("databases", "databases, migrations, Keystone's catalogue", lambda: self._work().databases()),
+            Stage("seed", "databases kept for later starts", lambda: self._work().save_seed()),
+            Stage("apis", "Keystone, Glance, Placement, Nova, Neutron, Heat, Tacker", lambda: self._work().apis()),
+            Stage("agents", "agents, compute, conductor", lambda: self._work().agents()),
+            Stage("dashboard", "Horizon; every process runs", lambda: self._work().dashboard(), lasting=False),
+            Stage("access", "clouds.yaml", self._write_clouds, lasting=False),
+        ]
+
+    def _build_root(self) -> str:
+        return self.root.build()
+
+    def _start_node(self) -> str:
+        ledger = Ledger.create(self.places.run / LEDGER_NAME, this_process(persistent=True))
+        self._ledger = ledger
+        HugepagePool().ensure_free(HUGEPAGES_MIB // _PAGE_MIB, ledger)
+        seeded = self._seed.usable()
+        lower = (self._seed.layer, self.places.root) if seeded else (self.places.root,)
+        node = self.places.node(CONTROLLER)
+        spec = NodeSpec(node, lower, HUGEPAGES_MIB, ((CONTROLLER, LOOPBACK),))
+        started = Node.start(spec, ledger)
+        (self.places.run / "seeded").write_text("yes" if seeded else "")
+        ledger.record(_start_relay(started))
+        return "with the seed" if seeded else "empty"
+
+    def _work(self) -> BringUp:
+        if self._bring_up is None:
+            node = self.find_node()
+            if node is None:
+                raise DeployError("the controller is gone", where=str(self.places.run), fix="nfvbed devcloud start")
+            settings = CloudSettings(Secrets.open(self.places.secrets), HUGEPAGES_MIB)
+            seeded = bool((self.places.run / "seeded").read_text())
+            self._bring_up = BringUp(node, settings, self._seed, seeded)
+        return self._bring_up
+
+    def _write_clouds(self) -> str:
+        password = Secrets.open(self.places.secrets)("admin")
+        auth = {
+            "auth_url": f"http://{LOOPBACK}:{PORTS['keystone']}/v3",
+            "username": "admin",
+            "password": password,
+            "project_name": "admin",
+            "user_domain_name": "Default",
+            "project_domain_name": "Default",
+        }
+        document = {"clouds": {NAME: {"auth": auth, "region_name": REGION, "identity_api_version": 3}}}
+        _write_private(self.places.clouds, yaml.safe_dump(document, sort_keys=False))
+        self._work_node_clouds(yaml.safe_dump(document, sort_keys=False))
+        return str(self.places.clouds)
+
+    def _work_node_clouds(self, text: str) -> None:
+        node = self.find_node()
+        if node is not None:
+            node.channel.write("/etc/openstack/clouds.yaml", text, 0o600)
+
+    def _open_ledger(self) -> Ledger | None:
+        if self._ledger is None and (self.places.run / LEDGER_NAME).is_file():
+            self._ledger = Ledger.open(self.places.run / LEDGER_NAME)
+        return self._ledger
+
+    def _clear(self) -> None:
+        """Undo what a cloud has made on this machine, whether it runs or was killed."""
+        ledger = self._open_ledger()
+        problems = [] if ledger is None else ledger.undo_all()
+        if problems:
+            raise DeployError("not everything could be removed", observed="; ".join(problems), fix="stop again")
+        shutil.rmtree(self.places.directory / "nodes", ignore_errors=True)
+        self.places.clouds.unlink(missing_ok=True)
+        for path in self.places.run.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != "lock":
+                path.unlink()
+        self._ledger = self._bring_up = None
+
+
+def _start_relay(node: Node) -> ProcessEntry:
+    log = node.places.logs / "relay.log"
+    log.unlink(missing_ok=True)
+    argv = [sys.executable, "-m", "nfvbed.sites.openstack.nodes.relay", str(node.first_process), *map(str, PORTS.values())]
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            env={**os.environ, "PYTHONPATH": str(_CHECKOUT)},
+            start_new_session=True,
+        )
+    started = start_time(process.pid)
+    if started is None:
+        raise DeployError("the relay could not be started", where=str(log))
+    return ProcessEntry(name="relay", pid=process.pid, start_time=started, log=str(log))
+
+
+def _write_private(path: Path, text: str) -> None:
+    draft = path.with_name(path.name + ".new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    draft.rename(path)
