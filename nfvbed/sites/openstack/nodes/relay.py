@@ -58,8 +58,9 @@ def main() -> None:
     print("ready", flush=True)
     loop = asyncio.new_event_loop()
     loop.add_reader(node, loop.stop)
-    loop.create_task(_serve(listeners))
+    serving = loop.create_task(_serve(listeners))
     loop.run_forever()
+    serving.cancel()
 
 
 if __name__ == "__main__":
