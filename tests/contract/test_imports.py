@@ -47,7 +47,7 @@ ARROWS = {
         ("doctor",),
         ("catalogue",),
         ("guest_node",),
-        ("lab", "simulated"),
+        ("lab", "simulated", "openstack"),
         ("hosted",),
         ("site",),
         ("deployed", "hostview"),

@@ -4,14 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
 
-from nfvbed.errors import BusyError, DeployError
-from nfvbed.host.entries import ProcessEntry
+from nfvbed.errors import DeployError
+from nfvbed.host.entries import HugepagesEntry, ProcessEntry
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.hugepages import HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
@@ -66,6 +66,18 @@ class DevCloud:
                 prechecks.require(self.places, self.root.ready())
             return run_stages(self._stages(), self.record, progress, self.places.durations)
 
+    def foresee(self) -> tuple[str, ...]:
+        """Return lines that say what a start would do; nothing is changed."""
+        done = self.record.done() if self.find_node() is not None else {}
+        states = [(s, "done already" if s.lasting and s.name in done else "to do") for s in self._stages()]
+        return tuple(f"{stage.name:15} {state:13} {stage.summary}" for stage, state in states)
+
+    def hugepages_mib(self) -> int:
+        """Return how much hugepage memory was added to this machine's pool for it."""
+        ledger = self._open_ledger()
+        entries = () if ledger is None else ledger.entries
+        return sum((e.granted or 0) * _PAGE_MIB for e in entries if isinstance(e, HugepagesEntry))
+
     def stop(self) -> bool:
         """Take it down with all that it has written but packages, seed and logs; return whether there was one.
 
@@ -90,10 +102,15 @@ class DevCloud:
 
     def _stages(self) -> list[Stage]:
         return [
-            Stage("root", "private root of Debian packages and Tacker", self._build_root, lasting=False),
+            Stage("download", "Debian packages and Tacker", self.root.download, lasting=False),
+            Stage("root", "packages unpacked into a private root", self.root.build, lasting=False),
             Stage("node", "namespaces, memory, addresses", self._start_node),
             Stage("configuration", "files of all services", lambda: self._work().configure(), lasting=False),
-            Stage("infrastructure", "MariaDB, RabbitMQ, Memcached, Open vSwitch, libvirt", lambda: self._work().infrastructure()),
+            Stage(
+                "infrastructure",
+                "MariaDB, RabbitMQ, Memcached, Open vSwitch, libvirt",
+                lambda: self._work().infrastructure(),
+            ),
             Stage("databases", "databases, migrations, Keystone's catalogue", lambda: self._work().databases()),
             Stage("seed", "databases kept for later starts", lambda: self._work().save_seed()),
             Stage("apis", "Keystone, Glance, Placement, Nova, Neutron, Heat, Tacker", lambda: self._work().apis()),
@@ -101,9 +118,6 @@ class DevCloud:
             Stage("dashboard", "Horizon; every process runs", lambda: self._work().dashboard(), lasting=False),
             Stage("access", "clouds.yaml", self._write_clouds, lasting=False),
         ]
-
-    def _build_root(self) -> str:
-        return self.root.build()
 
     def _start_node(self) -> str:
         ledger = Ledger.create(self.places.run / LEDGER_NAME, this_process(persistent=True))
@@ -172,7 +186,13 @@ class DevCloud:
 def _start_relay(node: Node) -> ProcessEntry:
     log = node.places.logs / "relay.log"
     log.unlink(missing_ok=True)
-    argv = [sys.executable, "-m", "nfvbed.sites.openstack.nodes.relay", str(node.first_process), *map(str, PORTS.values())]
+    argv = [
+        sys.executable,
+        "-m",
+        "nfvbed.sites.openstack.nodes.relay",
+        str(node.first_process),
+        *map(str, PORTS.values()),
+    ]
     with log.open("ab") as output:
         process = subprocess.Popen(
             argv,

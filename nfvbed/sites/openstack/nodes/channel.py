@@ -159,7 +159,7 @@ class Channel:
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise DeployError(
-                f"node {self.node} could not {request['do']} {request.get('name') or request.get('path') or ''}".rstrip(),
+                f"node {self.node} failed to {request['do']} {request.get('name') or request.get('path') or ''}".rstrip(),
                 where=str(request.get("argv") or request.get("path") or ""),
                 observed=answer["error"],
                 fix="nfvbed devcloud stop, then start",

@@ -107,7 +107,9 @@ class Node:
         except OSError:
             children = []
         if not children:
-            raise DeployError(f"node {self.name} is gone", where=f"pid {parent}", fix="nfvbed devcloud stop, then start")
+            raise DeployError(
+                f"node {self.name} is gone", where=f"pid {parent}", fix="nfvbed devcloud stop, then start"
+            )
         return int(children[0])
 
     def enter_argv(self, argv: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ request is a line of JSON on a Unix socket, and so is the answer. When it ends, 
 """
 
 import base64
+import grp
 import json
 import os
 import pwd
@@ -99,14 +100,14 @@ class Supervisor:
         Path(path).chmod(mode)
         return {}
 
-    def do_start(self, name, argv, user="root", environment=None, cwd="/"):
-        """Start a service; nothing to do when it runs."""
+    def do_start(self, name, argv, user="root", environment=None):
+        """Start a service in its user's home, where some write files; nothing to do when it runs."""
         with self._lock:
             known = self._services.get(name)
             if known and self._children.status(known["pid"]) is None:
                 return {"pid": known["pid"], "started": False}
-            with open(f"{LOGS}/{name}.log", "ab") as log:
-                pid = self._spawn(argv, user, environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            with Path(f"{LOGS}/{name}.log").open("ab") as log:
+                pid = self._spawn(argv, user, environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             starts = (known["starts"] if known else 0) + 1
             self._services[name] = {"pid": pid, "since": time.time(), "starts": starts, "argv": argv}
         return {"pid": pid, "started": True}
@@ -131,12 +132,12 @@ class Supervisor:
             name: {**known, "status": self._children.status(known["pid"])} for name, known in self._services.items()
         }
 
-    def do_run(self, argv, user="root", environment=None, input="", timeout_s=60.0, cwd="/"):
+    def do_run(self, argv, user="root", environment=None, input="", timeout_s=60.0):
         """Run a command to its end."""
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             stdin.write(input.encode())
             stdin.seek(0)
-            pid = self._spawn(argv, user, environment, cwd=cwd, stdin=stdin, stdout=out, stderr=err)
+            pid = self._spawn(argv, user, environment, stdin=stdin, stdout=out, stderr=err)
             status = self._children.status(pid, timeout_s)
             late = status is None
             if late:
@@ -158,6 +159,7 @@ class Supervisor:
             user=entry.pw_uid,
             group=entry.pw_gid,
             extra_groups=groups,
+            cwd=entry.pw_dir if Path(entry.pw_dir).is_dir() else "/",
             start_new_session=True,
             **streams,
         )
@@ -168,8 +170,6 @@ class Supervisor:
 
 def _own(path, user, group):
     entry = pwd.getpwnam(user)
-    import grp
-
     os.chown(path, entry.pw_uid, grp.getgrnam(group).gr_gid if group else entry.pw_gid)
 
 
@@ -198,11 +198,12 @@ def main():
     threading.Thread(target=children.reap_for_ever, daemon=True).start()
     supervisor = Supervisor(children)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    draft = SOCKET + ".new"
-    listener.bind(draft)
-    os.chmod(draft, 0o600)
+    draft = Path(SOCKET + ".new")
+    draft.unlink(missing_ok=True)
+    listener.bind(str(draft))
+    draft.chmod(0o600)
     listener.listen(64)
-    os.rename(draft, SOCKET)
+    draft.rename(SOCKET)
     while True:
         connection, _ = listener.accept()
         threading.Thread(target=_serve, args=(supervisor, connection), daemon=True).start()

@@ -9,6 +9,8 @@ SERVICE = Service(
         File("/etc/openstack-dashboard/devcloud-uwsgi.ini", "horizon-uwsgi.ini.j2", "root:www-data"),
     ),
     processes=(
-        Process("horizon", ("/usr/bin/uwsgi_python3", "--ini", "/etc/openstack-dashboard/devcloud-uwsgi.ini"), "www-data"),
+        Process(
+            "horizon", ("/usr/bin/uwsgi_python3", "--ini", "/etc/openstack-dashboard/devcloud-uwsgi.ini"), "www-data"
+        ),
     ),
 )

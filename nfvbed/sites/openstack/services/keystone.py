@@ -19,7 +19,9 @@ SERVICE = Service(
         Command((_MANAGE, "fernet_setup", *_USER)),
         Command((_MANAGE, "credential_setup", *_USER)),
     ),
-    processes=(Process("keystone", ("/usr/bin/uwsgi_python3", "--ini", "/etc/keystone/devcloud-uwsgi.ini"), "keystone"),),
+    processes=(
+        Process("keystone", ("/usr/bin/uwsgi_python3", "--ini", "/etc/keystone/devcloud-uwsgi.ini"), "keystone"),
+    ),
     endpoints=(Endpoint("identity", PORTS["keystone"]),),
 )
 

@@ -24,7 +24,9 @@ def statements(databases: dict[str, str], passwords: dict[str, str]) -> str:
         passwords: of each user; hexadecimal, so that nothing must be quoted.
     """
     lines = [f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8;" for name in databases]
-    lines += [f"CREATE USER IF NOT EXISTS '{user}'@'%' IDENTIFIED BY '{passwords[user]}';" for user in sorted(passwords)]
+    lines += [
+        f"CREATE USER IF NOT EXISTS '{user}'@'%' IDENTIFIED BY '{passwords[user]}';" for user in sorted(passwords)
+    ]
     lines += [f"GRANT ALL PRIVILEGES ON {name}.* TO '{user}'@'%';" for name, user in databases.items()]
     return "\n".join(lines) + "\n"
 

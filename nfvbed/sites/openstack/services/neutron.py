@@ -27,8 +27,14 @@ SERVICE = Service(
     ),
     processes=(
         Process("neutron-server", ("/usr/bin/neutron-server", *_SERVER, "--config-file", _ML2), "neutron"),
-        Process("neutron-openvswitch-agent", ("/usr/bin/neutron-openvswitch-agent", *_SERVER, "--config-file", _AGENT), after_apis=True),
-        Process("neutron-dhcp-agent", ("/usr/bin/neutron-dhcp-agent", *_SERVER, "--config-file", _DHCP), after_apis=True),
+        Process(
+            "neutron-openvswitch-agent",
+            ("/usr/bin/neutron-openvswitch-agent", *_SERVER, "--config-file", _AGENT),
+            after_apis=True,
+        ),
+        Process(
+            "neutron-dhcp-agent", ("/usr/bin/neutron-dhcp-agent", *_SERVER, "--config-file", _DHCP), after_apis=True
+        ),
     ),
     endpoints=(Endpoint("network", PORTS["neutron"]),),
     user=True,
