@@ -5,7 +5,6 @@ import os
 import sys
 import time
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
@@ -148,7 +147,8 @@ def _show(found: CloudStatus) -> None:
 
 
 def _cloud() -> DevCloud:
-    return DevCloud(Path(open_project().root))
+    project = open_project()
+    return DevCloud(project.root, [project.load_flavor(name) for name in project.flavor_names])
 
 
 def _node() -> Node:

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.places import LEDGER_NAME
 from nfvbed.host.processes import start_time
 from nfvbed.signals import end_like_interrupt
+from nfvbed.sites.openstack import contents
 from nfvbed.sites.openstack.bringup import BringUp
 from nfvbed.sites.openstack.nodes.node import Node, NodeSpec
 from nfvbed.sites.openstack.places import CloudPlaces
@@ -26,6 +27,7 @@ from nfvbed.sites.openstack.root.build import PrivateRoot
 from nfvbed.sites.openstack.seed import Seed
 from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS, REGION, CloudSettings, Secrets
 from nfvbed.sites.openstack.stages import Progress, Stage, StageRecord, run_stages
+from nfvbed.spec.flavor import Flavor
 
 NAME = "nfvbed-devcloud"
 """In `clouds.yaml`."""
@@ -38,8 +40,9 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 class DevCloud:
     """The cloud of a project; it outlives the commands that work on it."""
 
-    def __init__(self, project_root: Path) -> None:
+    def __init__(self, project_root: Path, flavors: Sequence[Flavor] = ()) -> None:
         self.places = CloudPlaces.of(project_root)
+        self._flavors = flavors
         self.record = StageRecord(self.places.run / "stages.json")
         self.root = PrivateRoot(self.places)
         self._seed = Seed(self.places)
@@ -116,6 +119,7 @@ class DevCloud:
             Stage("apis", "Keystone, Glance, Placement, Nova, Neutron, Heat, Tacker", lambda: self._work().apis()),
             Stage("agents", "agents, compute, conductor", lambda: self._work().agents()),
             Stage("dashboard", "Horizon; every process runs", lambda: self._work().dashboard(), lasting=False),
+            Stage("contents", "networks, flavors, CirrOS, Tacker's VIM", self._fill),
             Stage("access", "clouds.yaml", self._write_clouds, lasting=False),
         ]
 
@@ -131,6 +135,10 @@ class DevCloud:
         (self.places.run / "seeded").write_text("yes" if seeded else "")
         ledger.record(_start_relay(started))
         return "with the seed" if seeded else "empty"
+
+    def _fill(self) -> str:
+        password = Secrets.open(self.places.secrets)("admin")
+        return contents.fill(self._work().api, self.places.root, self._flavors, password)
 
     def _work(self) -> BringUp:
         if self._bring_up is None:

@@ -158,8 +158,9 @@ class Channel:
             raise self._gone("the connection was closed")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
+            what = f"{request['do']} {request.get('name') or request.get('path') or ''}".rstrip()
             raise DeployError(
-                f"node {self.node} failed to {request['do']} {request.get('name') or request.get('path') or ''}".rstrip(),
+                f"node {self.node} failed to {what}",
                 where=str(request.get("argv") or request.get("path") or ""),
                 observed=answer["error"],
                 fix="nfvbed devcloud stop, then start",

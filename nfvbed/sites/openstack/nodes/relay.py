@@ -9,6 +9,7 @@ import contextlib
 import os
 import socket
 import sys
+from functools import partial
 
 from nfvbed.host.namespaces import enter
 
@@ -45,7 +46,7 @@ def _listen(port: int) -> socket.socket:
 
 async def _serve(listeners: dict[int, socket.socket]) -> None:
     for port, listener in listeners.items():
-        await asyncio.start_server(lambda r, w, port=port: _relay(port, r, w), sock=listener)
+        await asyncio.start_server(partial(_relay, port), sock=listener)
     await asyncio.Event().wait()
 
 

@@ -13,11 +13,11 @@ import resource
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import IO, Any
 
 SOCKET = "/run/nfvbed/socket"
 LOGS = "/var/log/nfvbed"
@@ -29,12 +29,12 @@ PATH = "/opt/tacker/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 class Children:
     """Exit statuses of all that ended, whoever started it: as pid 1 this process inherits every orphan."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._ended = {}
-        self._wanted = set()
+        self._ended: dict[int, int] = {}
+        self._wanted: set[int] = set()
 
-    def reap_for_ever(self):
+    def reap_for_ever(self) -> None:
         """Wait for children; blocks while there are none."""
         while True:
             try:
@@ -49,12 +49,18 @@ class Children:
                     del self._ended[old]
                 self._changed.notify_all()
 
-    def expect(self, pid):
+    def expect(self, pid: int) -> None:
         """Keep the status of this one."""
         with self._changed:
             self._wanted.add(pid)
 
-    def status(self, pid, timeout_s=0.0):
+    def forget(self, pid: int) -> None:
+        """Keep the status of this one no longer: ids come round again."""
+        with self._changed:
+            self._wanted.discard(pid)
+            self._ended.pop(pid, None)
+
+    def status(self, pid: int, timeout_s: float = 0.0) -> int | None:
         """Return the exit status, None while it runs, after a time-out at most."""
         with self._changed:
             self._changed.wait_for(lambda: pid in self._ended, timeout_s)
@@ -64,21 +70,22 @@ class Children:
 class Supervisor:
     """Answers requests."""
 
-    def __init__(self, children):
+    def __init__(self, children: Children) -> None:
         self._children = children
-        self._services = {}
+        self._services: dict[str, dict[str, Any]] = {}
         self._lock = threading.Lock()
 
-    def answer(self, request):
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to one request."""
         work = getattr(self, "do_" + request.pop("do"))
-        return work(**request)
+        found: dict[str, Any] = work(**request)
+        return found
 
-    def do_ping(self):
+    def do_ping(self) -> dict[str, Any]:
         """Say that it is there."""
         return {"pid": os.getpid()}
 
-    def do_write(self, path, content, mode, owner):
+    def do_write(self, path: str, content: str, mode: int, owner: str) -> dict[str, Any]:
         """Write a file in one step; its folder is made."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +99,7 @@ class Supervisor:
         draft.rename(target)
         return {}
 
-    def do_mkdir(self, path, mode, owner):
+    def do_mkdir(self, path: str, mode: int, owner: str) -> dict[str, Any]:
         """Make a folder."""
         Path(path).mkdir(parents=True, exist_ok=True)
         user, _, group = owner.partition(":")
@@ -100,24 +107,26 @@ class Supervisor:
         Path(path).chmod(mode)
         return {}
 
-    def do_start(self, name, argv, user="root", environment=None):
+    def do_start(
+        self, name: str, argv: list[str], user: str = "root", environment: dict[str, str] | None = None
+    ) -> dict[str, Any]:
         """Start a service in its user's home, where some write files; nothing to do when it runs."""
         with self._lock:
             known = self._services.get(name)
             if known and self._children.status(known["pid"]) is None:
                 return {"pid": known["pid"], "started": False}
-            with Path(f"{LOGS}/{name}.log").open("ab") as log:
-                pid = self._spawn(argv, user, environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            with Path(f"{LOGS}/{name}.log").open("ab") as log, Path("/dev/null").open("rb") as nothing:
+                pid = self._spawn(argv, user, environment, (nothing, log, log))
             starts = (known["starts"] if known else 0) + 1
             self._services[name] = {"pid": pid, "since": time.time(), "starts": starts, "argv": argv}
         return {"pid": pid, "started": True}
 
-    def do_stop(self, name, timeout_s=10.0, number=signal.SIGTERM):
+    def do_stop(self, name: str, timeout_s: float = 10.0) -> dict[str, Any]:
         """End a service and what it started; return its exit status."""
         known = self._services.get(name)
         if known is None:
             return {"status": None}
-        for signal_number, wait_s in ((number, timeout_s), (signal.SIGKILL, 5.0)):
+        for signal_number, wait_s in ((signal.SIGTERM, timeout_s), (signal.SIGKILL, 5.0)):
             try:
                 os.killpg(known["pid"], signal_number)
             except ProcessLookupError:
@@ -126,18 +135,20 @@ class Supervisor:
                 break
         return {"status": self._children.status(known["pid"])}
 
-    def do_services(self):
+    def do_services(self) -> dict[str, Any]:
         """Return what is known of all services."""
         return {
             name: {**known, "status": self._children.status(known["pid"])} for name, known in self._services.items()
         }
 
-    def do_run(self, argv, user="root", environment=None, input="", timeout_s=60.0):
+    def do_run(
+        self, argv: list[str], user: str, environment: dict[str, str], input: str, timeout_s: float
+    ) -> dict[str, Any]:
         """Run a command to its end."""
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             stdin.write(input.encode())
             stdin.seek(0)
-            pid = self._spawn(argv, user, environment, stdin=stdin, stdout=out, stderr=err)
+            pid = self._spawn(argv, user, environment, (stdin, out, err))
             status = self._children.status(pid, timeout_s)
             late = status is None
             if late:
@@ -146,29 +157,33 @@ class Supervisor:
             out.seek(0)
             err.seek(0)
             texts = {"stdout": out.read().decode(errors="replace"), "stderr": err.read().decode(errors="replace")}
+        self._children.forget(pid)
         return {"status": status, "late": late, **texts}
 
-    def _spawn(self, argv, user, environment, **streams):
+    def _spawn(
+        self, argv: list[str], user: str, environment: dict[str, str] | None, streams: tuple[IO[bytes], ...]
+    ) -> int:
         entry = pwd.getpwnam(user)
         home = {"HOME": entry.pw_dir, "USER": user, "LOGNAME": user}
-        own = {"PATH": PATH, "LANG": "C.UTF-8", **MARKS, **home, **(environment or {})}
-        groups = os.getgrouplist(user, entry.pw_gid)
+        stdin, stdout, stderr = streams
         process = subprocess.Popen(
             argv,
-            env=own,
+            env={"PATH": PATH, "LANG": "C.UTF-8", **MARKS, **home, **(environment or {})},
             user=entry.pw_uid,
             group=entry.pw_gid,
-            extra_groups=groups,
+            extra_groups=os.getgrouplist(user, entry.pw_gid),
             cwd=entry.pw_dir if Path(entry.pw_dir).is_dir() else "/",
             start_new_session=True,
-            **streams,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
         )
         process.returncode = 0  # the reaper has the status; subprocess must not wait for it
         self._children.expect(process.pid)
         return process.pid
 
 
-def _own(path, user, group):
+def _own(path: Path, user: str, group: str) -> None:
     entry = pwd.getpwnam(user)
     os.chown(path, entry.pw_uid, grp.getgrnam(group).gr_gid if group else entry.pw_gid)
 
@@ -176,7 +191,7 @@ def _own(path, user, group):
 MARKS = {name: value for name, value in os.environ.items() if name.startswith("NFVBED_")}
 
 
-def _serve(supervisor, connection):
+def _serve(supervisor: Supervisor, connection: socket.socket) -> None:
     with connection, connection.makefile("rwb") as stream:
         for line in stream:
             try:
@@ -187,7 +202,7 @@ def _serve(supervisor, connection):
             stream.flush()
 
 
-def main():
+def main() -> None:
     """Listen until the node ends."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(OPEN_FILES, most), most))
@@ -210,4 +225,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

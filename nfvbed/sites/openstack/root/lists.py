@@ -42,7 +42,8 @@ def read_packages(path: Path = _HERE / "packages.txt") -> tuple[str, ...]:
 
 def read_versions(path: Path = _HERE / "versions.txt") -> dict[str, str]:
     """Return the version of every package of the tested set."""
-    return {name: version for name, version in (line.split() for line in _lines(path))}
+    found = (line.split() for line in _lines(path))
+    return {words[0]: words[1] for words in found}
 
 
 def read_wheels(path: Path = _HERE / "wheels.txt") -> tuple[Wheel, ...]:
