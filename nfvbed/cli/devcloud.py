@@ -11,7 +11,7 @@ import click
 from nfvbed.cli.settings import json_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UsageError
-from nfvbed.sites.openstack.cloud import NAME, DevCloud
+from nfvbed.sites.openstack.cloud import HUGEPAGES_MIB, NAME, DevCloud
 from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.sites.openstack.nodes.node import Node
 from nfvbed.sites.openstack.places import CloudPlaces
@@ -28,10 +28,16 @@ def command() -> None:
 
 
 @command.command()
+@click.option(
+    "--hugepages-mib",
+    default=HUGEPAGES_MIB,
+    show_default=True,
+    help="Memory set aside for the switch (512) and for guests; of a cloud that runs it stays as it is.",
+)
 @click.option("--dry-run", is_flag=True, help="List the stages with what is done of them, and change nothing.")
-def start(dry_run: bool) -> None:
-    """Start the cloud, or go on with a start that failed."""
-    cloud = _cloud()
+def start(hugepages_mib: int, dry_run: bool) -> None:
+    """Start the cloud, or go on with a start that failed; what has ended of one that runs is started again."""
+    cloud = _cloud(hugepages_mib)
     if dry_run:
         for line in cloud.foresee():
             click.echo(line)
@@ -146,9 +152,9 @@ def _show(found: CloudStatus) -> None:
         click.echo(f"{len(found.differences)} packages are not of the tested set: {found.differences[0]}, ...")
 
 
-def _cloud() -> DevCloud:
+def _cloud(hugepages_mib: int = HUGEPAGES_MIB) -> DevCloud:
     project = open_project()
-    return DevCloud(project.root, [project.load_flavor(name) for name in project.flavor_names])
+    return DevCloud(project.root, [project.load_flavor(name) for name in project.flavor_names], hugepages_mib)
 
 
 def _node() -> Node:

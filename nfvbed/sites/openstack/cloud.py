@@ -32,7 +32,8 @@ from nfvbed.spec.flavor import Flavor
 NAME = "nfvbed-devcloud"
 """In `clouds.yaml`."""
 CONTROLLER = "controller"
-HUGEPAGES_MIB = 2048
+HUGEPAGES_MIB = 1536
+"""512 MiB for the switch, the rest for guests: CirrOS has 256, vloop 768."""
 _PAGE_MIB = 2
 _CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -40,9 +41,10 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 class DevCloud:
     """The cloud of a project; it outlives the commands that work on it."""
 
-    def __init__(self, project_root: Path, flavors: Sequence[Flavor] = ()) -> None:
+    def __init__(self, project_root: Path, flavors: Sequence[Flavor] = (), hugepages_mib: int = HUGEPAGES_MIB) -> None:
         self.places = CloudPlaces.of(project_root)
         self._flavors = flavors
+        self._hugepages_mib = hugepages_mib
         self.record = StageRecord(self.places.run / "stages.json")
         self.root = PrivateRoot(self.places)
         self._seed = Seed(self.places)
@@ -105,19 +107,25 @@ class DevCloud:
 
     def _stages(self) -> list[Stage]:
         return [
-            Stage("download", "Debian packages and Tacker", self.root.download, lasting=False),
-            Stage("root", "packages unpacked into a private root", self.root.build, lasting=False),
+            Stage("download", "Debian packages and Tacker", self.root.download),
+            Stage("root", "packages unpacked into a private root", self.root.build),
             Stage("node", "namespaces, memory, addresses", self._start_node),
             Stage("configuration", "files of all services", lambda: self._work().configure(), lasting=False),
             Stage(
                 "infrastructure",
                 "MariaDB, RabbitMQ, Memcached, Open vSwitch, libvirt",
                 lambda: self._work().infrastructure(),
+                lasting=False,
             ),
             Stage("databases", "databases, migrations, Keystone's catalogue", lambda: self._work().databases()),
             Stage("seed", "databases kept for later starts", lambda: self._work().save_seed()),
-            Stage("apis", "Keystone, Glance, Placement, Nova, Neutron, Heat, Tacker", lambda: self._work().apis()),
-            Stage("agents", "agents, compute, conductor", lambda: self._work().agents()),
+            Stage(
+                "apis",
+                "Keystone, Glance, Placement, Nova, Neutron, Heat, Tacker",
+                lambda: self._work().apis(),
+                lasting=False,
+            ),
+            Stage("agents", "agents, compute, conductor", lambda: self._work().agents(), lasting=False),
             Stage("dashboard", "Horizon; every process runs", lambda: self._work().dashboard(), lasting=False),
             Stage("contents", "networks, flavors, CirrOS, Tacker's VIM", self._fill),
             Stage("access", "clouds.yaml", self._write_clouds, lasting=False),
@@ -126,11 +134,13 @@ class DevCloud:
     def _start_node(self) -> str:
         ledger = Ledger.create(self.places.run / LEDGER_NAME, this_process(persistent=True))
         self._ledger = ledger
-        HugepagePool().ensure_free(HUGEPAGES_MIB // _PAGE_MIB, ledger)
+        # Pages that are free now are about to be used by whoever had them made: the cloud, which stays, brings its own.
+        if HugepagePool().enlarge(self._hugepages_mib // _PAGE_MIB, ledger) < self._hugepages_mib // _PAGE_MIB:
+            HugepagePool().ensure_free(self._hugepages_mib // _PAGE_MIB, ledger)
         seeded = self._seed.usable()
         lower = (self._seed.layer, self.places.root) if seeded else (self.places.root,)
         node = self.places.node(CONTROLLER)
-        spec = NodeSpec(node, lower, HUGEPAGES_MIB, ((CONTROLLER, LOOPBACK),))
+        spec = NodeSpec(node, lower, self._hugepages_mib, ((CONTROLLER, LOOPBACK),))
         started = Node.start(spec, ledger)
         (self.places.run / "seeded").write_text("yes" if seeded else "")
         ledger.record(_start_relay(started))
@@ -145,7 +155,7 @@ class DevCloud:
             node = self.find_node()
             if node is None:
                 raise DeployError("the controller is gone", where=str(self.places.run), fix="nfvbed devcloud start")
-            settings = CloudSettings(Secrets.open(self.places.secrets), HUGEPAGES_MIB)
+            settings = CloudSettings(Secrets.open(self.places.secrets))
             seeded = bool((self.places.run / "seeded").read_text())
             self._bring_up = BringUp(node, settings, self._seed, seeded)
         return self._bring_up

@@ -18,14 +18,19 @@ def register(api: CloudApi, secret: Secrets) -> None:
     roles = {one["name"]: one["id"] for one in api.get("keystone", "/v3/roles")["roles"]}
     for name in ("heat_stack_owner", "heat_stack_user", "service"):
         roles.setdefault(name, _make(api, "role", {"name": name}))
-    known = {one["type"] for one in api.get("keystone", "/v3/services")["services"]}
+    types = {one["id"]: one["type"] for one in api.get("keystone", "/v3/services")["services"]}
+    endpoints = api.get("keystone", "/v3/endpoints")["endpoints"]
+    known = {(types[one["service_id"]], one["interface"]) for one in endpoints}
+    services = {kind: identifier for identifier, kind in types.items()}
     with ThreadPoolExecutor(max_workers=4) as executor:
         jobs = [executor.submit(_user, api, service, project, roles, secret) for service in OPENSTACK if service.user]
         jobs += [
-            executor.submit(_endpoint, api, service.name, endpoint)
+            executor.submit(
+                _endpoint, api, services.get(endpoint.type) or (service.name, endpoint.type), endpoint, missing
+            )
             for service in OPENSTACK
             for endpoint in service.endpoints
-            if endpoint.type not in known
+            if (missing := [one for one in _INTERFACES if (endpoint.type, one) not in known])
         ]
         jobs.append(executor.submit(_stack_domain, api, roles["admin"], secret))
         for job in jobs:
@@ -39,10 +44,12 @@ def _user(api: CloudApi, service: Service, project: str, roles: dict[str, str], 
         api.put("keystone", f"/v3/projects/{project}/users/{user}/roles/{roles[role]}")
 
 
-def _endpoint(api: CloudApi, name: str, endpoint: Endpoint) -> None:
-    service = _make(api, "service", {"name": name, "type": endpoint.type})
+def _endpoint(api: CloudApi, service: str | tuple[str, str], endpoint: Endpoint, interfaces: list[str]) -> None:
+    """Make a service's endpoints; the service too, where it is named and not known by its id."""
+    if isinstance(service, tuple):
+        service = _make(api, "service", {"name": service[0], "type": service[1]})
     url = f"http://{LOOPBACK}:{endpoint.port}{endpoint.path}"
-    for interface in _INTERFACES:
+    for interface in interfaces:
         body = {"service_id": service, "interface": interface, "region": REGION, "url": url}
         api.post("keystone", "/v3/endpoints", {"endpoint": body})
 

@@ -55,6 +55,8 @@ def configure(socket_mem_mib: int, pmd_mask: int) -> Command:
         # Polling threads may sleep while the cloud has no traffic: they would take a core from its services.
         "pmd-maxsleep": "300",
         "userspace-tso-enable": "false",
+        # Else the first port takes 750 MiB: a pool for more packets than all guests here can hold.
+        "per-port-memory": "true",
     }
     words = [f'other_config:{key}="{value}"' for key, value in settings.items()]
     return _vsctl("--no-wait", "init", "--", "set", "Open_vSwitch", ".", *words)

@@ -67,8 +67,9 @@ class CloudSettings:
     """One cloud's."""
 
     secret: Secrets
-    hugepages_mib: int
     host: str = "controller"
+    switch_pages: int = 256
+    """Hugepages of 2 MiB that the switch may take: 256 MiB to begin with, and some 60 MiB for each port."""
 
     @property
     def auth_url(self) -> str:
