@@ -1,4 +1,4 @@
-"""The files of the cloud's services, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes them anew: read the difference then."""
+"""The files of the cloud's services, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes them: read the difference then."""
 
 import configparser
 import os
@@ -34,7 +34,7 @@ def test_file_is_rendered_as_reviewed(settings, name):
     if os.environ.get("NFVBED_UPDATE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(rendered)
-    assert rendered == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it anew"
+    assert rendered == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it"
 
 
 def test_every_golden_file_is_rendered():

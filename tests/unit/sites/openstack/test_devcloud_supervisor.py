@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -26,7 +27,7 @@ supervisor.main()
 
 @pytest.fixture(name="channel")
 def _channel(tmp_path):
-    folder = os.path.dirname(supervisor.__file__)
+    folder = str(Path(supervisor.__file__).parent)
     argv = [sys.executable, "-c", PROGRAM, folder, str(tmp_path / "socket"), str(tmp_path)]
     process = subprocess.Popen(argv)
     channel = Channel(tmp_path / "socket", "test")
@@ -101,9 +102,9 @@ def test_stopping_takes_the_children_along(channel, tmp_path):
     child = int(log.read_text())
     channel.stop("parent")
     deadline = time.monotonic() + 5
-    while os.path.exists(f"/proc/{child}") and time.monotonic() < deadline:
+    while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not os.path.exists(f"/proc/{child}")
+    assert not Path(f"/proc/{child}").exists()
 
 
 def test_files_are_written_for_their_owner(channel, tmp_path):
