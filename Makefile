@@ -13,11 +13,12 @@ VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 VNFS := $(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
 
-BENCHMARKS := generator overhead price-of-switch search verdicts
+BENCHMARKS := generator overhead switching-overhead search verdicts
 
 RUNS := $(addprefix run-,$(SUITES))
 DEPLOYS := $(addprefix deploy-,$(VARIANTS))
 ONBOARDS := $(addprefix onboard-,$(VNFS))
+SCALES := scale-1 scale-2
 TRACES := $(addprefix trace-,$(VARIANTS))
 TESTS := $(addprefix test-,$(TIERS))
 
@@ -33,6 +34,7 @@ help: ## list the targets
 	        *RUNS*) targets='$(RUNS)' ;; \
 	        *DEPLOYS*) targets='$(DEPLOYS)' ;; \
 	        *ONBOARDS*) targets='$(ONBOARDS)' ;; \
+	        *SCALES*) targets='$(SCALES)' ;; \
 	        *TRACES*) targets='$(TRACES)' ;; \
 	        *TESTS*) targets='$(TESTS)' ;; \
 	        *) targets=$$target ;; \
@@ -63,11 +65,11 @@ node: build ## unpack the kernel of the guest compute node; cached
 	@setup/node
 
 .PHONY: requirements
-requirements: ## pin the Python packages anew: requirements.in -> requirements.txt
+requirements: ## pin the Python packages: requirements.in -> requirements.txt
 	@setup/requirements
 
 .PHONY: reference
-reference: setup ## write the generated part of docs/reference anew
+reference: setup ## write the generated part of docs/reference
 	@$(PYTHON) docs/generate.py
 
 # --- measure ----------------------------------------------------------------------------------------------------
@@ -81,7 +83,7 @@ demo: build ## deploy two data planes, measure and compare them, write a page
 
 .PHONY: demo-all
 demo-all: build ## measure every data plane that this host can run, within 30 minutes, write a page
-	@# A variant that failed does not take the page of the others away; the run's exit status is told all the same.
+	@# A variant that failed does not take the page of the others away; the run's exit status is reported all the same.
 	@$(NFVBED) run demo-all; status=$$?; \
 	case $$status in 10|12|13|30|130) exit $$status ;; esac; \
 	$(NFVBED) report --quiet && $(NFVBED) compare; shown=$$?; \
@@ -108,7 +110,7 @@ report: setup ## write the page, CSV and JSON of the newest run
 	@$(NFVBED) report
 
 .PHONY: $(DEPLOYS)
-$(DEPLOYS): deploy-%: build ## set up NAME and leave it standing
+$(DEPLOYS): deploy-%: build ## set up NAME and leave it deployed
 	@$(NFVBED) deploy $*
 
 # Variants that have no path without a guest: their targets need its image.
@@ -117,15 +119,27 @@ GUESTS := $(basename $(notdir $(OF_GUESTS)))
 $(addprefix deploy-,$(GUESTS)) $(addprefix trace-,$(GUESTS)): images
 
 .PHONY: $(ONBOARDS)
-$(ONBOARDS): onboard-%: build ## start the VNF NAME on the data plane that stands (pvp)
+$(ONBOARDS): onboard-%: build ## start the VNF NAME on the deployed data plane (pvp)
 	@$(NFVBED) onboard $*
+
+.PHONY: heal
+heal: build ## start VNFs again that died
+	@$(NFVBED) heal
+
+.PHONY: $(SCALES)
+$(SCALES): scale-%: build ## have NAME of the onboarded VNF side by side
+	@$(NFVBED) scale $*
+
+.PHONY: offboard
+offboard: build ## take the VNFs away, leave their data plane
+	@$(NFVBED) offboard
 
 .PHONY: $(TRACES)
 $(TRACES): trace-%: build ## send 1,000 frames through NAME, hop by hop
 	@$(NFVBED) trace $*
 
 .PHONY: destroy
-destroy: ## take down whatever nfvbed has standing on this machine
+destroy: ## remove whatever nfvbed has deployed on this machine
 	@if [ -x $(NFVBED) ]; then $(NFVBED) destroy; else echo 'destroy: nfvbed is not set up in this folder'; fi
 
 .PHONY: devcloud
@@ -176,9 +190,9 @@ bench-generator: build ## the generator against testpmd in the same loop
 bench-overhead: build ## what stamps and telemetry cost: the rate with them against without
 	@$(PYTHON) bench/overhead.py
 
-.PHONY: bench-price-of-switch
-bench-price-of-switch: build ## Open vSwitch against testpmd io in its place
-	@$(PYTHON) bench/price_of_switch.py
+.PHONY: bench-switching-overhead
+bench-switching-overhead: build ## Open vSwitch against testpmd io in its place
+	@$(PYTHON) bench/switching_overhead.py
 
 .PHONY: bench-search
 bench-search: setup ## searches for a known answer, against plain binary search

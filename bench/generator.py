@@ -36,7 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--loop", choices=sorted(LOOPS), action="append", help="only this loop; repeatable")
     parser.add_argument("--pairs", type=int, default=5, help="trials of each side in one class (default: 5)")
-    parser.add_argument("--at-most", type=int, default=16, help="pairs before it gives up waiting (default: 16)")
+    parser.add_argument("--at-most", type=int, default=16, help="pairs before it stops waiting (default: 16)")
     parser.add_argument("--patience", type=float, default=60, help="s a loop waits for quiet CPUs (default: 60)")
     parser.add_argument("--duration", type=float, default=0.5, help="seconds of a trial (default: 0.5)")
     parser.add_argument("--json", type=Path, default=Path("results/bench/generator.json"), help="raw figures")

@@ -50,13 +50,13 @@ class Nfvgen:
         self._count = 0
 
     def variants(self) -> dict[str, Measure]:
-        """Give the measures of both bursts; the XDP engine has none."""
+        """Return the measures of both bursts; the XDP engine has none."""
         if self._engine == "xdp":
             return {NFVGEN: self}
         return {f"{NFVGEN}{VARIANT}{burst}": partial(self, burst=burst) for burst in BURSTS}
 
     def __call__(self, bidirectional: bool = True, burst: int = BURSTS[-1]) -> tuple[float, float]:
-        """Give the frames/s that came back, stamped and checked, over all directions, and the CPU pressure."""
+        """Return the frames/s that came back, stamped and checked, over all directions, and the CPU pressure."""
         self._count += 1
         name = f"nfvgen-{self._count}"
         options = NfvgenOptions(
@@ -156,7 +156,7 @@ def _dpdk_loop(
 
 
 def _one_way(sender: TestpmdOptions, receiver: TestpmdOptions, run: Path, duration_s: float) -> float:
-    """Give what a sender gets rid of, in Mpps: the receiver has to be there first."""
+    """Return the rate that a sender gets rid of, in Mpps: the receiver has to be there first."""
     sink = Testpmd(receiver, run)
     try:
         sink.start()
@@ -198,7 +198,7 @@ def veth(workspace: Workspace, duration_s: float, two_cores: bool) -> Iterator[L
 
 
 def _pair(workspace: Workspace, name: str) -> str:
-    """Make a veth pair in a namespace of its own; give its path."""
+    """Make a veth pair in a namespace of its own; return its path."""
     netns = workspace.network_namespace(name)
     first, second = GENERATOR_LINKS
     inside(netns, lambda: links.add_veth(first, second, (MACS[first], MACS[second])))
@@ -208,7 +208,7 @@ def _pair(workspace: Workspace, name: str) -> str:
 
 
 def _af_xdp(workspace: Workspace, netns: str, title: str, duration_s: float) -> dict[str, Measure]:
-    """Give testpmd flowgen on a pair, in its variants."""
+    """Return testpmd flowgen on a pair, in its variants."""
     vdevs = (f"net_af_xdp0,iface={GENERATOR_LINKS[0]}", f"net_af_xdp1,iface={GENERATOR_LINKS[1]}")
 
     def flowgen(burst: int) -> Measure:

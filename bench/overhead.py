@@ -26,7 +26,7 @@ from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry.groups import groups_of
 from nfvbed.measure.telemetry.probe import Instruments, Probe
 from nfvbed.measure.telemetry.tracing import CoreTracer
-from nfvbed.measure.trial import Measurement, working_threads
+from nfvbed.measure.trial import Measurement, with_sender
 from nfvbed.records import CoreDistance, Deployment, PortKind, Preset, TrialRecord
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.hosted import require_host
@@ -42,7 +42,7 @@ WARM_UP_S = 0.2
 QUIET = 0.1
 NOT_TOLD = 1.0
 """On kernel ports the generator's sender and its sinks share a core and wait for each other (0.8 of a trial on a quiet
-machine), so that others' work cannot be told from it; it is looked for before every round only."""
+machine), so that others' work cannot be separated from it; it is looked for before every round only."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,8 @@ class Rig:
         return self._measurement.measure(replace(task, around=lambda: around))
 
     def _with_telemetry(self, task: TrialTask, watched: "_Watched") -> TrialRecord:
-        threads = working_threads(self._site, self._deployment, self._info)
         host = require_host(self._site, self._deployment, "what tracing costs")
+        threads = with_sender(host.work_threads(), self._info)
         cores = host.arrangement.switch_cores
         groups = groups_of(self._deployment, threads, cores)
         reader = self._site.switch_reader(self._deployment, self._duration_s)
@@ -160,7 +160,7 @@ class Rig:
 
 
 def measure(site: Site, variant: str, arguments: argparse.Namespace) -> tuple[list[Trial], float]:
-    """Measure rounds of one variant until one class has enough of them; give the trials and the pressure's limit."""
+    """Measure rounds of one variant until one class has enough of them; return the trials and the pressure's limit."""
     project = open_project(ROOT)
     chosen = project.load_variant(variant)
     limit = NOT_TOLD if chosen.port_kind is PortKind.VETH else QUIET
@@ -207,7 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variant", action="append", help="only this one; repeatable (default: both of the demo)")
     parser.add_argument("--rounds", type=int, default=9, help="in one class (default: 9)")
-    parser.add_argument("--at-most", type=int, default=18, help="rounds before it gives up (default: 18)")
+    parser.add_argument("--at-most", type=int, default=18, help="rounds before it stops (default: 18)")
     parser.add_argument("--duration", type=float, default=0.5, help="seconds of a trial (default: 0.5)")
     parser.add_argument("--patience", type=float, default=60, help="s in which it waits for quiet CPUs (default: 60)")
     program.add_smoke(parser)

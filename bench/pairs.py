@@ -24,7 +24,7 @@ VARIANT = ", bursts of "
 """In a side's name: what follows says which variant of it."""
 
 Measure = Callable[[], tuple[float, float]]
-"""Gives frames/s over both directions, and the share of the time in which others wanted a CPU."""
+"""Returns frames/s over both directions, and the share of the time in which others wanted a CPU."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class LoopResult:
         return list(dict.fromkeys(found)) or ([] if self.trials else [f"{self.name}: nothing was measured"])
 
     def document(self) -> dict[str, Any]:
-        """Give it as JSON values."""
+        """Return it as JSON values."""
         return asdict(self)
 
 
@@ -140,7 +140,7 @@ def run_pairs(result: LoopResult, nfvgen: dict[str, Measure], rivals: dict[str, 
 
 
 def trials_of_classes(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> dict[str, dict[str, list[float]]]:
-    """Give every side's rates in every placement class; what changed its class or was disturbed is left out."""
+    """Return every side's rates in every placement class; what changed its class or was disturbed is left out."""
     placement = analyse([CoreDistance(before=t.distance_ns[0], after=t.distance_ns[1]) for t in trials])
     found: dict[str, dict[str, list[float]]] = {name: {} for name in placement.classes}
     for trial, label in zip(trials, placement.labels, strict=True):
@@ -156,7 +156,7 @@ def classes_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> l
 
 
 def group_of(side: str) -> str:
-    """Give a side's name without its variant."""
+    """Return a side's name without its variant."""
     return side.partition(VARIANT)[0]
 
 

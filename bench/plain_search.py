@@ -56,10 +56,10 @@ def binary_search(
 def simulated_measurer(
     offset: int, records: list[TrialRecord] | None = None, topology: str = "p2p", **options: object
 ) -> DeploymentMeasurer:
-    """Set up a simulated system and give its measurer.
+    """Set up a simulated system and return its measurer.
 
     Args:
-        offset: equal ones give equal trials.
+        offset: equal ones lead to equal trials.
         records: where the records of its trials go.
         topology: without VNFs.
         options: of `SimulatedOptions`.

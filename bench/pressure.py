@@ -15,7 +15,7 @@ class Pressure:
         self._first = _stalled_s()
 
     def share(self) -> float:
-        """Give the share since the start; 0 where the kernel does not say."""
+        """Return the share since the start; 0 where the kernel does not say."""
         elapsed = time.monotonic() - self._started
         return (_stalled_s() - self._first) / elapsed if elapsed > 0 else 0.0
 

@@ -12,7 +12,7 @@ SMOKE_S = 0.1
 
 
 def add_smoke(parser: argparse.ArgumentParser) -> None:
-    """Give a benchmark the option that its test is run with."""
+    """Add the option that its test is run with."""
     parser.add_argument(
         "--smoke", action="store_true", help="as short as it can be: fails where nothing is measured, judges no aim"
     )

@@ -43,7 +43,7 @@ class Found:
     regular: bool = True
 
     def error(self, name: str) -> float:
-        """Give the distance from the known answer, as a part of it."""
+        """Return the distance from the known answer, as a part of it."""
         return abs((self.ndr_pps if name == NDR else self.pdr_pps) / CAPACITY_PPS - 1)
 
 
@@ -63,7 +63,7 @@ def find_plain(offset: int, noise: float) -> Found:
 
 
 def ratio_of(ours: list[Found], plain: list[Found]) -> float:
-    """Give the ratio of the median trial times."""
+    """Return the ratio of the median trial times."""
     return median(found.trial_time_s for found in ours) / median(found.trial_time_s for found in plain)
 
 

@@ -67,7 +67,7 @@ class Simulation:
         self._labels = self._label(distances)
 
     def visits(self) -> tuple[list[Visit], list[Visit]]:
-        """Give the visits of the candidate and of the baseline."""
+        """Return the visits of the candidate and of the baseline."""
         candidate, baseline = (self._visits_of(side) for side in (0, 1))
         return candidate, baseline
 
@@ -97,7 +97,7 @@ class Simulation:
         return found
 
     def _states(self, begins: Floats, ends: Floats, of_candidate: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Give the mean speed of each trial and the distances at its ends."""
+        """Return the mean speed of each trial and the distances at its ends."""
         host, rng = self.host, self._rng
         number = rng.poisson(host.changes_per_s * ends[-1]) if host.states > 1 else 0
         times = np.concatenate([[0.0], np.sort(rng.uniform(0, ends[-1], number)), [ends[-1] + 1]])
@@ -119,13 +119,13 @@ class Simulation:
 
 
 def _mean_speed(speed: Floats, times: Floats, begins: Floats, ends: Floats) -> Floats:
-    """Give the mean of a speed that changes at `times` over each trial."""
+    """Return the mean of a speed that changes at `times` over each trial."""
     done = np.concatenate([[0.0], np.cumsum(speed * np.diff(times))])
     return np.asarray((np.interp(ends, times, done) - np.interp(begins, times, done)) / (ends - begins))
 
 
 def _timetable(host: Host, rounds: int) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
-    """Give when each trial begins, its round from 1 on, and its side; who comes first alternates."""
+    """Return the start of each trial, its round from 1 on, and its side; who comes first alternates."""
     begins, numbers, sides = [], [], []
     now_s = 0.0
     for number in range(1, rounds + 1):

@@ -1,7 +1,7 @@
-"""A switch with its generator that is frozen between its trials, so that two can stand and only one ever polls.
+"""A switch with its generator that is frozen between its trials, so that two can be deployed and one alone polls.
 
-Both stand for the whole benchmark: the trials of a pair are then a second apart, within which the host seldom moves
-its cores, and nothing has to be deployed between them.
+Both are deployed for the whole benchmark: the trials of a pair are then a second apart, within which the host seldom
+moves its cores, and nothing has to be deployed between them.
 """
 
 import os
@@ -18,8 +18,8 @@ from nfvbed.errors import DeployError
 from nfvbed.host import coredistance
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.procfs import read_sample
 from nfvbed.host.workspace import Workspace
-from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, CoreDistance, Deployment
 from nfvbed.spec.layout import layout
@@ -73,7 +73,7 @@ def idle_ticks(cores: Sequence[int]) -> list[int]:
 
 
 class Switch:
-    """A data plane that stands, frozen but for its trials."""
+    """A data plane that is deployed, frozen but for its trials."""
 
     def __init__(self, side: str, role: CellRole, variant: Variant, arrangement: Arrangement, root: Path) -> None:
         self.side = side

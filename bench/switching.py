@@ -37,12 +37,12 @@ TOPOLOGIES = ("p2p", "pvp")
 
 
 def candidates_of(project: Project, names: list[str], topologies: list[str]) -> list[Candidate]:
-    """Give the real variants with what the doctor says of each; those that have none of the topologies are left out."""
+    """Return the real variants with what the doctor says of each, without those that have none of the topologies."""
     variants = [variant for variant in project.list_variants() if not variant.options.is_simulated]
     variants = [variant for variant in variants if not names or variant.name in names]
     found = []
     for support, variant in zip(
-        examine_variants(tuple(variants), project.load_site("lab"), project.root), variants, strict=True
+        examine_variants(tuple(variants), open_site(project.load_site("lab"), project.root)), variants, strict=True
     ):
         topology = topology_for(variant, topologies)
         if not topology:

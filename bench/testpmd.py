@@ -51,7 +51,7 @@ class Testpmd:
         self._log = directory / f"{options.name}.log"
         argv = [str(native_binary("nfvbed-exec")), "--cores", str(options.core), "--die-with-parent"]
         argv += ["--netns", options.netns] if options.netns else []
-        # The priority that nfvgen gives its own thread.
+        # The priority that nfvgen has for its own thread.
         argv += ["--", "nice", "-n", "-15", "dpdk-testpmd"]
         argv += ["--lcores", f"(0-1)@{options.core}", "--no-pci", "--in-memory"]
         argv += ["--single-file-segments", "--socket-mem", "256", "--file-prefix", options.name]
@@ -156,12 +156,12 @@ class Testpmd:
 
 
 def both(pattern: str) -> tuple[str, str]:
-    """Give a pattern with `{i}` for port 0 and port 1."""
+    """Return a pattern with `{i}` for port 0 and port 1."""
     return pattern.format(i=0), pattern.format(i=1)
 
 
 def received_by(options: Sequence[TestpmdOptions], directory: Path, duration_s: float) -> tuple[float, float]:
-    """Start testpmds one after the other and give what the last of them receives.
+    """Start testpmds one after the other and return what the last of them receives.
 
     Returns:
         Frames/s, and the share of the time in which others wanted a CPU.

@@ -70,7 +70,7 @@ class Found:
 
 
 def cases() -> list[Case]:
-    """Give all cases: what must be shown, and what differs in each class."""
+    """Return all cases: what must be shown, and what differs in each class."""
     found = []
     for states in (2, 3):
         for changes in CHANGES_PER_S:

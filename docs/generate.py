@@ -8,10 +8,10 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import get_args
+from typing import Literal, get_args, get_origin
 
 import click
 
@@ -21,14 +21,23 @@ from nfvbed.compare.advice import ADVICE
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
 from nfvbed.search import stop
-from nfvbed.spec import experiment, flavor, onos, search, site, tests, variant, vnf
+from nfvbed.spec import experiment, flavor, onos, pci, search, site, tests, variant, vnf
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.testkinds.scaling import ScalingTest
 from nfvbed.spec.testkinds.sockets import SocketTest
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by `make reference`; edit the code instead. -->\n"
+USUAL = {
+    "name": "Name, by which other files refer to it.",
+    "title": "Title in reports.",
+    "summary": "One line on it for lists.",
+    "kind": "Kind, which decides what other keys there are.",
+    "dataplane": "Data plane, which decides what other keys there are.",
+}
+"""What fields without a text of their own mean in every file."""
 
 
 def commands() -> dict[str, click.Command]:
@@ -97,31 +106,101 @@ def page_exit_codes() -> str:
 
 
 def page_warnings() -> str:
-    """The doubts about a measurement."""
+    """The warnings about a measurement."""
     rows = [f"| `{warning}` | {_cell(advice.meaning)} | {_cell(advice.remedy)} |" for warning, advice in ADVICE.items()]
     head = "| warning | what it means | what to do |\n|---|---|---|\n"
-    intro = "A doubt is stored with its trial and shown wherever the number is shown.\n"
+    intro = "A warning is stored with its trial and shown wherever the number is shown.\n"
     return "\n".join(["# Warnings\n", NOTE, intro, head + "\n".join(rows) + "\n"])
 
 
-def page_files() -> str:
-    """The keys of the user's files."""
-    parts = ["# Files\n", NOTE, "An unknown key is an error.\n", "## Variants: `deploy/variants/NAME.yml`\n"]
-    rows = [f"| `{v.name}` | `{v.port_kind}` | {_cell(v.summary)} |" for v in open_project(ROOT).list_variants()]
-    parts.append("| variant | port kind | what it is |\n|---|---|---|\n" + "\n".join(rows) + "\n")
-    parts += _model_tables(variant)
-    kinds = CATALOGUE.options
-    parts += [table for module in _modules_of(kinds) for table in _model_tables(module)]
-    parts += _model_tables(userspace, without=(userspace.OvsUserspaceOptions,))
-    parts += ["## VNFs: `vnfd/NAME/vnf.yml`\n", *_model_tables(vnf, without=(vnf.VnfChoice,))]
-    parts += ["## Flavors: `flavors/NAME.yml`\n", *_model_tables(flavor)]
-    parts += ["## Sites: `deploy/sites/NAME.yml`\n", *_model_tables(onos)]
-    parts += _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec))
-    parts += ["## Experiments: `vsperf-conf/experiments/NAME.yml`\n", *_model_tables(experiment)]
-    parts += ["## Tests: `tests` of an experiment\n", "`kind` says which test it is.\n"]
-    shared = (ScalingTest, SocketTest)
-    parts += [table for module in _modules_of(get_args(tests.AnyTest)) for table in _model_tables(module, shared)]
-    return "\n".join(parts)
+def pages_of_files() -> dict[str, str]:
+    """Return the pages on the user's files: an index, and one per kind of file or subject."""
+    planes = _by_room(CATALOGUE.options)
+    subjects = [module for module in _modules_of(get_args(tests.AnyTest)) if module is not tests]
+    found = {"files/index.md": _index_of_files(), "files/variants.md": _page_variants()}
+    found |= {f"files/variants/{room}.md": _page_options(models) for room, models in planes.items()}
+    found["files/vnfs.md"] = _page_models("VNFs", "`vnfd/NAME/vnf.yml`.", vnf, without=(vnf.VnfChoice,))
+    found["files/flavors.md"] = _page_models("Flavors", "`flavors/NAME.yml`.", flavor)
+    sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec)) + _model_tables(onos) + _model_tables(pci)
+    found["files/sites.md"] = _page("Sites", "`deploy/sites/NAME.yml`.", *sites)
+    found["files/experiments.md"] = _page_models("Experiments", "`vsperf-conf/experiments/NAME.yml`.", experiment)
+    found["files/tests.md"] = _page_tests(subjects)
+    found |= {f"files/tests/{_name(module)}.md": _page_subject(module) for module in subjects}
+    return found
+
+
+def _index_of_files() -> str:
+    rows = (
+        ("`deploy/variants/NAME.yml`", "[variants](variants.md)", "one data plane and its options"),
+        ("`vnfd/NAME/vnf.yml`", "[VNFs](vnfs.md)", "one network function: ports, image, ways of forwarding"),
+        ("`flavors/NAME.yml`", "[flavors](flavors.md)", "size and placement of a virtual machine"),
+        ("`deploy/sites/NAME.yml`", "[sites](sites.md)", "where data planes are deployed: cores, cables, guest nodes"),
+        ("`vsperf-conf/experiments/NAME.yml`", "[experiments](experiments.md)", "what is measured, and how often"),
+        ("`tests` of an experiment", "[tests](tests.md)", "kinds of tests, by subject"),
+        ("`goals` of a search", "[searches](../search.md)", "presets and keys of throughput searches"),
+    )
+    table = "| file | keys | contents |\n|---|---|---|\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+    return _page("Files", "An unknown key is an error, with the nearest known key in the message.", table)
+
+
+def _page_variants() -> str:
+    rooms = {name_of(model): room for room, models in _by_room(CATALOGUE.options).items() for model in models}
+    rows = []
+    for v in open_project(ROOT).list_variants():
+        plane = v.options.dataplane
+        link = f"[{plane}](variants/{rooms[plane]}.md)"
+        rows.append(f"| `{v.name}` | {link} | `{v.port_kind}` | {_cell(v.summary)} |")
+    table = "| variant | options | port kind | summary |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    return _page("Variants", "`deploy/variants/NAME.yml`.", table, *_model_tables(variant))
+
+
+def _page_options(models: Sequence[type[DataPlaneOptions]]) -> str:
+    names = ", ".join(name_of(model) for model in models)
+    tables = [table for module in _modules_of(models) for table in _model_tables(module)]
+    if any(issubclass(model, userspace.OvsUserspaceOptions) for model in models):
+        tables += _model_tables(userspace, without=(userspace.OvsUserspaceOptions,))
+    return _page(f"Options: {names}", "`options` of a [variant](../variants.md).", *tables)
+
+
+def _page_tests(subjects: Sequence[ModuleType]) -> str:
+    rows = []
+    for model in get_args(tests.AnyTest):
+        module = sys.modules[model.__module__]
+        link = f"[{_name(module)}](tests/{_name(module)}.md)" if module in subjects else "below"
+        rows.append(f"| `{_kind(model)}` | {link} | {_cell(_first_line(model))} |")
+    table = "| `kind` | keys | summary |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    return _page("Tests", "`tests` of an [experiment](experiments.md).", table, *_model_tables(tests))
+
+
+def _page_subject(module: ModuleType) -> str:
+    intro = "`tests` of an [experiment](../experiments.md); all kinds: [tests](../tests.md)."
+    return _page(f"Tests: {_name(module)}", intro, *_model_tables(module, (ScalingTest, SocketTest)))
+
+
+def _page_models(title: str, intro: str, module: ModuleType, without: tuple[type, ...] = ()) -> str:
+    return _page(title, intro, *_model_tables(module, without))
+
+
+def _page(title: str, *parts: str) -> str:
+    return "\n".join([f"# {title}\n", NOTE, *(part if part.endswith("\n") else f"{part}\n" for part in parts)])
+
+
+def _by_room(models: Iterable[type[DataPlaneOptions]]) -> dict[str, list[type[DataPlaneOptions]]]:
+    """Group data planes by the package that holds them."""
+    rooms: dict[str, list[type[DataPlaneOptions]]] = {}
+    for model in models:
+        package = model.__module__.rpartition(".")[0]
+        room = package.partition(".dataplanes.")[2] or package.rpartition(".")[2]
+        rooms.setdefault(re.sub(r"[._]", "-", room), []).append(model)
+    return rooms
+
+
+def _kind(model: type[SpecModel]) -> str:
+    return str(get_args(model.model_fields["kind"].annotation)[0])
+
+
+def _name(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
 
 
 def _modules_of(models: Iterable[type]) -> list[ModuleType]:
@@ -141,7 +220,7 @@ def page_search() -> str:
     sources = "\n".join(f"- `{preset.name}`: {preset.source}." for preset in search.PRESETS.values())
     parts = ["# Searches\n", NOTE, "What the figures mean: [method](../method.md#throughput-searches).\n"]
     parts += ["## Presets\n", head + "\n".join(rows) + "\n", sources + "\n"]
-    parts += ["## Keys\n", *_model_tables(search, without=(search.Goal, search.SearchPreset, search.Search))]
+    parts += _model_tables(search, without=(search.Goal, search.SearchPreset, search.Search))
     texts = _field_texts(_class_of(stop, "Irregularity"))
     reasons = "\n".join(f"| `{member.value}` | {_cell(texts.get(member.name))} |" for member in stop.Irregularity)
     parts += ["## Irregular results\n", "| reason | what it means |\n|---|---|\n" + reasons + "\n"]
@@ -168,10 +247,10 @@ def _model_tables(module: ModuleType, without: tuple[type, ...] = ()) -> list[st
             default = "required" if info.is_required() else f"`{info.get_default(call_default_factory=True)}`"
             if isinstance(info.default, SpecModel):
                 default = "see its own table"
-            limits = ", ".join(_limit(item) for item in info.metadata if _limit(item))
-            rows.append(f"| `{name}` | {default} | {limits} | {_cell(texts.get(name))} |")
+            limits = ", ".join([*_values(info.annotation), *filter(None, map(_limit, info.metadata))])
+            rows.append(f"| `{name}` | {default} | {limits} | {_cell(texts.get(name, USUAL.get(name)))} |")
         head = (
-            f"### {model.__name__}\n\n{_first_line(model)}\n\n| key | default | limits | meaning |\n|---|---|---|---|\n"
+            f"## {model.__name__}\n\n{_first_line(model)}\n\n| key | default | limits | meaning |\n|---|---|---|---|\n"
         )
         tables.append(head + "\n".join(rows) + "\n")
     return tables
@@ -184,6 +263,11 @@ def _texts_of(model: type[SpecModel]) -> dict[str, str]:
         if issubclass(base, SpecModel) and base is not SpecModel:
             texts |= _field_texts(_class_of(sys.modules[base.__module__], base.__name__))
     return texts
+
+
+def _values(annotation: object) -> list[str]:
+    """The values of a literal."""
+    return [f"`{value}`" for value in get_args(annotation)] if get_origin(annotation) is Literal else []
 
 
 def _limit(item: object) -> str:
@@ -221,24 +305,38 @@ PAGES = {
     "cli.md": page_cli,
     "exit-codes.md": page_exit_codes,
     "warnings.md": page_warnings,
-    "files.md": page_files,
     "search.md": page_search,
     "make.md": page_make,
 }
 
 
+def texts() -> dict[str, str]:
+    """Return the text of every generated page by its path below docs/reference."""
+    return {name: build() for name, build in PAGES.items()} | pages_of_files()
+
+
+def stale(wanted: dict[str, str]) -> list[str]:
+    """Return the pages that are missing or not current, and those below files/ that nothing generates any more."""
+    there = {path.relative_to(REFERENCE).as_posix(): path.read_text() for path in REFERENCE.rglob("*.md")}
+    left = {name for name in there if name.startswith("files/") and name not in wanted}
+    return sorted(left | {name for name, text in wanted.items() if there.get(name) != text})
+
+
 def main(arguments: list[str]) -> int:
     """Write the pages, or only say which are not current."""
-    stale = []
-    for name, build in PAGES.items():
-        path, text = REFERENCE / name, build()
-        if not path.exists() or path.read_text() != text:
-            stale.append(name)
-            if "--check" not in arguments:
-                path.write_text(text)
+    wanted = texts()
+    names = stale(wanted)
+    if "--check" not in arguments:
+        for name in names:
+            path = REFERENCE / name
+            if name not in wanted:
+                path.unlink()
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(wanted[name])
     verb = "not current, run make reference" if "--check" in arguments else "written"
-    print(f"docs/reference: {', '.join(stale)} {verb}" if stale else "docs/reference: current")
-    return 1 if stale and "--check" in arguments else 0
+    print(f"docs/reference: {', '.join(names)} {verb}" if names else "docs/reference: current")
+    return 1 if names and "--check" in arguments else 0
 
 
 if __name__ == "__main__":

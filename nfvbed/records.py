@@ -90,11 +90,11 @@ class DirectionCounts(Record):
     """Distinct frames, those of the drain included."""
     lost: int
     unsent: int = 0
-    """Not sent within 100 us of the due time; never caught up."""
+    """Frames not sent within 100 us of the due time; never sent later."""
     late: int = 0
-    """Of the unsent: no port refused them, the generator came too late."""
+    """Unsent frames that no port refused: the generator came too late."""
     refused: int = 0
-    """Not taken by the port at the first try (back-pressure)."""
+    """Frames that the port did not take at the first try (back-pressure)."""
     reordered: int = 0
     duplicated: int = 0
     corrupted: int = 0
@@ -114,7 +114,7 @@ class CpuTime(Record):
     busy_ns: Separable
     """All of it together, from the most exact source there is; a poller's is its run time."""
     stolen_ns: int | None = None
-    """How long the thread that lost most was kept from its core by others or the hypervisor; None: not known."""
+    """Time that the thread that lost most was kept from its core by others or the hypervisor; None: not known."""
     source: str
 
 
@@ -124,7 +124,7 @@ class Cost(Record):
     busy_cycles: Separable
     packets: int
     source: str
-    """Where "busy" comes from: PMD statistics, scheduler run time, ..."""
+    """Source of "busy": PMD statistics, scheduler run time, ..."""
 
     @property
     def cycles_per_packet(self) -> float | None:
@@ -172,7 +172,7 @@ class TrialRecord(Record):
     round: int
     preset: TrialPreset
     renewed: Renewed | None = None
-    """What its visit (one cell in one round) set up again; None: stored before format 4."""
+    """Parts that its visit (one cell in one round) set up again; None: stored before format 4."""
     started_at: str
     """UTC, ISO 8601."""
     intended_load_pps: int | None
@@ -214,7 +214,7 @@ class CellRecord(Record):
     topology: str
     vnf: str = ""
     vnf_resolved: str = ""
-    """What the label stands for on this variant: `process-bridge` where it is `native`."""
+    """VNF that the label means on this variant: `process-bridge` where it is `native`."""
     frame_size: FrameSize
     flows: int
     bidirectional: bool = True
@@ -239,7 +239,7 @@ class RunRecord(Record):
     started_at: str
     ended_at: str | None = None
     status: Status | None = None
-    """None while it runs."""
+    """Status at its end; None while it runs."""
     reason: str = ""
     doctor_hash: str = ""
 
@@ -300,11 +300,11 @@ class VnfPort(Record):
     queue_size: int = 1024
     listens: bool = True
     card: GuestCard = "any"
-    """The network card that a guest has on it; any: the one that the VNF asks for."""
+    """NIC model that a guest has on it; any: the one that the VNF asks for."""
     offloads: bool = True
-    """Whether the VNF may leave checksums and segmentation to it, where it would."""
+    """Permission for the VNF to leave checksums and segmentation to it, where it would."""
     vhost: bool | None = None
-    """Whether the kernel moves a guest's frames (vhost-net), not QEMU; None: where the host can."""
+    """Use of vhost-net, by which the kernel moves a guest's frames, not QEMU; None: where the host can."""
 
 
 class VnfHandle(Record):
@@ -321,7 +321,7 @@ class VnfHandle(Record):
     accelerator: Accelerator = Accelerator.NONE
     threads: tuple[WorkThread, ...] = ()
     control: dict[str, JsonValue] = Field(default_factory=dict)
-    """What its driver wrote down of it (`state.py`)."""
+    """State that its driver wrote (`state.py`)."""
     versions: dict[str, str] = Field(default_factory=dict)
     steps: tuple[tuple[str, int], ...] = ()
     facts: dict[str, Any] = Field(default_factory=dict)
@@ -336,15 +336,15 @@ class Deployment(Record):
     topology: str
     role: CellRole = CellRole.SUBJECT
     ports: tuple[GeneratorPort, ...]
-    """The generator's, in the order of the path: two, or one or none where VNFs are its ends."""
+    """Ports of the generator in the order of the path: two, or one or none where VNFs are its ends."""
     vnf_ports: tuple[tuple[VnfPort, ...], ...] = ()
     vnfs: tuple[VnfHandle, ...] = ()
     threads: tuple[WorkThread, ...] = ()
     run_directory: str = ""
     control: dict[str, JsonValue] = Field(default_factory=dict)
-    """What its data plane wrote down of it (`state.py`): sockets, namespaces, interface names."""
+    """State that its data plane wrote (`state.py`): sockets, namespaces, interface names."""
     versions: dict[str, str] = Field(default_factory=dict)
-    """Of what is under test; part of the configuration hash."""
+    """Versions of what is under test; part of the configuration hash."""
     steps: tuple[tuple[str, int], ...] = ()
     """(step, duration in ns), in order."""
     doubts: tuple[QualityWarning, ...] = ()
@@ -360,7 +360,7 @@ class Hop(Record):
     vnf: int | None = None
     """Place of the VNF that it is at."""
     port: int | None = None
-    """Of a port: 0 towards outside end 0, 1 towards outside end 1."""
+    """Number of the port: 0 towards outside end 0, 1 towards outside end 1."""
     rx_packets: int | None = None
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)

@@ -50,24 +50,24 @@ class ResultRecord(Record):
     cell: str
     round: int
     test: str
-    """The test's label in the experiment; unique there."""
+    """Label of the test in the experiment; unique there."""
     kind: ResultKind
     placement_class: str = ""
-    """That of its trials, as it was known when it ended; empty without trials. Readers derive it anew."""
+    """Placement class of its trials, as it was known when it ended; empty without trials. Readers derive it again."""
     status: Status = Status.OK
     reason: str = ""
-    """Why it has no result, or why its result is irregular."""
+    """Reason why it has no result, or why its result is irregular."""
     warnings: tuple[QualityWarning, ...] = ()
-    """Those of its trials."""
+    """Warnings of its trials."""
     first_sequence: int | None = None
     last_sequence: int | None = None
-    """Of its trials; None where none was run."""
+    """Sequence number of its last trial; None where none was run."""
     started_at: str
     """UTC, ISO 8601."""
     ended_at: str
     simulated: bool = False
     payload: dict[str, Any] = Field(default_factory=dict)
-    """What came of it, in the form of its kind; empty where nothing did."""
+    """Result in the form of its kind; empty where there is none."""
 
     @property
     def key(self) -> tuple[int, str, str]:
@@ -95,18 +95,18 @@ class Reference(Record):
     """`mrr`, or the name of a search's goal."""
     load_pps: int
     regular: bool
-    """Whether what it was taken from is a regular result; an MRR always is."""
+    """Regularity of the result that it was taken from; an MRR always is regular."""
     placement_class: str
-    """That of the trials it was taken from."""
+    """Placement class of the trials that it was taken from."""
 
 
 class LoadPoint(Record):
     """One trial at one load. Loads, rates and frames are sums over the directions."""
 
     sequence: int
-    """Of its trial, which has histograms, CPU times and counters."""
+    """Sequence number of its trial, which has histograms, CPU times and counters."""
     fraction: float | None = None
-    """Of the reference; None: the load was given in frames/s."""
+    """Part of the reference; None: the load was given in frames/s."""
     intended_load_pps: int
     offered_load_pps: int
     forwarded_rate_pps: int
@@ -129,9 +129,9 @@ class LoadsPayload(Record):
     """What came of a test at given loads: continuous, loss curve, latency, soak."""
 
     reference: Reference | None = None
-    """None: all loads were given in frames/s."""
+    """Reference of the loads; None: all loads were given in frames/s."""
     points: tuple[LoadPoint, ...]
-    """In the order in which they were measured."""
+    """Loads in the order in which they were measured."""
 
     @property
     def sequences(self) -> tuple[int, ...]:
@@ -152,9 +152,9 @@ class Quantity(Record):
     """One figure."""
 
     name: str
-    """The field's term for it, in words: `throughput`, `outage`."""
+    """Name of it in the field's words: `throughput`, `outage`."""
     value: float | None
-    """None: it could not be had; the row's reason says why."""
+    """Value; None: not available, the row's reason says why."""
     unit: str
     """`frames/s`, `bit/s`, `s`, `frames`, `%`; empty: a ratio or a number of things."""
     low: float | None = None
@@ -166,14 +166,15 @@ class MeasuredRow(Record):
     """What was measured under one condition."""
 
     label: str
-    """What differs from the other rows: `1,000 flows`."""
+    """Difference from the other rows: `1,000 flows`."""
     parameters: dict[str, str | int | float] = Field(default_factory=dict)
-    """The same for programs: `{"flows": 1000}`."""
+    """Same difference for programs: `{"flows": 1000}`."""
     quantities: tuple[Quantity, ...] = ()
     sequence: int | None = None
-    """Of its trial; None: it is of several, or of none."""
+    """Sequence number of its trial; None: it is of several, or of none."""
     sequences: tuple[int, ...] = ()
-    """Of all its trials where it is of several (socket traffic); else of those that count beside the one above."""
+    """Sequence numbers of all its trials where it is of several (socket traffic); else of those that count beside the
+    one above."""
     status: Status = Status.OK
     reason: str = ""
 
@@ -182,7 +183,7 @@ class TablePayload(Record):
     """What came of a test that measures quantities under one or several conditions."""
 
     reference: Reference | None = None
-    """None: no load was a part of another one."""
+    """Reference of the loads; None: no load was a part of another one."""
     rows: tuple[MeasuredRow, ...]
     notes: tuple[str, ...] = ()
     """Sentences that the figures need to be read rightly."""

@@ -1,4 +1,4 @@
-"""`nfvbed deploy`: set up a variant and leave it standing."""
+"""`nfvbed deploy`: set up a variant and leave it deployed."""
 
 import json
 
@@ -25,11 +25,11 @@ from nfvbed.units import NS_PER_S
 @click.option("--dry-run", is_flag=True, help="Say what would be done, probe the host, and change nothing that stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 def command(variant: str, site: str, topology: str | None, dry_run: bool, as_json: bool) -> None:
-    """Set up VARIANT and leave it standing, until `nfvbed destroy`.
+    """Set up VARIANT and leave it deployed, until `nfvbed destroy`.
 
     A topology with VNFs is set up with those that `nfvbed onboard vloop` takes when nothing is said of them. `run` and
-    `trace` of the same variant and topology then use it as it is; others are refused. To deploy what stands already
-    changes nothing.
+    `trace` of the same variant and topology then use it as it is; others are refused. To deploy the
+    same again changes nothing.
     """
     project = open_project()
     wanted = project.load_variant(variant)

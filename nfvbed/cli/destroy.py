@@ -1,4 +1,4 @@
-"""`nfvbed destroy`: take down what stands, and what dead ones left."""
+"""`nfvbed destroy`: remove what is deployed, and what dead ones left."""
 
 import click
 
@@ -13,7 +13,7 @@ from nfvbed.sites.catalogue import open_site
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be taken down, and change nothing.")
 def command(site: str, everything: bool, dry_run: bool) -> None:
-    """Take down the standing deployment and whatever an nfvbed that was killed left behind."""
+    """Remove what is deployed, and whatever an nfvbed that was killed left behind."""
     project = open_project()
     opened = open_site(project.load_site(site), project.root)
     try:

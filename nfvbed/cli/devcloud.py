@@ -32,7 +32,7 @@ def command() -> None:
     "--hugepages-mib",
     default=HUGEPAGES_MIB,
     show_default=True,
-    help="Memory set aside for the switch (512) and for guests; of a cloud that runs it stays as it is.",
+    help="Memory reserved for the switch (512) and for guests; of a cloud that runs it stays as it is.",
 )
 @click.option("--dry-run", is_flag=True, help="List the stages with what is done of them, and change nothing.")
 def start(hugepages_mib: int, dry_run: bool) -> None:
@@ -127,8 +127,8 @@ class _Lines:
     def begin(self, number: int, total: int, stage: Stage) -> None:
         click.echo(f"[{number:2}/{total}] {stage.name:15} {stage.summary} ... ", nl=False, err=True)
 
-    def end(self, stage: Stage, seconds: float, told: str) -> None:
-        click.echo(f"{seconds:.0f} s" + (f" ({told})" if told else ""), err=True)
+    def end(self, stage: Stage, seconds: float, outcome: str) -> None:
+        click.echo(f"{seconds:.0f} s" + (f" ({outcome})" if outcome else ""), err=True)
 
     def skip(self, number: int, total: int, stage: Stage) -> None:
         click.echo(f"[{number:2}/{total}] {stage.name:15} done already", err=True)
@@ -146,7 +146,7 @@ def _show(found: CloudStatus) -> None:
     for name in found.missing:
         click.echo(f"{name:28} does not run: nfvbed devcloud logs {name}")
     if found.running:
-        click.echo(f"memory: {found.memory_mib} MiB, and {found.hugepages_mib} MiB of hugepages set aside")
+        click.echo(f"memory: {found.memory_mib} MiB, and {found.hugepages_mib} MiB of hugepages reserved")
         click.echo("start: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in found.stages_s))
     if found.differences:
         click.echo(f"{len(found.differences)} packages are not of the tested set: {found.differences[0]}, ...")

@@ -1,4 +1,4 @@
-"""`nfvbed doctor`: what this host has, and which variants it can run."""
+"""`nfvbed doctor`: what a site has, and which variants it can run."""
 
 import json
 from pathlib import Path
@@ -12,12 +12,11 @@ from rich.text import Text
 
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import BusyError, PrerequisiteError, UnsupportedError
-from nfvbed.host.hostlock import HostLock
+from nfvbed.errors import UnsupportedError
+from nfvbed.findings import SiteReport, State
 from nfvbed.host.identity import is_elsewhere
-from nfvbed.host.probes.findings import DoctorReport, State
-from nfvbed.host.reap import reap
 from nfvbed.records import Readiness
+from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.doctor import examine
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import GuestSiteSpec
@@ -27,13 +26,15 @@ READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Read
 
 
 @click.command(name="doctor")
-@click.option("--site", default="lab", show_default=True, help="The site whose adapters answer for the variants.")
+@click.option("--site", default="lab", show_default=True, help="What is examined: a name in deploy/sites.")
 @click.option("--variant", "names", multiple=True, metavar="NAME", help="Only this variant; repeatable. Default: all.")
 @click.option("--read-only", is_flag=True, help="Change nothing: do not reserve lacking hugepages for a moment.")
 @root_option
 @json_option
 def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | None, as_json: bool) -> None:
-    """Examine this host: what it has for packet work, and what every variant can do on it.
+    """Examine a site: what it has for packet work, and what every variant can do on it.
+
+    The site answers for itself: the lab with this host, a guest node with its own, another one with what it is.
 
     Exit status 0 when at least one real variant can be measured here, else 11.
     """
@@ -44,7 +45,7 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
     where = project.load_site(site)
     if is_elsewhere(where):
         _examine_node(project, where)
-    report = _examine(project, site, read_only)
+    report = examine(open_site(where, project.root), project, read_only=read_only)
     if names:
         report = report.model_copy(update={"variants": tuple(s for s in report.variants if s.variant in names)})
     if as_json:
@@ -53,7 +54,7 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
         _print(report)
     if not set(report.ready) - (simulated - set(names)):
         raise UnsupportedError(
-            "no real variant can be measured on this host",
+            f"no real variant can be measured on site {site}",
             observed="; ".join(f"{s.variant}: {s.reason}" for s in report.variants if s.variant not in report.ready),
             fix="see the last column of the table of variants",
         )
@@ -67,43 +68,22 @@ def _examine_node(project: Project, site: GuestSiteSpec) -> NoReturn:
     context.exit(doctor_in_node(site, project, passed_on(context)))
 
 
-def _examine(project: Project, site: str, read_only: bool) -> DoctorReport:
-    """Try to reserve hugepages only while no other nfvbed on this host does."""
-    lock = HostLock()
-    try:
-        if not read_only:
-            read_only = not _take(lock)
-        return examine(project.root, site=site, try_reserving=not read_only)
-    finally:
-        lock.release()
-
-
-def _take(lock: HostLock) -> bool:
-    """Take the host and remove what a dead nfvbed left, which would be examined with it; whether that was possible."""
-    try:
-        lock.acquire()
-    except (BusyError, PrerequisiteError):
-        return False
-    reap(lock)
-    return True
-
-
-def _print(report: DoctorReport) -> None:
+def _print(report: SiteReport) -> None:
     console = Console()
-    console.print(f"{report.distribution}, kernel {report.kernel}", highlight=False)
-    host = Table(title="This host", title_justify="left", box=box.SIMPLE_HEAD)
+    console.print(report.title, highlight=False)
+    found = Table(title="What it has", title_justify="left", box=box.SIMPLE_HEAD)
     for heading in ("topic", "state", "observed (how it was found out)"):
-        host.add_column(heading, overflow="fold", no_wrap=heading != "observed (how it was found out)")
+        found.add_column(heading, overflow="fold", no_wrap=heading != "observed (how it was found out)")
     for finding in report.findings:
         observed = Text.assemble(finding.summary, (f" ({finding.probed})", "dim"))
         if finding.fix:
             observed.append(f"\nto change it: {finding.fix}", "italic")
-        host.add_row(finding.topic, Text(finding.state, STATE_STYLES[finding.state]), observed)
+        found.add_row(finding.topic, Text(finding.state, STATE_STYLES[finding.state]), observed)
     variants = Table(title="Variants", title_justify="left", box=box.SIMPLE_HEAD)
-    for heading in ("variant", "readiness", "why", "to mend it"):
+    for heading in ("variant", "readiness", "why", "to fix it"):
         variants.add_column(heading, overflow="fold")
     for support in report.variants:
         readiness = Text(support.readiness, READINESS_STYLES[support.readiness])
         variants.add_row(support.variant, readiness, Text(support.reason), Text(support.fix))
-    console.print(host)
+    console.print(found)
     console.print(variants)

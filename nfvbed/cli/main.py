@@ -13,10 +13,13 @@ from nfvbed import __version__
 from nfvbed.errors import NfvbedError
 
 VERBS = {
-    "doctor": ("doctor", "Examine this host: what it has, and which variants it can run."),
+    "doctor": ("doctor", "Examine a site: what it has, and which variants it can run."),
     "variants": ("variants", "List the variants, or show one."),
-    "deploy": ("deploy", "Set a variant up and leave it standing."),
+    "deploy": ("deploy", "Set a variant up and leave it deployed."),
     "onboard": ("onboard", "Onboard a VNF."),
+    "scale": ("scale", "Change the number of VNFs side by side."),
+    "heal": ("heal", "Start VNFs again that died."),
+    "offboard": ("offboard", "Take VNFs away, and leave their data plane."),
     "plan": ("plan", "Show what an experiment would measure, and how long it takes."),
     "run": ("run", "Run an experiment, or go on with one that stopped."),
     "compare": ("compare", "Compare the variants of a run."),
@@ -28,8 +31,8 @@ VERBS = {
     "import": ("import_run", "Put an exported run into the store."),
     "recommend": ("recommend", "Say which data plane to take."),
     "dashboard": ("dashboard", "Serve the dashboard."),
-    "devcloud": ("devcloud", "Start a real OpenStack on this machine, look at it, take it down."),
-    "destroy": ("destroy", "Take down what stands, also what a crash left behind."),
+    "devcloud": ("devcloud", "Start a real OpenStack on this machine, look at it, remove it."),
+    "destroy": ("destroy", "Remove what is deployed, also what a crash left behind."),
 }
 """Verb: (module below nfvbed.cli, one line of help). The help is here so that showing it imports nothing."""
 

@@ -1,4 +1,4 @@
-"""`nfvbed onboard`: start a VNF on a variant and leave it standing, once frames come through it."""
+"""`nfvbed onboard`: start a VNF on a variant and leave it running, once frames come through it."""
 
 import json
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.offload_price import measure_price
+from nfvbed.cli.onboarded import show_vnfs
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
@@ -16,7 +17,6 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
-from nfvbed.state import shown
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
 
@@ -25,7 +25,7 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
 @click.command(name="onboard")
 @click.argument("vnf", metavar="VNF")
-@click.option("--variant", help="Data plane: a name in deploy/variants. Default: the one that stands.")
+@click.option("--variant", help="Data plane: a name in deploy/variants. Default: the deployed one.")
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option("--topology", default="pvp", show_default=True, help="What is connected to what.")
 @vnf_options
@@ -33,10 +33,10 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing that stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bool, **options: Any) -> None:
-    """Start VNF (a name in vnfd) on a data plane, and leave both standing until `nfvbed destroy`.
+    """Start VNF (a name in vnfd) on a data plane, and leave both running until `nfvbed destroy`.
 
     It counts as onboarded when frames have come through it in both directions, not when it says that it is up. A data
-    plane that stands without VNFs is set up anew with the ports that they need.
+    plane that is deployed without VNFs is set up again with the ports that they need.
     """
     project = open_project()
     if not plan_of(topology):
@@ -100,13 +100,7 @@ def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | No
 def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | None) -> None:
     state = "stood already" if stood else "stands"
     click.echo(f"{deployment.variant} ({deployment.topology}) with {len(deployment.vnfs)} VNFs {state}")
-    for handle in deployment.vnfs:
-        accelerator = f", {handle.accelerator}" if handle.accelerator != "none" else ""
-        shared = ", a core shared with others" if handle.shares_core else ""
-        cores = ", ".join(map(str, handle.cores))
-        click.echo(f"  {handle.name}: {handle.kind}, {handle.forwarding}{accelerator}; cores {cores}{shared}")
-        for name, address in shown(handle.control):
-            click.echo(f"    {name}: {address}")
+    show_vnfs(deployment)
     steps = dict(deployment.steps)
     if not stood and "onboard.first-frame" in steps:
         click.echo(f"  first frame after {steps['onboard.first-frame'] / NS_PER_S:.2f} s")
@@ -115,7 +109,7 @@ def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | No
         for line in _advice(trap, deployment):
             click.echo(f"  {line}")
     click.echo(f"  logs and sockets: {deployment.run_directory}")
-    click.echo("  next: nfvbed trace, nfvbed run, nfvbed destroy")
+    click.echo("  next: nfvbed trace, nfvbed run, nfvbed offboard, nfvbed destroy")
 
 
 def _advice(trap: offload.OffloadReport, deployment: Deployment) -> list[str]:

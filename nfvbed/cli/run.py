@@ -49,7 +49,7 @@ Ended = tuple[RunRecord, NfvbedError | None]
     help="Go on with RUN (id or its beginning; default: the newest that did not end ok). Repeats nothing.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and its length; deploy nothing.")
-@click.option("--no-doctor", is_flag=True, help="Do not examine the host first; the findings are missing then.")
+@click.option("--no-doctor", is_flag=True, help="Do not examine the site first; the findings are missing then.")
 @root_option
 @store_option
 @override_options
@@ -154,7 +154,7 @@ def _runner(project: Project, store: Store, observer: Observer) -> Runner:
 def _doctor(project: Project, study: Study) -> dict[str, Any]:
     from nfvbed.sites.doctor import examine
 
-    return examine(project.root, site=study.site.name).model_dump(mode="json")
+    return examine(site_of(study, project.root, 0), project).model_dump(mode="json")
 
 
 def _resumable(store: Store, name: str, experiment: str | None) -> RunRecord:

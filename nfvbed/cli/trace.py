@@ -24,7 +24,7 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option(
     "--topology",
-    help="What is connected to what. Default: what stands of VARIANT, else p2p; where it has none, its first.",
+    help="What is connected to what. Default: what is deployed of VARIANT, else p2p; where it has none, its first.",
 )
 @click.option("--vnf", default=DEFAULT_VNF, show_default=True, help="In topologies with VNFs: a name in vnfd.")
 @vnf_options
@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Send frames through VARIANT and show, hop by hop, where they get to.
 
-    A deployment that stands is used as it is, otherwise one is set up and taken down again. Lost frames are an answer,
+    What is deployed is used as it is, otherwise one is set up and taken down again. Lost frames are an answer,
     not a failure: the exit status is 0 then too, and `complete` in the JSON says whether all arrived. It is 24 when
     nothing could be sent at all.
     """

@@ -129,6 +129,13 @@ def set_up(names: Iterable[str]) -> None:
             route.link("set", index=_index(route, name), state="up")
 
 
+def set_down(names: Iterable[str]) -> None:
+    """Take links down: their receive work ends, and with it its threads."""
+    with IPRoute() as route:
+        for name in names:
+            route.link("set", index=_index(route, name), state="down")
+
+
 def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], learning: bool) -> None:
     """Make a bridge with these ports.
 

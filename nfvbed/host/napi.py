@@ -62,6 +62,16 @@ def make_threaded(netns: str, links: Iterable[str]) -> None:
     _set(netns, links, {"threaded": 1}, ("threaded NAPI cannot be turned on", fix))
 
 
+def threaded(netns: str, links: Iterable[str]) -> tuple[str, ...]:
+    """Return those links whose receive work is in threads already."""
+
+    def read() -> tuple[str, ...]:
+        files = {name: Path(f"/sys/class/net/{name}/threaded") for name in links}
+        return tuple(name for name, file in files.items() if file.exists() and file.read_text().strip() == "1")
+
+    return inside_with_sysfs(netns, read)
+
+
 def leave_to_poller(netns: str, links: Iterable[str]) -> None:
     """Let whoever busy-polls a link's sockets do its receive work, in his own system calls.
 

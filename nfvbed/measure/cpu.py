@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nfvbed.measure.procfs import CpuSample, ThreadSample
+from nfvbed.readings import CpuSample, ThreadSample, Unavailable
 from nfvbed.records import NOT_SEPARABLE, CpuTime, QualityWarning, Role, Separable, WorkThread
 
 STOLEN_LIMIT = 0.01
@@ -63,12 +63,16 @@ class _Window:
         return run_ns
 
 
-def account(threads: Sequence[WorkThread], before: CpuSample, after: CpuSample, duration_ns: int) -> CpuReport:
-    """Share the CPU time between two readings among the roles.
+def account(
+    threads: Sequence[WorkThread], before: CpuSample | Unavailable, after: CpuSample | Unavailable, duration_ns: int
+) -> CpuReport:
+    """Share the CPU time between two readings among the roles; no role has one where a reading is not available.
 
     A thread's busy time is its exact run time (a poller's is therefore the whole trial), split into user and system
     by ticks. Softirq time is a core's, and belongs to a role only where no other role has a thread on that core.
     """
+    if isinstance(before, Unavailable) or isinstance(after, Unavailable):
+        return CpuReport((), ())
     window = _Window(before, after, duration_ns)
     groups: dict[tuple[Role, int | None], list[WorkThread]] = {}
     for thread in threads:

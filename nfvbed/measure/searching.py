@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from nfvbed.measure.task import TrialTask
+from nfvbed.readings import Part
 from nfvbed.records import CoreDistance, Deployment, DirectionCounts, QualityWarning, Role, TrialRecord
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.sites.site import Site
@@ -74,7 +75,9 @@ class DeploymentMeasurer(Measurer):
 
     def probe_distance_ns(self) -> float | None:
         """Measure the core distance; a simulated host changes within trials only, so looking at it is no use."""
-        return None if self._simulated else self._system.site.core_distance_ns(self._system.deployment)
+        if self._simulated:
+            return None
+        return self._system.site.look(self._system.deployment, Part.DISTANCES).core_distance_ns
 
 
 def trial_of(record: TrialRecord) -> Trial:

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nfvbed.errors import GeneratorError
+from nfvbed.host.procfs import read_sample
 from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.doubts import vnf_doubts
-from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
+from nfvbed.readings import Part, available
 from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
 from nfvbed.sites.site import Site
 from nfvbed.traffic.sockets.figures import SocketFigures
@@ -40,7 +41,8 @@ class SocketMeter:
             GeneratorError: the tool failed.
         """
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        threads = (*self._site.work_threads(self._deployment), *self._ends.threads)
+        of_deployment = self._site.look(self._deployment, Part.THREADS).threads
+        threads = (*(available(of_deployment) or ()), *self._ends.threads)
         window = _Window(self._site, self._deployment, self._ends)
         window.open(threads)
         try:
@@ -100,8 +102,7 @@ class _Window:
 
     def open(self, threads: Sequence[WorkThread]) -> None:
         """Read what is to be subtracted."""
-        self._near = self._site.core_distances_ns(self._deployment)
-        self._counted = self._site.counters(self._deployment)
+        self._before = self._site.look(self._deployment, Part.DISTANCES, Part.COUNTERS)
         self._frames = _frames(self._ends)
         self._cpu = read_sample((t.pid, t.tid) for t in threads)
 
@@ -115,8 +116,9 @@ class _Window:
         self._site.verify(self._deployment)
         sent, received = _frames(self._ends)
         self.frames = (sent - self._frames[0], received - self._frames[1])
-        self.counters = difference(self._counted, self._site.counters(self._deployment))
-        self.distance = distance(self._near, self._site.core_distances_ns(self._deployment))
+        after = self._site.look(self._deployment, Part.COUNTERS, Part.DISTANCES)
+        self.counters = difference(self._before.counters, after.counters)
+        self.distance = distance(self._before.distances_ns, after.distances_ns)
         # The whole window: a tool connects and takes leave as well, and threads work for that too.
         length_ns = cpu.at_ns - self._cpu.at_ns
         times = account(threads, self._cpu, cpu, length_ns).times

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trial import Measurement
+from nfvbed.readings import Part, Unavailable
 from nfvbed.records import Deployment, DirectionCounts, Hop, HopKind, Record
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
@@ -131,15 +132,15 @@ def run_trace(
     Measurement(site, deployment, generator).warm_up(warm_up)
     reports = []
     for _ in range(ATTEMPTS):
-        before = site.hops(deployment)
+        before = site.look(deployment, Part.HOPS).hops
         result = generator.run(request)
-        after = site.hops(deployment)
+        after = site.look(deployment, Part.HOPS).hops
         site.verify(deployment)
         report = TraceReport(
             variant=deployment.variant,
             topology=deployment.topology,
             frame_size=frame_size,
-            directions=follow(frames, result, before, after, ways),
+            directions=_followed(frames, result, before, after, ways),
         )
         refused = any(direction.kind is Break.GENERATOR_TX for direction in report.directions)
         if not refused and not any(_is_preempted(d) for d in result.directions):
@@ -148,6 +149,21 @@ def run_trace(
     # A generator that is kept off its core also reads too late, and a ring fills while the switch is kept off its own:
     # an attempt in which all arrived refutes the others.
     return next((r for r in reports if r.complete), reports[-1])
+
+
+def _followed(
+    frames: int,
+    result: TrafficResult,
+    before: tuple[Hop, ...] | Unavailable,
+    after: tuple[Hop, ...] | Unavailable,
+    ways: int,
+) -> tuple[DirectionTrace, ...]:
+    if isinstance(before, Unavailable) or isinstance(after, Unavailable):
+        reason = next(hops.reason for hops in (before, after) if isinstance(hops, Unavailable))
+        hint = f"no hop between the generator's ports is counted: {reason}"
+        traces = follow(frames, result, (), (), ways)
+        return tuple(t.model_copy(update={"hint": hint}) if t.kind is Break.GENERATOR_RX else t for t in traces)
+    return follow(frames, result, before, after, ways)
 
 
 def follow(

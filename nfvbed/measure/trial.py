@@ -1,7 +1,7 @@
 """One trial: everything that is read around the traffic, and the record that comes of it."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -10,9 +10,9 @@ from nfvbed.errors import GeneratorError
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.doubts import is_wire_limited, traffic_doubts, vnf_doubts
-from nfvbed.measure.procfs import read_sample
 from nfvbed.measure.task import TrialTask
 from nfvbed.patience import patient
+from nfvbed.readings import Distances, Part, Unavailable, available
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
@@ -75,23 +75,22 @@ class Measurement:
         """
         site, deployment = self._site, self._deployment
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        distance_before = site.core_distances_ns(deployment)
-        threads = self._threads()
-        counters_before = site.counters(deployment) if task.counters else None
+        counted = (Part.COUNTERS,) if task.counters else ()
+        before = site.look(deployment, Part.DISTANCES, Part.THREADS, *counted)
+        threads = with_sender(before.threads, self._info)
         self._watch.begin(threads)
-        cpu_before = read_sample((t.pid, t.tid) for t in threads)
+        cpu_before = site.look(deployment, Part.CPU, threads=threads).cpu
         result = self._traffic(task)
-        cpu_after = read_sample((t.pid, t.tid) for t in threads)
+        cpu_after = site.look(deployment, Part.CPU, threads=threads).cpu
         of_cores = self._watch.end()
         site.verify(deployment)
-        counters_after = site.counters(deployment) if task.counters else None
-        distance_after = site.core_distances_ns(deployment)
-        cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
+        # The distance last: to measure it is work on the switch's core.
+        after = site.look(deployment, *counted, Part.DISTANCES)
         received = sum(d.received for d in result.directions)
-        told = without_hidden_work(cpu.times, threads, received)
-        doubts = (*cpu.warnings, *of_cores, *self._of_deployment(threads))
-        cpu = CpuReport(told + self._without_thread(threads), doubts)
-        counters = difference(counters_before, counters_after)
+        cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
+        times = without_hidden_work(cpu.times, threads, received) + self._without_thread(threads, before.threads)
+        cpu = CpuReport(times, (*cpu.warnings, *of_cores, *self._of_deployment(threads)))
+        counters = difference(before.counters, after.counters)
         return TrialRecord(
             run=task.run,
             cell=task.cell,
@@ -110,7 +109,7 @@ class Measurement:
             generator_busy_ns=result.busy_ns,
             cost=cost_of(counters, cpu.times, self._info.tsc_hz),
             switch_counters=_described(counters, result),
-            core_distance_ns=distance(distance_before, distance_after),
+            core_distance_ns=distance(before.distances_ns, after.distances_ns),
             engine=self._info.engine,
             simulated=deployment.simulated,
             warnings=self._warnings(task, result, cpu),
@@ -139,25 +138,24 @@ class Measurement:
             self._site.verify(self._deployment)
             raise
 
-    def _threads(self) -> tuple[WorkThread, ...]:
-        if self._deployment.simulated:
-            return ()
-        return working_threads(self._site, self._deployment, self._info)
-
     def _of_deployment(self, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         if self._standing is None:
             self._standing = self._site.doubts(self._deployment, threads)
         return self._standing
 
-    def _without_thread(self, threads: Sequence[WorkThread]) -> tuple[CpuTime, ...]:
-        """Say of the roles that work and have no thread that their time cannot be told apart: it is not zero."""
+    def _without_thread(
+        self, threads: Sequence[WorkThread], of_deployment: tuple[WorkThread, ...] | Unavailable
+    ) -> tuple[CpuTime, ...]:
+        """Return the roles that work and have no thread, with why their time cannot be told apart: it is not zero."""
         deployment = self._deployment
         if deployment.simulated:
             return ()
         expected = [] if deployment.role in SWITCHLESS else [Role.SWITCH]
         expected += [Role.VNF] if deployment.vnfs else []
         seen = {thread.role for thread in threads}
-        return tuple(_untold(role) for role in expected if role not in seen)
+        hidden = "no thread of its own: it works in the sender's softirq"
+        why = of_deployment.reason if isinstance(of_deployment, Unavailable) else hidden
+        return tuple(_untold(role, why) for role in expected if role not in seen)
 
     def _warnings(self, task: TrialTask, result: TrafficResult, cpu: CpuReport) -> tuple[QualityWarning, ...]:
         found = [
@@ -172,9 +170,10 @@ class Measurement:
         return tuple(found)
 
 
-def working_threads(site: Site, deployment: Deployment, info: GeneratorInfo) -> tuple[WorkThread, ...]:
-    """Give the threads that do the packet work now, the generator's among them."""
-    threads = site.work_threads(deployment)
+def with_sender(threads: tuple[WorkThread, ...] | Unavailable, info: GeneratorInfo) -> tuple[WorkThread, ...]:
+    """Return the threads that do the packet work and the generator's; none where a site does not show them."""
+    if isinstance(threads, Unavailable):
+        return ()
     if not info.pid:
         return threads  # A VNF sends: its threads are among those.
     sender = WorkThread(
@@ -183,7 +182,7 @@ def working_threads(site: Site, deployment: Deployment, info: GeneratorInfo) -> 
     return (*threads, sender)
 
 
-def _untold(role: Role) -> CpuTime:
+def _untold(role: Role, why: str) -> CpuTime:
     return CpuTime(
         role=role,
         core=None,
@@ -192,7 +191,7 @@ def _untold(role: Role) -> CpuTime:
         softirq_ns=NOT_SEPARABLE,
         guest_ns=NOT_SEPARABLE,
         busy_ns=NOT_SEPARABLE,
-        source="no thread of its own: it works in the sender's softirq",
+        source=why,
     )
 
 
@@ -233,12 +232,12 @@ def intended_load_pps(request: TrafficRequest) -> int | None:
     return request.rate_pps * request.directions
 
 
-def difference(before: SwitchCounters | None, after: SwitchCounters | None) -> SwitchCounters | None:
-    """Subtract two readings; None where the data plane has no counters.
+def difference(before: SwitchCounters | Unavailable, after: SwitchCounters | Unavailable) -> SwitchCounters | None:
+    """Subtract two readings; None where one is not available.
 
     Numbers in `raw` are subtracted where both readings have them; anything else is as it was read last.
     """
-    if before is None or after is None:
+    if isinstance(before, Unavailable) or isinstance(after, Unavailable):
         return None
     busy = after.busy_cycles
     if before.busy_cycles == NOT_SEPARABLE or busy == NOT_SEPARABLE:
@@ -295,16 +294,13 @@ def _described(counters: SwitchCounters | None, result: TrafficResult) -> dict[s
     return described
 
 
-def distance(before: Mapping[tuple[int, int], float], after: Mapping[tuple[int, int], float]) -> CoreDistance | None:
-    """Give the greatest of both readings, and each pair where there are several.
-
-    Args:
-        before: ns by pair of cores.
-        after: the same.
+def distance(before: Distances | Unavailable, after: Distances | Unavailable) -> CoreDistance | None:
+    """Return the greatest of both readings, and each pair where there are several.
 
     Returns:
-        None where one reading has nothing: the host then has one placement class.
+        None where one is not available: the host then has one placement class.
     """
+    before, after = available(before) or {}, available(after) or {}
     if not before or not after:
         return None
     pairs = [CorePair(cores=pair, before=before[pair], after=after[pair]) for pair in before if pair in after]

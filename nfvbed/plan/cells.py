@@ -36,7 +36,7 @@ class CellPlan(Record):
     topology: str
     vnf: str = ""
     vnf_resolved: str = ""
-    """What the label stands for on this variant."""
+    """VNF that the label means on this variant."""
     frame_size: FrameSize
     flows: int
     bidirectional: bool

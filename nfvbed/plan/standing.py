@@ -42,9 +42,9 @@ class DoneTest:
     test: str
     kind: ResultKind
     label: str
-    """Its placement class when it ended."""
+    """Placement class when it ended."""
     distances: tuple[CoreDistance | None, ...]
-    """Of its trials; none where it could not be begun."""
+    """Core distances of its trials; none where it could not be begun."""
     settled: bool = False
     """It counts in every class: it failed or was blocked, or lasts longer than classes do (a soak)."""
 
@@ -73,7 +73,7 @@ class Lack:
     what: str
     """`pairs`, `rounds`, or `repetitions of search in class near`."""
     of_a_test: bool = False
-    """Of a test beside the MRR, whose repetitions must be in one placement class."""
+    """Lack of a test beside the MRR, whose repetitions must be in one placement class."""
     of_class: bool = False
     """There are enough, but not in the class."""
 

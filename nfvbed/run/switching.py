@@ -9,7 +9,8 @@ from nfvbed.errors import BusyError, NfvbedError
 from nfvbed.host.footprint import Footprint
 from nfvbed.host.timing import Steps
 from nfvbed.measure.trace import TraceReport, run_trace
-from nfvbed.records import Deployment, Record, Support, VnfKind
+from nfvbed.readings import Part, available
+from nfvbed.records import Deployment, Hop, Record, Support, VnfKind
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
@@ -167,7 +168,10 @@ class SwitchLoop:
         return found.model_copy(update=times | _seen(report))
 
     def _wait(self, generator: Generator, deployment: Deployment) -> None:
-        watch = (lambda: self._site.hops(deployment), lambda: self._site.verify(deployment))
+        def hops() -> tuple[Hop, ...]:
+            return available(self._site.look(deployment, Part.HOPS).hops) or ()
+
+        watch = (hops, lambda: self._site.verify(deployment))
         wait_until_forwarding(generator, FIRST_FRAMES, FIRST_FRAME_TIMEOUT_S, watch, deployment)
 
 

@@ -15,6 +15,7 @@ from nfvbed.errors import (
 )
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import PlannedTrial
+from nfvbed.readings import Part, available
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import LoadsPayload, ResultKind, ResultRecord, TablePayload, placement_of
 from nfvbed.run.kinds.bench import Outcome, RunContext, TestBench
@@ -132,7 +133,8 @@ class Tester:
 def _of_deployment(setup: Setup) -> tuple[QualityWarning, ...]:
     """Give the doubts about a result that is of no trial (socket traffic): those of what it was measured on."""
     deployment = setup.deployment
-    found = setup.site.doubts(deployment, setup.site.work_threads(deployment))
+    threads = available(setup.site.look(deployment, Part.THREADS).threads) or ()
+    found = setup.site.doubts(deployment, threads)
     return (*found, QualityWarning.SIMULATED) if deployment.simulated else found
 
 

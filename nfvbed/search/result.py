@@ -16,7 +16,7 @@ class LoadRange(Record):
     min_load_pps: int = Field(ge=1)
     max_load_pps: int = Field(ge=2)
     limit: Irregularity = Irregularity.MAX_LOAD
-    """What sets the largest load, and so what limits a result that reaches it."""
+    """Limit that sets the largest load, and so the reason why a result that reaches it is irregular."""
 
 
 class Bound(Record):

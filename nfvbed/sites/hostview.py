@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.workspace import Workspace
+from nfvbed.readings import Distances, Unavailable
+from nfvbed.records import WorkThread
 
 
 @dataclass(frozen=True)
@@ -12,8 +14,12 @@ class HostView:
     """The host of one deployment, for tests that start processes beside it or ask for its cores."""
 
     workspace: Workspace
-    """Processes that are started in it end with the deployment."""
+    """Executes what is run beside the deployment: processes that are started in it end with it."""
     arrangement: Arrangement
     """Who sits on which core."""
+    work_threads: Callable[[], tuple[WorkThread, ...]] = lambda: ()
+    """Returns the threads that do the packet work now, kernel threads included."""
+    core_distances_ns: Callable[[], Distances | Unavailable] = lambda: Unavailable("nobody measures it")
+    """Measures the one-way cache-line time between each switch core and each other core that shares the work."""
     close_generators: Callable[[], None] = lambda: None
     """Closes a generator that waits to be used, where one does: whoever wants its ports for something else calls it."""

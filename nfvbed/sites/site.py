@@ -12,16 +12,16 @@ from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import UnsupportedError
+from nfvbed.findings import Finding, PlainReport, SiteReport, State
+from nfvbed.readings import Part, Reading
 from nfvbed.records import (
     CellRole,
     Deployment,
     GeneratorPort,
-    Hop,
     QualityWarning,
     Readiness,
     Renewed,
     Support,
-    SwitchCounters,
     WorkThread,
 )
 from nfvbed.sites.deployed import Deployed
@@ -51,6 +51,18 @@ class Site(ABC):
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Return the site's description; its hash is the host hash."""
+
+    def examine(self, *, read_only: bool = True) -> SiteReport:
+        """Report what there is for packet work, topic by topic; a site that is no host has its own description.
+
+        Args:
+            read_only: change nothing; else what can only be found out by trying may be tried, for a moment.
+        """
+        summary = f"site {self.name} is no host: it has no kernel, cores or NICs that could be examined"
+        topics = [Finding(topic="host", state=State.ABSENT, summary=summary, probed="asked the site")]
+        for name, value in self.facts().items():
+            topics.append(Finding(topic=name, state=State.PRESENT, summary=str(value), probed="asked the site"))
+        return PlainReport(site=self.name, topics=tuple(topics))
 
     @abstractmethod
     def probe(self, variant: Variant) -> Support:
@@ -149,6 +161,51 @@ class Site(ABC):
         """
         raise self._cannot("leave VNFs standing", vnf.label, "nfvbed run and nfvbed trace start their own")
 
+    # VNFs of a deployment that an earlier command left.
+
+    def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
+        """Change the number of VNFs that are side by side; return the deployment as it is then, maybe a new one.
+
+        Raises:
+            UnsupportedError: this site cannot, or not with this deployment's topology or data plane.
+            DeployError, OnboardError: as `onboard`.
+        """
+        raise self._cannot("scale", f"{deployment.variant} to {vnfs} VNFs", "deploy a topology with as many VNFs")
+
+    def foresee_scale(self, deployment: Deployment, vnfs: int) -> str:
+        """Return a line that says what `scale` would do; nothing is changed.
+
+        Raises:
+            UnsupportedError: as `scale`.
+        """
+        raise self._cannot("scale", f"{deployment.variant} to {vnfs} VNFs", "deploy a topology with as many VNFs")
+
+    def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
+        """Name the VNFs of a deployment that have died; nothing is changed.
+
+        Raises:
+            UnsupportedError: this site cannot tell.
+        """
+        raise self._cannot("find dead VNFs", deployment.variant, "nfvbed trace shows whether frames come through")
+
+    def heal(self, deployment: Deployment) -> Deployment:
+        """Start VNFs of a deployment again that died; return it as it is then, once frames come through.
+
+        Raises:
+            UnsupportedError: this site cannot.
+            SwitchDiedError: its data plane has died: VNFs are of no use.
+            OnboardError, VnfDiedError: one does not come up again.
+        """
+        raise self._cannot("heal", deployment.variant, "nfvbed destroy, then onboard again")
+
+    def offboard(self, deployment: Deployment) -> Deployment:
+        """Take the VNFs of a deployment away and leave its data plane; return it as it is then.
+
+        Raises:
+            UnsupportedError: this site cannot.
+        """
+        raise self._cannot("offboard VNFs", deployment.variant, "nfvbed destroy takes them down with their data plane")
+
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
         """Take down what earlier commands left, whether standing or of killed ones; return lines that say what was.
 
@@ -198,30 +255,6 @@ class Site(ABC):
             SwitchDiedError: with its exit status and the last lines of its log.
         """
 
-    def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
-        """Change the number of a deployment's VNFs while it stands; return it as it is then.
-
-        Raises:
-            UnsupportedError: this site cannot.
-        """
-        raise self._cannot("scale", f"{deployment.variant} to {vnfs} VNFs", "deploy a topology with as many VNFs")
-
-    def heal(self, deployment: Deployment) -> Deployment:
-        """Start VNFs of a deployment again that died; return it as it is then.
-
-        Raises:
-            UnsupportedError: this site cannot.
-        """
-        raise self._cannot("heal", deployment.variant, "nfvbed destroy, then onboard again")
-
-    def offboard(self, deployment: Deployment) -> Deployment:
-        """Take the VNFs of a deployment away and leave its data plane; return it as it is then.
-
-        Raises:
-            UnsupportedError: this site cannot.
-        """
-        raise self._cannot("offboard VNFs", deployment.variant, "nfvbed destroy takes them down with their data plane")
-
     @abstractmethod
     def rig(self, deployment: Deployment) -> dict[str, Any]:
         """Return what surrounds a variant: site, kind of ports, generator engine and version, cores, VNFs.
@@ -269,28 +302,20 @@ class Site(ABC):
         return deployment.doubts
 
     @abstractmethod
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Read the switch's own counters; None where there are none (a loop-back)."""
+    def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
+        """Read a deployment, now.
 
-    @abstractmethod
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """Read the packet counters of every hop, in the order of the path from port 0 to port 1."""
-
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Return the threads that do the packet work now (kernel threads included); none where none can be seen."""
-        return ()
-
-    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
-        """Measure the one-way cache-line time between each switch core and each other core that shares the work.
+        Args:
+            deployment: is running.
+            parts: what is read, in this order: what takes long, or disturbs, is kept away from a trial by its caller.
+            threads: whose CPU time is read; None: the deployment's own, as they are now.
 
         Returns:
-            ns by pair of cores; nothing where cores have no distance.
-        """
-        return {}
+            Each part that was asked for; what this site cannot read is `Unavailable`, with the reason.
 
-    def core_distance_ns(self, deployment: Deployment) -> float | None:
-        """Measure the greatest of these; None where there is none."""
-        return max(self.core_distances_ns(deployment).values(), default=None)
+        Raises:
+            SwitchDiedError, VnfDiedError: what was to be read has ended.
+        """
 
     def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
         """Return what reads the switch's own counters around a trial; None: it has no more than its ports'.

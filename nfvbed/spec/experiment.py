@@ -28,22 +28,28 @@ class TrafficSpec(SpecModel):
     """The traffic of every cell."""
 
     flows: int = Field(1, ge=1, le=1_000_000)
+    """Flows per direction, which differ in address and UDP port."""
     bidirectional: bool = True
+    """Traffic in both directions."""
     ip: Literal[4, 6] = 4
+    """Version of IP."""
     vlan: int | None = Field(None, ge=1, le=4094)
+    """VLAN tag of every frame."""
 
 
 class TrialsSpec(SpecModel):
     """The trials of one repetition of a cell."""
 
     warmup_s: float = Field(0.2, ge=0, le=60)
+    """Length of traffic at maximum load before the first trial of a visit, s; not counted."""
     mrr_trials: int = Field(3, ge=1, le=100)
     """Short trials at maximum load of one visit; core distance and stolen time are read between them."""
     mrr_duration_s: float = Field(0.3, ge=0.05, le=3600)
-    """Of each of them."""
+    """Length of each of them, s."""
     paced_duration_s: float = Field(1.0, ge=0.05, le=3600)
+    """Length of the trial for loss and latency, s."""
     paced_fraction: float = Field(0.5, gt=0, le=1)
-    """Of the median MRR that this cell has shown so far in the run."""
+    """Load of that trial as a part of the median MRR that this cell has shown so far in the run."""
 
 
 class RepetitionsSpec(SpecModel):
@@ -57,18 +63,18 @@ class RepetitionsSpec(SpecModel):
     needed_ceilings: int = Field(3, ge=1, le=1000)
     """Rounds in which ceilings are measured, the first ones; a ceiling bounds a result and is not compared with it."""
     needed_slow: int | None = Field(None, ge=1, le=1000)
-    """As `needed`, for cells whose deployment takes long (virtual machines to boot, 100,000 rules to write), at most
-    `needed`; none: as all others. Comparisons need the rounds of the first look all the same."""
+    """Number as `needed`, for cells whose deployment takes long (virtual machines to boot, 100,000 rules to write), at
+    most `needed`; none: as all others. Comparisons need the rounds of the first look all the same."""
     only_lacking: bool = False
-    """Later rounds of a survey repeat only cells that still lack repetitions; else all, so that each round visits all
-    variants."""
+    """Restriction of a survey's later rounds to cells that still lack repetitions; else all, so that each round visits
+    all variants."""
     max_spread: float = Field(0.05, gt=0, le=10)
     """Interquartile range of a cell's rates in one placement class, as a part of their median, that counts as stable;
     a result that scatters more carries the warning `unstable`."""
     max_rounds: int = Field(12, ge=1, le=10_000)
-    """Of tests beside the MRR, which wait for a placement class, and of all else."""
+    """Limit of rounds of tests beside the MRR, which wait for a placement class, and of all else."""
     time_limit_s: float = Field(360, gt=0)
-    """No new round starts after it; what is missing then is `blocked`."""
+    """Seconds after which no new round starts; what is missing then is `blocked`."""
     budget_s: float | None = Field(None, gt=0)
     """Seconds for the whole run: what is not expected to end within it is not begun, and is `blocked` (budget). What
     takes long to deploy comes last in each round. The rounds up to the first look of a comparison are not held to it,
@@ -91,20 +97,22 @@ class ChainsSpec(SpecModel):
     """Chains of VNFs beside the topologies: every length from one on that the topologies do not have already."""
 
     longest: int = Field(4, ge=2, le=MAX_CHAIN)
+    """VNFs of the longest chain."""
     frame_sizes: tuple[SizeSpec, ...] = Field((64,), min_length=1)
+    """Frame sizes of chains, bytes."""
     slow: bool = False
-    """Also where a deployment takes long (virtual machines to boot, 100,000 rules to write); else those cells are
-    `skipped`."""
+    """Chains also where a deployment takes long (virtual machines to boot, 100,000 rules to write); else those cells
+    are `skipped`."""
 
 
 class AlteredVariant(SpecModel):
     """A variant with other values of some of its options, under a name of its own in one experiment."""
 
     variant: str
-    """The name of a file in `deploy/variants`."""
+    """Name of a file in `deploy/variants`."""
     title: str
     options: dict[str, Any] = Field(min_length=1)
-    """Its options that are to have another value; the others stay."""
+    """Options that are to have another value; the others stay."""
 
 
 class Experiment(SpecModel):
@@ -113,38 +121,45 @@ class Experiment(SpecModel):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
     title: str
     site: str = "lab"
+    """Name of a file in `deploy/sites`."""
     purpose: Literal["compare", "survey"] = "compare"
-    """`compare`: rounds at the looks of `repetitions.looks`, paired verdicts, `blocked` below the first look;
-    `survey`: few rounds, ranges and an order, no verdicts. A variant that is alone at a traffic point is measured as in
-    a survey."""
+    """Kind of claim. `compare`: rounds at the looks of `repetitions.looks`, paired verdicts, `blocked` below the first
+    look; `survey`: few rounds, ranges and an order, no verdicts. A variant that is alone at a traffic point is measured
+    as in a survey."""
     variants: tuple[str, ...] = Field(min_length=1)
-    """Their names, or `all`: every variant that has a file and is no simulation."""
+    """Names of variants, or `all`: every variant that has a file and is no simulation."""
     baseline: str | None = None
-    """What the others are judged against: a variant, or `best`, the highest rate of each traffic point. None: the first
+    """Variant that the others are judged against; `best`: the highest rate of each traffic point. None: the first
     variant."""
     altered: dict[str, AlteredVariant] = Field(default_factory=dict)
     """Variants of this experiment alone, by the names that `variants` has for them."""
     topologies: tuple[Topology, ...] = ("p2p",)
+    """Paths of frames: `p2p`, `pvp`, `pvvp`, `pvpv`, `pcp`, or chains `pv1p` to `pv8p`."""
     chains: ChainsSpec | None = None
+    """Chains of VNFs beside the topologies; None: none."""
     vnfs: tuple[VnfUse, ...] = ()
-    """The VNFs of the topologies that have any, one cell for each; none: one, each variant's native one."""
+    """VNFs of the topologies that have any, one cell for each; none: one, each variant's native one."""
     endpoints: Literal["generator", "process", "vm"] = "generator"
-    """What stands outside the switch in `p2p`: the traffic generator, or a VNF that sends and one that receives (which
-    makes it `v2v`)."""
+    """Ends of the path outside the switch in `p2p`: the traffic generator, or a VNF that sends and one that receives
+    (which makes it `v2v`)."""
     frame_sizes: tuple[SizeSpec, ...] = (64, 1518)
+    """Frame sizes, bytes with FCS; or `imix`."""
     vnf_frame_sizes: tuple[SizeSpec, ...] | None = None
-    """Those of topologies with VNFs, where they are to be fewer; None: the same."""
+    """Frame sizes of topologies with VNFs, where they are to be fewer; None: the same."""
     traffic: TrafficSpec = TrafficSpec()
+    """Traffic of every cell."""
     trials: TrialsSpec = TrialsSpec()
+    """Lengths of trials."""
     repetitions: RepetitionsSpec = RepetitionsSpec()
+    """Rounds and repetitions."""
     tests: tuple[TestSpec, ...] = Field((MRR_TEST,), min_length=1)
-    """What each cell is put through in every round, in this order; ceilings only through the MRR."""
+    """Tests of each cell in every round, in this order; of ceilings only the MRR."""
     quick: bool = False
-    """Searches take their preset's form for laptops, and results say so."""
+    """Use of the presets' forms for laptops in searches; results say so."""
     ceilings: bool = True
-    """Measure the generator's loop-back, the reference switch and the VNFs alone beside the variants."""
+    """Ceilings beside the variants: the generator's loopback, the reference switch and the VNFs alone."""
     keep_going: bool = False
-    """A variant that cannot be deployed, or dies, is given up and the others go on; else it ends the run."""
+    """Continuation with the others when a variant cannot be deployed, or dies; else the run ends."""
 
     @property
     def laid_out(self) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ class NumaNodeSpec(SpecModel):
     cpus: tuple[int, ...] = Field(min_length=1)
     """vCPUs on it."""
     memory_mib: int = Field(ge=64)
+    """Memory on it."""
     host_node: int | None = Field(None, ge=0)
-    """The host's node that it is put on; None: chosen by where the data plane's cores are."""
+    """NUMA node of the host that it is put on; None: chosen by where the data plane's cores are."""
 
 
 class Flavor(SpecModel):
@@ -24,26 +25,29 @@ class Flavor(SpecModel):
     title: str
     summary: str = ""
     vcpus: int = Field(2, ge=1, le=64)
+    """Number of vCPUs."""
     memory_mib: int = Field(1024, ge=128, le=1_048_576)
+    """Memory of the guest."""
     disk_gib: int = Field(4, ge=1, le=1024)
+    """Size of the root disk."""
     hugepages: bool = False
     """Guest memory from 2 MiB hugepages (`hw:mem_page_size=2MB`)."""
     cpu_policy: Literal["shared", "dedicated"] = "shared"
-    """`hw:cpu_policy`: dedicated gives every vCPU a core of its own."""
+    """CPU policy (`hw:cpu_policy`): with dedicated every vCPU has a core of its own."""
     shared_over: Literal["core", "node", "host"] = "core"
-    """Where vCPUs of policy shared may run: on the core that the arrangement gives the VNF; on all cores of the
-    guest's NUMA node, but for those of switch and generator where others are left; on all cores of the host, as where
+    """Cores on which vCPUs of policy shared may run: the core that the arrangement has for the VNF; all cores of the
+    guest's NUMA node, but for those of switch and generator where others are left; all cores of the host, as where
     nobody pins anything."""
     thread_policy: Literal["prefer", "isolate", "require"] | None = None
-    """`hw:cpu_thread_policy`: how vCPUs relate to threads of one physical core."""
+    """Relation of vCPUs to threads of one physical core (`hw:cpu_thread_policy`)."""
     emulator_threads: Literal["share", "isolate"] | None = None
-    """`hw:emulator_threads_policy`: where QEMU's own threads run."""
+    """Place of QEMU's own threads (`hw:emulator_threads_policy`)."""
     realtime: bool = False
-    """`hw:cpu_realtime`: vCPU threads on SCHED_FIFO; all but vCPU 0."""
+    """Real-time scheduling (`hw:cpu_realtime`): vCPU threads on SCHED_FIFO; all but vCPU 0."""
     queues: int = Field(1, ge=1, le=16)
-    """Queues of a port (`hw:vif_multiqueue_enabled` gives as many as vCPUs at most)."""
+    """Queues of a port (with `hw:vif_multiqueue_enabled`, as many as vCPUs at most)."""
     numa: tuple[NumaNodeSpec, ...] = ()
-    """The guest's nodes; none: one node, placed anywhere."""
+    """NUMA nodes of the guest; none: one node, placed anywhere."""
 
     @model_validator(mode="after")
     def policies_fit_together(self) -> "Flavor":

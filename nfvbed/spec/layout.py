@@ -16,6 +16,9 @@ MAX_CHAIN = 8
 CHAINS = "pvNp"
 """In a variant's file: chains of every length."""
 
+SIDE_BY_SIDE = {1: "pvp", 2: "pvpv"}
+"""The topologies in which so many VNFs share the flows."""
+
 _CHAIN = re.compile(r"pv([1-9][0-9]?)p")
 
 

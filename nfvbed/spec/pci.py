@@ -14,7 +14,7 @@ ENDS = 2
 
 
 class CableSpec(SpecModel):
-    """Two ports of network cards that a cable joins, both in this machine."""
+    """Two ports of NICs that a cable joins, both in this machine."""
 
     switch: PciAddress
     """PCI address of the port that the variant's switch takes: p0 of the first cable, p1 of the second."""

@@ -24,7 +24,7 @@ class Study:
 
     experiment: Experiment
     variants: tuple[Variant, ...]
-    """In the experiment's order."""
+    """Variants in the experiment's order."""
     site: SiteSpec
     choices: Mapping[tuple[str, str], VnfChoice] = field(default_factory=dict)
     """(variant, label of a VNF) -> the VNF as it will run; a variant without a native one lacks that."""

@@ -32,15 +32,15 @@ class Goal(SpecModel):
 
     name: str = Field(pattern=GOAL_NAME)
     loss_ratio: float = Field(ge=0, lt=1)
-    """A trial is good when no more of its intended frames than this were lost or unsent."""
+    """Largest part of a trial's intended frames that may be lost or unsent; with more it is a bad trial."""
     exceed_ratio: float = Field(ge=0, lt=1)
     """Part of the duration sum that bad trials may take at a lower bound."""
     relative_width: float = Field(gt=0, lt=1)
     """Distance of the two bounds at which the goal is reached, as a part of the upper bound."""
     initial_trial_duration_s: float = Field(gt=0)
-    """Shortest trials."""
+    """Length of the shortest trials, s."""
     final_trial_duration_s: float = Field(gt=0)
-    """Trials that classify a load."""
+    """Length of trials that classify a load, s."""
     duration_sum_s: float = Field(gt=0)
     """Seconds of trials after which a load is classified; fewer where the rest cannot change the class."""
     preceding_targets: int = Field(ge=0, le=10)
@@ -73,15 +73,15 @@ class GoalSpec(SpecModel):
 
     name: str = Field(pattern=GOAL_NAME)
     loss_ratio: float | None = Field(None, ge=0, lt=1)
-    """A trial is good when no more of its intended frames than this were lost or unsent."""
+    """Largest part of a trial's intended frames that may be lost or unsent; with more it is a bad trial."""
     exceed_ratio: float | None = Field(None, ge=0, lt=1)
     """Part of the duration sum that bad trials may take at a lower bound."""
     relative_width: float | None = Field(None, gt=0, lt=1)
     """Distance of the two bounds at which the goal is reached, as a part of the upper bound."""
     initial_trial_duration_s: float | None = Field(None, gt=0)
-    """Shortest trials."""
+    """Length of the shortest trials, s."""
     final_trial_duration_s: float | None = Field(None, gt=0)
-    """Trials that classify a load."""
+    """Length of trials that classify a load, s."""
     duration_sum_s: float | None = Field(None, gt=0)
     """Seconds of trials after which a load is classified."""
     preceding_targets: int | None = Field(None, ge=0, le=10)
@@ -105,7 +105,7 @@ class SearchPreset(SpecModel):
 
     name: str
     source: str
-    """Where its attributes come from."""
+    """Source of its attributes."""
     goals: tuple[Goal, ...]
     time_limit_s: float
     warmup_s: float
@@ -116,11 +116,11 @@ class SearchSpec(SpecModel):
     """A throughput search: a preset, and what is to differ from it."""
 
     preset: str = "csit"
-    """`rfc2544`, `tst009`, `csit`, or one of them with `-quick`."""
+    """Preset: `rfc2544`, `tst009`, `csit`, or one of them with `-quick`."""
     goals: tuple[GoalSpec, ...] = ()
-    """All goals of the search, found together; none: the preset's."""
+    """Goals of the search, found together; none: the preset's."""
     time_limit_s: float | None = Field(None, gt=0)
-    """The search ends before it, with the bounds that it has; None: the preset's."""
+    """Seconds after which the search ends, with the bounds that it has; None: the preset's."""
     min_load_pps: int = Field(10_000, ge=1)
     """Smallest load that is tried, in frames/s over both directions."""
     max_load_pps: int | None = Field(None, ge=2)
@@ -128,15 +128,16 @@ class SearchSpec(SpecModel):
     warmup_s: float | None = Field(None, ge=0)
     """Length of a first trial, at the largest load, that does not count; None: the preset's."""
     late_ratio: float = Field(LATE_RATIO, ge=0, lt=1)
-    """A trial in which the generator left out a larger part of the frames, with nothing pushing back, is measured
-    again. What it left out within that is not lost, and the throughput that is told is lower by it (ADR 0009)."""
+    """Largest part of its frames that the generator may leave out, with nothing pushing back; a trial with more is
+    measured again. What it left out within that is not lost, and the reported throughput is lower by it (ADR 0009)."""
     stolen_factor: float = Field(STOLEN_FACTOR, ge=0, le=10)
-    """A trial above a goal's loss ratio is measured again where it lost no more frames than were due in so many times
-    the time that others, or the hypervisor, kept the system's threads from their cores; 0: never (ADR 0010)."""
+    """Factor on the time that others, or the hypervisor, kept the system's threads from their cores: a trial above a
+    goal's loss ratio that lost no more frames than were due in so long is measured again; 0: never (ADR 0010)."""
     trial_overhead_s: float = Field(0.15, ge=0)
-    """What a trial is expected to take beside its traffic; the time that the last one took counts from then on."""
+    """Seconds that a trial is expected to take beside its traffic; the time that the last one took counts from then
+    on."""
     placement_wait_s: float | None = Field(None, gt=0)
-    """How long a search goes on without a trial of its placement class; None: the preset's."""
+    """Longest time of a search without a trial of its placement class, s; None: the preset's."""
 
     @field_validator("preset")
     @classmethod

@@ -16,16 +16,20 @@ class ArrangementSpec(SpecModel):
     """Who sits on which core. `auto` takes the first cores that are allowed, isolated ones first."""
 
     switch_cores: tuple[int, ...] | Literal["auto"] = "auto"
+    """Cores of the switch's threads."""
     generator_core: int | Literal["auto"] = "auto"
+    """Core of the generator's polling thread."""
 
 
 class GuestSpec(SpecModel):
     """The virtual machine of a site of kind `guest`: a compute node with this host's files and a kernel of its own."""
 
     vcpus: int = Field(2, ge=2, le=64)
+    """Number of vCPUs."""
     memory_mib: int = Field(3072, ge=1024)
+    """Memory of the machine."""
     devices: tuple[Literal["iommu", "igb", "cabled-nics"], ...] = ()
-    """What it has beside them, in order."""
+    """Devices beside them, in order."""
 
     @model_validator(mode="after")
     def card_has_room_below_4_gib(self) -> Self:
@@ -42,7 +46,7 @@ class SiteSpec(SpecModel):
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
     kind: str
-    """Which kind of site it is, and so what else its file may say."""
+    """Kind of site, which decides what else its file may say."""
     summary: str = ""
 
 
@@ -50,22 +54,23 @@ class HostSiteSpec(SiteSpec):
     """A site that is a machine, on which nfvbed itself runs."""
 
     arrangement: ArrangementSpec = ArrangementSpec()
+    """Cores of switch and generator."""
     generator_hugepages_mib: int = Field(512, ge=128)
     """Hugepage memory for the generator and the reference, on top of the variant's own."""
     onos: OnosSpec | None = None
-    """The ONOS that `steering: onos` uses."""
+    """ONOS that `steering: onos` uses."""
     cables: Cables = ()
     """Network ports of this machine that are joined in pairs, for variants whose `port_kind` is pci; for a site of kind
-    `guest`: ports of its machine. nfvbed takes all four from the kernel while such a variant stands."""
+    `guest`: ports of its machine. nfvbed takes all four from the kernel while such a variant is deployed."""
 
 
 class LabSiteSpec(HostSiteSpec):
     """This machine."""
 
     kind: Literal["lab"]
-    """`lab`: this machine."""
+    """Kind of site: this machine."""
     guest: None = None
-    """No lab has one; the plans of stored runs have the key."""
+    """Virtual machine; no lab has one, but the plans of stored runs have the key."""
 
     @field_validator("guest", mode="before")
     @classmethod
@@ -78,9 +83,9 @@ class GuestSiteSpec(HostSiteSpec):
     """A virtual machine on this machine, which lives as long as a command."""
 
     kind: Literal["guest"]
-    """`guest`: a virtual machine on this machine, which lives as long as a command."""
+    """Kind of site: a virtual machine on this machine, which lives as long as a command."""
     guest: GuestSpec
-    """The virtual machine."""
+    """Virtual machine of the site."""
 
 
 AnySite = Annotated[LabSiteSpec | GuestSiteSpec, Field(discriminator="kind")]

@@ -28,16 +28,17 @@ class Variant(SpecModel):
     title: str
     summary: str = ""
     port_kind: PortKind
-    """How the outside (the generator) is attached."""
+    """Kind of port by which the outside (the generator) is attached."""
     topologies: tuple[OfferedTopology, ...]
-    """`pvNp`: chains of every length."""
+    """Paths that it can have; `pvNp`: chains of every length."""
     not_applicable: dict[OfferedTopology, str] = Field(default_factory=dict)
-    """Why it has not this topology or that one, by name: shown in place of its results."""
+    """Reasons why it has not this topology or that one, by name: shown in place of its results."""
     native_vnf: VnfUse | None = None
-    """The VNF that belongs to it: what `forwarding: native` stands for in an experiment."""
+    """VNF that belongs to it: what `forwarding: native` means in an experiment."""
     hugepages_mib: int = Field(0, ge=0)
+    """Hugepage memory of its own."""
     options: SerializeAsAny[DataPlaneOptions]
-    """Of its data plane, as the tables below have them."""
+    """Options of its data plane: see the table above."""
 
     @property
     def ports(self) -> str:

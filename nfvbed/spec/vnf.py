@@ -29,7 +29,9 @@ class VnfPortSpec(SpecModel):
 
     name: Name
     role: Literal["in", "out", "management"]
+    """Place in the path."""
     vnic: Vnic = "any"
+    """Kind of NIC that it needs; any: what the data plane has."""
 
 
 class ImageSpec(SpecModel):
@@ -38,19 +40,20 @@ class ImageSpec(SpecModel):
     file: str = Field(min_length=1)
     """Path below the project's root, or an absolute one."""
     sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
-    """None: the image is built here (`make images`) and its digest is in the file beside it."""
+    """Digest; None: the image is built here (`make images`) and its digest is in the file beside it."""
     agent: bool = True
-    """Whether it answers on nfvbed's channel; a user's own image does not, and forwards as it was made to."""
+    """Presence of nfvbed's agent; a user's own image has none, and forwards as it was made to."""
     console_marker: str = ""
-    """What it prints on its serial console when it is up; empty: none is waited for."""
+    """Text on its serial console when it is up; empty: none is waited for."""
 
 
 class ReadinessSpec(SpecModel):
     """When the VNF is believed to be up."""
 
     timeout_s: float = Field(120, gt=0, le=3600)
+    """Longest time until it is ready, s."""
     probe_frames: int = Field(10, ge=0, le=1000)
-    """Frames sent through it before it is believed; 0: it is not probed, and results say so."""
+    """Frames sent through it before it is ready; 0: it is not probed, and results say so."""
 
     @property
     def within_s(self) -> float:
@@ -65,19 +68,26 @@ class VnfSpec(SpecModel):
     title: str
     summary: str = ""
     kinds: tuple[VnfKind, ...] = Field(min_length=1)
+    """Kinds in which it runs."""
     ports: tuple[VnfPortSpec, ...] = Field(min_length=1)
+    """Ports in the order of the path."""
     raw_ethernet: bool = False
-    """It reads and writes whole frames without the kernel's stack, so nobody completes a checksum left to hardware."""
+    """Reading and writing of whole frames without the kernel's stack, so that nobody completes a checksum left to
+    hardware."""
     forwarding: tuple[Forwarding, ...] = Field(min_length=1)
-    """What it can do; the first is the default."""
+    """Ways of forwarding that it has; the first is the default."""
     burst: int = Field(32, ge=1, le=512)
+    """Frames that it takes at a time."""
     descriptors: RingSize = 512
-    """Of each of its ports' rings; a power of two."""
+    """Descriptors of each of its ports' rings; a power of two."""
     retry: bool = False
-    """Whether frames that a full ring refuses are tried again (testpmd's burst tx retry)."""
+    """Further attempts with frames that a full ring refuses (testpmd's burst tx retry)."""
     flavor: Name = "default"
+    """Name of a file in `flavors`."""
     image: ImageSpec | None = None
+    """Disk image of a virtual machine; None: it runs in none."""
     readiness: ReadinessSpec = ReadinessSpec()
+    """Condition under which it is ready."""
 
     @model_validator(mode="after")
     def parts_fit_together(self) -> "VnfSpec":
@@ -96,14 +106,17 @@ class VnfUse(SpecModel):
     """How an experiment (or a variant: its native VNF) uses a VNF."""
 
     vnf: Name = "vloop"
+    """Name of a folder in `vnfd`."""
     kind: VnfKind = VnfKind.PROCESS
+    """Kind in which it runs."""
     forwarding: Forwarding | Literal["native"] | None = None
-    """None: the VNF's default; native: the variant's own."""
+    """Way of forwarding; None: the VNF's default; native: the variant's own."""
     flavor: Name | None = None
-    """None: the VNF's."""
+    """Flavor; None: the VNF's."""
     vnic: Vnic = "any"
+    """Kind of NIC; any: what the data plane has."""
     image: ImageSpec | None = None
-    """Another image than the VNF's: one line for a user's own."""
+    """Image in place of the VNF's: one line for a user's own."""
     offloads: bool = True
     """Checksum and segmentation offloads of its ports."""
 
@@ -130,7 +143,7 @@ class VnfChoice(SpecModel):
     """A VNF as it will run: everything that its digest stands for."""
 
     label: str
-    """The use's."""
+    """Label of the use."""
     vnf: VnfSpec
     kind: VnfKind
     forwarding: Forwarding
@@ -139,7 +152,7 @@ class VnfChoice(SpecModel):
     image: ImageSpec | None = None
     offloads: bool = True
     native: bool = False
-    """Whether it is the variant's own, and so differs from variant to variant."""
+    """Mark of the variant's own VNF, which differs from variant to variant."""
 
 
 def vnic_of(choice: VnfChoice) -> Vnic:

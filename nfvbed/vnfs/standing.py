@@ -35,6 +35,11 @@ def find(deployment: Deployment) -> StandingVnfs | None:
     return _ADAPTER.validate_json(path.read_bytes()) if path.exists() else None
 
 
+def forget(deployment: Deployment) -> None:
+    """Remove what was written of them: they are gone."""
+    _path(deployment).unlink(missing_ok=True)
+
+
 def require_same(deployment: Deployment, stood: VnfChoice, choice: VnfChoice) -> None:
     """Refuse to take VNFs over that are others than those asked for; by which words they were asked for is the same.
 

@@ -31,12 +31,22 @@ def _variables_in_use():
 
 def test_generated_pages_are_current():
     generate = runpy.run_path(str(ROOT / "docs" / "generate.py"))
-    stale = [
-        name
-        for name, build in generate["PAGES"].items()
-        if not (ROOT / REFERENCE / name).exists() or (ROOT / REFERENCE / name).read_text() != build()
-    ]
-    assert stale == [], "run make reference"
+    assert generate["stale"](generate["texts"]()) == [], "run make reference"
+
+
+def _documents():
+    """Yield (place, text) of every key in the tables of keys."""
+    for path in [*(path for path in tracked() if path.is_relative_to(REFERENCE / "files")), REFERENCE / "search.md"]:
+        for line in text(path).partition("| key | default | limits | meaning |")[2].splitlines():
+            cells = line.strip().removeprefix("| ").removesuffix(" |").split(" | ")
+            if line.startswith("| `") and len(cells) == 4:
+                yield f"{path}: {cells[0]}", cells[3]
+
+
+def test_every_key_has_a_document_that_begins_with_a_noun():
+    other = re.compile(r"(?:How|Whether|What|Which|Where|When|Why|Is|Are|It|Its|Of|The|None|At)\b|$")
+    assert [place for place, document in _documents() if other.match(document.strip())] == []
+    assert len(list(_documents())) > 200
 
 
 def test_environment_variables_are_documented_and_exist():
@@ -57,21 +67,21 @@ def test_exit_codes_are_those_of_the_contract():
 
 
 def test_variants_are_documented():
-    page = text(REFERENCE / "files.md")
+    page = text(REFERENCE / "files" / "variants.md")
     names = [path.stem for path in tracked() if path.parts[:2] == ("deploy", "variants")]
     assert names
     assert [name for name in names if f"| `{name}` |" not in page] == []
 
 
 def test_options_of_every_data_plane_are_documented():
-    page = text(REFERENCE / "files.md")
+    pages = [text(path) for path in tracked() if path.is_relative_to(REFERENCE / "files" / "variants")]
     declared = [
         name
         for path in tracked()
         if path.parts[0] == "nfvbed" and path.name == "options.py"
         for name in re.findall(r"^    dataplane: Literal\[\"([a-z-]+)\"\]", text(path), re.MULTILINE)
     ]
-    tables = page.count("| `dataplane` | required |")
+    tables = sum(page.count("| `dataplane` | required |") for page in pages)
     assert declared
     assert tables == len(declared)
 
@@ -94,14 +104,37 @@ def test_tiers_of_make_and_tox_are_the_same():
     assert "$(PYTHON) tests/tiers.py $*" in MAKEFILE
 
 
-@pytest.mark.parametrize("page", [path for path in tracked() if path.suffix == ".md"], ids=str)
+PAGES = [path for path in tracked() if path.suffix == ".md"]
+
+
+def _anchors(page):
+    """Return the anchors of a page's headings, as code hosts write them."""
+    prose = re.sub(r"^```.*?^```", "", text(page), flags=re.MULTILINE | re.DOTALL)
+    headings = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line) for line in re.findall(r"^#+ (.+)$", prose, re.MULTILINE)]
+    return {re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
 def test_links_lead_somewhere(page):
-    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text(page))
-    local = [target for target in targets if "://" not in target]
-    assert [target for target in local if not (ROOT / page.parent / target).exists()] == []
+    found = []
+    for target, _, anchor in re.findall(r"\]\(([^)#\s]*)(#([^)\s]+))?\)", text(page)):
+        path = (ROOT / page.parent / target).resolve() if target else ROOT / page
+        if "://" in target:
+            continue
+        if not path.exists() or (anchor and anchor not in _anchors(path.relative_to(ROOT))):
+            found.append(f"{target}#{anchor}")
+    assert found == []
 
 
-@pytest.mark.parametrize("page", [path for path in tracked() if path.suffix == ".md"], ids=str)
+def test_the_index_leads_to_every_page():
+    index = Path("docs/index.md")
+    linked = {(ROOT / index.parent / target).resolve() for target in re.findall(r"\]\(([^)#\s]+)", text(index))}
+    folders = ("docs", "docs/howto", "docs/reference")
+    pages = [page for page in PAGES if str(page.parent) in folders and page != index]
+    assert [str(page) for page in pages if ROOT / page not in linked] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
 def test_named_targets_exist(page):
     from_help = set(re.findall(r"^\| `([\w-]+)` \|", text(REFERENCE / "make.md"), re.MULTILINE))
     named = set(re.findall(r"`make ([a-z][\w-]*)", text(page)))

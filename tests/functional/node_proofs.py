@@ -18,6 +18,7 @@ from disturbed import retried, send_enough
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.host.identity import this_node
+from nfvbed.readings import Part
 from nfvbed.records import QualityWarning, Readiness
 from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.choices import resolve
@@ -40,7 +41,9 @@ def frames_pass(site, variant_name, topology, use=None):
     choice = None if topology == "p2p" else resolve(use or variant.native_vnf, variant, PROJECT)
     deployment = site.deploy(variant, topology, vnf=choice)
     try:
-        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
+        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(
+            deployment, site.look(deployment, Part.THREADS).threads
+        )
         assert site.rig(deployment)["node"]["site"] == this_node().site
         generator = site.open_generator(deployment)
         request = replace(REQUEST, flows=layout(topology).ways)
@@ -77,7 +80,7 @@ def frames_pass(site, variant_name, topology, use=None):
 
 def look(site, deployment):
     """The counters of every hop, and the switch's own."""
-    return site.hops(deployment), site.counters(deployment)
+    return site.look(deployment, Part.HOPS).hops, site.look(deployment, Part.COUNTERS).counters
 
 
 def all_arrived(result):

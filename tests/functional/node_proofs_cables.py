@@ -18,6 +18,7 @@ from pyroute2 import IPRoute
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.nics import card
 from nfvbed.host.rebind import read_override
+from nfvbed.readings import Part
 from nfvbed.records import PortKind, QualityWarning, Readiness
 from nfvbed.sites.guest_node.devices import CABLED_NICS
 from nfvbed.spec.choices import resolve
@@ -58,7 +59,9 @@ def frames_pass(site, send, name, topology="p2p", use=None):
     try:
         assert {told["driver"] for told in cards().values()} == {"vfio-pci"}
         assert {port.kind for port in deployment.ports} == {PortKind.PCI}
-        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
+        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(
+            deployment, site.look(deployment, Part.THREADS).threads
+        )
         generator = site.open_generator(deployment)
         try:
             counted = {size: _count(site, deployment, generator, send.request, size) for size in SIZES}
@@ -83,9 +86,9 @@ def _count(site, deployment, generator, request, size=64):
     """
     request = replace(request, frame_size=size)
     generator.run(request)
-    first = site.hops(deployment)
+    first = site.look(deployment, Part.HOPS).hops
     results = send_enough(generator, request, FRAMES)
-    last = site.hops(deployment)
+    last = site.look(deployment, Part.HOPS).hops
     sent = [sum(result.directions[number].sent for result in results) for number in (0, 1)]
     hops = {
         new.name: (new.rx_packets - old.rx_packets, new.tx_packets - old.tx_packets)

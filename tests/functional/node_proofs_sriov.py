@@ -14,6 +14,7 @@ from pyroute2 import IPRoute
 from nfvbed.dataplanes.sriov.functions import FunctionState
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
 from nfvbed.host.nics.pf import discover
+from nfvbed.readings import Part
 from nfvbed.records import QualityWarning, Readiness
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
@@ -60,11 +61,17 @@ def pass_frames(site, variant, topology, send, use=None):
     choice = None if topology == "p2p" else resolve(use or variant.native_vnf, variant, send.project)
     deployment = site.deploy(variant, topology, vnf=choice)
     try:
-        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(deployment, site.work_threads(deployment))
+        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(
+            deployment, site.look(deployment, Part.THREADS).threads
+        )
         generator = site.open_generator(deployment)
         try:
             first, results, last = retried(
-                lambda: (site.hops(deployment), send_enough(generator, send.request, FRAMES), site.hops(deployment)),
+                lambda: (
+                    site.look(deployment, Part.HOPS).hops,
+                    send_enough(generator, send.request, FRAMES),
+                    site.look(deployment, Part.HOPS).hops,
+                ),
                 lambda found: all(one.received == one.sent for result in found[1] for one in result.directions),
             )
         finally:

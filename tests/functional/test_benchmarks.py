@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SMOKE = {
     "generator": ("--loop", "virtio-user"),
     "overhead": ("--variant", "ovs-dpdk"),
-    "price_of_switch": (),
+    "switching_overhead": (),
 }
 """That of switching is shorter than `test_switching.py`, which runs it whole."""
 
@@ -32,8 +32,8 @@ def test_benchmark_measures_every_side_once(before, name, tmp_path):
     rates = {
         "generator": lambda: [trial["rate_mpps"] for loop in found for trial in loop["trials"]],
         "overhead": lambda: [trial["rate_mpps"] for trial in found["ovs-dpdk"]["trials"]],
-        "price_of_switch": lambda: [trial["rate_mpps"] for pair in found["pairs"] for trial in pair],
+        "switching_overhead": lambda: [trial["rate_mpps"] for pair in found["pairs"] for trial in pair],
     }[name]()
     # Two programs with two bursts each; off, stamps, telemetry, both; two switches.
-    assert len(rates) == {"generator": 4, "overhead": 4, "price_of_switch": 2}[name]
+    assert len(rates) == {"generator": 4, "overhead": 4, "switching_overhead": 2}[name]
     assert min(rates) > 0, rates

@@ -17,22 +17,22 @@ TASK = TrialTask(run="r", cell="c", sequence=1, round=1, preset=Preset.MRR, requ
 FAR_TOO_MUCH_MIB = 64 * 1024 * 1024
 
 
-def test_fewer_hugepages_than_asked_for_are_a_doubt_about_every_trial(lab):
+def test_fewer_hugepages_than_asked_for_are_a_doubt_about_every_trial(lab_with_vnfs):
     variant = open_project(ROOT).load_variant("ovs-dpdk").model_copy(update={"hugepages_mib": FAR_TOO_MUCH_MIB})
-    support = lab.probe(variant)
+    support = lab_with_vnfs.probe(variant)
     assert support.readiness is Readiness.DEGRADED
     assert "hugepages" in support.reason and support.fix
-    deployment = lab.deploy(variant, "p2p")
-    generator = lab.open_generator(deployment)
+    deployment = lab_with_vnfs.deploy(variant, "p2p")
+    generator = lab_with_vnfs.open_generator(deployment)
     try:
-        measurement = Measurement(lab, deployment, generator)
+        measurement = Measurement(lab_with_vnfs, deployment, generator)
         measurement.warm_up(REQUEST)
         record = measurement.measure(replace(TASK, request=replace(REQUEST, rate_pps=1000)))
     finally:
         generator.close()
     assert QualityWarning.HUGEPAGES_SHORT in record.warnings
     assert sum(direction.received for direction in record.directions) > 0
-    lab.destroy(deployment)
+    lab_with_vnfs.destroy(deployment)
 
 
 def test_this_host_says_what_it_can_tell():

@@ -12,6 +12,7 @@ from vm_guests import PROJECT, choice, offered
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
+from nfvbed.readings import Part
 from nfvbed.records import Accelerator, PortKind, Readiness, VnfKind
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.vnfs.vm.agent import Agent
@@ -63,7 +64,7 @@ def test_every_frame_passes_the_guests_card(site, name, driver, forwarding):
     assert kinds == {PortKind.MACVTAP if name == "macvtap" else PortKind.TAP}
     assert handle.accelerator in (Accelerator.KVM, Accelerator.TCG)
     generator = site.open_generator(deployment)
-    passage = pass_all(generator, REQUEST, lambda: {hop.name: hop for hop in site.hops(deployment)})
+    passage = pass_all(generator, REQUEST, lambda: {hop.name: hop for hop in site.look(deployment, Part.HOPS).hops})
     generator.close()
     for port in (0, 1):
         first, last = (hops[f"vnf1 port {port}"] for hops in (passage.before, passage.after))

@@ -15,6 +15,7 @@ from nfvbed.errors import SwitchDiedError, UnsupportedError
 from nfvbed.host import links, macvlans
 from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, inside, libc
+from nfvbed.readings import Part
 from nfvbed.records import NOT_SEPARABLE, PortKind, Readiness, Role
 from nfvbed.traffic.generator import TrafficRequest
 
@@ -54,7 +55,11 @@ def test_every_frame_passes_every_device_and_is_counted_there(site, name, topolo
     generator = site.open_generator(deployment)
     try:
         generator.run(WARM)
-        passage = pass_all(generator, TRICKLE, lambda: (site.hops(deployment), site.counters(deployment)))
+        passage = pass_all(
+            generator,
+            TRICKLE,
+            lambda: (site.look(deployment, Part.HOPS).hops, site.look(deployment, Part.COUNTERS).counters),
+        )
     finally:
         generator.close()
     (before, first), (after, now) = passage.before, passage.after
@@ -74,13 +79,13 @@ def test_every_frame_passes_every_device_and_is_counted_there(site, name, topolo
 
 def test_path_is_named_in_order_and_its_threads_sit_where_the_arrangement_says(site):
     deployment = site.deploy(variant("macvtap-vepa"), "pvvp", vnf=vnf("router"))
-    assert [hop.name for hop in site.hops(deployment)] == [
+    assert [hop.name for hop in site.look(deployment, Part.HOPS).hops] == [
         *("generator port 0 (g0)", "link s0", "s0 port v1a", "vnf1 port 0 (eth1a)", "vnf1 port 1 (eth1b)"),
         *("m1 port v1b", "link m1", "link h1", "link w1", "m1 port v2a"),
         *("vnf2 port 0 (eth2a)", "vnf2 port 1 (eth2b)", "s1 port v2b", "link s1", "generator port 1 (g1)"),
     ]
     placed = site.host_view(deployment).arrangement
-    switch = [thread for thread in site.work_threads(deployment) if thread.role is Role.SWITCH]
+    switch = [thread for thread in site.look(deployment, Part.THREADS).threads if thread.role is Role.SWITCH]
     assert {thread.name.split("-")[0] for thread in switch} == {f"napi/{name}" for name in ("s0", "s1", "m1", "w1")}
     assert {thread.core for thread in switch} == {placed.switch_cores[0]}
     site.destroy(deployment)

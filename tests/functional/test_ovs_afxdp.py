@@ -12,6 +12,7 @@ from disturbed import death_of, pass_all
 from nfvbed.dataplanes.ovs import rxq, unixctl
 from nfvbed.errors import NfvbedError
 from nfvbed.measure.trial import wait_for_links
+from nfvbed.readings import Part
 from nfvbed.records import CellRole, PortKind, Readiness, Role
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
@@ -32,7 +33,7 @@ def process(wanted, forwarding="io"):
 
 def all_frames_come_through(site, deployment, generator):
     """Send some; what entered the path at each hop left it at the next."""
-    passage = pass_all(generator, REQUEST, lambda: site.hops(deployment))
+    passage = pass_all(generator, REQUEST, lambda: site.look(deployment, Part.HOPS).hops)
     for old, hop in zip(passage.before, passage.after, strict=True):
         if hop.rx_packets is not None:
             assert hop.rx_packets - old.rx_packets >= min(passage.sent), hop.name
@@ -53,18 +54,18 @@ def test_frames_pass_polled_ports_and_survive_a_reset(site):
         "br0 port p1",
         "generator port 1 (g1)",
     )
-    counted = site.counters(deployment)
+    counted = site.look(deployment, Part.COUNTERS).counters
     assert counted.source == "PMD statistics"
     assert counted.busy_cycles > 0
     loads = rxq.read_loads(Path(deployment.control["unixctl"]), 5)
     assert {(load.port, load.queue) for load in loads.queues} == {("p0", 0), ("p0", 1), ("p1", 0), ("p1", 1)}
-    (thread,) = [t for t in site.work_threads(deployment) if t.role is Role.SWITCH]
+    (thread,) = [t for t in site.look(deployment, Part.THREADS).threads if t.role is Role.SWITCH]
     assert thread.polling
     assert thread.core == int(deployment.control["switch_core"])
     site.reset(deployment, 0)
     all_frames_come_through(site, deployment, generator)
     pid = thread.pid
-    assert next(t.pid for t in site.work_threads(deployment) if t.role is Role.SWITCH) != pid
+    assert next(t.pid for t in site.look(deployment, Part.THREADS).threads if t.role is Role.SWITCH) != pid
     generator.close()
     site.destroy(deployment)
 
@@ -73,15 +74,15 @@ def test_by_interrupt_the_main_thread_forwards_and_its_end_is_told(site):
     wanted = validated("ovs-afxdp-interrupt")
     deployment = site.deploy(wanted, "pvp", vnf=process(wanted, "bridge"))
     generator = site.open_generator(deployment)
-    first = site.counters(deployment)
+    first = site.look(deployment, Part.COUNTERS).counters
     names = all_frames_come_through(site, deployment, generator)
     assert "br0 port v1a" in names
-    (thread,) = [t for t in site.work_threads(deployment) if t.role is Role.SWITCH]
+    (thread,) = [t for t in site.look(deployment, Part.THREADS).threads if t.role is Role.SWITCH]
     assert (thread.pid, thread.polling) == (thread.tid, False)
     assert os.sched_getaffinity(thread.tid) == {thread.core}
     text = unixctl.command(Path(deployment.control["unixctl"]), "dpif-netdev/pmd-stats-show")
     assert "pmd thread" not in text, "nothing polls"
-    second = site.counters(deployment)
+    second = site.look(deployment, Part.COUNTERS).counters
     assert second.busy_cycles > first.busy_cycles
     assert "main thread" in second.source
     os.kill(thread.pid, signal.SIGKILL)

@@ -11,6 +11,7 @@ from nfvbed.dataplanes.wiring import port_numbers
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import resolve as resolve_arrangement
 from nfvbed.measure.trial import wait_for_links
+from nfvbed.readings import Part
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
@@ -36,7 +37,7 @@ def passes(site, deployment):
     generator = site.open_generator(deployment)
     wait_for_links(generator)
     generator.run(TrafficRequest(duration_ns=50_000_000, frame_size=64, rate_pps=1_000))
-    passage = pass_all(generator, REQUEST, lambda: site.hops(deployment))
+    passage = pass_all(generator, REQUEST, lambda: site.look(deployment, Part.HOPS).hops)
     for old, hop in zip(passage.before, passage.after, strict=True):
         if hop.rx_packets is not None:
             assert hop.rx_packets - old.rx_packets >= min(passage.sent), hop.name

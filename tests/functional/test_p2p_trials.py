@@ -24,8 +24,8 @@ VARIANTS = ("linux-bridge", "ovs-dpdk")
 
 
 @pytest.fixture(name="site")
-def _site(lab):
-    return lab
+def _site(lab_with_vnfs):
+    return lab_with_vnfs
 
 
 def task(request, preset=Preset.PACED):

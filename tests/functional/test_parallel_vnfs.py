@@ -10,6 +10,7 @@ from pyroute2 import IPRoute
 from nfvbed.dataplanes.ports import veth
 from nfvbed.host.namespaces import inside
 from nfvbed.measure.trace import run_trace
+from nfvbed.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
 
 TRICKLE = TrafficRequest(
@@ -47,7 +48,7 @@ def test_flow_number_i_reaches_vnf_number_i_of_the_bridge_and_comes_back(site, f
     deployment = deploy(site, "linux-bridge", forwarding)
     generator = site.open_generator(deployment)
     try:
-        pass_all(generator, TRICKLE, lambda: site.hops(deployment), each_had_its_share)
+        pass_all(generator, TRICKLE, lambda: site.look(deployment, Part.HOPS).hops, each_had_its_share)
     finally:
         generator.close()
     site.destroy(deployment)

@@ -7,6 +7,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
+from nfvbed.readings import Part
 from nfvbed.records import CellRole
 from nfvbed.results import ResultKind
 from nfvbed.traffic.generator import TrafficRequest
@@ -25,8 +26,8 @@ RESETS = {
 
 
 @pytest.fixture(name="site")
-def _site(lab):
-    return lab
+def _site(lab_with_vnfs):
+    return lab_with_vnfs
 
 
 def task(request, **keys):
@@ -43,7 +44,7 @@ def test_a_switch_comes_back_under_traffic(site, variant):
     generator = site.open_generator(deployment)
     measurement = Measurement(site, deployment, generator)
     measurement.warm_up(WARM_UP)
-    before = site.work_threads(deployment)
+    before = site.look(deployment, Part.THREADS).threads
     seen, reports = [], []
     watched = task(
         WATCHED,
@@ -53,7 +54,7 @@ def test_a_switch_comes_back_under_traffic(site, variant):
     )
     record = measurement.measure(watched)
     afterwards = retried(lambda: measurement.measure(task(AFTERWARDS)), lambda record: record.loss_ratio == 0)
-    threads = site.work_threads(deployment)
+    threads = site.look(deployment, Part.THREADS).threads
     generator.close()
     site.destroy(deployment)
     kind, steps = RESETS[variant]

@@ -17,6 +17,7 @@ from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.host.namespaces import inside
 from nfvbed.measure.trial import wait_for_links
+from nfvbed.readings import Part, Unavailable
 from nfvbed.records import NOT_SEPARABLE, CellRole, PortKind, Role, VnfKind
 from nfvbed.sites.lab.site import LabSite
 from nfvbed.traffic.generator import TrafficRequest
@@ -275,7 +276,7 @@ def test_vnf_on_vhost_user_ports_stands_alone(site):
         pass_all(generator, TRICKLE)
     finally:
         generator.close()
-    assert whole.counters(deployment) is None
+    assert isinstance(whole.look(deployment, Part.COUNTERS).counters, Unavailable)
     whole.destroy(deployment)
 
 
@@ -295,14 +296,16 @@ def test_testpmd_on_veth_ports_passes_every_frame(site, topology, role, forwardi
         for _ in range(3):  # Under overload VNFs in a chain wait for each other; all must go on afterwards.
             generator.run(FLOOD)
         generator.run(TRICKLE)
-        passage = pass_all(generator, TRICKLE, lambda: whole.hops(deployment))
+        passage = pass_all(generator, TRICKLE, lambda: whole.look(deployment, Part.HOPS).hops)
     finally:
         generator.close()
     for old, new in zip(passage.before, passage.after, strict=True):
         if new.name.startswith("vnf"):
             assert min(passage.sent) <= new.rx_packets - old.rx_packets, new
             assert new.drops == old.drops
-    workers = [thread for thread in whole.work_threads(deployment) if thread.name.startswith("rte-worker")]
+    workers = [
+        thread for thread in whole.look(deployment, Part.THREADS).threads if thread.name.startswith("rte-worker")
+    ]
     assert len(workers) == len(deployment.vnfs)
     assert all(os.sched_getscheduler(thread.tid) == os.SCHED_FIFO and not thread.polling for thread in workers)
     whole.destroy(deployment)

@@ -9,6 +9,7 @@ from vm_guests import PROJECT, choice, offered
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
+from nfvbed.readings import Part
 from nfvbed.records import Accelerator, Role
 from nfvbed.spec.flavor import Flavor
 from nfvbed.traffic.generator import TrafficRequest
@@ -49,13 +50,13 @@ def test_every_frame_passes_the_guest_and_is_counted_there(site, variant, forwar
     steps = [step for step, _ in deployment.steps]
     assert steps.index("onboard.vnf1.boot") < steps.index("onboard.vnf1.forward") < steps.index("onboard.first-frame")
     generator = site.open_generator(deployment)
-    passage = pass_all(generator, REQUEST, lambda: {hop.name: hop for hop in site.hops(deployment)})
+    passage = pass_all(generator, REQUEST, lambda: {hop.name: hop for hop in site.look(deployment, Part.HOPS).hops})
     site.verify(deployment)
     for port in (0, 1):
         first, last = (hops[f"vnf1 port {port}"] for hops in (passage.before, passage.after))
         assert last.rx_packets - first.rx_packets >= passage.sent[port]
         assert last.tx_packets - first.tx_packets >= passage.sent[1 - port]
-    roles = [thread.role for thread in site.work_threads(deployment)]
+    roles = [thread.role for thread in site.look(deployment, Part.THREADS).threads]
     assert roles.count(Role.VNF) == 3, "two vCPUs and QEMU's main thread"
     generator.close()
     site.destroy(deployment)

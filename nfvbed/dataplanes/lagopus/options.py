@@ -16,7 +16,8 @@ class LagopusRawOptions(DataPlaneOptions):
 
     dataplane: Literal["lagopus-raw"]
     core_use: CoreUse = "threaded-napi"
-    """Which core receives frames for its sockets: as for the bridge."""
+    """Core that receives frames for the switch's sockets: a NAPI thread or RPS on the switch's core, or the sender's
+    own softirq."""
 
     def io_path(self, kind: PortKind) -> str:
         """Packet sockets."""
@@ -38,8 +39,9 @@ class LagopusOptions(DataPlaneOptions):
 
     dataplane: Literal["lagopus"]
     io_and_worker_cores: int = Field(2, ge=2, le=64)
-    """Its pipeline has threads for input and output and threads that work: two cores at least."""
+    """Cores of its pipeline, two at least: threads for input and output, and threads that work."""
     memory_mib: int = Field(512, ge=64, le=65536)
+    """Hugepage memory of DPDK."""
     queue_size: Annotated[int, Field(ge=64, le=1024), POWER_OF_TWO] = 256
     """Descriptors of the generator's and the VNFs' rings; a power of two."""
 

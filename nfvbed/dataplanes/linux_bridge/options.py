@@ -16,19 +16,20 @@ class LinuxBridgeOptions(DataPlaneOptions):
 
     dataplane: Literal["linux-bridge"]
     core_use: CoreUse = "threaded-napi"
-    """Which core does the bridge's work: a NAPI thread or RPS on the switch's core, or the sender's own softirq."""
+    """Core that does the bridge's work: a NAPI thread or RPS on the switch's core, or the sender's own softirq."""
     netfilter: bool = False
-    """Whether bridged frames pass iptables (bridge-nf-call-iptables)."""
+    """Use of iptables for bridged frames (bridge-nf-call-iptables)."""
     offloads: bool = True
     """Checksum, segmentation and receive offloads of the ports, the VNFs' ends of them among these."""
     learning: bool = True
+    """Learning of source addresses; without it unknown destinations are flooded."""
     fdb_max_learned: int | None = Field(None, ge=1)
     """Addresses that each bridge may learn (Linux 6.7 or later); None: no limit but memory."""
     guest_card: GuestCard = "any"
-    """The network card of VNFs, all of which are guests then; any: whatever VNF, and the card that it asks for."""
+    """NIC model of VNFs, all of which are guests then; any: whatever VNF, and the NIC that it asks for."""
     vhost: Vhost = "auto"
-    """Whether the kernel moves a guest's frames between its virtio-net card and the tap (vhost-net); auto: where it
-    can."""
+    """Use of vhost-net, by which the kernel moves a guest's frames between its virtio-net NIC and the tap; auto: where
+    it can."""
 
     @property
     def veth_core_use(self) -> CoreUse:

@@ -23,18 +23,18 @@ class MacvtapOptions(DataPlaneOptions):
 
     dataplane: Literal["macvtap"]
     mode: MacvtapMode = "bridge"
-    """`bridge`: devices of one link reach each other directly. `private`: they do not. `vepa`: through a switch at
-    the link's other end that sends frames back where they came from (reflective relay; one is put there). `passthru`:
-    one device a link, which has all of its frames whatever their address."""
+    """Mode of the devices. `bridge`: devices of one link reach each other directly. `private`: they do not. `vepa`:
+    through a switch at the link's other end that sends frames back where they came from (reflective relay; one is put
+    there). `passthru`: one device a link, which has all of its frames whatever their address."""
     promiscuous: bool = True
-    """Whether a `passthru` device makes its lower link promiscuous (no: the driver's flag `nopromisc`)."""
+    """Promiscuous mode of the lower link of a `passthru` device (no: the driver's flag `nopromisc`)."""
     core_use: CoreUse = "threaded-napi"
-    """Which core receives on the lower links: a NAPI thread or RPS on the switch's core, or the sender's own softirq.
+    """Core that receives on the lower links: a NAPI thread or RPS on the switch's core, or the sender's own softirq.
     Frames that VNFs send are switched in their own system calls, whatever the core use."""
     offloads: bool = True
     """Checksum, segmentation and receive offloads of the links."""
     vhost: Vhost = "auto"
-    """Whether the kernel moves a guest's frames (vhost-net); auto: where it can."""
+    """Use of vhost-net, by which the kernel moves a guest's frames; auto: where it can."""
 
     @model_validator(mode="after")
     def nopromisc_is_of_passthru(self) -> Self:

@@ -11,14 +11,14 @@ class OvsOptions(DataPlaneOptions):
     """How its bridge forwards, and what its datapath may keep of that."""
 
     flows: Literal["port-to-port", "normal"] = "port-to-port"
-    """`port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch (p2p alone)."""
+    """Flow rules. `port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch (p2p alone)."""
     steering: Literal["static", "controller", "onos"] = "static"
-    """Who writes the rules of the cables: nfvbed, its OpenFlow controller, or the site's ONOS."""
+    """Writer of the rules of the cables: nfvbed, its OpenFlow controller, or the site's ONOS."""
     mac_table_size: int | None = Field(None, ge=10, le=1_000_000)
     """Addresses that a bridge with `flows: normal` may learn; None: Open vSwitch's default."""
     flow_limit: int | None = Field(None, ge=1000, le=10_000_000)
     """Flows that the datapath may hold (`flow-limit`); None: Open vSwitch's default."""
     max_idle_ms: int | None = Field(None, ge=500, le=3_600_000)
-    """After so long without a frame a datapath flow is removed (`max-idle`); None: Open vSwitch's default."""
+    """Idle time after which a datapath flow is removed (`max-idle`), ms; None: Open vSwitch's default."""
     max_revalidator_ms: int | None = Field(None, ge=100, le=3_600_000)
-    """Time between two rounds of the revalidators (`max-revalidator`); None: Open vSwitch's default."""
+    """Time between two rounds of the revalidators (`max-revalidator`), ms; None: Open vSwitch's default."""

@@ -24,25 +24,25 @@ class AutoLoadBalance(SpecModel):
     load_percent: int = Field(95, ge=1, le=100)
     """Load that every look of that time must find on a thread (`pmd-auto-lb-load-threshold`)."""
     improvement_percent: int = Field(25, ge=0, le=100)
-    """By how much the loads' variance must fall (`pmd-auto-lb-improvement-threshold`)."""
+    """Percentage by which the loads' variance must fall (`pmd-auto-lb-improvement-threshold`)."""
 
 
 class OvsUserspaceOptions(OvsOptions):
     """Threads, queues and caches."""
 
     pmd_cores: int = Field(1, ge=1, le=64)
-    """How many; which ones (`pmd-cpu-mask`) the site's arrangement decides."""
+    """Number of cores with a polling thread; which ones (`pmd-cpu-mask`) the site's arrangement decides."""
     n_rxq: int = Field(1, ge=1, le=64)
     """Receive queues of each port, where its other side has as many."""
     rxq_assignment: Literal["cycles", "roundrobin", "group"] = "cycles"
-    """How queues are spread over threads (`pmd-rxq-assign`)."""
+    """Algorithm that spreads queues over threads (`pmd-rxq-assign`)."""
     rxq_affinity: dict[PortName, tuple[int, ...]] = Field(default_factory=dict)
     """Port (`p0`, `v1a`) -> for each of its queues the thread, counted from 0, that alone polls it
     (`pmd-rxq-affinity`)."""
     auto_load_balance: AutoLoadBalance | None = None
-    """None: queues stay where they are."""
+    """Automatic rebalancing of queues between threads; None: queues stay where they are."""
     pmd_maxsleep_us: int = Field(0, ge=0, le=MOST_SLEEP_US)
-    """How long a thread may sleep that finds little to do (`pmd-maxsleep`, Open vSwitch 3.1); 0: it never sleeps."""
+    """Longest sleep of a thread that finds little to do, µs (`pmd-maxsleep`, Open vSwitch 3.1); 0: it never sleeps."""
     emc: bool = True
     """Exact match cache (emc-insert-inv-prob 100, as by default) or none."""
     smc: bool = False

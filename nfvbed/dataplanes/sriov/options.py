@@ -21,16 +21,17 @@ class VfSettings(SpecModel):
     """What the physical function lays down for a virtual function; None: as its driver has it."""
 
     mac: MacAddress | None = None
-    """None: nfvbed's own, the same in every deployment."""
+    """MAC address; None: nfvbed's own, the same in every deployment."""
     vlan: int | None = Field(None, ge=1, le=4094)
-    """The card adds and removes the tag; the function's user sees none."""
+    """VLAN whose tag the NIC adds and removes; the function's user sees none."""
     trust: bool | None = None
-    """Whether its user may ask for promiscuous mode and further addresses."""
+    """Permission of its user to ask for promiscuous mode and further addresses."""
     spoof_check: bool | None = None
-    """Whether frames with another source address are thrown away."""
+    """Dropping of frames with another source address."""
     min_rate_mbps: int | None = Field(None, ge=0)
+    """Least transmit rate, Mbit/s."""
     max_rate_mbps: int | None = Field(None, ge=0)
-    """0: no limit."""
+    """Greatest transmit rate, Mbit/s; 0: no limit."""
 
     @model_validator(mode="after")
     def rates_are_in_order(self) -> Self:
@@ -45,30 +46,32 @@ class VfSettings(SpecModel):
 
 
 class SriovOptions(DataPlaneOptions):
-    """Virtual functions of one port of a network card; the switch is the one in the card."""
+    """Virtual functions of one port of a NIC, joined by its embedded switch."""
 
     dataplane: Literal["sriov"]
     pf_address: PciAddress | None = None
-    """PCI address of the physical function; without any of the three: the only card that can have functions."""
+    """PCI address of the physical function; without any of the three: the only NIC that can have functions."""
     pf_interface: str | None = Field(None, min_length=1, max_length=15)
-    """Its network device; with two ports at one PCI address (ConnectX-3) this or `pf_mac` says which port."""
+    """Network device of the physical function; with two ports at one PCI address (ConnectX-3) this or `pf_mac` says
+    which port."""
     pf_mac: MacAddress | None = None
+    """MAC address of the physical function."""
     functions: int | None = Field(None, ge=1, le=MAX_FUNCTIONS)
     """Virtual functions to create; None: as many as the topology has ports."""
     attach: Literal["kernel", "dpdk"] = "kernel"
-    """How generator and process VNFs use a function: as a network device (AF_PACKET), or by DPDK's own driver, over
-    vfio-pci, or on Mellanox cards beside the kernel's driver. A virtual machine is always given the PCI device."""
+    """Attachment of a function to generator and process VNFs: as a network device (AF_PACKET), or by DPDK's own driver,
+    over vfio-pci, or on Mellanox NICs beside the kernel's driver. A virtual machine is always given the PCI device."""
     settings: VfSettings = VfSettings()
-    """Of every function."""
+    """Settings of every function."""
     ports: dict[PortName, VfSettings] = Field(default_factory=dict)
-    """Of single ones, by the port that they are: p0 and p1 outside, v1a and v1b at the first VNF."""
+    """Settings of single functions, by the port that they are: p0 and p1 outside, v1a and v1b at the first VNF."""
     vlan_per_cable: int | None = Field(None, ge=1, le=4000)
-    """The first of as many VLANs as there are cables, one for the two functions at each; None: no VLANs."""
+    """First of as many VLANs as there are cables, one for the two functions at each; None: no VLANs."""
     embedded_switch: Literal["legacy", "switchdev"] = "legacy"
-    """`legacy`: the card forwards by addresses; `switchdev` (ConnectX-4 Lx or later): every function has a representor
-    in the kernel, and a bridge of these tells the card where to forward."""
+    """Mode of the NIC's switch. `legacy`: it forwards by addresses; `switchdev` (ConnectX-4 Lx or later): every
+    function has a representor in the kernel, and a bridge of these tells the NIC where to forward."""
     local_numa_only: bool = False
-    """Refuse a card on another NUMA node than the generator's core; otherwise every trial carries the doubt."""
+    """Refusal of a NIC on another NUMA node than the generator's core; otherwise every trial carries the warning."""
 
     @model_validator(mode="after")
     def vlans_are_given_once(self) -> Self:

@@ -14,9 +14,9 @@ class ValeOptions(DataPlaneOptions):
 
     dataplane: Literal["vale"]
     core_use: CoreUse = "threaded-napi"
-    """Which core takes frames into the switch: a NAPI thread or RPS on the switch's core, or the sender's softirq."""
+    """Core that takes frames into the switch: a NAPI thread or RPS on the switch's core, or the sender's softirq."""
     prefix: str = Field("nfv", pattern=r"^[0-9a-zA-Z_]{1,6}$")
-    """Of the switches' names: `vale<prefix>0`, `vale<prefix>1`, ..."""
+    """Prefix of the switches' names: `vale<prefix>0`, `vale<prefix>1`, ..."""
 
     def io_path(self, kind: PortKind) -> str:
         """netmap's adapter of a network device."""

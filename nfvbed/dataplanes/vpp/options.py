@@ -20,22 +20,23 @@ class VppOptions(DataPlaneOptions):
     workers: int = Field(1, ge=1, le=64)
     """Threads that forward, each on a core of its own; the main thread is on the control core."""
     forwarding: Literal["l2-cross-connect", "bridge-domain"] = "l2-cross-connect"
-    """How a cable's ports are joined: whatever enters one leaves the other, or a domain that learns addresses."""
+    """Joining of a cable's ports: whatever enters one leaves the other, or a domain that learns addresses."""
     mac_table_size: int | None = Field(None, ge=10, le=1_000_000)
     """Addresses that each bridge domain may learn; None: VPP's default."""
     vnf_ports: Literal["vhost-user", "kernel"] = "vhost-user"
-    """How VNFs attach: vhost-user sockets, or network devices (veth, tap) that VPP opens with packet sockets."""
+    """Ports for VNFs: vhost-user sockets, or network devices (veth, tap) that VPP opens with packet sockets."""
     rx_mode: Literal["polling", "interrupt", "adaptive"] = "polling"
-    """How workers wait for frames of network devices (`host-interface`); the other kinds of ports are polled."""
+    """Mode in which workers wait for frames of network devices (`host-interface`); the other kinds of ports are
+    polled."""
     main_heap_mib: int = Field(1024, ge=128, le=65536)
     """Memory of VPP's tables at most, in 4 KiB pages that are taken when they are used; a quarter as much again is for
     its counters."""
     buffers: int = Field(16384, ge=2048, le=1_048_576)
     """Packet buffers of a NUMA node, about 2.5 KiB each, in hugepages."""
     rx_queue_size: RingSize = 1024
-    """Descriptors of a vhost-user, memif or network card's ring; a power of two."""
+    """Descriptors of the ring of a vhost-user port, memif or NIC; a power of two."""
     rx_queues: int = Field(1, ge=1, le=64)
-    """Receive queues of a port on a network card (`port_kind: pci`); they are spread over the workers."""
+    """Receive queues of a NIC's port (`port_kind: pci`); they are spread over the workers."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:

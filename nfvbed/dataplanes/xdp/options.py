@@ -14,9 +14,10 @@ class XdpOptions(DataPlaneOptions):
 
     dataplane: Literal["xdp"]
     mode: Literal["native", "generic"] = "native"
-    """`native`: the driver runs the program on its own frames; `generic`: the kernel, on its own buffers of them."""
+    """Place of the program. `native`: the driver runs it on its own frames; `generic`: the kernel, on its own buffers
+    of them."""
     core_use: CoreUse = "threaded-napi"
-    """Which core runs the programs: a NAPI thread or (generic) RPS on the switch's core, or the sender's softirq."""
+    """Core that runs the programs: a NAPI thread or (generic) RPS on the switch's core, or the sender's softirq."""
 
     def io_path(self, kind: PortKind) -> str:
         """Frames never leave the driver, or the kernel's buffers of them."""

@@ -22,7 +22,7 @@ class NetPort(Record):
     name: str
     mac: str
     dev_port: int = 0
-    """Which port of its PCI function it is: 0 but for cards with several at one address."""
+    """Number of the port within its PCI function: 0 but for NICs with several at one address."""
 
 
 class PhysicalFunction(Record):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.host.probes.findings import Finding, State
+from nfvbed.findings import Finding, State
 from nfvbed.host.probes.host import RECORDED, Host
 from nfvbed.host.qemu.accelerator import AcceleratorFound, find_accelerator, remembered
 from nfvbed.host.qemu.binaries import locate

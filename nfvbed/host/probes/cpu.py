@@ -2,7 +2,8 @@
 
 import re
 
-from nfvbed.host.probes.findings import CpuFinding, GovernorFinding, IsolationFinding, SmtFinding, State
+from nfvbed.findings import State
+from nfvbed.host.probes.findings import CpuFinding, GovernorFinding, IsolationFinding, SmtFinding
 from nfvbed.host.probes.host import Host, format_cpu_list, parse_cpu_list
 
 PACKET_FLAGS = ("sse4_2", "avx2", "avx512f", "avx512bw", "constant_tsc", "nonstop_tsc", "pdpe1gb", "vmx", "svm")

@@ -3,8 +3,9 @@
 import fcntl
 import os
 
+from nfvbed.findings import Finding, State
 from nfvbed.host.nics.pf import NO_CARD_FIX
-from nfvbed.host.probes.findings import Finding, IommuFinding, Nic, NicFinding, State
+from nfvbed.host.probes.findings import IommuFinding, Nic, NicFinding
 from nfvbed.host.probes.host import RECORDED, Host
 
 _VENDORS = {"0x8086": "Intel", "0x15b3": "Mellanox", "0x1af4": "virtio", "0x14e4": "Broadcom", "0x1d0f": "Amazon"}

@@ -1,42 +1,11 @@
-"""What the probes find: one frozen model a topic. Missing is a state with a reason, never an empty string."""
+"""What the probes of a host find: one frozen model a topic."""
 
 from collections.abc import Iterable
-from enum import StrEnum
 
 from pydantic import Field
 
+from nfvbed.findings import Finding, SiteReport
 from nfvbed.records import Readiness, Record, Support
-
-REPORT_FORMAT = 1
-
-
-class State(StrEnum):
-    """What a probe says about its topic."""
-
-    PRESENT = "present"
-    LIMITED = "limited"
-    """There, but less than it could be for measuring."""
-    ABSENT = "absent"
-    UNKNOWN = "unknown"
-    """Could not be probed: no rights, or a recorded tree that cannot be tried."""
-
-
-class Finding(Record):
-    """One topic of this host.
-
-    Args:
-        topic: its name in the table.
-        state: whether it is there.
-        summary: what was observed, in one line.
-        probed: how it was found out; "read" is weaker than "tried".
-        fix: what the user can do, where there is something to do.
-    """
-
-    topic: str
-    state: State
-    summary: str
-    probed: str
-    fix: str = ""
 
 
 class CpuFinding(Finding):
@@ -141,10 +110,9 @@ class VersionFinding(Finding):
     version: str | None = None
 
 
-class DoctorReport(Record):
-    """Everything the doctor found; stored with every run."""
+class DoctorReport(SiteReport):
+    """Everything the doctor found on a host."""
 
-    format: int = REPORT_FORMAT
     kernel: str
     distribution: str
     cpu: CpuFinding
@@ -175,18 +143,17 @@ class DoctorReport(Record):
     nfvgen: VersionFinding
     images: Finding | None = None
     """None: not looked for, as on a recorded tree."""
-    variants: tuple[Support, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Its system."""
+        return f"{self.distribution}, kernel {self.kernel}"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings, in the order of the table."""
+        """Those of its fields that are findings."""
         values = (getattr(self, name) for name in type(self).model_fields)
         return tuple(value for value in values if isinstance(value, Finding))
-
-    @property
-    def ready(self) -> tuple[str, ...]:
-        """Variants that can be measured here."""
-        return tuple(s.variant for s in self.variants if s.readiness is not Readiness.UNSUPPORTED)
 
 
 def degraded(support: Support, reasons: Iterable[str], fixes: Iterable[str]) -> Support:

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from nfvbed.errors import OnboardError, PrerequisiteError
-from nfvbed.host.probes.findings import Finding, State, degraded
+from nfvbed.findings import Finding, State
+from nfvbed.host.probes.findings import degraded
 from nfvbed.host.qemu.images import find
 from nfvbed.records import Readiness, Support, VnfKind
 from nfvbed.spec.loader import Project

@@ -1,7 +1,7 @@
 """Probes of the kernel: namespaces, control groups, threaded NAPI."""
 
+from nfvbed.findings import Finding, State
 from nfvbed.host.probes.commands import ask
-from nfvbed.host.probes.findings import Finding, State
 from nfvbed.host.probes.host import RECORDED, Host
 
 

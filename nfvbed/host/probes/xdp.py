@@ -2,8 +2,8 @@
 
 import socket
 
+from nfvbed.findings import Finding, State
 from nfvbed.host.liveframes import try_live_frames
-from nfvbed.host.probes.findings import Finding, State
 from nfvbed.host.probes.host import RECORDED, Host
 
 _AF_XDP = 44

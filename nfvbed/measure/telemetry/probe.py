@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import Self
 
 from nfvbed.dataplanes.reader import SwitchReader
-from nfvbed.measure.procfs import ThreadId
 from nfvbed.measure.telemetry.perf import PerfCounters
 from nfvbed.measure.telemetry.threads import ThreadLook, ThreadUse, look, used
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes, traced_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
+from nfvbed.readings import ThreadId
 
 _OPTION = "CONFIG_IRQ_TIME_ACCOUNTING="
 

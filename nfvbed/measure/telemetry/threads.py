@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.measure.procfs import CpuSample, ThreadId, ThreadSample, read_sample
+from nfvbed.host.procfs import read_sample
+from nfvbed.readings import CpuSample, ThreadId, ThreadSample
 
 _FLAGS = 6
 """Place in /proc/<pid>/stat after the name in parentheses (proc(5): field 9)."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from math import sqrt
 
 from nfvbed.measure.cpu import LEAST_SWITCHING_NS
-from nfvbed.measure.procfs import ThreadId
 from nfvbed.measure.telemetry.groups import Group
 from nfvbed.measure.telemetry.probe import Readings
 from nfvbed.measure.telemetry.threads import ThreadUse
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes
+from nfvbed.readings import ThreadId
 from nfvbed.records import Role, WorkThread
 from nfvbed.units import NS_PER_S
 

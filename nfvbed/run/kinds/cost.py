@@ -17,7 +17,8 @@ from nfvbed.measure.telemetry.probe import Instruments, Probe, ticks_hold_softir
 from nfvbed.measure.telemetry.rows import Measured, Trials
 from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
-from nfvbed.measure.trial import working_threads
+from nfvbed.measure.trial import with_sender
+from nfvbed.readings import Part, available
 from nfvbed.records import NOT_SEPARABLE, Deployment, Role, Status, TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, Reference, TablePayload
 from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
@@ -72,7 +73,7 @@ class _CostTrials:
     def outcome(self) -> Outcome[TablePayload]:
         """Measure, and put what was read into rows."""
         support = perf.probe()
-        threads = working_threads(self._site, self._deployment, self.bench.setup.info)
+        threads = with_sender(self._host.work_threads(), self.bench.setup.info)
         groups = groups_of(self._deployment, threads, self._arrangement_cores())
         one_class = OneClass(self.bench)
         counted = one_class.take(partial(self._counted, groups, support))
@@ -130,7 +131,9 @@ class _CostTrials:
 
     def _works(self, group: Group) -> bool:
         """Whether there is one: no switch stands in a loop-back."""
-        return group.role is not Role.SWITCH or self._site.counters(self._deployment) is not None
+        if group.role is not Role.SWITCH:
+            return True
+        return available(self._site.look(self._deployment, Part.COUNTERS).counters) is not None
 
     def _arrangement_cores(self) -> tuple[int, ...]:
         return tuple(self._host.arrangement.switch_cores)

@@ -9,6 +9,7 @@ from statistics import median
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.host.topology import read_topology
 from nfvbed.measure.doubts import vnf_doubts
+from nfvbed.readings import Part, available
 from nfvbed.records import Hop, HopKind, QualityWarning, Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run import requests
@@ -116,7 +117,7 @@ def _see_forwarding(bench: TestBench) -> None:
         else:
             time.sleep(_AGAIN_S)  # A VNF sends by itself.
 
-    wait_until_counted(lambda: site.hops(deployment), send, RESUME_S)
+    wait_until_counted(lambda: available(site.look(deployment, Part.HOPS).hops) or (), send, RESUME_S)
 
 
 def wait_until_counted(hops: Callable[[], tuple[Hop, ...]], send: Callable[[], None], timeout_s: float) -> None:

@@ -275,7 +275,8 @@ def guest_multiqueue(bench: TestBench, spec: GuestMultiqueueTest) -> Outcome[Tab
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     _check_flavor(bench)
     pinnings = [pinning_of(guest) for guest in (pair.client, pair.server)]
-    use = CoreUse(_pmd_cores(bench.setup.site.work_threads(bench.setup.deployment)), _vcpus(pinnings))
+    host = require_host(bench.setup.site, bench.setup.deployment, "connections between guests")
+    use = CoreUse(_pmd_cores(host.work_threads()), _vcpus(pinnings))
     lacks = use.lacks(read_topology())
     if lacks and not spec.share_cores:
         raise UnsupportedError(

@@ -6,6 +6,7 @@ from typing import Any
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.identity import NodeIdentity, is_elsewhere, this_node
+from nfvbed.readings import Distances, Unavailable
 from nfvbed.records import Accelerator, Deployment, QualityWarning, WorkThread
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
@@ -47,9 +48,11 @@ class GuestNodePlanes(LabPlanes):
         node = {"site": self._node.site, "accelerator": self._node.accelerator.value, "qemu": self._node.qemu}
         return super().rig(deployment) | {"node": node}
 
-    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
-        """None where cores are emulated: they have no cache lines, and their distance is the host's scheduler's."""
-        return {} if self._node.accelerator is Accelerator.TCG else super().core_distances_ns(deployment)
+    def core_distances_ns(self, deployment: Deployment) -> Distances | Unavailable:
+        """Measure as the lab does, where cores are real."""
+        if self._node.accelerator is Accelerator.TCG:
+            return Unavailable("emulated cores have no cache lines: their distance is the host's scheduler's")
+        return super().core_distances_ns(deployment)
 
     def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         """The lab's, and that instructions are emulated, where they are."""

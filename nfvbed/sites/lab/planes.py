@@ -18,6 +18,7 @@ from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.memorynodes import what_lies_apart
 from nfvbed.host.nics import take
 from nfvbed.host.workspace import Workspace
+from nfvbed.readings import Distances, Unavailable
 from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, Support, SwitchCounters, WorkThread
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab.machine import LabMachine
@@ -208,7 +209,12 @@ class LabPlanes:
     def host_view(self, deployment: Deployment) -> HostView:
         """Return the deployment's own workspace, beside a standing one the one that `destroy` ends; and the cores."""
         starter = self._find(deployment).starter
-        return HostView(starter.workspace, starter.arrangement)
+        return HostView(
+            starter.workspace,
+            starter.arrangement,
+            work_threads=lambda: self.work_threads(deployment),
+            core_distances_ns=lambda: self.core_distances_ns(deployment),
+        )
 
     def verify(self, deployment: Deployment) -> None:
         """Check that the switch lives."""
@@ -239,9 +245,11 @@ class LabPlanes:
             found[QualityWarning.WRONG_NUMA_NODE] = None
         return tuple(found)
 
-    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
-        """The one-way cache-line time between each of the switch's cores and the generator's and the VNFs'."""
+    def core_distances_ns(self, deployment: Deployment) -> Distances | Unavailable:
+        """Measure the one-way cache-line time between each switch core and the generator's and the VNFs'."""
         pairs = coredistance.pairs_of(self.host_view(deployment).arrangement, deployment.vnfs)
+        if not pairs:
+            return Unavailable("the switch shares its core with all others")
         return {pair: coredistance.measure(pair, self.machine.root).one_way_ns for pair in pairs}
 
     def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:

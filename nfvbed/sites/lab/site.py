@@ -11,11 +11,15 @@ from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError
+from nfvbed.findings import SiteReport
+from nfvbed.host.procfs import read_sample
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, SwitchCounters, WorkThread
+from nfvbed.readings import CpuSample, Part, Reading, Unavailable
+from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, WorkThread
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
-from nfvbed.sites.lab import remains, vnfs
+from nfvbed.sites.lab import lifecycle, remains, vnfs
+from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.sites.lab.standing import find_standing
@@ -60,6 +64,10 @@ class LabSite(Site):
     def facts(self) -> dict[str, Any]:
         """The host's description."""
         return self._planes.machine.facts()
+
+    def examine(self, *, read_only: bool = True) -> SiteReport:
+        """Examine this machine."""
+        return examine(self._root, read_only=read_only)
 
     def probe(self, variant: Variant) -> Support:
         """Whether this host can run the variant."""
@@ -178,6 +186,50 @@ class LabSite(Site):
                 found.workspace.close()
         return self.deploy_to_stay(variant, topology, vnf)
 
+    def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
+        """Name those that do not live."""
+        return lifecycle.left_on(deployment, self._root).vnfs.dead()
+
+    def heal(self, deployment: Deployment) -> Deployment:
+        """Start dead VNFs again where they were, and send frames through."""
+        self._planes.begin()
+        left = lifecycle.left_on(deployment, self._root)
+        attached = self._planes.deploy(left.standing.variant, deployment.topology, vnf=left.vnfs.choice)
+        if left.vnfs.dead():
+            began = time.monotonic_ns()
+            left.vnfs.heal()
+            left.save()
+            self._wait_until_forwarding(self._remember(attached, left.vnfs), left.vnfs, began)
+        return self._remember(attached, left.vnfs)
+
+    def offboard(self, deployment: Deployment) -> Deployment:
+        """End the VNFs; the ports that they had stay."""
+        self._planes.begin()
+        left = lifecycle.left_on(deployment, self._root)
+        # What this nfvbed has beside it: a generator that waits on its ports.
+        self.destroy(deployment)
+        return left.offboard()
+
+    def foresee_scale(self, deployment: Deployment, vnfs: int) -> str:
+        """Look for the topology, and probe its VNFs."""
+        left = lifecycle.left_on(deployment, self._root)
+        topology = left.scaled_topology(vnfs)
+        if topology == deployment.topology:
+            return f"{deployment.variant} ({topology}) has as many: nothing would be done"
+        self.check(topology, left.vnfs.choice)
+        return f"{deployment.variant} ({deployment.topology}) would be set up again as {topology}"
+
+    def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
+        """Set the data plane up again with ports for as many: it makes those of all VNFs before one is started."""
+        self._planes.begin()
+        left = lifecycle.left_on(deployment, self._root)
+        topology = left.scaled_topology(vnfs)
+        if topology != deployment.topology:
+            self.check(topology, left.vnfs.choice)
+            self.destroy(deployment)
+            left.take_down()
+        return self.deploy_to_stay(left.standing.variant, topology, left.vnfs.choice)[0]
+
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
         """Take down the standing deployment and whatever an nfvbed that was killed left behind."""
         return remains.take_down(self._planes.machine.begin(), everything=everything)
@@ -188,8 +240,10 @@ class LabSite(Site):
 
     def _take_over(self, deployment: Deployment, choice: VnfChoice, stood: standing.StandingVnfs) -> Deployment:
         standing.require_same(deployment, stood.choice, choice)
-        host = (self._planes.host_view(deployment), self._root)
-        return self._remember(deployment, LabVnfs.found(deployment, choice, stood.handles, host))
+        view = self._planes.host_view(deployment)
+        host = (view.workspace, view.arrangement, self._root)
+        live = LabVnfs.found(deployment, stood.model_copy(update={"choice": choice}), host)
+        return self._remember(deployment, live)
 
     def _onboard(self, deployment: Deployment, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> Deployment:
         if peers.began_ns is None:
@@ -203,25 +257,26 @@ class LabSite(Site):
         began = peers.began_ns or peers.ready_ns
         steps = [step for handle in live.handles for step in handle.steps]
         steps.append(("onboard.ready", peers.ready_ns - began))
-        if plan.one_way:
-            self._planes.wait_for_vnfs(deployment)
-        elif choice.vnf.readiness.probe_frames:
-            steps += self._probe_path(done, live, began)
+        steps += self._wait_until_forwarding(done, live, began)
         return done.model_copy(update={"steps": (*done.steps, *steps)})
 
     def _keep(self, deployment: Deployment, peers: OnboardedPeers) -> None:
         if peers.generator is not None:
             self._opened[deployment.id] = [peers.generator]
 
-    def _probe_path(self, deployment: Deployment, live: LabVnfs, began: int) -> list[tuple[str, int]]:
+    def _wait_until_forwarding(self, deployment: Deployment, live: LabVnfs, began: int) -> list[tuple[str, int]]:
         """Send frames through, and keep the generator that did for whoever opens one next."""
+        if live.plan.one_way:
+            self._planes.wait_for_vnfs(deployment)
+        if live.plan.one_way or not live.choice.vnf.readiness.probe_frames:
+            return []
         if not self._opened.get(deployment.id):
             self._opened[deployment.id] = [self._planes.open_generator(deployment)]
         report = wait_until_forwarding(
             self._opened[deployment.id][0],
             live.choice.vnf.readiness.probe_frames,
             live.choice.vnf.readiness.within_s,
-            (lambda: self.hops(deployment), lambda: self.verify(deployment)),
+            (lambda: self._hops(deployment), lambda: self.verify(deployment)),
             deployment,
         )
         return [("onboard.probe", report.waited_ns), ("onboard.first-frame", time.monotonic_ns() - began)]
@@ -237,7 +292,11 @@ class LabSite(Site):
 
     def host_view(self, deployment: Deployment) -> HostView:
         """This machine; its ports are free once the generator is closed that waits on them."""
-        return replace(self._planes.host_view(deployment), close_generators=lambda: self.close_generators(deployment))
+        return replace(
+            self._planes.host_view(deployment),
+            work_threads=lambda: self._work_threads(deployment),
+            close_generators=lambda: self.close_generators(deployment),
+        )
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Open the generator; one that came up with the deployment, or has probed the path, is used on."""
@@ -260,17 +319,23 @@ class LabSite(Site):
         if deployment.id in self._vnfs:
             self._vnfs[deployment.id].verify()
 
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """The switch's own counters."""
-        return self._planes.counters(deployment)
+    def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
+        """Read switch and VNFs, CPU time from this machine's kernel."""
+        planes = self._planes
+        readers: dict[Part, Callable[[], Any]] = {
+            Part.THREADS: lambda: self._work_threads(deployment),
+            Part.CPU: lambda: _cpu_of(self._work_threads(deployment) if threads is None else threads),
+            Part.DISTANCES: lambda: planes.core_distances_ns(deployment),
+            Part.COUNTERS: lambda: planes.counters(deployment) or Unavailable("no switch counts on this path"),
+            Part.HOPS: lambda: self._hops(deployment),
+        }
+        return Reading.of(parts, readers, "")
 
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """The counters of switch and VNFs, in the order of the path."""
+    def _hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         inner, live = self._planes.hops(deployment), self._vnfs.get(deployment.id)
         return path.woven(inner, [] if live is None else live.hops())
 
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The threads that do the packet work now, those of VNFs included."""
+    def _work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         live = self._vnfs.get(deployment.id)
         of_vnfs = () if live is None else live.threads()
         return (*self._planes.work_threads(deployment), *of_vnfs)
@@ -281,10 +346,6 @@ class LabSite(Site):
         if live is not None and live.leave_checksums_out(deployment):
             return (*found, QualityWarning.OFFLOADS_ON)
         return found
-
-    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
-        """Between each of the switch's cores and the generator's and the VNFs'."""
-        return self._planes.core_distances_ns(deployment)
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Of the switch; the VNFs live on."""
@@ -316,6 +377,10 @@ class LabSite(Site):
         live = self._vnfs.pop(deployment.id, None)
         if live is not None:
             live.end()
+
+
+def _cpu_of(threads: Sequence[WorkThread]) -> CpuSample:
+    return read_sample((thread.pid, thread.tid) for thread in threads)
 
 
 def _close_all(generators: list[Generator]) -> None:

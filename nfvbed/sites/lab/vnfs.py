@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.workspace import Workspace
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
-from nfvbed.sites.hostview import HostView
 from nfvbed.spec.layout import EndKind, Layout, layout
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.catalogue import driver
@@ -16,6 +17,7 @@ from nfvbed.vnfs.ends import VnfEnds
 from nfvbed.vnfs.incomplete import leave_checksums_out
 from nfvbed.vnfs.peers import OnboardedPeers
 from nfvbed.vnfs.placement import placements, tasks
+from nfvbed.vnfs.standing import StandingVnfs
 from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
 
 _VNF_CANNOT_RUN = "the VNF cannot run here:"
@@ -39,22 +41,18 @@ class LabVnfs:
         return cls(plan, choice, peers.placements, peers.drivers, peers.handles)
 
     @classmethod
-    def found(
-        cls, deployment: Deployment, choice: VnfChoice, handles: tuple[VnfHandle, ...], host: tuple[HostView, Path]
-    ) -> "LabVnfs":
-        """Return those that stand since another command.
+    def found(cls, deployment: Deployment, left: StandingVnfs, host: tuple[Workspace, Arrangement, Path]) -> "LabVnfs":
+        """Return those that another command left.
 
         Args:
-            deployment: on which they stand.
-            choice: what they are.
-            handles: of them.
-            host: of the deployment; and the root of the project.
+            deployment: on which they run.
+            left: what they are.
+            host: the workspace that one is started in again, who sits on which core, and the root of the project.
         """
         plan = layout(deployment.topology)
-        view, root = host
-        places = placements(deployment, plan, choice, (view.workspace, view.arrangement, root))
-        drivers = tuple(driver(choice.kind, place.does) for place in places)
-        return cls(plan, choice, places, drivers, handles, stays=True)
+        places = placements(deployment, plan, left.choice, host)
+        drivers = tuple(driver(left.choice.kind, place.does) for place in places)
+        return cls(plan, left.choice, places, drivers, left.handles, stays=True)
 
     def each(self) -> Iterator[tuple[VnfDriver, VnfHandle]]:
         """Go through them in the order of the path."""
@@ -68,6 +66,31 @@ class LabVnfs:
         """
         for run, handle in self.each():
             run.verify(handle)
+
+    def dead(self) -> tuple[str, ...]:
+        """Name those that have died."""
+        return tuple(handle.name for run, handle in self.each() if not _lives(run, handle))
+
+    def heal(self) -> None:
+        """Start those again that have died, all of them before one is waited for.
+
+        Raises:
+            OnboardError, VnfDiedError: one does not come up.
+        """
+        dead, handles = self.dead(), list(self.handles)
+        for index, (run, handle) in enumerate(self.each()):
+            if handle.name in dead:
+                run.stop(handle)
+                handles[index] = run.start(self.placements[index])
+        for index, run in enumerate(self.drivers):
+            if handles[index].name in dead:
+                handles[index] = run.ready(self.placements[index], handles[index])
+        self.handles = tuple(handles)
+
+    def stop(self) -> None:
+        """End them; their ports stay."""
+        for run, handle in self.each():
+            run.stop(handle)
 
     def hops(self) -> list[tuple[Hop, ...]]:
         """Read the counters of each."""
@@ -128,6 +151,14 @@ class LabVnfs:
             restart=restart,
             sink=(lambda: read(sink_at)) if sink_at is not None else None,
         )
+
+
+def _lives(run: VnfDriver, handle: VnfHandle) -> bool:
+    try:
+        run.verify(handle)
+    except VnfDiedError:
+        return False
+    return True
 
 
 def check(topology: str, choice: VnfChoice, root: Path) -> None:

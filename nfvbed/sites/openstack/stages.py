@@ -28,7 +28,7 @@ class Progress(Protocol):
     def begin(self, number: int, total: int, stage: Stage) -> None:
         """One begins."""
 
-    def end(self, stage: Stage, seconds: float, told: str) -> None:
+    def end(self, stage: Stage, seconds: float, outcome: str) -> None:
         """It has ended well."""
 
     def skip(self, number: int, total: int, stage: Stage) -> None:
@@ -81,13 +81,13 @@ def run_stages(stages: Sequence[Stage], record: StageRecord, progress: Progress,
             progress.begin(number, len(stages), stage)
             started, failed = time.monotonic(), stage.name
             try:
-                told = stage.work()
+                outcome = stage.work()
             except BaseException:
                 progress.fail(stage, time.monotonic() - started)
                 raise
             taken[stage.name], failed = round(time.monotonic() - started, 2), ""
             record.mark(stage.name, taken[stage.name])
-            progress.end(stage, taken[stage.name], told)
+            progress.end(stage, taken[stage.name], outcome)
     finally:
         _append(durations, {"at": round(time.time()), "seconds": taken, "failed": failed})
     return taken

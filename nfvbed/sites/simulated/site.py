@@ -1,11 +1,13 @@
 """The site of the simulated variants: nothing is deployed, nothing is measured, the answer is known."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nfvbed import __version__
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError, UnsupportedError
+from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -137,25 +139,16 @@ class SimulatedSite(Site):
         """Find it alive, as always."""
         self._standing(deployment)
 
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Give what the simulated system forwarded and spent; a loop-back has no switch."""
-        if deployment.role in (CellRole.LOOPBACK, CellRole.VNF):
-            return None
-        system = self._standing(deployment)[0]
-        return SwitchCounters(packets=system.packets, busy_cycles=system.busy_cycles, source="simulated")
-
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """Give the one hop there is."""
-        packets = self._standing(deployment)[0].packets
-        return (Hop(name="simulated system", rx_packets=packets, tx_packets=packets),)
-
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Give none: no thread of this machine does the work."""
-        return ()
-
-    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
-        """Give the distance that the hidden state shows, of the two cores that a simulated host has."""
-        return {(0, 1): self._standing(deployment)[1].core_distance_ns()}
+    def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
+        """Return what the simulated system forwarded and spent, its one hop, and the distance that its state shows."""
+        system, state = self._standing(deployment)
+        hop = Hop(name="simulated system", rx_packets=system.packets, tx_packets=system.packets)
+        readers: dict[Part, Callable[[], Any]] = {
+            Part.COUNTERS: lambda: _counters(deployment, system),
+            Part.HOPS: lambda: (hop,),
+            Part.DISTANCES: lambda: {(0, 1): state.core_distance_ns()},
+        }
+        return Reading.of(parts, readers, "simulated: no thread of this machine does the work")
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Put the known outage into the next trial."""
@@ -188,6 +181,12 @@ class SimulatedSite(Site):
         if deployment.id not in self._systems:
             raise InternalError(f"the simulated deployment {deployment.id} does not stand in this process")
         return self._systems[deployment.id]
+
+
+def _counters(deployment: Deployment, system: SimulatedSystem) -> SwitchCounters | Unavailable:
+    if deployment.role in (CellRole.LOOPBACK, CellRole.VNF):
+        return Unavailable("no switch is on this path")
+    return SwitchCounters(packets=system.packets, busy_cycles=system.busy_cycles, source="simulated")
 
 
 def _refuse_unsimulated(topology: str, vnf: VnfChoice | None) -> None:

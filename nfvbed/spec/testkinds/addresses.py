@@ -13,11 +13,11 @@ class AddressCachingTest(NamedTest):
 
     kind: Literal["address-caching"]
     max_addresses: int = Field(65_536, ge=2, le=1_000_000)
-    """The most that is tried, the test port's own address among them."""
+    """Largest number of addresses that is tried, the test port's own among them."""
     load_pps: int = Field(50_000, ge=10, le=100_000_000)
-    """At which addresses are shown, and asked for; low, so that the rate of learning does not matter."""
+    """Load at which addresses are shown, and asked for; low, so that the rate of learning does not matter."""
     tries: int = Field(2, ge=1, le=10)
-    """A number is too large when frames were flooded so many times in a row."""
+    """Failures in a row, frames flooded each time, after which a number is too large."""
 
     def expected(self) -> tuple[float, int]:
         """Estimate the seconds of traffic, and the trials: the largest number, then halves of what is left."""
@@ -31,17 +31,19 @@ class AddressLearningTest(NamedTest):
 
     kind: Literal["address-learning"]
     addresses: int = Field(8_000, ge=1, le=1_000_000)
-    """New ones in each step: fewer than the switch holds, which `address-caching` finds, and many more than the rings
-    of its ports, which would take the frames however fast they come."""
+    """New addresses in each step: fewer than the switch holds, which `address-caching` finds, and many more than the
+    rings of its ports, which would take the frames however fast they come."""
     min_load_pps: int = Field(10_000, ge=1)
+    """Lowest rate of the search, frames/s."""
     max_load_pps: int = Field(10_000_000, le=100_000_000)
-    """Rates between which it is looked for, frames/s; every frame shows a new address."""
+    """Highest rate of the search, frames/s; every frame shows a new address."""
     relative_width: float = Field(0.02, gt=0, le=0.5)
-    """The highest rate at which all were learnt and the lowest at which one was missed differ by this part at most."""
+    """Largest relative distance of the highest rate at which all were learnt from the lowest at which one was
+    missed."""
     test_load_pps: int = Field(50_000, ge=10, le=100_000_000)
-    """At which the addresses are asked for."""
+    """Load at which the addresses are asked for."""
     tries: int = Field(3, ge=1, le=10)
-    """A rate is too high when addresses were missed so many times in a row."""
+    """Failures in a row, addresses missed each time, after which a rate is too high."""
 
     @model_validator(mode="after")
     def the_range_rises(self) -> Self:

@@ -17,17 +17,17 @@ class BackToBackTest(NamedTest):
 
     kind: Literal["back-to-back"]
     min_frames: int = Field(16, ge=1, le=1_000_000)
-    """The shortest burst that is tried."""
+    """Shortest burst that is tried."""
     max_frames: int = Field(1_000_000, ge=2, le=1_000_000_000)
-    """The longest one; where it passes the result is a lower bound."""
+    """Longest burst that is tried; where it passes the result is a lower bound."""
     resolution_frames: int = Field(16, ge=1)
-    """How well the length is to be known."""
+    """Resolution of the length, frames."""
     verifications: int = Field(1, ge=0, le=10)
-    """A burst that loses frames is sent so many times more, and has failed when each of them does."""
+    """Number of times that a burst with loss is sent again; it has failed when each of them loses frames."""
     repetitions: int = Field(10, ge=1, le=100)
-    """Searches; the result is their mean (RFC 2544 asks for 50)."""
+    """Number of searches; the result is their mean (RFC 2544 asks for 50)."""
     rate_duration_s: float = Field(1, ge=0.05, le=600)
-    """Of the trial at maximum load that gives the forwarding rate, by which the result is corrected."""
+    """Length of the trial at maximum load that measures the forwarding rate, by which the result is corrected, s."""
 
     @model_validator(mode="after")
     def lengths_fit(self) -> Self:
@@ -47,7 +47,7 @@ class BurstTest(NamedTest):
 
     kind: Literal["burst"]
     frames: int = Field(1000, ge=1, le=MAX_FRAMES)
-    """Of each direction."""
+    """Frames of the burst in each direction."""
 
     def expected(self) -> tuple[float, int]:
         """Estimate the seconds of traffic, and the trials."""

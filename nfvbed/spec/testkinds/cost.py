@@ -19,11 +19,13 @@ class CostTest(NamedTest):
     fraction: Fraction | None = None
     """Intended load as a part of that of `of`."""
     of: str = Field(MRR, pattern=LOAD_REFERENCE)
-    """`mrr`, or a goal of a search that comes before: `NDR`, `PDR`."""
+    """Reference of `fraction`: `mrr`, or a goal of a search that comes before: `NDR`, `PDR`."""
     duration_s: float = Field(10, ge=0.05, le=600)
-    """Of each trial. The kernel tells user from system by clock ticks: in less than 10 s there are few of them."""
+    """Length of each trial, s. The kernel tells user from system by clock ticks: in less than 10 s there are few of
+    them."""
     trace: bool = True
-    """Trace softirqs in the second trial; without it there is only the first one, and softirq time is not told."""
+    """Tracing of softirqs in a second trial; without it there is only the first one, and softirq time is not
+    reported."""
 
     @model_validator(mode="after")
     def one_load_at_most_is_given(self) -> Self:
@@ -70,10 +72,11 @@ class XdpTasksTest(NamedTest):
         "lookup",
         "rewrite",
     )
+    """Tasks to measure."""
     duration_s: float = Field(1, ge=0.05, le=600)
-    """Of each trial at maximum load, from port 0 alone."""
+    """Length of each trial at maximum load, from port 0 alone, s."""
     trials: int = Field(5, ge=1, le=100)
-    """Of each task: on frames that a port receives, and as many times of repeated runs on one frame."""
+    """Trials of each task on frames that a port receives, and as many of repeated runs on one frame."""
     repeat: int = Field(5_000_000, ge=1_000, le=100_000_000)
     """Runs on one frame at a time (BPF_PROG_TEST_RUN)."""
 

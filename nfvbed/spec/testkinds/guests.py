@@ -15,11 +15,11 @@ class GuestComputeTest(NamedTest):
 
     kind: Literal["guest-compute"]
     threads: tuple[Threads, ...] = Field((1, 32), min_length=1)
-    """A row each; they are put on the guest's vCPUs in turn."""
+    """Numbers of threads, a row each; they are put on the guest's vCPUs in turn."""
     max_prime: int = Field(10_000, ge=3, le=1_000_000)
-    """An event is to find all prime numbers up to it."""
+    """Number up to which an event finds all primes."""
     duration_s: int = Field(10, ge=1, le=600)
-    """Of each run, by the guest's clock."""
+    """Length of each run by the guest's clock, s."""
     repeats: int = Field(3, ge=1, le=100)
     """Runs of a row: their median, least and greatest are shown."""
 
@@ -34,12 +34,13 @@ class GuestMemoryTest(NamedTest):
 
     kind: Literal["guest-memory"]
     operations: tuple[Literal["read", "write"], ...] = Field(("read", "write"), min_length=1)
+    """Operations on memory."""
     threads: tuple[Threads, ...] = Field((1, 32), min_length=1)
-    """A row for each operation and number of threads."""
+    """Numbers of threads; a row for each operation and number."""
     block_kib: int = Field(1, ge=1, le=1_048_576)
-    """Of the block that all threads go through again and again; larger than the caches, it tells of the memory."""
+    """Size of the block that all threads go through again and again; larger than the caches, it tells of the memory."""
     duration_s: int = Field(10, ge=1, le=600)
-    """Of each run, by the guest's clock."""
+    """Length of each run by the guest's clock, s."""
     repeats: int = Field(3, ge=1, le=100)
     """Runs of a row: their median, least and greatest are shown."""
 
@@ -62,14 +63,15 @@ class GuestTlbTest(NamedTest):
     vnfs: tuple[Annotated[int, Field(ge=1, le=32)], ...] = Field(tuple(range(1, 11)), min_length=1)
     """Numbers of guests; a row for each of them and each kind of pages. They are booted for it, beside the path."""
     hugepages: tuple[bool, ...] = Field((True, False), min_length=1)
-    """What the guests' memory is made of; everything else is the flavor's."""
+    """Use of hugepages for the guests' memory, a row each; everything else is the flavor's."""
     operation: Literal["read", "write"] = "read"
+    """Operation on memory."""
     threads: int = Field(1, ge=1, le=256)
-    """Of sysbench in each guest."""
+    """Threads of sysbench in each guest."""
     block_kib: int = Field(65_536, ge=1, le=1_048_576)
-    """That each guest goes through: 64 MiB need more pages of 4 KiB than a TLB has entries."""
+    """Size of the block that each guest goes through: 64 MiB need more pages of 4 KiB than a TLB has entries."""
     duration_s: int = Field(10, ge=1, le=600)
-    """For which misses are counted."""
+    """Seconds for which misses are counted."""
 
     def expected(self) -> tuple[float, int]:
         """Estimate the seconds of load and boots, and the runs."""
@@ -82,17 +84,19 @@ class GuestMultiqueueTest(NamedTest):
 
     kind: Literal["guest-multiqueue"]
     connections: tuple[Annotated[int, Field(ge=1, le=1024)], ...] = Field((1, 2, 4, 8, 16, 32, 64), min_length=1)
-    """At the same time, a row each; every one has a process of its own at both ends, on the vCPUs in turn."""
+    """Numbers of connections at the same time, a row each; every one has a process of its own at both ends, on the
+    vCPUs in turn."""
     multiqueue: tuple[bool, ...] = Field((False, True), min_length=1)
-    """Off: one queue; on: as many as the flavor has, which are as many as its vCPUs."""
+    """Use of multiqueue, a row each. Off: one queue; on: as many as the flavor has, which are as many as its vCPUs."""
     traffic: Literal["stream", "request-response"] = "stream"
-    """netperf's TCP_STREAM, or TCP_RR."""
+    """Traffic: netperf's TCP_STREAM, or TCP_RR."""
     duration_s: int = Field(10, ge=1, le=600)
-    """Of each run."""
+    """Length of each run, s."""
     repeats: int = Field(3, ge=1, le=100)
     """Runs of a row: their median, least and greatest are shown."""
     share_cores: bool = False
-    """Measure also where PMD threads and vCPUs have no cores of their own: it shows that queues work, and no gain."""
+    """Measurement also where PMD threads and vCPUs have no cores of their own: it shows that queues work, and no
+    gain."""
 
     def expected(self) -> tuple[float, int]:
         """Estimate the seconds of traffic, and the runs."""

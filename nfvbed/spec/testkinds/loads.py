@@ -46,12 +46,13 @@ class ContinuousTest(NamedTest):
 
     kind: Literal["continuous"]
     load_pps: int | None = Field(None, ge=2)
-    """Intended load, frames/s over all directions; or give `fraction`."""
+    """Intended load, frames/s over all directions; either this or `fraction`."""
     fraction: Fraction | None = None
     """Intended load as a part of that of `of`."""
     of: str = Field(MRR, pattern=LOAD_REFERENCE)
-    """`mrr`, or a goal of a search that comes before: `NDR`, `PDR`."""
+    """Reference of `fraction`: `mrr`, or a goal of a search that comes before: `NDR`, `PDR`."""
     duration_s: float = Field(10, ge=0.05, le=86_400)
+    """Length of the trial, s."""
 
     @model_validator(mode="after")
     def one_load_is_given(self) -> Self:
@@ -73,11 +74,12 @@ class LossCurveTest(NamedTest):
 
     kind: Literal["loss-curve"]
     fractions: tuple[Fraction, ...] = Field((1.1, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), min_length=2)
-    """Of the load of `of`, in the order in which they are tried."""
+    """Loads as parts of that of `of`, in the order in which they are tried."""
     of: str = Field(MRR, pattern=LOAD_REFERENCE)
-    """`mrr`, or a goal of a search that comes before: `NDR`, `PDR`. Virtual ports have no line rate."""
+    """Reference of the loads: `mrr`, or a goal of a search that comes before: `NDR`, `PDR`. Virtual ports have no line
+    rate."""
     duration_s: float = Field(1, ge=0.05, le=86_400)
-    """Of each load's trial."""
+    """Length of each load's trial, s."""
 
     def expected(self) -> tuple[float, int]:
         """Estimate the seconds of traffic, and the trials."""
@@ -95,13 +97,13 @@ class LatencyTest(NamedTest):
 
     kind: Literal["latency"]
     fractions: tuple[Fraction, ...] = (0.01, 0.1, 0.5, 0.9)
-    """Of the load of `of`."""
+    """Loads as parts of that of `of`."""
     of: str = Field("PDR", pattern=LOAD_REFERENCE)
-    """A goal of a search that comes before, or `mrr`."""
+    """Reference of the loads: a goal of a search that comes before, or `mrr`."""
     fixed_load_pps: int | None = Field(100_000, ge=2)
-    """A further load that is the same for all variants, frames/s over all directions; None: none."""
+    """Further load that is the same for all variants, frames/s over all directions; None: none."""
     duration_s: float = Field(5, ge=0.05, le=86_400)
-    """Of each load's trial."""
+    """Length of each load's trial, s."""
 
     def expected(self) -> tuple[float, int]:
         """Estimate the seconds of traffic, and the trials."""
@@ -119,15 +121,15 @@ class SoakTest(NamedTest):
 
     kind: Literal["soak"]
     load_pps: int | None = Field(None, ge=2)
-    """Intended load, frames/s over all directions; or give `fraction`."""
+    """Intended load, frames/s over all directions; either this or `fraction`."""
     fraction: Fraction | None = None
     """Intended load as a part of that of `of`."""
     of: str = Field("NDR", pattern=LOAD_REFERENCE)
-    """A goal of a search that comes before, or `mrr`."""
+    """Reference of `fraction`: a goal of a search that comes before, or `mrr`."""
     duration_s: float = Field(600, ge=0.1, le=864_000)
-    """Of all intervals together."""
+    """Length of all intervals together, s."""
     interval_s: float = Field(10, ge=0.05, le=3_600)
-    """Each is a trial of its own; between two of them no frames are sent for a moment."""
+    """Length of an interval, s. Each is a trial of its own; between two of them no frames are sent for a moment."""
 
     @model_validator(mode="after")
     def one_load_is_given(self) -> Self:

@@ -16,18 +16,19 @@ class SystemRecoveryTest(NamedTest):
 
     kind: Literal["system-recovery"]
     of: str = Field(MRR, pattern=LOAD_REFERENCE)
-    """What the loads are parts of: `mrr`, or a goal of a search that comes before."""
+    """Reference of the loads: `mrr`, or a goal of a search that comes before."""
     overload: Fraction = 1.1
     """Load of the first stretch, as a part of that."""
     relief: Fraction = 0.5
     """Load of the second one."""
     overload_s: float = Field(60, ge=0.05, le=3_600)
-    """How long the overload lasts; RFC 2544 asks for at least 60 s."""
+    """Length of the overload, s; RFC 2544 asks for at least 60 s."""
     relief_s: float = Field(10, ge=0.05, le=3_600)
-    """How long is looked at afterwards; a system that takes longer has not recovered."""
+    """Length of the second stretch, s; a system that takes longer has not recovered."""
     resolution_s: float = Field(0.001, ge=0.000_01, le=1)
     """Width of the bins in which frames are counted: the time is known as well as this."""
     repetitions: int = Field(1, ge=1, le=100)
+    """Number of trials."""
 
     @model_validator(mode="after")
     def relief_is_less(self) -> Self:
@@ -64,25 +65,26 @@ def check_bins(duration_s: float, resolution_s: float) -> None:
 
 
 class ResetTest(NamedTest):
-    """The switch is broken off and started again under traffic: the outage (RFC 2544 section 26.6, RFC 6201).
+    """The switch is killed and restarted under traffic: the outage (RFC 2544 section 26.6, RFC 6201).
 
     What a reset is differs by variant; the result names it.
     """
 
     kind: Literal["reset"]
     load_pps: int | None = Field(None, ge=2)
-    """Intended load, frames/s over all directions; or give `fraction`."""
+    """Intended load, frames/s over all directions; either this or `fraction`."""
     fraction: Fraction | None = None
     """Intended load as a part of that of `of`."""
     of: str = Field(MRR, pattern=LOAD_REFERENCE)
-    """`mrr`, or a goal of a search that comes before."""
+    """Reference of `fraction`: `mrr`, or a goal of a search that comes before."""
     before_s: float = Field(1, ge=0.1, le=600)
-    """How long frames flow before the reset."""
+    """Seconds of traffic before the reset."""
     duration_s: float = Field(15, ge=0.5, le=3_600)
-    """Of the whole trial; a switch that takes longer has not come back."""
+    """Length of the whole trial, s; a switch that takes longer has not come back."""
     resolution_s: float = Field(0.001, ge=0.000_01, le=1)
     """Width of the bins in which frames are counted; time stamps are exact."""
     repetitions: int = Field(3, ge=1, le=100)
+    """Number of trials."""
 
     @model_validator(mode="after")
     def one_load_is_given(self) -> Self:

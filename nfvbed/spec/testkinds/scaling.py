@@ -25,13 +25,14 @@ class ScalingTest(NamedTest):
     fraction: Fraction | None = None
     """Intended load as a part of that of `of`."""
     of: str = Field(MRR, pattern=LOAD_REFERENCE)
-    """`mrr`, or a goal of a search that comes before: `NDR`, `PDR`."""
+    """Reference of `fraction`: `mrr`, or a goal of a search that comes before: `NDR`, `PDR`."""
     duration_s: float = Field(1, ge=0.05, le=3_600)
-    """Of each trial."""
+    """Length of each trial, s."""
     warmup_s: float = Field(0.5, ge=0, le=600)
-    """Maximum load before the trials of each row, not counted: caches and tables fill with what they will hold."""
+    """Length of maximum load before the trials of each row, s, not counted: caches and tables fill with what they will
+    hold."""
     trials: int = Field(3, ge=1, le=100)
-    """Of each row; it shows the median one, and the least and greatest of all."""
+    """Trials of each row; it shows the median one, and the least and greatest of all."""
 
     @model_validator(mode="after")
     def one_load_at_most_is_given(self) -> Self:
@@ -68,4 +69,5 @@ class TableScalingTest(ScalingTest):
     counts: Counts = (1, 10, 100, 1_000, 10_000, 100_000)
     """Entries in the table, one row each; the directions share them."""
     warmup_s: float = Field(2, ge=0, le=600)
-    """Maximum load before the trials of each row, not counted, in which every entry should be looked up once."""
+    """Length of maximum load before the trials of each row, s, not counted, in which every entry should be looked up
+    once."""

@@ -19,7 +19,7 @@ class SocketTest(NamedTest):
     """A test between two hosts at the ends of the path, in the place of the generator's ports."""
 
     duration_s: int = Field(5, ge=1, le=3600)
-    """Of each run of the tool, in whole seconds, as the tools take them."""
+    """Length of each run of the tool, in whole seconds, as the tools take them."""
     repetitions: int = Field(3, ge=1, le=100)
     """Runs under each condition; a row is their median, with the least and the greatest."""
 
@@ -42,10 +42,11 @@ class TcpThroughputTest(SocketTest):
 
     kind: Literal["tcp-throughput"]
     tool: Literal["iperf3", "netperf"] = "iperf3"
+    """Tool that sends."""
     streams: tuple[StreamCount, ...] | None = Field(None, min_length=1)
-    """At the same time; None: 1 and 4. netperf sends one."""
+    """Streams at the same time, a row each; None: 1 and 4. netperf sends one."""
     message_bytes: tuple[MessageBytes, ...] = Field((131_072,), min_length=1)
-    """Of each write."""
+    """Sizes of a write."""
     congestion: str = Field("cubic", pattern=CONGESTION)
     """Congestion control, as the kernel names it. Hosts differ in their own choice, so it is always said."""
 
@@ -71,7 +72,7 @@ class RequestResponseTest(SocketTest):
 
     kind: Literal["request-response"]
     message_bytes: tuple[MessageBytes, ...] = Field((1,), min_length=1)
-    """Of each request and of each response."""
+    """Sizes of each request and of each response."""
     congestion: str = Field("cubic", pattern=CONGESTION)
     """Congestion control, as the kernel names it."""
 
@@ -86,10 +87,11 @@ class UdpThroughputTest(SocketTest):
 
     kind: Literal["udp-throughput"]
     tool: Literal["iperf3", "netperf"] = "iperf3"
+    """Tool that sends."""
     message_bytes: tuple[DatagramBytes, ...] = Field((64, 1400), min_length=1)
-    """Of each datagram, without headers; above 1,472 it is sent in fragments."""
+    """Sizes of a datagram, without headers; above 1,472 it is sent in fragments."""
     load_bits_per_s: int | None = Field(None, ge=1_000)
-    """Of payload; None: as fast as the client can. netperf has no other."""
+    """Load in bits/s of payload; None: as fast as the client can. netperf has no other."""
 
     @model_validator(mode="after")
     def load_fits_the_tool(self) -> Self:
@@ -108,11 +110,13 @@ class SocketLatencyTest(SocketTest):
 
     kind: Literal["socket-latency"]
     modes: tuple[Literal["ping-pong", "under-load"], ...] = Field(("ping-pong", "under-load"), min_length=1)
-    """One after the other, each as soon as the last is back; or at a rate, whatever comes back."""
+    """Modes: one after the other, each as soon as the last is back; or at a rate, whatever comes back."""
     load_messages_per_s: int = Field(10_000, ge=1, le=10_000_000)
-    """Of `under-load`."""
+    """Rate of `under-load`, messages/s."""
     message_bytes: tuple[DatagramBytes, ...] = Field((64,), min_length=1)
+    """Sizes of a message."""
     transport: Literal["udp", "tcp"] = "udp"
+    """Transport protocol."""
 
     @property
     def conditions(self) -> int:

@@ -19,7 +19,7 @@ class SimulatedOptions(DataPlaneOptions):
     state_change_per_s: float = Field(0.0, ge=0)
     """Mean changes of the hidden state a second."""
     vnf_capacity_pps: float = Field(4_000_000, gt=0)
-    """The same of each VNF alone, whatever the hidden state."""
+    """Capacity of each VNF alone, whatever the hidden state."""
     noise: float = Field(0.015, ge=0, lt=1)
     """Relative standard deviation of a trial's capacity."""
     byte_cost: float = Field(0.0, ge=0)
@@ -27,6 +27,7 @@ class SimulatedOptions(DataPlaneOptions):
     burst_probability_per_s: float = Field(0.0, ge=0)
     """Chance per second that a burst of frames is lost."""
     burst_max_frames: int = Field(50, ge=1)
+    """Most frames of such a burst."""
     warm_up_s: float = Field(0.0, ge=0)
     """Seconds of traffic until it is warm."""
     cold_share: float = Field(0.0, ge=0, lt=1)
@@ -34,6 +35,7 @@ class SimulatedOptions(DataPlaneOptions):
     hysteresis: float = Field(0.0, ge=0, lt=1)
     """Relative loss of capacity after a trial above capacity, until load below it has lasted `recovery_s`."""
     recovery_s: float = Field(0.0, ge=0)
+    """Seconds of load below capacity until it has recovered."""
     buffer_frames: int | None = Field(None, ge=0)
     """Frames that it holds of a burst until it has forwarded them, each direction; what exceeds them is lost.
     None: a full ring holds the generator back, and nothing is lost."""
@@ -42,17 +44,19 @@ class SimulatedOptions(DataPlaneOptions):
     outage_s: float = Field(1.0, gt=0)
     """Seconds that a reset lasts."""
     latency_ns: float = Field(5_000, gt=0)
+    """Latency of a frame below capacity."""
     flow_cache: int | None = Field(None, ge=1)
     """Flows that a cache holds; a frame of another one costs more. None: every flow is as good as another."""
     flow_miss_cost: float = Field(0.0, ge=0)
-    """What such a frame costs more, in crossings of the switch."""
+    """Additional cost of such a frame, in crossings of the switch."""
     entry_cost: float = Field(0.0, ge=0)
-    """What a frame costs more, in crossings, for ten times the table entries."""
+    """Additional cost of a frame, in crossings, for ten times the table entries."""
     mac_table_size: int | None = Field(None, ge=2)
     """Addresses that it can learn, the test port's own among them; None: no limit."""
     learning_rate_pps: float | None = Field(None, gt=0)
     """New addresses a second that it learns; of more a part is missed. None: all."""
     seed: int = 1
+    """Seed of its random numbers."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:

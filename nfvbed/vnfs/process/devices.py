@@ -1,7 +1,8 @@
 """A VNF's network devices: up, silent, their receive work on the VNF's core."""
 
 from nfvbed.dataplanes.ports import veth
-from nfvbed.host import napi
+from nfvbed.host import links, napi
+from nfvbed.host.namespaces import inside
 from nfvbed.records import Hop, HopKind, PortKind, Role, VnfHandle, WorkThread
 from nfvbed.spec.layout import End
 from nfvbed.state import VnfState
@@ -25,15 +26,23 @@ def prepare(placement: VnfPlacement) -> tuple[WorkThread, ...]:
     A device on a lower link has no receive work of its own: it is done where that link's is, by the switch.
     """
     netns, names = kernel_ports(placement)
+    _end_threads(netns, names)
+    before = list(napi.napi_threads())
     veth.prepare(netns, names, placement.choice.offloads and all(port.offloads for port in placement.ports))
     if any(port.kind is PortKind.MACVTAP for port in placement.ports):
         return ()
-    before = list(napi.napi_threads())
     napi.make_threaded(netns, names)
     found = tuple(thread for name in names for thread in napi.pin_threads(name, before, placement.cores[0], Role.VNF))
     if placement.shares_core:
         napi.put_first(found)
     return found
+
+
+def _end_threads(netns: str, names: tuple[str, ...]) -> None:
+    """End the receive threads that a VNF before this one left: what appears then is of this one."""
+    left = napi.threaded(netns, names)
+    if left:
+        inside(netns, lambda: links.set_down(left))
 
 
 def hops(handle: VnfHandle) -> tuple[Hop, ...]:

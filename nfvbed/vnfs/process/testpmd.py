@@ -215,7 +215,10 @@ class TestpmdVnf(VnfDriver):
         self._tidy(handle)
 
     def _tidy(self, handle: VnfHandle) -> None:
-        for file in Path(TestpmdVnfState.of(handle).hugepages).glob("*map_*"):
+        state = TestpmdVnfState.of(handle)
+        # One that was killed leaves its socket, which would pass for that of the next.
+        Path(state.telemetry).unlink(missing_ok=True)
+        for file in Path(state.hugepages).glob("*map_*"):
             file.unlink(missing_ok=True)
         _remove_dead_sockets(handle.ports)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import overhead
 import pairs
-import price_of_switch
 import program
 import pytest
+import switching_overhead
 
 from nfvbed.records import CoreDistance
 
@@ -66,7 +66,7 @@ def test_a_smoke_fails_where_a_side_moved_no_frame():
 
 
 def test_price_of_the_switch_and_overhead_tell_that_too_little_was_measured():
-    assert price_of_switch.problems_of([], 10, judged=True)
+    assert switching_overhead.problems_of([], 10, judged=True)
     assert overhead.too_few("ovs-dpdk", [], 9)
 
 

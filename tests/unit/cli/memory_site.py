@@ -3,8 +3,10 @@
 It has what `Site` asks for and the verbs that it can do, and nothing of nfvbed's own sites.
 """
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
+from nfvbed.readings import Part, Reading
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -31,6 +33,10 @@ PORT = GeneratorPort(engine="simulated", spec="memory", kind=PortKind.VETH)
 """Of kind veth without a namespace: whoever looked for the host's link would not find it."""
 
 
+UNSEEN = "the cores of this rack are not visible"
+"""Why a part of a reading is not available."""
+
+
 class MemorySiteSpec(SiteSpec):
     """Its file."""
 
@@ -44,6 +50,7 @@ class MemorySite(Site):
     standing: ClassVar[dict[str, Deployed]] = {}
     """By name of the site; it outlives a command, as this process does."""
     log: ClassVar[list[str]] = []
+    dead: ClassVar[list[str]] = []
 
     def __init__(self, spec: MemorySiteSpec) -> None:
         self.name = spec.name
@@ -91,6 +98,28 @@ class MemorySite(Site):
             self.take_down()
         return self.deploy_to_stay(variant, topology, vnf)
 
+    def dead_vnfs(self, deployment):
+        return tuple(self.dead)
+
+    def heal(self, deployment):
+        self.log.append(f"heal {' '.join(self.dead)}")
+        self.dead.clear()
+        return deployment
+
+    def offboard(self, deployment):
+        left = deployment.model_copy(update={"vnfs": ()})
+        self.standing[self.name] = replace(self.standing[self.name], deployment=left, vnf=None)
+        return left
+
+    def foresee_scale(self, deployment, vnfs):
+        return f"would have {vnfs} VNFs"
+
+    def scale(self, deployment, vnfs):
+        handles = tuple(deployment.vnfs[0].model_copy(update={"name": f"vnf{n + 1}"}) for n in range(vnfs))
+        scaled = deployment.model_copy(update={"vnfs": handles})
+        self.standing[self.name] = replace(self.standing[self.name], deployment=scaled)
+        return scaled
+
     def take_down(self, *, everything=False):
         found = self.standing.pop(self.name, None)
         return super().take_down() if found is None else (f"{found.variant.name} is out of memory",)
@@ -132,13 +161,14 @@ class MemorySite(Site):
     def open_generator(self, deployment):
         return SimulatedGenerator(self.generator_ports(deployment), self._system(deployment))
 
-    def counters(self, deployment):
+    def look(self, deployment, *parts, threads=None):
         system = self._system(deployment)
-        return SwitchCounters(packets=system.packets, busy_cycles=system.busy_cycles, source="memory")
-
-    def hops(self, deployment):
-        packets = self._system(deployment).packets
-        return (Hop(name="memory", rx_packets=packets, tx_packets=packets),)
+        packets, busy = system.packets, system.busy_cycles
+        readers = {
+            Part.COUNTERS: lambda: SwitchCounters(packets=packets, busy_cycles=busy, source="memory"),
+            Part.HOPS: lambda: (Hop(name="memory", rx_packets=packets, tx_packets=packets),),
+        }
+        return Reading.of(parts, readers, UNSEEN)
 
     def _system(self, deployment):
         if deployment.id not in self._systems:

@@ -1,6 +1,7 @@
 """Every verb goes through the site that was named: a site that is no lab, and no host, is driven by all of them."""
 
 import json
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -80,6 +81,25 @@ def test_a_vnf_is_onboarded_on_what_stands_there(capsys):
     assert json.loads(told(capsys, "trace", "ovs-kernel", *AT, "--json").out)["topology"] == "pvp"
 
 
+def test_vnfs_are_healed_scaled_and_offboarded_there(capsys, monkeypatch):
+    refused = told(capsys, "heal", *AT, code=2).err
+    assert "no VNF is onboarded on site memory" in refused
+    assert "nothing is deployed" in refused
+    told(capsys, "onboard", "vloop", *AT, "--variant", "ovs-kernel")
+    assert told(capsys, "heal", *AT).out.splitlines()[0] == "ovs-kernel (pvp): no VNF had died"
+    monkeypatch.setattr(MemorySite, "dead", ["vnf1"])
+    assert told(capsys, "heal", *AT, "--dry-run").out == "ovs-kernel (pvp): vnf1 would be started again\n"
+    assert "ovs-kernel (pvp): vnf1 started again\n  vnf1: process, io" in told(capsys, "heal", *AT).out
+    assert MemorySite.log[-2:] == ["heal vnf1", "close"]
+    assert told(capsys, "scale", "3", *AT, "--dry-run").out == "would have 3 VNFs\n"
+    scaled = json.loads(told(capsys, "scale", "3", *AT, "--json").out)
+    assert [vnf["name"] for vnf in scaled["vnfs"]] == ["vnf1", "vnf2", "vnf3"]
+    assert "would be offboarded" in told(capsys, "offboard", *AT, "--dry-run").out
+    assert json.loads(told(capsys, "offboard", *AT, "--json").out)["vnfs"] == []
+    assert "ovs-kernel is deployed, without VNFs" in told(capsys, "offboard", *AT, code=2).err
+    assert "stood already" in told(capsys, "deploy", "ovs-kernel", *AT, "--topology", "pvp").out, "it was left"
+
+
 def test_what_it_cannot_do_is_unsupported_with_the_reason(capsys):
     assert "not in memory" in told(capsys, "deploy", "vpp", *AT, code=11).err
     price = ("onboard", "vloop", *AT, "--variant", "linux-bridge", "--forwarding", "bridge", "--offload-price")
@@ -102,13 +122,27 @@ def test_an_experiment_is_run_compared_and_reported(capsys, tmp_path):
     assert list(tmp_path.rglob("index.html"))
 
 
-def test_the_doctor_asks_it_for_the_variants(capsys):
+def test_the_doctor_shows_the_sites_own_report_and_its_answers(capsys):
     names = ("--variant", "linux-bridge", "--variant", "vpp")
     report = json.loads(told(capsys, "doctor", "--read-only", *AT, *names, "--json").out)
     assert [(s["variant"], s["readiness"]) for s in report["variants"]] == [
         ("linux-bridge", "ready"),
         ("vpp", "unsupported"),
     ]
+    assert report["site"] == "memory"
+    found = {topic["topic"]: (topic["state"], topic["summary"]) for topic in report["topics"]}
+    assert found["host"][0] == "absent"
+    assert found["rack"] == ("present", "r1")
+    shown = told(capsys, "doctor", *AT, *names).out
+    assert "site memory is no host" in shown
+    assert platform.release() not in shown, "nothing of this machine"
+    assert "no real variant can be measured on site memory" in told(capsys, "doctor", *AT, *names[2:], code=11).err
+
+
+def test_a_run_stores_what_the_site_says_of_itself(capsys):
+    document = json.loads(told(capsys, "run", "memory", "--json").out)
+    assert document["run"]["doctor_hash"]
+    assert "site memory is no host" in told(capsys, "export").out
 
 
 def test_the_interface_needs_nothing_of_a_host():

@@ -7,6 +7,7 @@ from nfvbed.host import coredistance
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.coredistance import Distance, pairs_of
 from nfvbed.host.topology import CpuTopology
+from nfvbed.readings import Part
 from nfvbed.records import Deployment, GeneratorPort, PortKind, Role, VnfHandle, VnfKind, WorkThread
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import machine, planes
@@ -104,5 +105,6 @@ def test_each_pair_is_measured_and_the_greatest_is_the_deployments(site, monkeyp
     )
     deployment = Deployment(id="1", variant="v", site="lab", topology="p2p", ports=(PORT, PORT), vnfs=(vnf(2),))
     monkeypatch.setattr(site._planes, "host_view", lambda deployment: HostView(None, arrangement(0, 1)))
-    assert site.core_distances_ns(deployment) == {(0, 7): 80.0, (0, 2): 30.0, (1, 7): 90.0, (1, 2): 40.0}
-    assert site.core_distance_ns(deployment) == 90.0
+    seen = site.look(deployment, Part.DISTANCES)
+    assert seen.distances_ns == {(0, 7): 80.0, (0, 2): 30.0, (1, 7): 90.0, (1, 2): 40.0}
+    assert seen.core_distance_ns == 90.0

@@ -1,8 +1,11 @@
 """A site and a generator with known answers."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nfvbed.errors import GeneratorError, SwitchDiedError
+from nfvbed.host.procfs import read_sample
+from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -89,7 +92,7 @@ class FakeSite(Site):
         self.distances: list[float | None] = [30.0, 150.0]
         self.readings: list[SwitchCounters | None] = []
         self.threads: tuple[WorkThread, ...] = ()
-        self.hop_readings: list[tuple[Hop, ...]] = []
+        self.hop_readings: list[tuple[Hop, ...] | Unavailable] = []
 
     def begin(self, *, many: bool = False) -> None:
         pass
@@ -122,18 +125,21 @@ class FakeSite(Site):
         if self.dead:
             raise SwitchDiedError("the switch ended", observed="exit status 139")
 
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        return self.readings.pop(0) if self.readings else None
+    def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
+        readers: dict[Part, Callable[[], Any]] = {
+            Part.COUNTERS: lambda: (self.readings.pop(0) if self.readings else None) or Unavailable("no counters"),
+            Part.HOPS: lambda: self.hop_readings.pop(0),
+            Part.DISTANCES: self._distances,
+        }
+        if not deployment.simulated:
+            sampled = self.threads if threads is None else threads
+            readers[Part.THREADS] = lambda: self.threads
+            readers[Part.CPU] = lambda: read_sample((thread.pid, thread.tid) for thread in sampled)
+        return Reading.of(parts, readers, "simulated")
 
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        return self.hop_readings.pop(0)
-
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        return self.threads
-
-    def core_distances_ns(self, deployment: Deployment) -> dict[tuple[int, int], float]:
+    def _distances(self) -> dict[tuple[int, int], float] | Unavailable:
         distance = self.distances.pop(0)
-        return {} if distance is None else {(0, 1): distance}
+        return Unavailable("one core") if distance is None else {(0, 1): distance}
 
     def destroy(self, deployment: Deployment) -> None:
         pass

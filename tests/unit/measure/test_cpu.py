@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.host.procfs import read_sample
 from nfvbed.measure.cpu import account, without_hidden_work
-from nfvbed.measure.procfs import CoreSample, CpuSample, ThreadSample, read_sample
+from nfvbed.readings import CoreSample, CpuSample, ThreadSample
 from nfvbed.records import NOT_SEPARABLE, QualityWarning, Role, WorkThread
 
 MS = 1_000_000

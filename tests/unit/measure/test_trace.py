@@ -4,7 +4,8 @@ import pytest
 from fake_site import FakeGenerator, FakeSite, counts, result
 
 from nfvbed.errors import GeneratorError
-from nfvbed.measure.trace import Break, DirectionTrace, follow, run_trace
+from nfvbed.measure.trace import ATTEMPTS, Break, DirectionTrace, follow, run_trace
+from nfvbed.readings import Unavailable
 from nfvbed.records import DirectionCounts, Hop, HopKind
 
 NONE = counts(received=0, lost=1000)
@@ -113,6 +114,15 @@ def test_a_trace_sends_the_frames_without_learning_frames_and_reads_the_hops_aro
     assert report.complete
     last = generator.requests[-1]
     assert (last.frames, last.learning_frames, last.bidirectional) == (1000, 0, True)
+
+
+def test_a_site_without_hops_does_not_say_where_frames_were_lost() -> None:
+    site, generator = FakeSite(), FakeGenerator(result(counts(received=990, lost=10), counts()))
+    site.hop_readings = [Unavailable("a tenant sees no switch"), BEFORE] * ATTEMPTS
+    first, second = run_trace(site, site.deployment, generator, 64, 1000).directions
+    assert first.lost_at == "received on port 1"
+    assert first.hint == "no hop between the generator's ports is counted: a tenant sees no switch"
+    assert second.complete
 
 
 def bridge(**rises: int) -> tuple[Hop, ...]:

@@ -11,6 +11,7 @@ from nfvbed.errors import GeneratorError, SwitchDiedError
 from nfvbed.measure import trial as trial_module
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
+from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
@@ -200,3 +201,17 @@ def test_what_the_deployment_casts_doubt_on_stands_with_every_trial() -> None:
     measurement = Measurement(site, site.deployment, FakeGenerator())
     site.distances *= 2
     assert [QualityWarning.HUGEPAGES_SHORT in measurement.measure(TASK).warnings for _ in range(2)] == [True, True]
+
+
+def test_roles_whose_threads_a_site_does_not_show_have_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = FakeSite(simulated=False)
+    hidden = Unavailable("a compute node's cores are not its tenants'")
+
+    def look(_deployment: object, *parts: Part, threads: object = None) -> Reading:
+        return Reading.of(parts, {}, hidden.reason)
+
+    monkeypatch.setattr(site, "look", look)
+    record = measured(site)
+    (switch,) = record.cpu
+    assert (switch.role, switch.busy_ns, switch.source) == (Role.SWITCH, NOT_SEPARABLE, hidden.reason)
+    assert (record.cost, record.core_distance_ns, record.switch_counters) == (None, None, {})

@@ -53,4 +53,6 @@ def test_it_is_described(kind: Kind) -> None:
     table = method[method.index("## Tests") : method.index("## Bursts")]
     firsts = {name for line in table.splitlines() for name in re.findall(r"`([a-z-]+)`", line.split(" | ")[0])}
     assert kind.name in firsts, "docs/method.md, Tests"
-    assert f"### {kind.model.__name__}\n" in (DOCS / "reference" / "files.md").read_text(), "make reference"
+    subject = kind.model.__module__.rpartition(".")[2]
+    page = DOCS / "reference" / "files" / "tests" / f"{subject}.md"
+    assert f"## {kind.model.__name__}\n" in page.read_text(), "make reference"

@@ -4,6 +4,7 @@ import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.findings import State
 from nfvbed.records import Deployment
 from nfvbed.sites.catalogue import SITES, open_site
 from nfvbed.sites.hosted import require_host
@@ -49,6 +50,13 @@ def test_nothing_outlives_a_command_there():
 def test_a_site_that_is_no_host_has_none():
     with pytest.raises(UnsupportedError, match="a packet's cost cannot be measured on site simulated"):
         require_host(SimulatedSite(), STANDS, "a packet's cost")
+
+
+def test_a_site_that_is_no_host_says_so_when_it_is_examined():
+    first, *own = SimulatedSite().examine().findings
+    assert (first.topic, first.state) == ("host", State.ABSENT)
+    assert "site simulated is no host" in first.summary
+    assert ("simulated", "True") in [(finding.topic, finding.summary) for finding in own]
 
 
 def test_every_kind_of_file_has_a_site():

@@ -7,6 +7,7 @@ from hdrh.histogram import HdrHistogram
 
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import GeneratorError, InternalError, UnsupportedError
+from nfvbed.readings import Part, Unavailable
 from nfvbed.records import CellRole, Readiness
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.spec.variant import Variant
@@ -45,9 +46,9 @@ def test_the_hidden_state_decides_and_its_distance_shows_it() -> None:
     seen = set()
     for _ in range(100):
         deployment = site.deploy(of, "p2p")
-        before = site.core_distance_ns(deployment)
+        before = site.look(deployment, Part.DISTANCES).core_distance_ns
         result = site.open_generator(deployment).run(TrafficRequest(NS_PER_S // 10, 64, stamp=False))
-        after = site.core_distance_ns(deployment)
+        after = site.look(deployment, Part.DISTANCES).core_distance_ns
         assert before is not None
         assert after is not None
         if (before < 80) == (after < 80):
@@ -117,7 +118,7 @@ def test_ceilings_are_above_the_variant() -> None:
     for role in (CellRole.SUBJECT, CellRole.REFERENCE, CellRole.LOOPBACK):
         deployment = site.deploy(of, "p2p", role)
         found.append(sum(d.sent for d in site.open_generator(deployment).run(TrafficRequest(10**8, 64)).directions))
-        assert (site.counters(deployment) is None) == (role is CellRole.LOOPBACK)
+        assert isinstance(site.look(deployment, Part.COUNTERS).counters, Unavailable) == (role is CellRole.LOOPBACK)
     assert found == sorted(found)
 
 

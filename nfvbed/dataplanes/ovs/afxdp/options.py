@@ -18,17 +18,19 @@ class OvsAfxdpOptions(OvsUserspaceOptions):
 
     dataplane: Literal["ovs-afxdp"]
     xdp_mode: Literal["best-effort", "native-with-zerocopy", "native", "generic"] = "best-effort"
-    """How the kernel hands frames over (`xdp-mode`); `best-effort`: the best that the device has."""
+    """Mode in which the kernel passes frames to the socket (`xdp-mode`); `best-effort`: the best that the device
+    has."""
     need_wakeup: bool = True
-    """Whether the kernel says when it wants to be woken (`use-need-wakeup`), or is woken for every burst."""
+    """Use of the kernel's flag that it wants to be woken (`use-need-wakeup`); without it the kernel is woken for every
+    burst."""
     interrupt: bool = False
     """Ports of type `afxdp-nonpmd`: ovs-vswitchd's main thread sleeps until frames come. Else threads poll."""
     core_use: Literal["threaded-napi", "inline"] = "inline"
-    """Which core does the receive work of its veth ports, XDP included: the sender's, or a NAPI thread on the
-    switch's own, beside its polling thread."""
+    """Core that does the receive work of its veth ports, XDP included: the sender's, or a NAPI thread on the switch's
+    own, beside its polling thread."""
     vnf_ports: Literal["kernel", "vhost-user"] = "kernel"
-    """`kernel`: a process gets a veth, a virtual machine a tap, and the switch an AF_XDP socket on each; `vhost-user`:
-    sockets, for which DPDK is initialised."""
+    """Ports for VNFs. `kernel`: a process has a veth, a virtual machine a tap, and the switch an AF_XDP socket on each;
+    `vhost-user`: sockets, for which DPDK is initialised."""
 
     def io_path(self, kind: PortKind) -> str:
         """AF_XDP sockets."""

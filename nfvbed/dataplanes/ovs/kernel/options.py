@@ -14,7 +14,7 @@ class OvsKernelOptions(OvsOptions):
 
     dataplane: Literal["ovs-kernel"]
     core_use: CoreUse = "threaded-napi"
-    """Which core does the datapath's work: a NAPI thread or RPS on the switch's core, or the sender's own softirq."""
+    """Core that does the datapath's work: a NAPI thread or RPS on the switch's core, or the sender's own softirq."""
     offloads: bool = True
     """Checksum, segmentation and receive offloads of the ports."""
 

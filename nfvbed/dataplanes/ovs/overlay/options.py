@@ -23,20 +23,21 @@ class OvsOverlayOptions(DataPlaneOptions):
 
     dataplane: Literal["ovs-overlay"]
     hosts: Literal[1, 2] = 2
-    """With two, the first half of the path is on the first host, and cables between the halves go through the tunnel;
-    with one there is no tunnel."""
+    """Number of hosts. With two, the first half of the path is on the first host, and cables between the halves go
+    through the tunnel; with one there is no tunnel."""
     tunnel: Literal["geneve", "vxlan"] = "geneve"
-    """The encapsulation between two hosts; every cable has a network identifier of its own."""
+    """Encapsulation between two hosts; every cable has a network identifier of its own."""
     underlay: Literal["memif", "veth"] = "memif"
-    """The link between two hosts: shared memory, or a veth pair, which can be captured and is slow."""
+    """Link between two hosts: shared memory, or a veth pair, which can be captured and is slow."""
     underlay_mtu: int = Field(1600, ge=576, le=2000)
-    """Of that link, in bytes of an outer frame's IP packet: the tunnel adds 50 bytes to a frame."""
+    """MTU of that link, in bytes of an outer frame's IP packet: the tunnel adds 50 bytes to a frame."""
     conntrack: bool = False
-    """Track the connections of every port, where a frame comes from it and where it goes to it."""
+    """Connection tracking on every port, where a frame comes from it and where it goes to it."""
     rules: int = Field(0, ge=0, le=MOST_RULES)
     """OpenFlow rules of each host; the path's own are among them. 0: the path's own alone."""
     pmd_cores: int = Field(1, ge=1, le=2)
-    """1: the poll-mode threads of two hosts share one core and yield it to each other; 2: each host has its own."""
+    """Cores of poll-mode threads. 1: those of two hosts share one core and yield it to each other; 2: each host has its
+    own."""
     rx_queue_size: RingSize = 1024
     """Descriptors of each ring of its ports; a power of two."""
     socket_memory_mib: int = Field(256, ge=64, le=65536)

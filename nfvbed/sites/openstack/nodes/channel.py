@@ -31,7 +31,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Output:
-    """What a command gave."""
+    """Exit status and output of a command."""
 
     status: int
     stdout: str

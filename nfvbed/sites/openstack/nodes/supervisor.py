@@ -44,7 +44,7 @@ class Children:
                 continue
             with self._changed:
                 self._ended[pid] = os.waitstatus_to_exitcode(status)
-                # An orphan's status is nobody's; the last ones are kept in case their parent is just being told of.
+                # An orphan's status is nobody's; the last ones are kept in case their process is about to be expected.
                 for old in [p for p in self._ended if p not in self._wanted][:-64]:
                     del self._ended[old]
                 self._changed.notify_all()

@@ -38,7 +38,7 @@ class Process:
     user: str = "root"
     environment: tuple[tuple[str, str], ...] = ()
     after_apis: bool = False
-    """It asks APIs when it starts, and gives up where they do not answer."""
+    """It asks APIs when it starts, and ends where they do not answer."""
 
 
 @dataclass(frozen=True)

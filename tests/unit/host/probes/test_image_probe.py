@@ -3,8 +3,8 @@
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.findings import State
 from nfvbed.host.probes import images
-from nfvbed.host.probes.findings import State
 from nfvbed.records import Readiness, Support
 
 VNF = """\

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfvbed.host.probes.findings import State
+from nfvbed.findings import State
 from nfvbed.host.probes.stalls import Stalls, stalls_finding, watch
 
 SECOND = 1_000_000_000

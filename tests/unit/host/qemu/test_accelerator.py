@@ -3,8 +3,8 @@
 import pytest
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.findings import State
 from nfvbed.host.probes.accelerator import accelerator_finding, probe_accelerator
-from nfvbed.host.probes.findings import State
 from nfvbed.host.probes.host import Host
 from nfvbed.host.qemu import accelerator
 from nfvbed.host.qemu.accelerator import BootAttempt

@@ -1,10 +1,10 @@
 """Readings with known answers: one second, a million frames."""
 
-from nfvbed.measure.procfs import ThreadSample
 from nfvbed.measure.telemetry.groups import Group, groups_of
 from nfvbed.measure.telemetry.probe import Readings
 from nfvbed.measure.telemetry.threads import Switches, ThreadUse
 from nfvbed.measure.telemetry.tracedtimes import CoreTimes, TracedTimes
+from nfvbed.readings import ThreadSample
 from nfvbed.records import (
     Cost,
     Deployment,

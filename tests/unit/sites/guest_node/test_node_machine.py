@@ -8,6 +8,7 @@ from nfvbed.errors import ConfigurationError, PrerequisiteError, UnsupportedErro
 from nfvbed.host import identity
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.qemu.binaries import QemuBinaries
+from nfvbed.readings import Part
 from nfvbed.records import Accelerator, PortKind
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.guest_node import files, machine
@@ -135,4 +136,6 @@ def test_the_rig_of_a_guest_node_names_it(site, monkeypatch):
 
 
 def test_emulated_cores_have_no_distance(site):
-    assert site.core_distance_ns(None) is None
+    seen = site.look(None, Part.DISTANCES)
+    assert seen.core_distance_ns is None
+    assert "emulated" in seen.distances_ns.reason

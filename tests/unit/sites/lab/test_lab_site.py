@@ -4,6 +4,7 @@ import pytest
 from fake_vnfs import ROOT, FakeDriver, FakePlanes
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
+from nfvbed.readings import Part
 from nfvbed.records import CellRole, Role, VnfKind
 from nfvbed.sites.lab import vnfs
 from nfvbed.sites.lab.site import LabSite
@@ -195,9 +196,10 @@ def test_dead_vnf_is_found(bench, lab):
 
 def test_hops_and_threads_are_those_of_the_whole_path(bench):
     deployment = deploy(bench)
-    names = [hop.name for hop in bench.hops(deployment)]
+    seen = bench.look(deployment, Part.HOPS, Part.THREADS)
+    names = [hop.name for hop in seen.hops]
     assert names == ["g0", "s0", "v1a", "vnf1 port 0", "vnf1 port 1", "v1b", "s1", "g1"]
-    assert [thread.role for thread in bench.work_threads(deployment)] == [Role.SWITCH, Role.VNF]
+    assert [thread.role for thread in seen.threads] == [Role.SWITCH, Role.VNF]
 
 
 def test_rig_tells_vnfs_apart(bench):

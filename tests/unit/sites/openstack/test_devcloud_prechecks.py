@@ -23,7 +23,7 @@ def test_a_large_machine_lacks_nothing():
     assert problems(LARGE, has_root=False) == []
 
 
-def test_too_little_memory_is_told_in_mib():
+def test_too_little_memory_is_reported_in_mib():
     what, seen, fix = _alone(memory_mib=3_000)
     assert what == "8192 MiB of memory"
     assert seen == "3000 MiB are available"
@@ -40,7 +40,7 @@ def test_one_core_is_too_few():
     assert _alone(cores=1)[1] == "1 may be used"
 
 
-def test_missing_tools_are_told_with_their_packages():
+def test_missing_tools_are_reported_with_their_packages():
     what, _, fix = _alone(missing_tools=("unshare", "nsenter", "mmdebstrap"))
     assert what == "programs: unshare nsenter mmdebstrap"
     assert fix == "apt-get install mmdebstrap util-linux"
@@ -50,11 +50,11 @@ def test_ports_in_use_are_named():
     assert _alone(taken_ports=(15000, 18774))[1] == "in use: 15000, 18774"
 
 
-def test_an_ordinary_user_is_told_so():
+def test_an_ordinary_user_is_reported_so():
     assert _alone(root=False)[1] == "an ordinary user"
 
 
-def test_everything_is_told_at_once(tmp_path, monkeypatch):
+def test_everything_is_reported_at_once(tmp_path, monkeypatch):
     poor = Machine(100, 200, 1, False, ("unshare",), (15000,))
     monkeypatch.setattr(prechecks, "look", lambda places: poor)
     with pytest.raises(PrerequisiteError) as raised:

@@ -48,7 +48,7 @@ def test_sources_are_the_machines_with_backports_beside_them():
     ]
 
 
-def test_a_machine_without_the_suite_is_told_what_it_has():
+def test_a_machine_without_the_suite_is_reported_what_it_has():
     with pytest.raises(PrerequisiteError) as raised:
         entries("http://deb.example/debian|trixie|trixie\n")
     assert "trixie" in raised.value.observed
@@ -94,7 +94,7 @@ def test_a_wheel_that_is_another_one_is_refused_and_removed(tmp_path):
     assert not path.exists()
 
 
-def test_a_tool_that_fails_is_told_with_its_last_lines(tmp_path):
+def test_a_tool_that_fails_is_reported_with_its_last_lines(tmp_path):
     tool = Tool(tmp_path / "logs")
     with pytest.raises(PrerequisiteError) as raised:
         tool.run("ls", ["ls", "/no/such/folder"], 10.0)

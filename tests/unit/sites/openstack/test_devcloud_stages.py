@@ -9,7 +9,7 @@ from nfvbed.sites.openstack.stages import Stage, StageRecord, run_stages
 
 
 class Shown:
-    """What a progress display was told."""
+    """What a progress display was asked to show."""
 
     def __init__(self):
         self.lines = []
@@ -17,8 +17,8 @@ class Shown:
     def begin(self, number, total, stage):
         self.lines.append(f"{number}/{total} {stage.name}")
 
-    def end(self, stage, seconds, told):
-        self.lines.append(f"end {stage.name} {told}".rstrip())
+    def end(self, stage, seconds, outcome):
+        self.lines.append(f"end {stage.name} {outcome}".rstrip())
 
     def skip(self, number, total, stage):
         self.lines.append(f"skip {stage.name}")

@@ -13,7 +13,7 @@ from nfvbed.errors import DeployError
 from nfvbed.sites.openstack.nodes import supervisor
 from nfvbed.sites.openstack.nodes.channel import Channel, Command
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="it gives processes their users, which takes root")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="it starts processes as other users, which takes root")
 ME = getpass.getuser()
 PROGRAM = """
 import sys, runpy, ctypes
@@ -48,7 +48,7 @@ def test_a_command_gives_status_and_output(channel):
     assert (output.status, output.stdout, output.stderr) == (3, "yes", "no\n")
 
 
-def test_a_command_that_must_succeed_is_told_with_its_last_lines(channel):
+def test_a_command_that_must_succeed_is_reported_with_its_last_lines(channel):
     with pytest.raises(DeployError) as raised:
         channel.check(Command(("sh", "-c", "echo broken >&2; exit 1"), ME))
     assert raised.value.observed == "exit status 1: broken"
@@ -60,7 +60,7 @@ def test_a_command_that_hangs_is_ended(channel):
     assert "did not end" in raised.value.what
 
 
-def test_a_program_that_is_not_there_is_told(channel):
+def test_a_program_that_is_not_there_is_reported(channel):
     with pytest.raises(DeployError) as raised:
         _run(channel, "no-such-program")
     assert "FileNotFoundError" in raised.value.observed
@@ -122,7 +122,7 @@ def test_a_folder_with_a_long_name_is_no_hindrance(tmp_path):
     assert not Channel(folder / "socket", "test").ping()
 
 
-def test_a_node_that_is_gone_is_told(tmp_path):
+def test_a_node_that_is_gone_is_reported(tmp_path):
     with pytest.raises(DeployError) as raised:
         Channel(tmp_path / "socket", "controller").services()
     assert raised.value.what == "node controller does not answer"

@@ -1,4 +1,4 @@
-"""`make bench-price-of-switch`: Open vSwitch with DPDK against testpmd io in its place, on vhost-user ports.
+"""`make bench-switching-overhead`: Open vSwitch with DPDK against testpmd io in its place, on vhost-user ports.
 
 Same core, ports, queue sizes and hugepages; interleaved pairs, the core distance around every trial. The figure is the
 median over the pairs of one placement class of OVS's rate over testpmd's, with its exact interval.
@@ -124,7 +124,7 @@ def measure(arguments: argparse.Namespace, variant: Variant) -> tuple[list[tuple
 
 def show(classes: list[ClassResult], frame_size: int, wanted: int, at_all: int) -> None:
     """Print the table, and what is missing in it."""
-    table = Table(title=f"price of the switch: p2p, vhost-user, {frame_size} B", title_justify="left")
+    table = Table(title=f"switching overhead: p2p, vhost-user, {frame_size} B", title_justify="left")
     for heading in ("class", "one way", "pairs", "OVS Mpps", "testpmd io Mpps", "ratio (95 %)", "aim"):
         table.add_column(heading, justify="right" if heading != "class" else "left")
     for row in classes:
@@ -177,7 +177,7 @@ def main() -> int:
     parser.add_argument("--duration", type=float, default=0.5, help="seconds of a trial (default: 0.5)")
     parser.add_argument("--time-limit", type=float, default=120, help="seconds to wait in (default: 120)")
     program.add_smoke(parser)
-    parser.add_argument("--json", type=Path, default=ROOT / "results/bench/price_of_switch.json", help="raw figures")
+    parser.add_argument("--json", type=Path, default=ROOT / "results/bench/switching_overhead.json", help="raw figures")
     arguments = parser.parse_args()
     if arguments.smoke:
         arguments.duration = program.SMOKE_S

@@ -1,8 +1,8 @@
-"""The price of the switch compares pairs of one class, leaves disturbed ones out, and says when it flatters."""
+"""The switching overhead compares pairs of one class, leaves disturbed ones out, and says when it flatters."""
 
 import pytest
-from price_of_switch import classes_of
 from switches import Trial, idle_ticks
+from switching_overhead import classes_of
 
 from nfvbed.records import CoreDistance
 

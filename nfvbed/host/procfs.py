@@ -2,50 +2,15 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
+from nfvbed.readings import CoreSample, CpuSample, ThreadId, ThreadSample
 from nfvbed.units import NS_PER_S
 
 _TICK_NS = NS_PER_S // os.sysconf("SC_CLK_TCK")
 _UTIME, _STIME, _GUEST_TIME = 11, 12, 40
 """Places in /proc/<pid>/task/<tid>/stat after the name in parentheses (proc(5): fields 14, 15 and 43)."""
-
-ThreadId = tuple[int, int]
-"""(pid, tid)."""
-
-
-@dataclass(frozen=True)
-class ThreadSample:
-    """What a thread has used since its start."""
-
-    user_ns: int
-    """In ticks; includes `guest_ns`."""
-    system_ns: int
-    guest_ns: int
-    run_ns: int
-    """Exact time on a CPU."""
-    wait_ns: int
-    """Time in which it could have run and another thread did."""
-
-
-@dataclass(frozen=True)
-class CoreSample:
-    """What a core has spent since boot, in ticks."""
-
-    softirq_ns: int
-    steal_ns: int
-    """Taken by the hypervisor for others."""
-
-
-@dataclass(frozen=True)
-class CpuSample:
-    """A reading of threads and cores; a thread that is gone is missing."""
-
-    at_ns: int
-    threads: Mapping[ThreadId, ThreadSample]
-    cores: Mapping[int, CoreSample]
 
 
 def read_sample(threads: Iterable[ThreadId], proc: Path = Path("/proc")) -> CpuSample:
