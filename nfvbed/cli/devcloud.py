@@ -11,7 +11,8 @@ import click
 from nfvbed.cli.settings import json_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UsageError
-from nfvbed.sites.openstack.cloud import HUGEPAGES_MIB, NAME, DevCloud
+from nfvbed.sites.openstack.access import NAME
+from nfvbed.sites.openstack.cloud import HUGEPAGES_MIB, DevCloud
 from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.sites.openstack.nodes.node import Node
 from nfvbed.sites.openstack.places import CloudPlaces
@@ -32,7 +33,7 @@ def command() -> None:
     "--hugepages-mib",
     default=HUGEPAGES_MIB,
     show_default=True,
-    help="Memory reserved for the switch (512) and for guests; of a cloud that runs it stays as it is.",
+    help="Memory reserved for the switch (384) and for guests; of a cloud that runs it stays as it is.",
 )
 @click.option("--dry-run", is_flag=True, help="List the stages with what is done of them, and change nothing.")
 def start(hugepages_mib: int, dry_run: bool) -> None:
@@ -145,6 +146,8 @@ def _show(found: CloudStatus) -> None:
         click.echo(f"{one.name:28} {state:24} since {time.strftime('%H:%M:%S', time.localtime(one.since))}")
     for name in found.missing:
         click.echo(f"{name:28} does not run: nfvbed devcloud logs {name}")
+    if found.running and not found.relay:
+        click.echo("the relay does not run: the APIs do not answer on this machine; nfvbed devcloud start")
     if found.running:
         click.echo(f"memory: {found.memory_mib} MiB, and {found.hugepages_mib} MiB of hugepages reserved")
         click.echo("start: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in found.stages_s))

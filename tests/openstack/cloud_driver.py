@@ -10,7 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from nfvbed.sites.openstack.cloud import NAME, DevCloud
+from nfvbed.sites.openstack.access import NAME
+from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.contents import CIRROS_FILE
 from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.sites.openstack.places import CloudPlaces

@@ -144,6 +144,10 @@ class BringUp:
         self.check_all_alive()
         return ""
 
+    def write_clouds(self, text: str) -> None:
+        """Write the node's own `clouds.yaml`."""
+        self._channel.write("/etc/openstack/clouds.yaml", text, 0o600)
+
     def check_all_alive(self) -> None:
         """Make sure that every process of every service runs.
 

@@ -1,41 +1,32 @@
 """One cloud from start to stop."""
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import yaml
-
 from nfvbed.errors import DeployError
-from nfvbed.host.entries import HugepagesEntry, ProcessEntry
+from nfvbed.host.entries import HugepagesEntry
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.hugepages import HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.places import LEDGER_NAME
-from nfvbed.host.processes import start_time
 from nfvbed.signals import end_like_interrupt
-from nfvbed.sites.openstack import contents
+from nfvbed.sites.openstack import access, contents
 from nfvbed.sites.openstack.bringup import BringUp
 from nfvbed.sites.openstack.nodes.node import Node, NodeSpec
 from nfvbed.sites.openstack.places import CloudPlaces
 from nfvbed.sites.openstack.root import prechecks
 from nfvbed.sites.openstack.root.build import PrivateRoot
 from nfvbed.sites.openstack.seed import Seed
-from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS, REGION, CloudSettings, Secrets
+from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS, CloudSettings, Secrets
 from nfvbed.sites.openstack.stages import Progress, Stage, StageRecord, run_stages
 from nfvbed.spec.flavor import Flavor
 
-NAME = "nfvbed-devcloud"
-"""In `clouds.yaml`."""
 CONTROLLER = "controller"
-HUGEPAGES_MIB = 1536
-"""512 MiB for the switch, the rest for guests: CirrOS has 256, vloop 768."""
+HUGEPAGES_MIB = 1152
+"""384 MiB for the switch, the rest for guests: CirrOS has 256, vloop 768."""
 _PAGE_MIB = 2
-_CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 class DevCloud:
@@ -77,6 +68,11 @@ class DevCloud:
         states = [(s, "done already" if s.lasting and s.name in done else "to do") for s in self._stages()]
         return tuple(f"{stage.name:15} {state:13} {stage.summary}" for stage, state in states)
 
+    def relay_runs(self) -> bool:
+        """Whether the APIs are relayed to this machine's loopback."""
+        ledger = self._open_ledger()
+        return ledger is not None and access.relay_runs(ledger.entries)
+
     def hugepages_mib(self) -> int:
         """Return how much hugepage memory was added to this machine's pool for it."""
         ledger = self._open_ledger()
@@ -110,6 +106,7 @@ class DevCloud:
             Stage("download", "Debian packages and Tacker", self.root.download),
             Stage("root", "packages unpacked into a private root", self.root.build),
             Stage("node", "namespaces, memory, addresses", self._start_node),
+            Stage("relay", "the APIs' addresses on this machine's loopback", self._relay, lasting=False),
             Stage("configuration", "files of all services", lambda: self._work().configure(), lasting=False),
             Stage(
                 "infrastructure",
@@ -141,9 +138,8 @@ class DevCloud:
         lower = (self._seed.layer, self.places.root) if seeded else (self.places.root,)
         node = self.places.node(CONTROLLER)
         spec = NodeSpec(node, lower, self._hugepages_mib, ((CONTROLLER, LOOPBACK),))
-        started = Node.start(spec, ledger)
+        Node.start(spec, ledger)
         (self.places.run / "seeded").write_text("yes" if seeded else "")
-        ledger.record(_start_relay(started))
         return "with the seed" if seeded else "empty"
 
     def _fill(self) -> str:
@@ -160,25 +156,21 @@ class DevCloud:
             self._bring_up = BringUp(node, settings, self._seed, seeded)
         return self._bring_up
 
-    def _write_clouds(self) -> str:
-        password = Secrets.open(self.places.secrets)("admin")
-        auth = {
-            "auth_url": f"http://{LOOPBACK}:{PORTS['keystone']}/v3",
-            "username": "admin",
-            "password": password,
-            "project_name": "admin",
-            "user_domain_name": "Default",
-            "project_domain_name": "Default",
-        }
-        document = {"clouds": {NAME: {"auth": auth, "region_name": REGION, "identity_api_version": 3}}}
-        _write_private(self.places.clouds, yaml.safe_dump(document, sort_keys=False))
-        self._work_node_clouds(yaml.safe_dump(document, sort_keys=False))
-        return str(self.places.clouds)
+    def _relay(self) -> str:
+        """Start the relay, where none runs."""
+        ledger, node = self._open_ledger(), self.find_node()
+        if ledger is None or node is None:
+            raise DeployError("the controller is gone", where=str(self.places.run), fix="nfvbed devcloud start")
+        if access.relay_runs(ledger.entries):
+            return ""
+        access.start_relay(node, ledger)
+        return f"{LOOPBACK}, ports {min(PORTS.values())} to {max(PORTS.values())}"
 
-    def _work_node_clouds(self, text: str) -> None:
-        node = self.find_node()
-        if node is not None:
-            node.channel.write("/etc/openstack/clouds.yaml", text, 0o600)
+    def _write_clouds(self) -> str:
+        text = access.clouds_yaml(Secrets.open(self.places.secrets)("admin"))
+        access.write_private(self.places.clouds, text)
+        self._work().write_clouds(text)
+        return str(self.places.clouds)
 
     def _open_ledger(self) -> Ledger | None:
         if self._ledger is None and (self.places.run / LEDGER_NAME).is_file():
@@ -199,37 +191,3 @@ class DevCloud:
             elif path.name != "lock":
                 path.unlink()
         self._ledger = self._bring_up = None
-
-
-def _start_relay(node: Node) -> ProcessEntry:
-    log = node.places.logs / "relay.log"
-    log.unlink(missing_ok=True)
-    argv = [
-        sys.executable,
-        "-m",
-        "nfvbed.sites.openstack.nodes.relay",
-        str(node.first_process),
-        *map(str, PORTS.values()),
-    ]
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            cwd="/",
-            env={**os.environ, "PYTHONPATH": str(_CHECKOUT)},
-            start_new_session=True,
-        )
-    started = start_time(process.pid)
-    if started is None:
-        raise DeployError("the relay could not be started", where=str(log))
-    return ProcessEntry(name="relay", pid=process.pid, start_time=started, log=str(log))
-
-
-def _write_private(path: Path, text: str) -> None:
-    draft = path.with_name(path.name + ".new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    draft.rename(path)

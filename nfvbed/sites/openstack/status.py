@@ -18,7 +18,9 @@ class CloudStatus:
     running: bool
     """Whether its controller runs."""
     complete: bool
-    """Whether every process of every service runs."""
+    """Whether every process of every service runs, and the relay."""
+    relay: bool = False
+    """Whether the APIs are relayed to this machine's loopback."""
     services: tuple[ServiceState, ...] = ()
     missing: tuple[str, ...] = ()
     """Processes that were never started, or have ended."""
@@ -44,7 +46,8 @@ def look(cloud: DevCloud) -> CloudStatus:
     missing = tuple(name for name in wanted if name not in alive)
     return CloudStatus(
         running=True,
-        complete=not missing,
+        complete=not missing and cloud.relay_runs(),
+        relay=cloud.relay_runs(),
         services=services,
         missing=missing,
         memory_mib=memory_mib(node),

@@ -68,8 +68,8 @@ class CloudSettings:
 
     secret: Secrets
     host: str = "controller"
-    switch_pages: int = 256
-    """Hugepages of 2 MiB that the switch may take: 256 MiB to begin with, and some 60 MiB for each port."""
+    switch_pages: int = 192
+    """Hugepages of 2 MiB that the switch may take: 256 MiB to begin with, more where there are many ports."""
 
     @property
     def auth_url(self) -> str:
