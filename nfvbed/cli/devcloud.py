@@ -64,14 +64,14 @@ def stop(dry_run: bool) -> None:
 
 @command.command()
 @json_option
-def status(as_json: bool) -> None:
+def status(as_json: bool) -> int:
     """Say what runs, what it takes, and how long its start took."""
     found = look(_cloud())
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
     else:
         _show(found)
-    sys.exit(0 if found.complete else 1)
+    return 0 if found.complete else 1
 
 
 @command.command()

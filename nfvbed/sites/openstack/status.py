@@ -64,11 +64,12 @@ def memory_mib(node: Node) -> int:
     for folder in Path("/proc").iterdir():
         try:
             if folder.name.isdigit() and (folder / "ns/pid").readlink() == space:
-                total_kib += _pss_kib((folder / "smaps_rollup").read_text())
+                total_kib += pss_kib((folder / "smaps_rollup").read_text())
         except OSError:
             continue  # it has ended meanwhile
     return total_kib // _MIB
 
 
-def _pss_kib(text: str) -> int:
+def pss_kib(text: str) -> int:
+    """Return the proportional set size that a `smaps_rollup` names, in KiB."""
     return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
