@@ -151,7 +151,7 @@ def _page_variants() -> str:
         link = f"[{plane}](variants/{rooms[plane]}.md)"
         rows.append(f"| `{v.name}` | {link} | `{v.port_kind}` | {_cell(v.summary)} |")
     table = "| variant | options | port kind | summary |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
-    return _page("Variants", "`deploy/variants/NAME.yml`.", table, *_model_tables(variant))
+    return _page("Variants", "`deploy/variants/NAME.yml`.", table, *_model_tables(variant, without=(variant.Variant,)))
 
 
 def _page_options(models: Sequence[type[DataPlaneOptions]]) -> str:

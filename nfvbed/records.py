@@ -1,7 +1,7 @@
 """Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing comes with a reason."""
 
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -385,14 +385,9 @@ class Readiness(StrEnum):
 
 
 class Support(Record):
-    """A variant's readiness with the reason a probe found and the command that mends it."""
+    """A variant's readiness with the reason that a probe found and what fixes it."""
 
     variant: str
     readiness: Readiness
     reason: str = ""
     fix: str = ""
-
-    @classmethod
-    def unsupported(cls, name: str, reason: str, fix: str = "") -> Self:
-        """Say that it cannot run here, with the reason that a probe found, and what to do."""
-        return cls(variant=name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=fix)

@@ -12,7 +12,7 @@ import pytest
 from nfvbed.errors import NfvbedError
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.reap import reap
-from nfvbed.sites.lab.standing import find_standing
+from nfvbed.sites.lab.remembered import find_remembered
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -85,7 +85,7 @@ def _start_from_a_free_host() -> None:
     try:
         lock.acquire()
         reap(lock)
-        standing = find_standing()
+        standing = find_remembered()
     except NfvbedError as failure:
         pytest.exit(str(failure), returncode=2)
     finally:

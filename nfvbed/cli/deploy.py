@@ -32,9 +32,10 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
     same again changes nothing.
     """
     project = open_project()
-    wanted = project.load_variant(variant)
+    site_spec = project.load_site(site)
+    wanted = project.load_variant(variant, site_spec)
     topology, choice = path_of(project, wanted, topology, DEFAULT_VNF, {})
-    place = open_site(project.load_site(site), project.root)
+    place = open_site(site_spec, project.root)
     if dry_run:
         click.echo(f"{variant} ({topology}) {_foreseen(place, wanted, topology, choice)}")
         return

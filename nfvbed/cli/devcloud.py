@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import threading
 import time
 from dataclasses import asdict
 
@@ -123,19 +124,41 @@ def console(instance: str, attach: bool, lines: int) -> None:
 
 
 class _Lines:
-    """A line for each stage, when it begins and when it ends."""
+    """A line for each stage; on a terminal its seconds are counted while it goes on."""
+
+    def __init__(self) -> None:
+        self._ended = threading.Event()
+        self._counter: threading.Thread | None = None
+        self._line = ""
 
     def begin(self, number: int, total: int, stage: Stage) -> None:
-        click.echo(f"[{number:2}/{total}] {stage.name:15} {stage.summary} ... ", nl=False, err=True)
+        self._line = f"[{number:2}/{total}] {stage.name:15} {stage.summary} ... "
+        click.echo(self._line, nl=False, err=True)
+        if sys.stderr.isatty():
+            self._ended.clear()
+            self._counter = threading.Thread(target=self._count, args=(time.monotonic(),), daemon=True)
+            self._counter.start()
 
     def end(self, stage: Stage, seconds: float, outcome: str) -> None:
-        click.echo(f"{seconds:.0f} s" + (f" ({outcome})" if outcome else ""), err=True)
+        self._close(f"{seconds:.0f} s" + (f" ({outcome})" if outcome else ""))
 
     def skip(self, number: int, total: int, stage: Stage) -> None:
         click.echo(f"[{number:2}/{total}] {stage.name:15} done already", err=True)
 
     def fail(self, stage: Stage, seconds: float) -> None:
-        click.echo(f"failed after {seconds:.0f} s", err=True)
+        self._close(f"failed after {seconds:.0f} s")
+
+    def _count(self, started: float) -> None:
+        while not self._ended.wait(1.0):
+            click.echo(f"\r{self._line}{time.monotonic() - started:.0f} s", nl=False, err=True)
+
+    def _close(self, text: str) -> None:
+        if self._counter is not None:
+            self._ended.set()
+            self._counter.join()
+            self._counter = None
+            text = f"\r{self._line}{text}"
+        click.echo(text, err=True)
 
 
 def _show(found: CloudStatus) -> None:

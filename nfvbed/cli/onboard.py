@@ -41,9 +41,10 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     project = open_project()
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
-    place = open_site(project.load_site(site), project.root)
+    site_spec = project.load_site(site)
+    place = open_site(site_spec, project.root)
     standing = place.find_deployed()
-    wanted = project.load_variant(_variant_name(variant, standing))
+    wanted = project.load_variant(_variant_name(variant, standing), site_spec)
     choice = choice_of(project, wanted, topology, vnf, options)
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")

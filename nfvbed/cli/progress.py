@@ -265,7 +265,7 @@ def round_line(end: RoundEnd) -> str:
     parts = [f"round {end.number} of {f'{least} to {most}' if least < most else most}"]
     if end.points:
         parts.append(f"{end.decided} of {end.points} points decided")
-    lacking = [lack for lack in end.standing.missing.values() if lack.of_a_test]
+    lacking = [lack for lack in end.completeness.missing.values() if lack.of_a_test]
     if lacking:
         cells = "1 cell lacks" if len(lacking) == 1 else f"{len(lacking)} cells lack"
         parts.append(f"{cells} repetitions ({max(lacking, key=lambda lack: lack.needed - lack.have).text})")

@@ -53,12 +53,13 @@ def command(
     nothing could be sent at all.
     """
     project = open_project()
-    wanted = project.load_variant(variant)
+    site_spec = project.load_site(site)
+    wanted = project.load_variant(variant, site_spec)
     if wanted.options.is_simulated:
         raise UsageError(
             "the simulated system has no hops to trace", observed=variant, fix="choose a variant that forwards frames"
         )
-    place = open_site(project.load_site(site), project.root)
+    place = open_site(site_spec, project.root)
     standing = place.find_deployed()
     if standing is not None and standing.variant != wanted:
         standing = None

@@ -1,4 +1,4 @@
-"""Which data planes there are, each a room of its own, and which ceiling belongs to which kind of port.
+"""Which data planes there are, each a room of its own, and where the ceilings of a kind of ports are.
 
 A room is a package. Its module `options` has the model of a variant's options, named by its `dataplane`; its module
 `adapter` has the class that deploys it, named by its `kind`. Options are read where the data plane and its libraries
@@ -18,7 +18,7 @@ from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.loader import Project
 from nfvbed.spec.options import DataPlaneOptions, name_of
-from nfvbed.spec.variant import Variant, variant_model
+from nfvbed.spec.variant import Variant, VariantFile, variant_model
 from nfvbed.spec.vnf import VnfChoice
 
 if TYPE_CHECKING:
@@ -41,18 +41,6 @@ ROOMS = {
     "xdp": "nfvbed.dataplanes.xdp",
 }
 """The package of each data plane, by the name that variants have in `options.dataplane`."""
-
-_CEILINGS = {
-    (CellRole.LOOPBACK, PortKind.MEMIF): "nfvbed.dataplanes.ports.memif_ceilings:LoopbackMemif",
-    (CellRole.LOOPBACK, PortKind.VETH): "nfvbed.dataplanes.ports.loopback_veth:LoopbackVeth",
-    (CellRole.LOOPBACK, PortKind.VHOST_USER): "nfvbed.dataplanes.ports.loopback_vhost:LoopbackVhost",
-    (CellRole.VNF, PortKind.MEMIF): "nfvbed.dataplanes.ports.memif_ceilings:BareMemif",
-    (CellRole.VNF, PortKind.VETH): "nfvbed.dataplanes.ports.bare_veth:BareVeth",
-    (CellRole.VNF, PortKind.VHOST_USER): "nfvbed.dataplanes.ports.bare_vhost:BareVhost",
-    (CellRole.REFERENCE, PortKind.MEMIF): "nfvbed.dataplanes.ports.memif_ceilings:TestpmdMemif",
-    (CellRole.REFERENCE, PortKind.VETH): "nfvbed.dataplanes.ports.testpmd_veth:TestpmdVeth",
-    (CellRole.REFERENCE, PortKind.VHOST_USER): "nfvbed.dataplanes.ports.testpmd_io:TestpmdIo",
-}
 
 
 class Catalogue:
@@ -77,11 +65,16 @@ class Catalogue:
     @cached_property
     def variant_model(self) -> type[Variant]:
         """The model of variants of these data planes."""
-        return variant_model(self.options)
+        return variant_model(self.options, Variant)
+
+    @cached_property
+    def variant_file_model(self) -> type[VariantFile]:
+        """The model of their files."""
+        return variant_model(self.options, VariantFile)
 
     def project(self, root: Path | None = None) -> Project:
         """Open the data folders below a root, whose variants are of these data planes; None: found."""
-        return Project(root, self.variant_model)
+        return Project(root, self.variant_file_model, self.variant_model)
 
     def data_plane(
         self, variant: Variant, role: CellRole = CellRole.SUBJECT, vnf: VnfChoice | None = None
@@ -95,14 +88,12 @@ class Catalogue:
         if role is CellRole.SUBJECT:
             return self._subject(variant)
         kind = vnf_port_kind(variant, vnf) if role is CellRole.VNF and vnf is not None else variant.port_kind
-        place = _CEILINGS.get((role, kind))
-        if place is None:
-            known = ", ".join(sorted(kind for r, kind in _CEILINGS if r is role)) or "none"
+        found = ceilings(kind, variant).get(role)
+        if found is None:
+            known = ", ".join(sorted(kind for kind in PortKind if role in ceilings(kind, variant))) or "none"
             what = f"the lab has no {role} for ports of kind {kind}"
             raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {known}")
-        module_name, _, class_name = place.partition(":")
-        adapter: DataPlane = getattr(_imported(module_name, variant), class_name)()
-        return adapter
+        return found()
 
     def _options(self, name: str) -> type[DataPlaneOptions]:
         module = import_module(f"{self._rooms[name]}.options")
@@ -126,6 +117,23 @@ class Catalogue:
         raise InternalError(f"an adapter has no class whose kind is {name!r}", where=module_name)
 
 
+def ceilings(kind: PortKind, variant: Variant) -> "Mapping[CellRole, type[DataPlane]]":
+    """Return what can be deployed on ports of a kind without a switch: `CEILINGS` of `ports/<kind>_ceilings.py`.
+
+    Args:
+        kind: of the ports; none where there is no such module.
+        variant: for whose ports it is asked.
+
+    Raises:
+        PrerequisiteError: a library that they need is missing.
+    """
+    module_name = f"{__package__}.ports.{kind.replace('-', '_')}_ceilings"
+    if find_spec(module_name) is None:
+        return {}
+    found: Mapping[CellRole, type[DataPlane]] = _imported(module_name, variant).CEILINGS
+    return found
+
+
 def _imported(module_name: str, variant: Variant) -> ModuleType:
     try:
         return import_module(module_name)
@@ -137,6 +145,6 @@ def _imported(module_name: str, variant: Variant) -> ModuleType:
 
 CATALOGUE = Catalogue(ROOMS)
 VariantModel = CATALOGUE.variant_model
-"""Of variants in files and stored runs."""
+"""Of variants as they are deployed, and as they are in stored runs."""
 open_project = CATALOGUE.project
 data_plane = CATALOGUE.data_plane

@@ -9,8 +9,9 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.records import Deployment, Hop, SwitchCounters, WorkThread
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.pci import CableSpec
@@ -55,6 +56,11 @@ class DeployRequest:
     peers: Peers | None = None
     """Started by the data plane where that is of use; where it does not, by others after it."""
 
+    @property
+    def is_addressed(self) -> bool:
+        """Whether the VNFs take only frames that are addressed to them."""
+        return self.vnf is not None and self.vnf.forwarding == "router"
+
 
 class DataPlane(ABC):
     """Sets one kind of data plane up in a workspace.
@@ -65,8 +71,12 @@ class DataPlane(ABC):
     kind: ClassVar[str]
 
     @abstractmethod
-    def probe(self, variant: Variant) -> Support:
-        """Find out, by trying and not by guessing, whether this host can run it."""
+    def probe(self, variant: Variant) -> Fitness:
+        """Find out, by trying and not by guessing, how this host can run it.
+
+        Raises:
+            UnsupportedError, PrerequisiteError, DeployError: it cannot; the site makes its answer of it.
+        """
 
     @abstractmethod
     def deploy(self, request: DeployRequest) -> Deployment:
@@ -160,3 +170,11 @@ class DataPlane(ABC):
     @abstractmethod
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """Give the threads that forward packets now."""
+
+
+class Ceiling(DataPlane):
+    """What is measured on a variant's ports without its switch: it is deployed where the variant was probed."""
+
+    def probe(self, variant: Variant) -> Fitness:
+        """It needs what the variant's ports need."""
+        return Fitness()

@@ -67,13 +67,6 @@ def mode_of(name: str) -> str:
     return ""
 
 
-def is_promiscuous(name: str) -> bool:
-    """Tell whether somebody has made a link promiscuous."""
-    with IPRoute() as route:
-        (index,) = route.link_lookup(ifname=name)
-        return bool(next(iter(route.get_links(index))).get_attr("IFLA_PROMISCUITY"))
-
-
 def reflect(port: str) -> None:
     """Let a bridge send frames back to the port they came from (hairpin), as a switch with reflective relay does."""
     with IPRoute() as route:

@@ -9,7 +9,8 @@ from pathlib import Path
 from nfvbed.errors import DeployError
 from nfvbed.host import cgroups, namespaces, undo
 from nfvbed.host.entries import CgroupEntry, DirectoryEntry, MountEntry, NetnsEntry, Owner, ProcessEntry
-from nfvbed.host.hugepages import PAGE_KIB, HugepagePool
+from nfvbed.host.fitness import Fitness
+from nfvbed.host.hugepages import MORE_PAGES, PAGE_KIB, HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.native import native_binary
 from nfvbed.host.places import LEDGER_NAME, RUN_DIRECTORY, UNBORN_PREFIX
@@ -227,7 +228,7 @@ def remove_run_directory(directory: Path) -> list[str]:
     return []
 
 
-def try_memory(hugepages_mib: int, least_mib: int | None = None) -> bool:
+def try_memory(hugepages_mib: int, least_mib: int | None = None) -> Fitness:
     """Set hugepages aside and give them back.
 
     Args:
@@ -235,7 +236,7 @@ def try_memory(hugepages_mib: int, least_mib: int | None = None) -> bool:
         least_mib: what will do; None: all of it.
 
     Returns:
-        Whether there are fewer than wanted.
+        Limited where there are fewer than wanted.
 
     Raises:
         PrerequisiteError: there are too few.
@@ -243,7 +244,10 @@ def try_memory(hugepages_mib: int, least_mib: int | None = None) -> bool:
     workspace = Workspace.create()
     try:
         workspace.hugepages(hugepages_mib, least_mib=least_mib)
-        return workspace.short_of_hugepages
+        if not workspace.short_of_hugepages:
+            return Fitness()
+        reason = f"fewer hugepages than the {hugepages_mib} MiB that it asks for: results will say so"
+        return Fitness(limited=True, reason=reason, fix=MORE_PAGES)
     except OSError as failure:
         raise DeployError("hugepages cannot be set aside", observed=str(failure)) from failure
     finally:

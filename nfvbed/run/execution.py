@@ -6,16 +6,16 @@ from itertools import groupby
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.plan.cells import CellPlan, DeploymentKey, Point
+from nfvbed.plan.completeness import Completeness, Lack, completeness
 from nfvbed.plan.estimate import shortest
 from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
-from nfvbed.plan.standing import Lack, Standing, standing
 from nfvbed.records import CellLack, CellRole, Readiness, Status, Support
-from nfvbed.run.bench import described
 from nfvbed.run.forecast import Forecast
 from nfvbed.run.ledger import Aside, RunLedger
 from nfvbed.run.looks import Look
 from nfvbed.run.observer import Observer, RoundEnd
 from nfvbed.run.tools import Tools
+from nfvbed.run.visits import described
 from nfvbed.sites.site import Site
 from nfvbed.spec.rules import Study
 from nfvbed.spec.testkinds.base import MRR
@@ -101,7 +101,7 @@ class Execution:
             fix="nfvbed doctor says what each variant lacks",
         )
 
-    def before(self, number: int) -> Standing:
+    def before(self, number: int) -> Completeness:
         """Find out where the run stood before a round, and which traffic points were decided then.
 
         A resumed run asks it of all rounds again, and so stops the same points after the same rounds.
@@ -113,11 +113,11 @@ class Execution:
             self._decided |= frozenset(self._tools.decide(Look(self._study.experiment, points, trials)))
         return found
 
-    def is_enough(self, before: Standing) -> bool:
+    def is_enough(self, before: Completeness) -> bool:
         """Whether all that is asked for is there, and every comparison is decided or had its last look."""
         return before.enough and not self._open(before)
 
-    def due(self, number: int, before: Standing) -> tuple[PlannedTrial, ...]:
+    def due(self, number: int, before: Completeness) -> tuple[PlannedTrial, ...]:
         """Give what is still to be measured in a round.
 
         Judged by what stood before the round, so that a resumed run measures what one without a stop would have.
@@ -135,7 +135,7 @@ class Execution:
         return RoundEnd(
             number=number,
             of=self.plan.rounds,
-            standing=found,
+            completeness=found,
             points=len(found.pairs),
             decided=len(self._decided & found.pairs.keys()),
             ends=self.is_enough(found),
@@ -199,24 +199,24 @@ class Execution:
         budget_s = self.plan.experiment.repetitions.budget_s
         return left_s if budget_s is None else min(left_s, max(budget_s - self._forecast.elapsed_s, 0.0))
 
-    def _standing(self, before_round: int | None = None) -> Standing:
+    def _standing(self, before_round: int | None = None) -> Completeness:
         done = [t for t in self.ledger.done if before_round is None or t.round < before_round]
         tests = [t for t in self.ledger.done_tests if before_round is None or t.round < before_round]
-        return standing(self.plan, done, self._tools.classify, self.ledger.set_aside, tests)
+        return completeness(self.plan, done, self._tools.classify, self.ledger.set_aside, tests)
 
     def _left_at(self, point: Point) -> tuple[CellPlan, ...]:
         aside = self.ledger.set_aside
         return tuple(self.plan.cell_by_id[cell] for cell in self.plan.compared[point] if cell not in aside)
 
-    def _undecided(self, found: Standing) -> Collection[Point]:
+    def _undecided(self, found: Completeness) -> Collection[Point]:
         return found.pairs.keys() - self._decided
 
-    def _open(self, found: Standing) -> frozenset[Point]:
+    def _open(self, found: Completeness) -> frozenset[Point]:
         """Give the traffic points that are looked at again."""
         last = self.plan.experiment.repetitions.looks[-1]
         return frozenset(point for point in self._undecided(found) if found.pairs[point] < last)
 
-    def _wanted(self, number: int, before: Standing) -> list[PlannedTrial]:
+    def _wanted(self, number: int, before: Completeness) -> list[PlannedTrial]:
         """Give what a round is for: ceilings that are not complete, and of all subjects the tests that any lacks.
 
         Where variants are compared it visits all of them at each traffic point that is not decided. With `only_lacking`

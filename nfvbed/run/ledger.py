@@ -11,8 +11,8 @@ from uuid6 import uuid7
 from nfvbed.errors import NfvbedError, NotComparableError
 from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey
+from nfvbed.plan.completeness import DoneTest, DoneTrial
 from nfvbed.plan.plan import PlannedTrial, TrialKey
-from nfvbed.plan.standing import DoneTest, DoneTrial
 from nfvbed.records import (
     CellLack,
     CellRecord,

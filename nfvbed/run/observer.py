@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nfvbed.plan.cells import DeploymentKey
+from nfvbed.plan.completeness import Completeness
 from nfvbed.plan.plan import PlannedTrial
-from nfvbed.plan.standing import Standing
 from nfvbed.records import RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
 
@@ -20,7 +20,7 @@ class RoundEnd:
     number: int
     of: tuple[int, int]
     """Rounds that the run has at least and at most."""
-    standing: Standing
+    completeness: Completeness
     points: int
     """Traffic points at which variants are compared."""
     decided: int

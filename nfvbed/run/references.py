@@ -6,7 +6,7 @@ from statistics import median
 
 from nfvbed.plan.ceilings import PORT_TO_PORT
 from nfvbed.plan.cells import CellPlan, cell_id
-from nfvbed.plan.standing import MIXED, ONLY, Classify
+from nfvbed.plan.completeness import MIXED, ONLY, Classify
 from nfvbed.records import CellRole, Preset, Status, TrialRecord
 from nfvbed.results import Reference, ResultKind, ResultRecord
 from nfvbed.search.result import LoadRange, SearchResult

@@ -7,7 +7,7 @@ from statistics import median
 from nfvbed.errors import DeployError
 from nfvbed.measure.pacing import paced_rate_pps
 from nfvbed.plan.cells import CellPlan
-from nfvbed.plan.standing import Classify
+from nfvbed.plan.completeness import Classify
 from nfvbed.records import Preset, TrialRecord
 from nfvbed.run.references import Known
 from nfvbed.spec.experiment import Experiment

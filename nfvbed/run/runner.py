@@ -20,11 +20,11 @@ from nfvbed.errors import (
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.plan.stored import stored_study
 from nfvbed.records import Readiness, RunRecord, Status
-from nfvbed.run.bench import Bench
 from nfvbed.run.execution import Execution
 from nfvbed.run.ledger import RunLedger, begin
 from nfvbed.run.observer import Observer
 from nfvbed.run.tools import Tools
+from nfvbed.run.visits import Visitor
 from nfvbed.sites.site import Site
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
@@ -116,7 +116,7 @@ class Runner:
 
     def _execute(self, execution: Execution, site: Site, resumed: bool) -> RunRecord:
         ledger, observer, plan = execution.ledger, self._observer, execution.plan
-        bench = Bench(site, plan, ledger, self._tools, observer)
+        visitor = Visitor(site, plan, ledger, self._tools, observer)
         began = self._tools.clock()
         observer.run_started(ledger.run, resumed, execution.left_s)
         out_of_time = False
@@ -132,18 +132,18 @@ class Runner:
             if self._tools.clock() - began >= plan.experiment.repetitions.time_limit_s:
                 out_of_time = True
                 break
-            if not self._round(bench, execution, trials):
+            if not self._round(visitor, execution, trials):
                 break
             observer.round_ended(execution.after(number))
         return self._conclude(execution, out_of_time)
 
-    def _round(self, bench: Bench, execution: Execution, trials: Sequence[PlannedTrial]) -> bool:
+    def _round(self, visitor: Visitor, execution: Execution, trials: Sequence[PlannedTrial]) -> bool:
         """Measure what fits of a round; say whether anything did."""
         served = False
         for path in execution.paths(trials):
             for key, group in path if execution.fits(path) else ():
                 with execution.timed(key):
-                    bench.serve(key, execution.variants[key.variant], group)
+                    visitor.serve(key, execution.variants[key.variant], group)
                 served = True
         return served
 

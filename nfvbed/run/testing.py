@@ -18,8 +18,8 @@ from nfvbed.plan.plan import PlannedTrial
 from nfvbed.readings import Part, available
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import LoadsPayload, ResultKind, ResultRecord, TablePayload, placement_of
-from nfvbed.run.kinds.bench import Outcome, RunContext, TestBench
 from nfvbed.run.kinds.catalogue import KINDS
+from nfvbed.run.kinds.celltest import CellTest, Outcome, RunContext
 from nfvbed.run.references import NothingToGoBy
 from nfvbed.run.setup import Setup
 from nfvbed.spec.testkinds.loads import SearchTest
@@ -64,7 +64,7 @@ class Tester:
         lost: NfvbedError | None = None
         error: NfvbedError | None = None
         try:
-            outcome = self._outcome(spec, TestBench(self._context, unit, cell, setup))
+            outcome = self._outcome(spec, CellTest(self._context, unit, cell, setup))
         except NothingToGoBy as why:
             outcome = Outcome(None, Status.BLOCKED, str(why))
         except UnsupportedError as failure:
@@ -83,11 +83,11 @@ class Tester:
         if lost is not None:
             raise DeploymentLost from lost
 
-    def _outcome(self, spec: AnyTest, bench: TestBench) -> Outcome[Any]:
+    def _outcome(self, spec: AnyTest, cell_test: CellTest) -> Outcome[Any]:
         kind = KINDS[spec.kind]
-        if kind.needs_source and not bench.cell.takes_loads:
+        if kind.needs_source and not cell_test.cell.takes_loads:
             return Outcome(None, Status.NOT_APPLICABLE, "a VNF is the source of this path and sends at its own pace")
-        return kind.execute(bench, spec)
+        return kind.execute(cell_test, spec)
 
     def _record(
         self, unit: PlannedTrial, outcome: Outcome[Any], first: int, started_at: str, setup: Setup

@@ -8,7 +8,7 @@ from typing import Protocol
 from nfvbed.compare.placement import classify
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
-from nfvbed.plan.standing import Classify
+from nfvbed.plan.completeness import Classify
 from nfvbed.records import Deployment, TrialRecord
 from nfvbed.run.looks import Decide, decided
 from nfvbed.sites.site import Site

@@ -29,7 +29,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchEnd:
     """How a controller ended."""
 
     bounds: tuple[Bounds, ...]
@@ -59,7 +59,7 @@ class _Adapter:
         )
 
 
-def control(goals: Sequence[Goal], loads: LoadRange, take: TakeTrial) -> Outcome:
+def control(goals: Sequence[Goal], loads: LoadRange, take: TakeTrial) -> SearchEnd:
     """Search for all goals together, until they are reached or a trial stops it.
 
     Raises:
@@ -85,7 +85,7 @@ def control(goals: Sequence[Goal], loads: LoadRange, take: TakeTrial) -> Outcome
         raise InternalError(
             "the search's controller met something that cannot be", where="MLRsearch", observed=str(error)
         ) from error
-    return Outcome(tuple(_bounds(library, goal) for goal in theirs), stopped)
+    return SearchEnd(tuple(_bounds(library, goal) for goal in theirs), stopped)
 
 
 def _ignore(_: str) -> None:

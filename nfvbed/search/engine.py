@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from nfvbed.errors import ConfigurationError, GeneratorError
-from nfvbed.search.controller import Bounds, Outcome, control
+from nfvbed.search.controller import Bounds, SearchEnd, control
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementKeeper, PlacementRule
 from nfvbed.search.result import Bound, GoalResult, LoadRange, PlacementSummary, SearchResult
@@ -247,7 +247,7 @@ class _Found:
     """What all goals share when they are judged."""
 
     loads: LoadRange
-    outcome: Outcome
+    outcome: SearchEnd
     stopped: SearchStopped | None
     used_at: dict[float, list[Trial]]
 

@@ -8,7 +8,7 @@ from nfvbed.records import Deployment, PortKind
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs import standing
+from nfvbed.vnfs import onboarded
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Deployed:
         if not self.is_same(wanted, topology, kind):
             raise self.in_the_way(wanted.name)
         if choice is not None and self.vnf is not None:
-            standing.require_same(self.deployment, self.vnf, choice)
+            onboarded.require_same(self.deployment, self.vnf, choice)
 
     def require_room(self, wanted: Variant, topology: str) -> None:
         """Refuse to onboard where another data plane stands, or this one with other VNFs' ports.

@@ -2,6 +2,7 @@
 
 from nfvbed.errors import NfvbedError
 from nfvbed.findings import SiteReport
+from nfvbed.host.fitness import refused
 from nfvbed.host.probes import images
 from nfvbed.host.probes.findings import degraded
 from nfvbed.records import Readiness, Support
@@ -22,7 +23,7 @@ def examine(site: Site, project: Project, *, read_only: bool = True) -> SiteRepo
         ConfigurationError: the file of a variant or of a VNF is not valid.
     """
     report = site.examine(read_only=read_only)
-    variants = tuple(project.list_variants())
+    variants = tuple(project.list_variants(project.load_site(site.name)))
     supports = zip(examine_variants(variants, site), variants, strict=True)
     shown = tuple(images.with_own_image(support, variant, project) for support, variant in supports)
     return report.model_copy(update={"variants": shown})
@@ -39,8 +40,7 @@ def _examine_variant(variant: Variant, site: Site) -> Support:
     try:
         return with_misfits(site.probe(variant), variant)
     except NfvbedError as error:
-        reason = f"{error.what}: {error.observed}" if error.observed else error.what
-        return Support.unsupported(variant.name, reason, error.fix)
+        return refused(variant.name, error)
 
 
 def with_misfits(support: Support, variant: Variant) -> Support:

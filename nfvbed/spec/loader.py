@@ -13,12 +13,12 @@ from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import AnySite, SiteSpec
+from nfvbed.spec.site import AnySite, HostSiteSpec, SiteSpec
 from nfvbed.spec.validate import build, build_one_of, suggestion
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, VariantFile
 from nfvbed.spec.vnf import VnfSpec
 
-Named = TypeVar("Named", Variant, Experiment, Flavor)
+Named = TypeVar("Named", Experiment, Flavor)
 VNF_FILE = "vnf.yml"
 
 
@@ -27,11 +27,13 @@ class Project:
 
     Args:
         root: the folder that holds `deploy/`, `vnfd/`, `flavors/` and `vsperf-conf/`; None: found as `find_root` says.
-        variant_model: of variants, with the options of all data planes that there are.
+        variant_file_model: of variants' files, with the options of all data planes that there are.
+        variant_model: of variants as a site's generator attaches to them.
     """
 
-    def __init__(self, root: Path | None, variant_model: type[Variant]) -> None:
+    def __init__(self, root: Path | None, variant_file_model: type[VariantFile], variant_model: type[Variant]) -> None:
         self.root = find_root(root)
+        self._variant_file_model = variant_file_model
         self._variant_model = variant_model
         self.variants_folder = self.root / "deploy" / "variants"
         self.sites_folder = self.root / "deploy" / "sites"
@@ -50,11 +52,6 @@ class Project:
         return _names(self.sites_folder)
 
     @cached_property
-    def experiment_names(self) -> tuple[str, ...]:
-        """Names of all experiments, sorted."""
-        return _names(self.experiments_folder)
-
-    @cached_property
     def vnf_names(self) -> tuple[str, ...]:
         """Names of all VNFs (their folders' names), sorted."""
         return tuple(sorted(path.parent.name for path in self.vnfs_folder.glob(f"*/{VNF_FILE}")))
@@ -64,21 +61,34 @@ class Project:
         """Names of all flavors, sorted."""
         return _names(self.flavors_folder)
 
-    def list_variants(self) -> list[Variant]:
-        """Load all variants.
+    def list_variants(self, site: SiteSpec | None = None) -> list[Variant]:
+        """Load all variants, as `load_variant` does.
 
         Raises:
             ConfigurationError: one of the files is not valid.
         """
-        return [self.load_variant(name) for name in self.variant_names]
+        return [self.load_variant(name, site) for name in self.variant_names]
 
-    def load_variant(self, name: str) -> Variant:
+    def load_variant(self, name: str, site: SiteSpec | None = None) -> Variant:
         """Load one variant.
+
+        Args:
+            name: its file's.
+            site: whose generator attaches to it; None: any that asks for nothing.
 
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
-        return _load(self._file(self.variants_folder, name, "variant"), self._variant_model)
+        document = read_document(self._file(self.variants_folder, name, "variant"))
+        variant = self._attached(document, site)
+        rules.name_is_the_files_name(document, variant.name)
+        return variant
+
+    def _attached(self, document: Document, site: SiteSpec | None, named: str = "") -> Variant:
+        declared = build(rules.without_port_kind(document), self._variant_file_model)
+        rules.port_kind_is_the_sites(document, declared)
+        kind = site.generator_port_kind(declared, named) if site else declared.options.port_kinds[0]
+        return self._variant_model(**dict(declared), port_kind=kind)
 
     def load_site(self, name: str) -> SiteSpec:
         """Load one site.
@@ -89,6 +99,8 @@ class Project:
         document = read_document(self._file(self.sites_folder, name, "site"))
         site: SiteSpec = build_one_of(document, AnySite)
         rules.name_is_the_files_name(document, site.name)
+        if isinstance(site, HostSiteSpec):
+            rules.variants_are_known(document, "generator_port_kinds", site.generator_port_kinds, self.variant_names)
         return site
 
     def load_vnf(self, name: str) -> VnfSpec:
@@ -111,14 +123,6 @@ class Project:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
         return _load(self._file(self.flavors_folder, name, "flavor"), Flavor)
-
-    def load_experiment(self, name_or_path: str | Path) -> Experiment:
-        """Load one experiment by name or path, without the files that it names.
-
-        Raises:
-            ConfigurationError: unknown (with the nearest name), or its file is not valid.
-        """
-        return self.load_study(name_or_path).experiment
 
     def load_study(self, name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Study:
         """Load an experiment with its variants, its VNFs and its site, and check that they fit together.
@@ -149,8 +153,9 @@ class Project:
         experiment = build(document, Experiment)
         rules.names_are_known(document, "variants", experiment.variants, (*self.variant_names, *experiment.altered))
         rules.names_are_known(document, "site", [experiment.site], self.site_names)
-        altered = {name: self._altered(document, name, change) for name, change in experiment.altered.items()}
-        variants = tuple(altered.get(name) or self.load_variant(name) for name in experiment.variants)
+        site = self.load_site(experiment.site)
+        altered = {name: self._altered(document, name, change, site) for name, change in experiment.altered.items()}
+        variants = tuple(altered.get(name) or self.load_variant(name, site) for name in experiment.variants)
         rules.simulated_is_not_mixed_with_real(document, variants)
         rules.topologies_are_offered(document, experiment, variants)
         rules.frames_hold_their_headers(document, experiment)
@@ -159,7 +164,7 @@ class Project:
         self._check_vnfs(document, experiment, {files.get(v.name, v.name): v for v in variants})
         experiment = choices.with_forwarding(experiment, self)
         found = choices.resolve_all(experiment, variants, self)
-        return Study(experiment, variants, self.load_site(experiment.site), found)
+        return Study(experiment, variants, site, found)
 
     def _with_all(self, document: Document) -> Document:
         """Put the names of all real variants in the place of `all`."""
@@ -168,7 +173,7 @@ class Project:
         names = [variant.name for variant in self.list_variants() if not variant.options.is_simulated]
         return replace(document, data={**document.data, "variants": names})
 
-    def _altered(self, document: Document, name: str, change: AlteredVariant) -> Variant:
+    def _altered(self, document: Document, name: str, change: AlteredVariant, site: SiteSpec) -> Variant:
         """Give a variant with other options.
 
         Raises:
@@ -187,7 +192,7 @@ class Project:
         options = {**file.data["options"], **change.options}
         data = {**file.data, "name": name, "title": change.title, "options": options}
         try:
-            return build(replace(file, data=data), self._variant_model)
+            return self._attached(replace(file, data=data), site, change.variant)
         except ConfigurationError as failure:
             raise ConfigurationError(
                 f"the altered variant {name!r} is not valid: {failure.what}",

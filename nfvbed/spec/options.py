@@ -28,7 +28,7 @@ IO_PATHS: dict[PortKind, str] = {
 }
 """Kinds of ports that there is one way to pass."""
 REFERENCE_IO_PATHS = IO_PATHS | {PortKind.VETH: AF_XDP}
-"""How testpmd passes them in the switch's place (`nfvbed/dataplanes/ports/testpmd_veth.py`)."""
+"""How testpmd passes them in the switch's place (`nfvbed/dataplanes/ports/veth_ceilings.py`)."""
 
 PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v[1-8][ab])$")]
 """A data plane's port: p0 and p1 outside, v1a and v1b at the first VNF."""
@@ -41,7 +41,7 @@ class DataPlaneOptions(SpecModel):
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
-        """What the outside (the generator) can be attached by, with these options: a variant's `port_kind`."""
+        """What a generator can be attached by, with these options; the first where the site asks for no other."""
         return (PortKind.VETH,)
 
     @property
@@ -130,6 +130,11 @@ def name_of(options: type[DataPlaneOptions]) -> str:
     """Return the name of the data plane whose options these are, its `dataplane`; empty for what several share."""
     names = get_args(options.model_fields["dataplane"].annotation)
     return str(names[0]) if names else ""
+
+
+def kinds_named(kinds: tuple[PortKind, ...]) -> str:
+    """Return kinds of ports as a text: `vhost-user or memif`."""
+    return " or ".join(kind.value for kind in kinds)
 
 
 def refuse_existing() -> UnsupportedError:

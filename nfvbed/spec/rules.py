@@ -1,21 +1,24 @@
 """Rules that need more than one key or more than one file, each a function with a name."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.spec.document import Document
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import layout, offers
+from nfvbed.spec.options import kinds_named
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.validate import suggestion
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, VariantFile
 from nfvbed.spec.vnf import NATIVE, VnfChoice
 from nfvbed.units import MIN_FRAME_SIZE_BYTES, frame_mix
 
 IPV6_EXTRA_BYTES = 20
 """An IPv6 header is 40 bytes, an IPv4 header 20; the payload of 18 bytes stays."""
 VLAN_TAG_BYTES = 4
+PORT_KIND = "port_kind"
+"""The key that variants' files had for how the generator is attached."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,48 @@ def names_are_known(document: Document, key: str, names: Sequence[str], known: S
                 observed=repr(name),
                 fix=suggestion(name, known),
             )
+
+
+def variants_are_known(document: Document, key: str, names: Iterable[str], known: Sequence[str]) -> None:
+    """Whatever a site's file says of single variants is of some that there are."""
+    for name in names:
+        if name not in known:
+            raise ConfigurationError(
+                f"unknown variant {name!r} in {document.path.name}",
+                where=document.where((key, name)),
+                observed=repr(name),
+                fix=suggestion(name, known),
+            )
+
+
+def without_port_kind(document: Document) -> Document:
+    """Return a variant's file without the key that it had until the site came to say how generators attach."""
+    if not isinstance(document.data, dict):
+        return document
+    return replace(document, data={key: value for key, value in document.data.items() if key != PORT_KIND})
+
+
+def port_kind_is_the_sites(document: Document, variant: VariantFile) -> None:
+    """How the generator attaches is a matter of the site and of the data plane's options, and of no key of its own.
+
+    Args:
+        document: the variant's file.
+        variant: what it declares beside that.
+    """
+    if PORT_KIND not in document.data:
+        return
+    seen, offered, plane = document.data[PORT_KIND], variant.options.port_kinds, variant.options.dataplane
+    fix = f"delete the line; with these options {plane} has ports of kind {kinds_named(offered)}"
+    if seen != offered[0] and seen in offered:
+        fix += f", and a site's file says which: generator_port_kinds: {{{variant.name}: {seen}}}"
+    if seen != offered[0] and "port_type" in type(variant.options).model_fields:
+        fix += f"; those of its switch are chosen by options.port_type: {seen}"
+    raise ConfigurationError(
+        f"{PORT_KIND} is no longer a key of a variant's file ({document.path.name})",
+        where=document.where((PORT_KIND,)),
+        observed=repr(seen),
+        fix=fix,
+    )
 
 
 def simulated_is_not_mixed_with_real(document: Document, variants: Sequence[Variant]) -> None:

@@ -4,9 +4,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from nfvbed.errors import ConfigurationError
+from nfvbed.records import PortKind
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
+from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
+from nfvbed.spec.variant import VariantFile
 
 BELOW_4_GIB_MIB = 2816
 """From here on a q35 machine of QEMU has memory above 4 GiB."""
@@ -49,6 +53,18 @@ class SiteSpec(SpecModel):
     """Kind of site, which decides what else its file may say."""
     summary: str = ""
 
+    def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
+        """Answer how this site's generator is attached to a variant: as its data plane has it by itself.
+
+        Args:
+            variant: as declared.
+            named: by which name the site's file may have it; of a variant that an experiment alters, its file's.
+
+        Raises:
+            ConfigurationError: the site's file names a kind of ports that the data plane has not.
+        """
+        return variant.options.port_kinds[0]
+
 
 class HostSiteSpec(SiteSpec):
     """A site that is a machine, on which nfvbed itself runs."""
@@ -57,11 +73,30 @@ class HostSiteSpec(SiteSpec):
     """Cores of switch and generator."""
     generator_hugepages_mib: int = Field(512, ge=128)
     """Hugepage memory for the generator and the reference, on top of the variant's own."""
+    generator_port_kinds: dict[str, PortKind] = Field(default_factory=dict)
+    """Kinds of the generator's ports, by the variant's name, where its data plane has several and another one than the
+    first is wanted: `{vpp: memif}`."""
     onos: OnosSpec | None = None
     """ONOS that `steering: onos` uses."""
     cables: Cables = ()
-    """Network ports of this machine that are joined in pairs, for variants whose `port_kind` is pci; for a site of kind
-    `guest`: ports of its machine. nfvbed takes all four from the kernel while such a variant is deployed."""
+    """Network ports of this machine that are joined in pairs, for variants with ports on NICs (`port_type: pci`); for a
+    site of kind `guest`: ports of its machine. nfvbed takes all four from the kernel while such a variant is
+    deployed."""
+
+    def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
+        """As the file has it for this variant, else as any site."""
+        name = named or variant.name
+        wanted, offered = self.generator_port_kinds.get(name), variant.options.port_kinds
+        if wanted is None:
+            return super().generator_port_kind(variant, named)
+        if wanted not in offered:
+            raise ConfigurationError(
+                f"variant {variant.name} has no ports of kind {wanted.value} for a generator",
+                where=f"deploy/sites/{self.name}.yml generator_port_kinds.{name}",
+                observed=repr(wanted.value),
+                fix=f"{variant.options.dataplane} with these options has ports of kind {kinds_named(offered)}",
+            )
+        return wanted
 
 
 class LabSiteSpec(HostSiteSpec):

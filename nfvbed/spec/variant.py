@@ -15,20 +15,19 @@ from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layout, offers
 from nfvbed.spec.model import MisfitError, SpecModel
-from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions, name_of
+from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions, kinds_named, name_of
 from nfvbed.spec.vnf import NATIVE, VnfUse
 
 _Options = TypeVar("_Options", bound=DataPlaneOptions)
+_Model = TypeVar("_Model", bound="VariantFile")
 
 
-class Variant(SpecModel):
-    """One data plane, as declared."""
+class VariantFile(SpecModel):
+    """One data plane, as its file declares it."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
     title: str
     summary: str = ""
-    port_kind: PortKind
-    """Kind of port by which the outside (the generator) is attached."""
     topologies: tuple[OfferedTopology, ...]
     """Paths that it can have; `pvNp`: chains of every length."""
     not_applicable: dict[OfferedTopology, str] = Field(default_factory=dict)
@@ -39,6 +38,26 @@ class Variant(SpecModel):
     """Hugepage memory of its own."""
     options: SerializeAsAny[DataPlaneOptions]
     """Options of its data plane: see the table above."""
+
+    @model_validator(mode="after")
+    def reasons_are_of_what_it_lacks(self) -> Self:
+        both = sorted(set(self.not_applicable) & set(self.topologies))
+        if both:
+            raise ValueError(f"not_applicable names {', '.join(both)}, which is among topologies")
+        return self
+
+    @model_validator(mode="after")
+    def its_vnf_is_named(self) -> Self:
+        if self.native_vnf is not None and self.native_vnf.forwarding == NATIVE:
+            raise ValueError("native_vnf says what native is; give it a forwarding of its own")
+        return self
+
+
+class Variant(VariantFile):
+    """One data plane as a site's generator attaches to it: what is planned, deployed and stored."""
+
+    port_kind: PortKind
+    """Kind of port by which the generator is attached: as the site says, one of those that the data plane has."""
 
     @property
     def ports(self) -> str:
@@ -80,21 +99,8 @@ class Variant(SpecModel):
     def its_ports_are_the_data_planes(self) -> Self:
         kinds = self.options.port_kinds
         if self.port_kind not in kinds:
-            named = " or ".join(kind.value for kind in kinds)
-            raise MisfitError("port_kind", f"{self.options.dataplane} with these options has ports of kind {named}")
-        return self
-
-    @model_validator(mode="after")
-    def reasons_are_of_what_it_lacks(self) -> Self:
-        both = sorted(set(self.not_applicable) & set(self.topologies))
-        if both:
-            raise ValueError(f"not_applicable names {', '.join(both)}, which is among topologies")
-        return self
-
-    @model_validator(mode="after")
-    def its_vnf_is_named(self) -> Self:
-        if self.native_vnf is not None and self.native_vnf.forwarding == NATIVE:
-            raise ValueError("native_vnf says what native is; give it a forwarding of its own")
+            only = f"{self.options.dataplane} with these options has ports of kind {kinds_named(kinds)}"
+            raise MisfitError("port_kind", only)
         return self
 
 
@@ -109,11 +115,12 @@ def options_of(variant: Variant, kind: type[_Options]) -> _Options:
     return variant.options
 
 
-def variant_model(options: Sequence[type[DataPlaneOptions]]) -> type[Variant]:
-    """Return the model of variants whose options are of one of these kinds, chosen by `dataplane`.
+def variant_model(options: Sequence[type[DataPlaneOptions]], base: type[_Model]) -> type[_Model]:
+    """Return a model of variants whose options are of one of these kinds, chosen by `dataplane`.
 
     Args:
         options: of two kinds or more.
+        base: of what files declare, or of what sites attach to.
     """
     of_one_kind: Any = Annotated[reduce(or_, options), Field(discriminator="dataplane")]
-    return create_model(Variant.__name__, __base__=Variant, __doc__=Variant.__doc__, options=(of_one_kind, ...))
+    return create_model(Variant.__name__, __base__=base, __doc__=base.__doc__, options=(of_one_kind, ...))

@@ -1,7 +1,7 @@
 """Brings an opened database to the format that this nfvbed writes, or says why not."""
 
 from importlib import resources
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, inspect, text
 
@@ -47,16 +47,6 @@ def is_outdated(connection: Connection, where: str) -> bool:
         StoreError: it is another program's database.
     """
     return _format(connection, where) in FORMATS[:-1]
-
-
-def postgresql_script(output: TextIO) -> None:
-    """Write the migrations as an SQL script for PostgreSQL, for those who may not let nfvbed create tables."""
-    from alembic import command
-
-    config = _config()
-    config.attributes["dialect"] = "postgresql"
-    config.output_buffer = output
-    command.upgrade(config, "head", sql=True)
 
 
 def _format(connection: Connection, where: str) -> str | None:

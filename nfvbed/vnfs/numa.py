@@ -1,6 +1,6 @@
 """Where a guest's vCPUs, memory and emulator threads go.
 
-Pure: host topology in, placement or a refusal out. The meaning of the policies is Nova's (`hw:cpu_policy`,
+Pure: host topology in, seat or a refusal out. The meaning of the policies is Nova's (`hw:cpu_policy`,
 `hw:cpu_thread_policy`, `hw:numa_*`, `hw:emulator_threads_policy`). What came to lie on different NUMA nodes is read of
 threads, pages and NICs themselves, with every trial (`nfvbed/host/memorynodes.py`).
 """
@@ -36,7 +36,7 @@ class GuestNode(Record):
     """None: anywhere (the flavor binds nothing)."""
 
 
-class GuestPlacement(Record):
+class GuestSeats(Record):
     """Who of a guest runs where."""
 
     vcpu_cores: tuple[tuple[int, ...], ...]
@@ -45,7 +45,7 @@ class GuestPlacement(Record):
     nodes: tuple[GuestNode, ...]
 
 
-def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> GuestPlacement:
+def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> GuestSeats:
     """Place a guest.
 
     Args:
@@ -64,7 +64,7 @@ def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> Gu
         emulator: tuple[int, ...] = tuple(sorted({*host.arrangement.control_cores, *(c for one in cores for c in one)}))
     else:
         cores, emulator = _dedicated(flavor, nodes, host)
-    return GuestPlacement(vcpu_cores=cores, emulator_cores=emulator, nodes=nodes)
+    return GuestSeats(vcpu_cores=cores, emulator_cores=emulator, nodes=nodes)
 
 
 def _nodes(flavor: Flavor, host: Host) -> tuple[GuestNode, ...]:

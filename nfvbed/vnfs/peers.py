@@ -14,8 +14,8 @@ from nfvbed.spec.layout import Layout
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.vnfs.catalogue import driver
-from nfvbed.vnfs.placement import placements
-from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+from nfvbed.vnfs.seats import seats
+from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
 
 Host = tuple[Workspace, Arrangement]
 """Where VNFs start, and who sits on which core."""
@@ -42,7 +42,7 @@ class OnboardedPeers:
         """When they were started; None: not yet."""
         self.ready_ns = 0
         """When all of them ran."""
-        self.placements: tuple[VnfPlacement, ...] = ()
+        self.seats: tuple[VnfSeat, ...] = ()
         self.drivers: tuple[VnfDriver, ...] = ()
         self.handles: tuple[VnfHandle, ...] = ()
         self.generator: Generator | None = None
@@ -62,10 +62,10 @@ class OnboardedPeers:
         self.began_ns = time.monotonic_ns()
         if self._choice is not None and self._host is not None:
             choice = self._choice
-            self.placements = placements(foreseen, self._plan, choice, (*self._host, self._root))
-            self.drivers = tuple(driver(choice.kind, place.does) for place in self.placements)
+            self.seats = seats(foreseen, self._plan, choice, (*self._host, self._root))
+            self.drivers = tuple(driver(choice.kind, place.does) for place in self.seats)
             # One after the other, so that those before one that fails are known to whoever ends them.
-            for run, place in zip(self.drivers, self.placements, strict=True):
+            for run, place in zip(self.drivers, self.seats, strict=True):
                 self.handles = (*self.handles, run.start(place))
         if self._starter is not None:
             self.generator = self._starter.launch(foreseen.model_copy(update={"vnfs": self.handles}))
@@ -78,7 +78,7 @@ class OnboardedPeers:
         """
         if self.ready_ns:
             return
-        places = zip(self.drivers, self.placements, self.handles, strict=True)
+        places = zip(self.drivers, self.seats, self.handles, strict=True)
         self.handles = tuple(run.ready(place, handle) for run, place, handle in places)
         if self.generator is not None:
             self.generator.wait_until_ready()

@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Hop, Support, VnfHandle, VnfPort, WorkThread
+from nfvbed.records import Hop, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.numa import GuestPlacement
+from nfvbed.vnfs.numa import GuestSeats
 
 SOURCE = "source"
 SINK = "sink"
 
 
 @dataclass(frozen=True)
-class VnfPlacement:
+class VnfSeat:
     """One VNF at its place: all that a driver needs to start it."""
 
     index: int
@@ -37,7 +38,7 @@ class VnfPlacement:
     """What a source sends, in bytes, FCS included."""
     beyond: tuple[str, str] = ("", "")
     """The MAC addresses that port 0 and port 1 lead to: the next VNF's port's, or the generator's."""
-    guest: GuestPlacement | None = None
+    guest: GuestSeats | None = None
     """Who of a virtual machine runs where, as its flavor wants it; None for every other kind."""
 
     @property
@@ -47,14 +48,18 @@ class VnfPlacement:
 
 
 class VnfDriver(ABC):
-    """Runs one kind of VNF. What it makes on the host is made through the placement's workspace.
+    """Runs one kind of VNF. What it makes on the host is made through the seat's workspace.
 
     It holds no state but caches: a handle tells another process all that it needs.
     """
 
     @abstractmethod
-    def probe(self, choice: VnfChoice) -> Support:
-        """Find out, by trying and not by guessing, whether this host can run it."""
+    def probe(self, choice: VnfChoice) -> Fitness:
+        """Find out, by trying and not by guessing, how this host can run it.
+
+        Raises:
+            UnsupportedError, PrerequisiteError, OnboardError: it cannot.
+        """
 
     def require_files(self, choice: VnfChoice, root: Path) -> None:
         """Look for the files that it is started from, without asking anything of the host; most have none.
@@ -70,7 +75,7 @@ class VnfDriver(ABC):
         return
 
     @abstractmethod
-    def start(self, placement: VnfPlacement) -> VnfHandle:
+    def start(self, seat: VnfSeat) -> VnfHandle:
         """Start it; it need not forward yet. The ports' other ends stand already.
 
         Raises:
@@ -78,7 +83,7 @@ class VnfDriver(ABC):
         """
 
     @abstractmethod
-    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+    def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
         """Wait until it says that it forwards, and give the handle with what is known then (threads, versions, steps).
 
         Raises:

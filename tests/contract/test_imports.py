@@ -42,7 +42,7 @@ ARROWS = {
     "nfvbed.host": (("probes",), ("nics", "qemu", "testpmd"), (OWN,)),
     "nfvbed.measure": (("telemetry",), (OWN,)),
     "nfvbed.report": (("files",), ("page", "terminal"), ("figures", "csv"), (OWN,)),
-    "nfvbed.run": (("runner", "switching"), ("execution",), ("bench",), ("testing",), ("kinds",), (OWN,)),
+    "nfvbed.run": (("runner", "switching"), ("execution",), ("visits",), ("testing",), ("kinds",), (OWN,)),
     "nfvbed.sites": (
         ("doctor",),
         ("catalogue",),

@@ -13,9 +13,10 @@ from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
 from nfvbed.host import links
 from nfvbed.host.entries import LinkEntry
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Readiness, Support
+from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.spec.variant import Variant
@@ -29,8 +30,8 @@ class FullPlane(DataPlane):
     kind = "full"
     fails = False
 
-    def probe(self, variant: Variant) -> Support:
-        return Support(variant=variant.name, readiness=Readiness.READY)
+    def probe(self, variant: Variant) -> Fitness:
+        return Fitness()
 
     def deploy(self, request: DeployRequest) -> Deployment:
         workspace = request.workspace

@@ -10,6 +10,7 @@ import pytest
 from declared import PROJECT, variant, vnf
 from disturbed import death_of, pass_all
 
+from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.host import UDP_PORTS, WIRE
 from nfvbed.errors import NfvbedError
@@ -29,6 +30,14 @@ ALL_FRAMES = 0x0003
 """ETH_P_ALL."""
 SO_RCVBUFFORCE = 33
 """Beyond the host's net.core.rmem_max."""
+
+
+def connections(host):
+    return unixctl.command(Path(host.unixctl), "dpctl/dump-conntrack").splitlines()
+
+
+def datapath_flows(host):
+    return unixctl.command(Path(host.unixctl), "dpctl/dump-flows").splitlines()
 
 
 def send(site, deployment):
@@ -78,12 +87,12 @@ def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_103000_rules(
         assert all(os.sched_getaffinity(thread) == control for thread in others)
     sent, _ = send(lab, deployment)
     for number, host in enumerate(hosts):
-        flows = "\n".join(watch.datapath_flows(host))
+        flows = "\n".join(datapath_flows(host))
         assert "tnl_push(" in flows
         assert "tnl_pop(" in flows
         assert f"udp(dst={UDP_PORTS['geneve']}" in flows, "what comes over the wire"
         assert "geneve(vni=0x1389)" in flows, "what goes onto it, in the cable's network"
-        tracked = [line for line in watch.connections(host) if line.startswith("udp,")]
+        tracked = [line for line in connections(host) if line.startswith("udp,")]
         own = f"198.{18 + number}.0."
         assert sum(f"orig=(src={own}" in line for line in tracked) >= 10, "a connection for every flow that leaves"
         assert all(line.endswith("mark=1") for line in tracked), tracked[0]
@@ -141,6 +150,6 @@ def test_vnf_to_vnf_within_a_host_and_between_hosts(lab, name):
     assert result.directions[0].received > 0
     hosts = watch.OverlayState.of(deployment).hosts
     assert len(hosts) == (1 if name == "ovs-overlay-local" else 2)
-    assert all(watch.connections(host) for host in hosts)
-    assert any("tnl_push" in line for line in watch.datapath_flows(hosts[0])) == (len(hosts) == 2)
+    assert all(connections(host) for host in hosts)
+    assert any("tnl_push" in line for line in datapath_flows(hosts[0])) == (len(hosts) == 2)
     site.destroy(deployment)

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from disturbed import PATIENCE_S
 from lab_host import MARK, assert_back_to, snapshot
-from vm_guests import PROJECT, choice, image_that_forwards, kernel_ports, own_image, pass_through, placement
+from vm_guests import PROJECT, choice, image_that_forwards, kernel_ports, own_image, pass_through, seat
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
+from nfvbed.host.fitness import support_of
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.qemu.accelerator import boot, find_accelerator
 from nfvbed.host.qemu.binaries import QemuBinaries, locate
@@ -45,7 +46,7 @@ def _workspace(monkeypatch):
 
 
 def started(workspace, ports, chosen):
-    place, driver = placement(workspace, ports, chosen), VmVnf()
+    place, driver = seat(workspace, ports, chosen), VmVnf()
     return driver, driver.ready(place, driver.start(place))
 
 
@@ -138,7 +139,7 @@ def test_users_own_image_forwards_as_it_was_made_to_and_is_not_written_to(worksp
 def test_guest_that_never_boots_is_told_in_time(workspace, tmp_path):
     empty = tmp_path / "empty.raw"
     empty.write_bytes(bytes(1024 * 1024))
-    place = placement(workspace, kernel_ports(workspace), choice(image=own_image(empty, "up"), ready_s=4))
+    place = seat(workspace, kernel_ports(workspace), choice(image=own_image(empty, "up"), ready_s=4))
     driver = VmVnf()
     handle = driver.start(place)
     with pytest.raises(OnboardError, match="did not boot within") as caught:
@@ -149,20 +150,20 @@ def test_guest_that_never_boots_is_told_in_time(workspace, tmp_path):
 
 def test_image_with_a_wrong_checksum_starts_nothing(workspace):
     image = choice().vnf.image.model_copy(update={"sha256": "0" * 64})
-    place = placement(workspace, kernel_ports(workspace), choice(image=image))
+    place = seat(workspace, kernel_ports(workspace), choice(image=image))
     with pytest.raises(OnboardError, match="not the one that was declared"):
         VmVnf().start(place)
 
 
 def test_more_hugepages_than_the_host_has(workspace):
     flavor = choice(flavor="hugepages").flavor.model_copy(update={"memory_mib": 1_048_576})
-    place = placement(workspace, kernel_ports(workspace), choice(flavor=flavor))
+    place = seat(workspace, kernel_ports(workspace), choice(flavor=flavor))
     with pytest.raises(PrerequisiteError, match="too few hugepages"):
         VmVnf().start(place)
 
 
 def test_virtual_function_is_unsupported_where_the_machine_has_no_iommu():
-    support = VmVnf().probe(choice(vnic="vf"))
+    support = support_of("vf", lambda: VmVnf().probe(choice(vnic="vf")))
     # What the kernel shows of it, read here and not as the product reads it.
     groups = subprocess.run(["ls", "/sys/kernel/iommu_groups"], capture_output=True, text=True, check=False).stdout
     if groups.split() and Path("/dev/vfio/vfio").exists():
@@ -179,6 +180,6 @@ def test_emulated_card_on_a_vhost_user_port_is_refused(workspace):
         port.model_copy(update={"kind": PortKind.VHOST_USER, "address": str(workspace.directory / port.name)})
         for port in ports
     )
-    place = replace(placement(workspace, ports, choice(vnic="e1000")), ports=sockets)
+    place = replace(seat(workspace, ports, choice(vnic="e1000")), ports=sockets)
     with pytest.raises(UnsupportedError, match="does not fit"):
         VmVnf().start(place)

@@ -15,7 +15,7 @@ from nfvbed.records import PortKind, VnfKind, VnfPort
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import ImageSpec, ReadinessSpec, VnfChoice
 from nfvbed.vnfs.vm.monitor import Monitor
-from nfvbed.vnfs.vnf import VnfPlacement
+from nfvbed.vnfs.vnf import VnfSeat
 
 PROJECT = open_project()
 VLOOP = PROJECT.root / "images/vloop.qcow2"
@@ -113,9 +113,9 @@ def kernel_ports(workspace, queues=1):
     )
 
 
-def placement(workspace, ports, chosen):
+def seat(workspace, ports, chosen):
     """A place on core 1."""
-    return VnfPlacement(
+    return VnfSeat(
         index=0,
         choice=chosen,
         does=chosen.forwarding,

@@ -11,11 +11,12 @@ from nfvbed.dataplanes.lagopus.options import LagopusOptions
 from nfvbed.dataplanes.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
-from nfvbed.dataplanes.ports.veth_probe import lacking
-from nfvbed.dataplanes.ports.veth_switch import VethSwitch
+from nfvbed.dataplanes.ports.link_switch import LinkSwitch
+from nfvbed.dataplanes.ports.veth_probe import require_sender
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
-from nfvbed.errors import DeployError, NfvbedError
+from nfvbed.errors import DeployError
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
@@ -24,9 +25,7 @@ from nfvbed.records import (
     Deployment,
     Hop,
     HopKind,
-    Readiness,
     Separable,
-    Support,
     SwitchCounters,
     WorkThread,
 )
@@ -52,17 +51,18 @@ class SocketState(PlaneState, LagopusState):
     """Path of the network namespace that it runs in."""
 
 
-class LagopusRaw(VethSwitch):
+class LagopusRaw(LinkSwitch):
     """Frames leave the kernel by packet sockets, and come back in by them."""
 
     kind = "lagopus-raw"
     works_in = "its own threads"
     drops = ("rx_dropped", "tx_dropped")
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Run the program for its version."""
-        support = _probed(variant)
-        return support if support.readiness is Readiness.UNSUPPORTED else lacking(variant) or support
+        process.version()
+        require_sender()
+        return Fitness()
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Write its configuration and start it; its rules are in when this returns."""
@@ -125,9 +125,10 @@ class LagopusDpdk(DataPlane):
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Run the program for its version."""
-        return _probed(variant)
+        process.version()
+        return Fitness()
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Write its configuration and start it."""
@@ -222,15 +223,6 @@ class LagopusDpdk(DataPlane):
         if deployment.id not in self._workspaces:
             self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
         return Lagopus(self._workspaces[deployment.id], LagopusState.of(deployment).lagopus)
-
-
-def _probed(variant: Variant) -> Support:
-    try:
-        process.version()
-    except NfvbedError as failure:
-        reason = f"{failure.what} ({failure.where}: {failure.observed})"
-        return Support.unsupported(variant.name, reason, failure.fix)
-    return Support(variant=variant.name, readiness=Readiness.READY)
 
 
 def _restarted(lagopus: Lagopus) -> ResetReport:

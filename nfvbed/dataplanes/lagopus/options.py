@@ -4,29 +4,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from nfvbed.dataplanes.ports.kernel_options import WithCoreUse
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.options import AF_PACKET, CoreUse, DataPlaneOptions, refuse_existing, veth_for_processes
+from nfvbed.spec.options import AF_PACKET, DataPlaneOptions, refuse_existing, veth_for_processes
 from nfvbed.spec.rings import POWER_OF_TWO
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 
-class LagopusRawOptions(DataPlaneOptions):
+class LagopusRawOptions(WithCoreUse):
     """Lagopus with raw sockets on veth ports, its cables OpenFlow rules."""
 
     dataplane: Literal["lagopus-raw"]
-    core_use: CoreUse = "threaded-napi"
-    """Core that receives frames for the switch's sockets: a NAPI thread or RPS on the switch's core, or the sender's
-    own softirq."""
 
     def io_path(self, kind: PortKind) -> str:
         """Packet sockets."""
         return AF_PACKET
-
-    @property
-    def veth_core_use(self) -> CoreUse:
-        """As its own."""
-        return self.core_use
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Every VNF gets a veth."""

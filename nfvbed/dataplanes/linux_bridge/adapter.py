@@ -1,43 +1,39 @@
 """The kernel's bridge between veth pairs and taps, its work on a core of its own."""
 
-import platform
 from pathlib import Path
 from typing import Annotated
 
-from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.linux_bridge.fdb import BridgeLearning
-from nfvbed.dataplanes.linux_bridge.guest_probe import probe_guests
 from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
-from nfvbed.dataplanes.ports import kernel_checks, kernel_links, veth
+from nfvbed.dataplanes.ports import kernel_links, veth
 from nfvbed.dataplanes.ports import shares as bridge_shares
-from nfvbed.dataplanes.ports.guest_cards import vhost_of
-from nfvbed.dataplanes.ports.kernel_cores import place
-from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
-from nfvbed.dataplanes.ports.link_state import LinkState, outside
+from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces, GuestSide
+from nfvbed.dataplanes.ports.kernel_options import vhost_of
+from nfvbed.dataplanes.ports.link_state import LinkState
+from nfvbed.dataplanes.ports.link_switch import LinkSwitch
 from nfvbed.dataplanes.ports.veth import MACS
-from nfvbed.dataplanes.ports.veth_probe import Attempt, lacking, receive_by, try_out
+from nfvbed.dataplanes.ports.veth_probe import Attempt, receive_by, require_sender, try_out
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import EMULATED_CARDS, queues_of, require_vnf
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import coredistance, links, napi
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
+from nfvbed.host.qemu.accelerator import guests_boot
+from nfvbed.host.qemu.binaries import PROJECT_ROOT, locate
+from nfvbed.host.qemu.vhost import require_vhost_net
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
-    NOT_SEPARABLE,
     Deployment,
     Hop,
     HopKind,
-    Readiness,
-    Support,
-    SwitchCounters,
-    WorkThread,
 )
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.state import NESTED, Words
+from nfvbed.state import NESTED, State, Words
 
 BRIDGE = "br0"
 RESET = "bridge deleted and recreated, its links stay"
@@ -45,8 +41,8 @@ _AGEING_CENTISECONDS = 30_000
 _NETFILTER_SETTINGS = Path("/proc/sys/net/bridge")
 
 
-class BridgeState(LinkState):
-    """What is written down of a bridge."""
+class BridgeState(State):
+    """What is written down of a bridge, beside its links."""
 
     bridge: Words
     """Names of the bridges; one, where there are no VNFs."""
@@ -54,59 +50,56 @@ class BridgeState(LinkState):
     switch_core: int
 
 
-class LinuxBridge(DataPlane):
+class LinuxBridge(LinkSwitch):
     """One bridge for every cable, in one namespace; the other ends of their ports in the generator's and the VNFs'.
 
     Core use: `kernel_cores.py`.
     """
 
     kind = "linux-bridge"
+    called = "bridge"
+    whose = "the bridge's"
+    works_in = "the sender's softirq"
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Make a bridge with a port in a namespace, thread its NAPI, send a live frame, and remove it all."""
         options = options_of(variant, LinuxBridgeOptions)
-        missing = lacking(variant)
-        if missing is not None:
-            return missing
+        require_sender()
         if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
-            return Support.unsupported(variant.name, "the kernel has no br_netfilter", "modprobe br_netfilter")
+            raise UnsupportedError("the kernel has no br_netfilter", fix="modprobe br_netfilter")
         cannot = "a bridge between veth links cannot be made"
-        attempt = Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe bridge veth")
-        support = try_out(variant, attempt)
-        return support if support.readiness is Readiness.UNSUPPORTED else probe_guests(variant.name, options)
+        try_out(Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe bridge veth"))
+        return _probe_guests(options)
 
-    def deploy(self, request: DeployRequest) -> Deployment:
-        """Make namespaces, links and bridges, and put their work onto its cores."""
-        variant, arrangement = request.variant, request.arrangement
-        options = options_of(variant, LinuxBridgeOptions)
-        addressed = request.vnf is not None and request.vnf.forwarding == "router"
-        kind = require_vnf(request.layout, request.vnf, variant)
-        plan = BridgePlan(request.layout, kind, addressed, _queues(request.vnf, options))
-        steps = Steps()
-        with steps.timed("deploy.namespaces"):
-            spaces = kernel_links.make_spaces(request, plan)
-        with steps.timed("deploy.links"):
-            inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
-            inside(spaces.switch, lambda: _make_bridges(plan, options))
-            kernel_links.prepare(plan, spaces, options.offloads, request.vnf is None or request.vnf.offloads)
-            veth.wait_until_up(spaces.switch, plan.always_up)
-            if spaces.generator is not None:
-                kernel_links.make_idle(plan, spaces.generator)
-        with steps.timed("deploy.cores"):
-            threads = place(plan, spaces, options.core_use, arrangement)
-        return Deployment(
-            id=request.workspace.id,
-            variant=variant.name,
-            site="lab",
-            topology=request.layout.name,
-            ports=kernel_links.generator_ports(plan, spaces),
-            vnf_ports=kernel_links.ports_of_vnfs(plan, spaces, _guest_side(options)),
-            threads=threads,
-            run_directory=str(request.workspace.directory),
-            control=_state(plan, spaces, options, arrangement).as_control(),
-            versions={"linux": platform.release()},
-            steps=steps.done,
-        )
+    def plan(self, request: DeployRequest) -> BridgePlan:
+        """Return the ports of a layout: veth pairs, or taps with as many queues as the VNFs' cards."""
+        options = options_of(request.variant, LinuxBridgeOptions)
+        kind = require_vnf(request.layout, request.vnf, request.variant)
+        return BridgePlan(request.layout, kind, request.is_addressed, _queues(request.vnf, options))
+
+    def lay(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> None:
+        """Make links, and the bridges that they are ports of."""
+        super().lay(request, plan, spaces)
+        inside(spaces.switch, lambda: _make_bridges(plan, options_of(request.variant, LinuxBridgeOptions)))
+
+    def offloads(self, request: DeployRequest) -> tuple[bool, bool]:
+        """As the variant and the VNF have them."""
+        options = options_of(request.variant, LinuxBridgeOptions)
+        return options.offloads, request.vnf is None or request.vnf.offloads
+
+    def guests(self, request: DeployRequest) -> GuestSide:
+        """As the variant has them."""
+        options = options_of(request.variant, LinuxBridgeOptions)
+        return GuestSide(options.guest_card, options.offloads, vhost_of(options.vhost))
+
+    def always_up(self, plan: BridgePlan) -> tuple[str, ...]:
+        """Bridges that have more than taps, and the veth pairs."""
+        return plan.always_up
+
+    def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
+        """Write down what joins the ports already."""
+        options = options_of(request.variant, LinuxBridgeOptions)
+        return BridgeState(bridge=tuple(plan.bridges), options=options, switch_core=request.arrangement.switch_cores[0])
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
         """None: it has the addresses that it learns."""
@@ -120,60 +113,30 @@ class LinuxBridge(DataPlane):
         options = options_of(variant, LinuxBridgeOptions)
         if not options.learning:
             raise TableNotApplicable("this bridge does not learn (learning: false): it floods every frame")
-        state = BridgeState.of(deployment)
-        return BridgeLearning(state.switch_netns, state.bridge[0], options.fdb_max_learned)
+        netns = LinkState.of(deployment).switch_netns
+        return BridgeLearning(netns, BridgeState.of(deployment).bridge[0], options.fdb_max_learned)
 
-    def verify(self, deployment: Deployment) -> None:
-        """Check that bridges and links are there and up, and that their threads live."""
-        plan = BridgePlan.of(deployment)
-        found = veth.read(BridgeState.of(deployment).switch_netns, (*plan.bridges, *plan.ports))
-        kernel_checks.require_up({name: found[name] for name in plan.always_up}, "links of the bridge")
-        kernel_checks.require_threads(deployment.threads, "the bridge")
+    def check(self, deployment: Deployment) -> None:
+        """Check that the bridges are there."""
+        veth.read(LinkState.of(deployment).switch_netns, BridgeState.of(deployment).bridge)
 
-    def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that the bridges' ports received, and the cycles of their NAPI threads."""
-        plan, state = BridgePlan.of(deployment), BridgeState.of(deployment)
-        found = veth.read(state.switch_netns, plan.ports)
-        packets = sum(counted.rx_packets for counted in found.values())
-        raw = {name: counted.model_dump() for name, counted in found.items()}
-        busy_ns = kernel_checks.busy_ns(deployment.threads)
-        if plan.taps or busy_ns is None:
-            work = "a guest's writes to its tap" if plan.taps else "the sender's softirq"
-            source = f"the bridge's work is part of {work} ({state.core_use})"
-            return SwitchCounters(packets=packets, busy_cycles=NOT_SEPARABLE, source=source, raw=raw)
-        return SwitchCounters(
-            packets=packets,
-            busy_cycles=kernel_checks.busy_cycles(busy_ns, state.tsc_hz),
-            source=kernel_checks.BUSY_SOURCE,
-            raw=raw | {"napi_run_time_ns": busy_ns},
-        )
-
-    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """g0, s0, br0, s1, g1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
-        plan = BridgePlan.of(deployment)
-        within = veth.read(BridgeState.of(deployment).switch_netns, (*plan.ports, *plan.bridges))
-        outer: dict[int, Hop] = {}
-        if plan.outside:
-            found = veth.read(BridgeState.of(deployment).generator_space(), plan.generator_links)
-            outer = {
-                end.port: veth.generator_hop(plan.peer(end), end.port, found[plan.peer(end)]) for end in plan.outside
-            }
+    def own_hops(self, deployment: Deployment, plan: BridgePlan) -> tuple[Hop, ...]:
+        """s0, br0, s1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
+        within = veth.read(LinkState.of(deployment).switch_netns, (*plan.ports, *plan.bridges))
         path: list[Hop] = []
         for end, name, bridge in kernel_links.walk(plan):
             if end is None:
                 # A bridge counts as its own only what is for the host itself: what it forwards shows at its ports.
                 drops = {"rx_dropped": within[name].rx_dropped, "tx_dropped": within[name].tx_dropped}
                 path.append(Hop(name=name, drops=drops))
-                continue
-            path.append(veth.hop(f"{bridge} port {name}", within[name], HopKind.SWITCH_PORT, end))
-            if end.vnf is None:
-                path.insert(len(path) - (end.port == 0), outer[end.port])
+            else:
+                path.append(veth.hop(f"{bridge} port {name}", within[name], HopKind.SWITCH_PORT, end))
         return tuple(path)
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Remove the bridges and make them anew; the links that were their ports stay, as do their threads."""
-        plan, state = BridgePlan.of(deployment), BridgeState.of(deployment)
-        netns, options = state.switch_netns, state.options
+        plan, options = BridgePlan.of(deployment), BridgeState.of(deployment).options
+        netns = LinkState.of(deployment).switch_netns
         steps = Steps()
         with steps.timed("reset.remove"):
             inside(netns, lambda: links.remove(plan.bridges))
@@ -182,9 +145,23 @@ class LinuxBridge(DataPlane):
             veth.wait_until_up(netns, plan.always_up)
         return ResetReport(kind=RESET, steps=steps.done)
 
-    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The NAPI threads: of the bridges' ports, of the generator's, of the VNFs'."""
-        return napi.still_there(deployment.threads)
+
+def _probe_guests(options: LinuxBridgeOptions) -> Fitness:
+    """Try vhost-net where it is wanted, a tap, and, where guests belong to the variant, which accelerator boots one.
+
+    Raises:
+        UnsupportedError, PrerequisiteError: this host cannot.
+    """
+    if options.vhost == "on":
+        require_vhost_net()
+    if options.guest_card == "any":
+        return Fitness()
+    try_out(Attempt(_make_tap, "no tap can be made", "a kernel with CONFIG_TUN"))
+    return guests_boot(locate(PROJECT_ROOT))
+
+
+def _make_tap(workspace: Workspace) -> None:
+    inside(workspace.network_namespace("probe"), lambda: links.add_tap("v0"))
 
 
 def _try(options: LinuxBridgeOptions, workspace: Workspace) -> None:
@@ -236,22 +213,3 @@ def _check_limit(bridge: str, options: LinuxBridgeOptions) -> None:
             observed=f"the kernel says {limit}",
             fix="Linux 6.7 or later, or no fdb_max_learned",
         )
-
-
-def _state(
-    plan: BridgePlan, spaces: BridgeSpaces, options: LinuxBridgeOptions, arrangement: Arrangement
-) -> BridgeState:
-    cores = (arrangement.switch_cores[0], arrangement.generator_core)
-    return BridgeState(
-        switch_netns=spaces.switch,
-        bridge=tuple(plan.bridges),
-        core_use=options.core_use,
-        options=options,
-        switch_core=cores[0],
-        tsc_hz=coredistance.measure(cores).tsc_hz,
-        **outside(plan, spaces),
-    )
-
-
-def _guest_side(options: LinuxBridgeOptions) -> kernel_links.GuestSide:
-    return kernel_links.GuestSide(options.guest_card, options.offloads, vhost_of(options.vhost))

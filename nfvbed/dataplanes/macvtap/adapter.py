@@ -15,9 +15,10 @@ from nfvbed.dataplanes.wiring import queues_of, require_vnf
 from nfvbed.errors import DeployError, InternalError, UnsupportedError
 from nfvbed.host import links, macvlans, napi
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import inside
-from nfvbed.host.qemu.vhost import VHOST_FIX, vhost_net_reason
+from nfvbed.host.qemu.vhost import require_vhost_net
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
@@ -25,9 +26,7 @@ from nfvbed.records import (
     Deployment,
     Hop,
     HopKind,
-    Readiness,
     Role,
-    Support,
     SwitchCounters,
     VnfKind,
     VnfPort,
@@ -55,17 +54,14 @@ class Macvtap(DataPlane):
 
     kind = "macvtap"
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Make a device of either kind in the variant's mode on a link in a namespace, and remove it all."""
         options = options_of(variant, MacvtapOptions)
-        support = probe_veth(variant)
-        if support.readiness is Readiness.UNSUPPORTED:
-            return support
-        reason = vhost_net_reason() if options.vhost == "on" else ""
-        if reason:
-            return Support.unsupported(variant.name, f"vhost-net cannot be had: {reason}", VHOST_FIX)
+        probe_veth(variant)
+        if options.vhost == "on":
+            require_vhost_net()
         cannot = f"no {options.mode} macvtap can be made"
-        return try_out(variant, Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe macvtap"))
+        return try_out(Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe macvtap"))
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces, lower links and devices, and put their receive work onto its cores."""

@@ -4,11 +4,11 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from nfvbed.dataplanes.ports.guest_cards import Vhost
+from nfvbed.dataplanes.ports.kernel_options import Vhost, WithOffloads
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.layout import Layout
-from nfvbed.spec.options import CoreUse, DataPlaneOptions, refuse_existing
+from nfvbed.spec.options import CoreUse, refuse_existing
 from nfvbed.spec.vnf import AS_THE_IMAGE, VnfChoice, vnic_of
 
 MacvtapMode = Literal["bridge", "private", "vepa", "passthru"]
@@ -18,7 +18,7 @@ _READDRESSING = frozenset({"mac", "router", AS_THE_IMAGE})
 """What gives a frame the address of the next hop; what an image does is its user's to know."""
 
 
-class MacvtapOptions(DataPlaneOptions):
+class MacvtapOptions(WithOffloads):
     """macvtap and macvlan devices on veth links: the kernel's switching without a bridge."""
 
     dataplane: Literal["macvtap"]
@@ -31,8 +31,6 @@ class MacvtapOptions(DataPlaneOptions):
     core_use: CoreUse = "threaded-napi"
     """Core that receives on the lower links: a NAPI thread or RPS on the switch's core, or the sender's own softirq.
     Frames that VNFs send are switched in their own system calls, whatever the core use."""
-    offloads: bool = True
-    """Checksum, segmentation and receive offloads of the links."""
     vhost: Vhost = "auto"
     """Use of vhost-net, by which the kernel moves a guest's frames; auto: where it can."""
 
@@ -41,16 +39,6 @@ class MacvtapOptions(DataPlaneOptions):
         if not self.promiscuous and self.mode != "passthru":
             raise ValueError(f"promiscuous: false is there for mode passthru, and the mode is {self.mode}")
         return self
-
-    @property
-    def veth_core_use(self) -> CoreUse:
-        """As its own."""
-        return self.core_use
-
-    @property
-    def veth_offloads(self) -> bool:
-        """As its own."""
-        return self.offloads
 
     @property
     def has_vnf_ceiling(self) -> bool:

@@ -14,8 +14,8 @@ from functools import cached_property, partial
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.macvtap.options import MacvtapOptions
 from nfvbed.dataplanes.ports import veth
-from nfvbed.dataplanes.ports.guest_cards import vhost_of
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan
+from nfvbed.dataplanes.ports.kernel_options import vhost_of
 from nfvbed.dataplanes.ports.shares import share_mac
 from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.wiring import end_mac, vnf_ports

@@ -5,20 +5,19 @@ import subprocess
 from pathlib import Path
 
 from nfvbed.dataplanes.ovs.binaries import locate
-from nfvbed.errors import NfvbedError, PrerequisiteError
-from nfvbed.host.hugepages import MORE_PAGES
+from nfvbed.errors import PrerequisiteError
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.native import native_binary
 from nfvbed.host.probes.findings import VersionFinding
 from nfvbed.host.probes.software import absent, asked
 from nfvbed.host.workspace import try_memory
 from nfvbed.patience import patient
-from nfvbed.records import Readiness, Support
 from nfvbed.spec.variant import Variant
 
 _TIMEOUT_S = patient(10.0)
 
 
-def try_open_vswitch(variant: Variant, least_mib: int) -> Support:
+def try_open_vswitch(variant: Variant, least_mib: int) -> Fitness:
     """Run the switch's program, and set its hugepages aside and give them back.
 
     A CPU that DPDK was not built for ends the program before it writes its version, so that is tried as well.
@@ -26,24 +25,15 @@ def try_open_vswitch(variant: Variant, least_mib: int) -> Support:
     Args:
         variant: as declared.
         least_mib: of hugepages, with which it still works.
+
+    Raises:
+        PrerequisiteError: this host cannot.
     """
-    try:
-        if os.geteuid() != 0:
-            raise PrerequisiteError("Open vSwitch with DPDK needs root", fix="run it with sudo")
-        run_version(str(locate().vswitchd))
-        native_binary("nfvgen")
-        is_short = try_memory(variant.hugepages_mib, least_mib)
-    except NfvbedError as failure:
-        reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-        return Support.unsupported(variant.name, reason, failure.fix)
-    if is_short:
-        return Support(
-            variant=variant.name,
-            readiness=Readiness.DEGRADED,
-            reason=f"fewer hugepages than the {variant.hugepages_mib} MiB that it asks for: results will say so",
-            fix=MORE_PAGES,
-        )
-    return Support(variant=variant.name, readiness=Readiness.READY)
+    if os.geteuid() != 0:
+        raise PrerequisiteError("Open vSwitch with DPDK needs root", fix="run it with sudo")
+    run_version(str(locate().vswitchd))
+    native_binary("nfvgen")
+    return try_memory(variant.hugepages_mib, least_mib)
 
 
 def run_version(program: str) -> None:

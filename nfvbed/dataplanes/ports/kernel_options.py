@@ -1,12 +1,45 @@
-"""How VNFs attach to a switch of the kernel: by a veth, and where they are virtual machines by a tap."""
+"""What options of switches of the kernel share: core use, offloads, guests' cards, and how VNFs attach.
+
+By a veth, and where they are virtual machines by a tap.
+"""
+
+from typing import Literal
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.options import refuse_existing
+from nfvbed.records import GuestCard, PortKind, VnfKind
+from nfvbed.spec.options import CoreUse, DataPlaneOptions, refuse_existing
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 _VM_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
 """What QEMU connects to a tap; virtio-net but for the emulated cards."""
+Vhost = Literal["auto", "on", "off"]
+"""Whether the kernel moves the frames of a guest's virtio-net card (vhost-net), or QEMU does; auto: the kernel where
+it can."""
+
+
+class WithCoreUse(DataPlaneOptions):
+    """Options of a switch between veth ports whose receive work has a place."""
+
+    core_use: CoreUse = "threaded-napi"
+    """Core that receives for the switch, and so does its work where that is the kernel's: a NAPI thread or RPS on the
+    switch's core, or the sender's own softirq."""
+
+    @property
+    def veth_core_use(self) -> CoreUse:
+        """As its own."""
+        return self.core_use
+
+
+class WithOffloads(WithCoreUse):
+    """Options of one whose links may have offloads."""
+
+    offloads: bool = True
+    """Checksum, segmentation and receive offloads of the links, the VNFs' ends of them among these."""
+
+    @property
+    def veth_offloads(self) -> bool:
+        """As its own."""
+        return self.offloads
 
 
 def kernel_port_kind(choice: VnfChoice, switch: str) -> PortKind:
@@ -44,3 +77,39 @@ def kernel_port_kind(choice: VnfChoice, switch: str) -> PortKind:
         observed=reasons[vnic],
         fix="vnic: any, tap, e1000 or rtl8139",
     )
+
+
+def vhost_of(wanted: Vhost) -> bool | None:
+    """Give it as a port says it; None: as the host can."""
+    return None if wanted == "auto" else wanted == "on"
+
+
+def require_card(card: GuestCard, choice: VnfChoice, fitting: tuple[str, ...], where: str) -> None:
+    """Refuse VNFs that do not have the card that a variant is about.
+
+    Args:
+        card: of the variant; any: it is about none.
+        choice: the VNF.
+        fitting: kinds of `vnic` that become this card.
+        where: the variant's data plane.
+
+    Raises:
+        UnsupportedError: it is no virtual machine, or asks for another card.
+    """
+    if card == "any":
+        return
+    if choice.kind is not VnfKind.VM:
+        raise UnsupportedError(
+            f"a VNF of kind {choice.kind} has no {card} card",
+            where=where,
+            observed=f"the variant is about a guest's {card} card, and what is no guest has the end of a link",
+            fix="kind: vm, or variant linux-bridge",
+        )
+    vnic = vnic_of(choice)
+    if vnic not in fitting:
+        raise UnsupportedError(
+            f"the VNF asks for a network card of kind {vnic!r}",
+            where=where,
+            observed=f"the variant gives its guests {card} cards",
+            fix=f"vnic: {' or '.join(fitting)}; or variant linux-bridge",
+        )

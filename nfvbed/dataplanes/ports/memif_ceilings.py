@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from nfvbed.dataplanes.ports import memif
-from nfvbed.dataplanes.ports.bare_vhost import BareVhost
-from nfvbed.dataplanes.ports.loopback_vhost import LoopbackVhost
 from nfvbed.dataplanes.ports.testpmd_io import TestpmdIo
-from nfvbed.records import GeneratorPort, VnfPort
+from nfvbed.dataplanes.ports.vhost_user_ceilings import BareVhost, LoopbackVhost
+from nfvbed.records import CellRole, GeneratorPort, VnfPort
 from nfvbed.spec.layout import End
 
 
@@ -48,3 +47,6 @@ class TestpmdMemif(TestpmdIo):
     def ports(self, sockets: tuple[Path, ...], size: int) -> tuple[GeneratorPort, ...]:
         """Give the generator's ports."""
         return tuple(memif.generator_port(index, path, size) for index, path in enumerate(sockets))
+
+
+CEILINGS = {CellRole.LOOPBACK: LoopbackMemif, CellRole.VNF: BareMemif, CellRole.REFERENCE: TestpmdMemif}

@@ -4,19 +4,18 @@ It moves frames from one port to the other without looking at them, so it is wha
 switch needs beyond it is the price of switching.
 """
 
-import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.dataplanes.dataplane import Ceiling, DeployRequest
 from nfvbed.dataplanes.ports import vhost_user
-from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError
+from nfvbed.errors import DeployError
 from nfvbed.host.processes import ManagedProcess, check_alive
 from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace, try_memory
+from nfvbed.host.workspace import Workspace
 from nfvbed.patience import patient
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -25,13 +24,10 @@ from nfvbed.records import (
     GeneratorPort,
     Hop,
     HopKind,
-    Readiness,
     Role,
-    Support,
     SwitchCounters,
     WorkThread,
 )
-from nfvbed.spec.variant import Variant
 from nfvbed.state import PlaneState, State
 
 PROCESS = "testpmd"
@@ -69,7 +65,7 @@ class TestpmdState(State):
     switch_core: int
 
 
-class TestpmdIo(DataPlane):
+class TestpmdIo(Ceiling):
     """dpdk-testpmd with two vhost ports, clients of the generator's sockets as Open vSwitch's are."""
 
     __test__ = False
@@ -77,18 +73,6 @@ class TestpmdIo(DataPlane):
 
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
-
-    def probe(self, variant: Variant) -> Support:
-        """Look for testpmd, and for the memory."""
-        try:
-            if os.geteuid() != 0:
-                raise PrerequisiteError("testpmd needs root", fix="run it with sudo")
-            command.program()
-            try_memory(variant.hugepages_mib)
-        except NfvbedError as failure:
-            reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-            return Support.unsupported(variant.name, reason, failure.fix)
-        return Support(variant=variant.name, readiness=Readiness.READY)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Start testpmd; it connects by itself when the generator listens, and forwards from then on."""

@@ -8,12 +8,12 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.veth import MACS
-from nfvbed.errors import NfvbedError, UnsupportedError
+from nfvbed.errors import NfvbedError, PrerequisiteError, UnsupportedError
 from nfvbed.host import links, napi
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.liveframes import try_live_frames
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Readiness, Support
 from nfvbed.spec.options import CoreUse
 from nfvbed.spec.variant import Variant
 
@@ -28,46 +28,56 @@ class Attempt:
     """Begins the reason where the kernel refuses."""
     fix: str = "modprobe veth"
     """What to do then."""
-    refusals: type[NfvbedError] = UnsupportedError
-    """What `make` raises where this host cannot; other errors are errors of the probe."""
     refusal_fix: str = ""
     """What to do about a refusal that does not say so itself."""
 
 
-def probe_veth(variant: Variant) -> Support:
-    """Make a pair in a namespace, place its receive work as the variant wants it, and remove it all."""
+def probe_veth(variant: Variant) -> Fitness:
+    """Make a pair in a namespace, place its receive work as the variant wants it, and remove it all.
+
+    Raises:
+        UnsupportedError, PrerequisiteError, DeployError: this host cannot.
+    """
     core_use = variant.options.veth_core_use
-    return lacking(variant) or try_out(variant, Attempt(lambda workspace: _make(workspace, core_use)))
+    require_sender()
+    return try_out(Attempt(lambda workspace: _make(workspace, core_use)))
 
 
-def lacking(variant: Variant, privilege: str = "links and namespaces can only be made by root") -> Support | None:
-    """Say what a generator on kernel ports needs and is not there; None: nothing.
+def require_sender(privilege: str = "links and namespaces can only be made by root") -> None:
+    """Check what a generator on kernel ports needs.
 
     Args:
-        variant: that is probed.
         privilege: why it needs root.
+
+    Raises:
+        PrerequisiteError: nfvbed is not run by root.
+        UnsupportedError: the generator cannot send.
     """
     if os.geteuid() != 0:
-        return Support.unsupported(variant.name, privilege, "run it with sudo")
+        raise PrerequisiteError(privilege, fix="run it with sudo")
     reason = try_live_frames()
     if reason:
-        return Support.unsupported(variant.name, f"the generator cannot send: {reason}", "Linux 5.18 or later")
-    return None
+        raise UnsupportedError("the generator cannot send", observed=reason, fix="Linux 5.18 or later")
 
 
-def try_out(variant: Variant, attempt: Attempt) -> Support:
-    """Make it in a workspace of its own, and remove it all."""
+def try_out(attempt: Attempt) -> Fitness:
+    """Make it in a workspace of its own, and remove it all.
+
+    Raises:
+        UnsupportedError: the kernel refuses.
+        NfvbedError: as the attempt raises.
+    """
     workspace = Workspace.create()
     try:
         attempt.make(workspace)
-    except attempt.refusals as failure:
-        reason, fix = f"{failure.what}: {failure.observed}", failure.fix or attempt.refusal_fix
-        return Support.unsupported(variant.name, reason, fix)
+    except NfvbedError as failure:
+        failure.fix = failure.fix or attempt.refusal_fix
+        raise
     except (OSError, NetlinkError) as failure:
-        return Support.unsupported(variant.name, f"{attempt.cannot}: {failure}", attempt.fix)
+        raise UnsupportedError(attempt.cannot, observed=str(failure), fix=attempt.fix) from failure
     finally:
         workspace.close()
-    return Support(variant=variant.name, readiness=Readiness.READY)
+    return Fitness()
 
 
 def receive_by(netns: str, core_use: CoreUse) -> None:

@@ -14,8 +14,9 @@ from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.dataplanes.sriov.plan import FunctionPlan, cables, plan_functions
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
 from nfvbed.dataplanes.wiring import require_vnf, vnf_ports
-from nfvbed.errors import InternalError, NfvbedError, SwitchDiedError, UnsupportedError
+from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
 from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.nics import mellanox, netdevs
 from nfvbed.host.nics.pf import PfPort, discover
 from nfvbed.host.nics.vfio import vfio_reason
@@ -30,8 +31,6 @@ from nfvbed.records import (
     HopKind,
     PortKind,
     QualityWarning,
-    Readiness,
-    Support,
     SwitchCounters,
     VnfPort,
     WorkThread,
@@ -48,20 +47,16 @@ class Sriov(DataPlane):
 
     kind = "sriov"
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Read what the cards and their drivers say. Nothing is created: that takes the links of a card down."""
         options = options_of(variant, SriovOptions)
-        try:
-            if os.geteuid() != 0:
-                raise UnsupportedError("virtual functions can only be made by root", fix="run it with sudo")
-            chosen = choose(options, discover())
-            _check(options, chosen, plan_functions(layout(_LEAST), options, None))
-        except NfvbedError as failure:
-            reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-            return Support.unsupported(variant.name, reason, failure.fix)
+        if os.geteuid() != 0:
+            raise UnsupportedError("virtual functions can only be made by root", fix="run it with sudo")
+        chosen = choose(options, discover())
+        _check(options, chosen, plan_functions(layout(_LEAST), options, None))
         where = f"{chosen.port.name} ({chosen.function.address}, {chosen.function.driver})"
         reason = f"{where} says that it can have {chosen.function.total_vfs} functions; none was made to try"
-        return Support(variant=variant.name, readiness=Readiness.READY, reason=reason)
+        return Fitness(reason=reason)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Create the functions, lay their settings down, give them drivers, and take them to who uses them."""

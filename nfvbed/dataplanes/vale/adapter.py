@@ -1,7 +1,7 @@
 """VALE: a switch of netmap for every cable, in the kernel and past its stack."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -9,18 +9,19 @@ from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState
+from nfvbed.dataplanes.ports.link_switch import LinkSwitch
 from nfvbed.dataplanes.ports.veth import MACS
-from nfvbed.dataplanes.ports.veth_probe import Attempt, lacking, try_out
-from nfvbed.dataplanes.ports.veth_switch import VethSwitch
+from nfvbed.dataplanes.ports.veth_probe import Attempt, require_sender, try_out
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.vale.control import ValeControl, locate, most_switches
 from nfvbed.dataplanes.vale.options import ValeOptions
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError, UnsupportedError
 from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Support
+from nfvbed.records import Deployment
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import State
 
@@ -35,22 +36,18 @@ class ValeState(State):
     """Of its switches' names."""
 
 
-class Vale(VethSwitch):
+class Vale(LinkSwitch):
     """A learning switch for each cable; an interface that is attached has left the kernel's stack."""
 
     kind = "vale"
     works_in = "the sender's softirq"
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Attach an end of a veth pair to a switch, list it, and detach it."""
         options = options_of(variant, ValeOptions)
-        try:
-            locate()
-        except NfvbedError as failure:
-            reason = f"{failure.what} ({failure.where}: {failure.observed})"
-            return Support.unsupported(variant.name, reason, failure.fix)
-        attempt = Attempt(lambda workspace: _try(options, workspace), refusals=NfvbedError)
-        return lacking(variant, "interfaces can only be attached by root") or try_out(variant, attempt)
+        locate()
+        require_sender("interfaces can only be attached by root")
+        return try_out(Attempt(lambda workspace: _try(options, workspace)))
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Attach both ends of every cable to its switch; switches come and go with their ports."""
@@ -80,10 +77,6 @@ class Vale(VethSwitch):
                 where=", ".join(sorted(missing)),
                 fix="see who detached them; deploy again",
             )
-
-    def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
-        """None: VALE counts nothing, its ports do."""
-        return {}
 
     def versions(self) -> dict[str, str]:
         """The kernel's, and netmap's where its module says one."""

@@ -26,9 +26,9 @@ from nfvbed.dataplanes.vpp.state import VppState
 from nfvbed.dataplanes.vpp.statistics import Entries, Statistics
 from nfvbed.dataplanes.vpp.telemetry import VppReader
 from nfvbed.dataplanes.wiring import require_vnf
-from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
 from nfvbed.host import napi
-from nfvbed.host.hugepages import MORE_PAGES
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.native import native_binary
 from nfvbed.host.nics import take
 from nfvbed.host.processes import check_alive
@@ -36,7 +36,7 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace, try_memory
 from nfvbed.patience import patient
-from nfvbed.records import Deployment, Hop, PortKind, Readiness, Support, SwitchCounters, WorkThread
+from nfvbed.records import Deployment, Hop, PortKind, SwitchCounters, WorkThread
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
 
@@ -74,28 +74,19 @@ class Vpp(DataPlane):
         self._workspaces: dict[str, Workspace] = {}
         self._connections: dict[str, _Connection] = {}
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Look for the program, run it, and look for memory; nothing is started that polls."""
-        try:
-            if os.geteuid() != 0:
-                raise PrerequisiteError("VPP needs root", fix="run it with sudo")
-            program = binaries.locate()
-            binaries.version(program)
-            if variant.port_kind is PortKind.PCI:
-                binaries.require_plugin(program, CARD_PLUGIN, "vpp-plugin-dpdk")
-            native_binary("nfvgen")
-            is_short = try_memory(variant.hugepages_mib, _least_mib(variant))
-        except NfvbedError as failure:
-            reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-            return Support.unsupported(variant.name, reason, failure.fix)
+        if os.geteuid() != 0:
+            raise PrerequisiteError("VPP needs root", fix="run it with sudo")
+        program = binaries.locate()
+        binaries.version(program)
+        if variant.port_kind is PortKind.PCI:
+            binaries.require_plugin(program, CARD_PLUGIN, "vpp-plugin-dpdk")
+        native_binary("nfvgen")
+        memory = try_memory(variant.hugepages_mib, _least_mib(variant))
         if variant.port_kind is PortKind.VETH:
-            of_links = probe_veth(variant)
-            if of_links.readiness is Readiness.UNSUPPORTED:
-                return of_links
-        if is_short:
-            reason = f"fewer hugepages than the {variant.hugepages_mib} MiB that it asks for: results will say so"
-            return Support(variant=variant.name, readiness=Readiness.DEGRADED, reason=reason, fix=MORE_PAGES)
-        return Support(variant=variant.name, readiness=Readiness.READY)
+            probe_veth(variant)
+        return memory
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make the ports' other sides, start VPP, and configure it over its API."""

@@ -1,8 +1,8 @@
 """Options of VPP."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
@@ -25,6 +25,9 @@ class VppOptions(DataPlaneOptions):
     """Addresses that each bridge domain may learn; None: VPP's default."""
     vnf_ports: Literal["vhost-user", "kernel"] = "vhost-user"
     """Ports for VNFs: vhost-user sockets, or network devices (veth, tap) that VPP opens with packet sockets."""
+    port_type: Literal["vhost-user", "memif", "pci"] | None = Field(None, exclude_if=lambda kind: kind is None)
+    """Kind of the generator's ports, where `vnf_ports` is vhost-user. None: vhost-user, if the site asks for no other;
+    `pci`: the NICs of the site's `cables`."""
     rx_mode: Literal["polling", "interrupt", "adaptive"] = "polling"
     """Mode in which workers wait for frames of network devices (`host-interface`); the other kinds of ports are
     polled."""
@@ -36,12 +39,20 @@ class VppOptions(DataPlaneOptions):
     rx_queue_size: RingSize = 1024
     """Descriptors of the ring of a vhost-user port, memif or NIC; a power of two."""
     rx_queues: int = Field(1, ge=1, le=64)
-    """Receive queues of a NIC's port (`port_kind: pci`); they are spread over the workers."""
+    """Receive queues of a NIC's port (`port_type: pci`); they are spread over the workers."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
-        """Network devices where its VNFs have them, else sockets or network cards."""
-        return (PortKind.VETH,) if self.vnf_ports == "kernel" else (PortKind.VHOST_USER, PortKind.MEMIF, PortKind.PCI)
+        """Network devices where its VNFs have them, else sockets or NICs."""
+        if self.vnf_ports == "kernel":
+            return (PortKind.VETH,)
+        return (PortKind(self.port_type),) if self.port_type else (PortKind.VHOST_USER, PortKind.MEMIF, PortKind.PCI)
+
+    @model_validator(mode="after")
+    def kernel_ports_are_of_one_kind(self) -> Self:
+        if self.vnf_ports == "kernel" and self.port_type is not None:
+            raise ValueError("with vnf_ports: kernel the generator's ports are veth, and port_type says nothing")
+        return self
 
     def io_path(self, kind: PortKind) -> str:
         """Packet sockets on network devices."""

@@ -103,8 +103,7 @@ def _links(request: DeployRequest, vnf_kind: PortKind | None) -> VppPorts:
     worker that never sleeps. What it sends waits in the links' queues while their other ends, on a busy core, have no
     room for it.
     """
-    addressed = request.vnf is not None and request.vnf.forwarding == "router"
-    plan = BridgePlan(request.layout, vnf_kind, addressed, queues_of(request.vnf))
+    plan = BridgePlan(request.layout, vnf_kind, request.is_addressed, queues_of(request.vnf))
     spaces = kernel_links.make_spaces(request, plan)
     inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
     kernel_links.prepare(plan, spaces, False, False)

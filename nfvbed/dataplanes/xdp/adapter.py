@@ -8,20 +8,21 @@ from typing import Annotated
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.link_switch import LinkSwitch
 from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
-from nfvbed.dataplanes.ports.veth_probe import Attempt, lacking, receive_by, try_out
-from nfvbed.dataplanes.ports.veth_switch import VethSwitch
+from nfvbed.dataplanes.ports.veth_probe import Attempt, receive_by, require_sender, try_out
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.xdp.options import XdpOptions
 from nfvbed.dataplanes.xdp.process import DIED, PROGRAM, XdpSwitch, XdpSwitchSpec
-from nfvbed.errors import DeployError, NfvbedError
+from nfvbed.errors import DeployError
 from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Support
+from nfvbed.records import Deployment
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import NESTED, State
 
@@ -35,20 +36,18 @@ class XdpState(State):
     """What the switch was started with."""
 
 
-class Xdp(VethSwitch):
+class Xdp(LinkSwitch):
     """A process that holds the programs on the ports; they run where the ports receive."""
 
     kind = "xdp"
     works_in = "the sender's softirq"
     drops = ("no_way",)
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Make two ports, attach the programs in the variant's mode, and remove it all."""
         options = options_of(variant, XdpOptions)
-        attempt = Attempt(
-            lambda workspace: _try(options, workspace), refusals=NfvbedError, refusal_fix="Linux 5.18 or later"
-        )
-        return lacking(variant) or try_out(variant, attempt)
+        require_sender()
+        return try_out(Attempt(lambda workspace: _try(options, workspace), refusal_fix="Linux 5.18 or later"))
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Start the process; its programs are on the ports when it answers."""

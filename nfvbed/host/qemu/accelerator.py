@@ -12,9 +12,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from nfvbed.errors import PrerequisiteError
+from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.native import native_binary
-from nfvbed.host.qemu.binaries import QemuBinaries
+from nfvbed.host.qemu.binaries import PROJECT_ROOT, QemuBinaries
 from nfvbed.host.qemu.initramfs import Member, archive
 from nfvbed.patience import patient
 from nfvbed.records import Accelerator, Record
@@ -68,6 +69,21 @@ class AcceleratorFound(Record):
 class _Cached(Record):
     key: str
     found: AcceleratorFound
+
+
+def guests_boot(binaries: QemuBinaries) -> Fitness:
+    """Check that guests boot on this host.
+
+    Raises:
+        UnsupportedError: none does.
+        PrerequisiteError: as `find_accelerator`.
+    """
+    found = find_accelerator(PROJECT_ROOT, binaries)
+    if found.accelerator is Accelerator.NONE:
+        raise UnsupportedError("no guest boots", observed=found.reason, fix="see nfvbed doctor")
+    if found.accelerator is Accelerator.KVM:
+        return Fitness()
+    return Fitness(limited=True, reason=f"guests are emulated, their rates mean nothing: {found.reason}")
 
 
 def find_accelerator(root: Path, binaries: QemuBinaries) -> AcceleratorFound:

@@ -3,10 +3,23 @@
 import fcntl
 import os
 
+from nfvbed.errors import UnsupportedError
+
 VHOST_FIX = "modprobe vhost_net, or a kernel with CONFIG_VHOST_NET; or vhost: auto in the variant"
 
 _VHOST_NET = "/dev/vhost-net"
 _VHOST_SET_OWNER, _VHOST_GET_FEATURES = 0xAF01, 0x8008AF00
+
+
+def require_vhost_net() -> None:
+    """Check that the kernel can move a tap's frames itself.
+
+    Raises:
+        UnsupportedError: it cannot.
+    """
+    reason = vhost_net_reason()
+    if reason:
+        raise UnsupportedError("vhost-net cannot be had", observed=reason, fix=VHOST_FIX)
 
 
 def vhost_net_reason() -> str:

@@ -13,7 +13,7 @@ from nfvbed.dataplanes.tables import LearningTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError
 from nfvbed.records import DirectionCounts, Status, TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
+from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
 from nfvbed.traffic.generator import Addressing, TrafficRequest
 from nfvbed.units import NS_PER_S
@@ -35,13 +35,13 @@ NOTES = (
 )
 
 
-def with_table(bench: TestBench, measure: Callable[[LearningTable], MeasuredRow]) -> Outcome[TablePayload]:
+def with_table(cell_test: CellTest, measure: Callable[[LearningTable], MeasuredRow]) -> Outcome[TablePayload]:
     """Measure with the table of addresses that a switch learns; not applicable where it learns none.
 
     Raises:
         DeployError: the monitoring port cannot be added.
     """
-    setup = bench.setup
+    setup = cell_test.setup
     try:
         table = setup.site.learning_table(setup.deployment, setup.variant)
     except TableNotApplicable as why:
@@ -85,16 +85,16 @@ class AddressSteps:
     """Carries out steps on one deployment, in one placement class: one that left it is carried out again.
 
     Args:
-        bench: of the test.
+        cell_test: of the test.
         table: of the switch.
         test_load_pps: at which addresses are asked for.
     """
 
-    def __init__(self, bench: TestBench, table: LearningTable, test_load_pps: int) -> None:
-        self._bench = bench
+    def __init__(self, cell_test: CellTest, table: LearningTable, test_load_pps: int) -> None:
+        self._cell_test = cell_test
         self._table = table
         self._test_load_pps = test_load_pps
-        self._one_class = OneClass(bench)
+        self._one_class = OneClass(cell_test)
 
     def step(self, addresses: int, load_pps: int, *, strict: bool = False) -> Step:
         """Forget, show, ask.
@@ -150,7 +150,7 @@ class AddressSteps:
         return enough
 
     def _send(self, move: "_Move", times: int) -> TrialRecord:
-        task = self._bench.task()
+        task = self._cell_test.task()
         frames = math.ceil(move.addresses * SPARE) * times
         paced = replace(
             address_request(task.request, move.what, move.addresses),
@@ -158,13 +158,13 @@ class AddressSteps:
             frames=frames,
             duration_ns=max(_SHORTEST_NS, -(-frames * NS_PER_S // move.rate_pps)),
         )
-        return self._bench.measure(replace(task, request=paced))
+        return self._cell_test.measure(replace(task, request=paced))
 
     def _cannot_send(self, move: "_Move", counts: DirectionCounts) -> LoadNotKeptError:
         whose = "the port refused frames" if counts.refused else "the generator was late"
         error = LoadNotKeptError(
             f"{move.addresses:,} frames cannot be sent at {move.rate_pps:,} frames/s",
-            where=self._bench.cell.id,
+            where=self._cell_test.cell.id,
             observed=f"{counts.sent:,} sent, {counts.unsent:,} not in time ({whose}), in the last of {ATTEMPTS}",
             fix="a lower load, or a core of its own for the generator",
         )
@@ -198,7 +198,7 @@ def address_request(traffic: TrafficRequest, moves: str, addresses: int) -> Traf
     )
 
 
-def address_caching(bench: TestBench, spec: AddressCachingTest) -> Outcome[TablePayload]:
+def address_caching(cell_test: CellTest, spec: AddressCachingTest) -> Outcome[TablePayload]:
     """Try the largest number, then halve what is left between one that is held and one that is not.
 
     Raises:
@@ -208,10 +208,10 @@ def address_caching(bench: TestBench, spec: AddressCachingTest) -> Outcome[Table
     """
 
     def measure(table: LearningTable) -> MeasuredRow:
-        held, failed = _most_held(AddressSteps(bench, table, spec.load_pps), spec)
+        held, failed = _most_held(AddressSteps(cell_test, table, spec.load_pps), spec)
         return _caching_row(held, failed, table, spec)
 
-    return with_table(bench, measure)
+    return with_table(cell_test, measure)
 
 
 def _most_held(steps: AddressSteps, spec: AddressCachingTest) -> tuple[Step | None, Step | None]:
@@ -310,7 +310,7 @@ class _Bounds:
         return False
 
 
-def address_learning(bench: TestBench, spec: AddressLearningTest) -> Outcome[TablePayload]:
+def address_learning(cell_test: CellTest, spec: AddressLearningTest) -> Outcome[TablePayload]:
     """Search for the rate.
 
     Raises:
@@ -320,11 +320,11 @@ def address_learning(bench: TestBench, spec: AddressLearningTest) -> Outcome[Tab
     """
 
     def measure(table: LearningTable) -> MeasuredRow:
-        bounds = _Bounds(AddressSteps(bench, table, spec.test_load_pps), spec)
+        bounds = _Bounds(AddressSteps(cell_test, table, spec.test_load_pps), spec)
         bounds.search()
         return _learning_row(bounds, spec)
 
-    return with_table(bench, measure)
+    return with_table(cell_test, measure)
 
 
 def _learning_row(bounds: _Bounds, spec: AddressLearningTest) -> MeasuredRow:

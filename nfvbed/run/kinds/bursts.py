@@ -7,7 +7,7 @@ from statistics import mean, median, pstdev
 
 from nfvbed.records import TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.bench import AGAIN, OneClass, Outcome, TestBench
+from nfvbed.run.kinds.celltest import AGAIN, CellTest, OneClass, Outcome
 from nfvbed.run.references import NothingToGoBy
 from nfvbed.search.burst import BurstFound, BurstRange, longest_burst
 from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
@@ -47,7 +47,7 @@ class _Search:
     """Sequences of those that it went by."""
 
 
-def back_to_back(bench: TestBench, spec: BackToBackTest) -> Outcome[TablePayload]:
+def back_to_back(cell_test: CellTest, spec: BackToBackTest) -> Outcome[TablePayload]:
     """Measure the forwarding rate one way, then search as often as asked for, all in one placement class.
 
     A burst in another class is sent again, and a search of which one that counts was in another is made again. Where
@@ -58,9 +58,9 @@ def back_to_back(bench: TestBench, spec: BackToBackTest) -> Outcome[TablePayload
         SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
     """
     for left in reversed(range(BEGINNINGS)):
-        one_class = OneClass(bench, again=AGAIN * (1 + spec.repetitions), anew=left > 0)
-        forwarding = one_class.take(partial(_forwarding_rate, bench, spec))
-        search = partial(_one_search, bench, spec, forwarding.forwarded_rate_pps)
+        one_class = OneClass(cell_test, again=AGAIN * (1 + spec.repetitions), anew=left > 0)
+        forwarding = one_class.take(partial(_forwarding_rate, cell_test, spec))
+        search = partial(_one_search, cell_test, spec, forwarding.forwarded_rate_pps)
         searches: list[_Search] = []
         while len(searches) < spec.repetitions and (one_class.fits or left == 0):
             searches.append(one_class.take(search, lambda found: found.bursts))
@@ -70,24 +70,24 @@ def back_to_back(bench: TestBench, spec: BackToBackTest) -> Outcome[TablePayload
     return Outcome(TablePayload(rows=rows, notes=_BACK_TO_BACK_NOTES))
 
 
-def _forwarding_rate(bench: TestBench, spec: BackToBackTest) -> TrialRecord:
-    task = bench.task()
+def _forwarding_rate(cell_test: CellTest, spec: BackToBackTest) -> TrialRecord:
+    task = cell_test.task()
     request = replace(task.request, bidirectional=False, duration_ns=round(spec.rate_duration_s * NS_PER_S))
-    record = bench.measure(replace(task, request=request))
+    record = cell_test.measure(replace(task, request=request))
     if not record.forwarded_rate_pps:
-        raise NothingToGoBy(f"no frame came through {bench.cell.id} one way at maximum load")
+        raise NothingToGoBy(f"no frame came through {cell_test.cell.id} one way at maximum load")
     return record
 
 
-def _one_search(bench: TestBench, spec: BackToBackTest, forwarded_pps: int) -> _Search:
+def _one_search(cell_test: CellTest, spec: BackToBackTest, forwarded_pps: int) -> _Search:
     longest: list[TrialRecord] = []
     bursts: list[int] = []
-    one_class = OneClass(bench, again=STRAYS)
+    one_class = OneClass(cell_test, again=STRAYS)
 
     def send(frames: int) -> TrialRecord:
-        task = bench.bare_task()
+        task = cell_test.bare_task()
         request = replace(task.request, bidirectional=False, frames=frames, duration_ns=BURST_TIMEOUT_NS)
-        return bench.measure(replace(task, request=request))
+        return cell_test.measure(replace(task, request=request))
 
     def passes(frames: int) -> bool:
         for _ in range(TRIES):
@@ -187,7 +187,7 @@ _BURST_NOTES = (
 )
 
 
-def burst(bench: TestBench, spec: BurstTest) -> Outcome[TablePayload]:
+def burst(cell_test: CellTest, spec: BurstTest) -> Outcome[TablePayload]:
     """Send the burst once; again, a few times, only where its placement class is another one than the run's.
 
     Raises:
@@ -195,11 +195,13 @@ def burst(bench: TestBench, spec: BurstTest) -> Outcome[TablePayload]:
     """
 
     def send() -> TrialRecord:
-        task = bench.bare_task()
+        task = cell_test.bare_task()
         timeout_ns = max(LEAST_TIMEOUT_NS, spec.frames * NS_PER_S // SLOWEST_PPS)
-        return bench.measure(replace(task, request=replace(task.request, frames=spec.frames, duration_ns=timeout_ns)))
+        return cell_test.measure(
+            replace(task, request=replace(task.request, frames=spec.frames, duration_ns=timeout_ns))
+        )
 
-    record = OneClass(bench).take(send)
+    record = OneClass(cell_test).take(send)
     return Outcome(TablePayload(rows=(row_of_burst(record, spec.frames),), notes=_BURST_NOTES))
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args
 from nfvbed.records import Record
 from nfvbed.results import LoadsPayload, ResultKind, TablePayload
 from nfvbed.run.kinds import addresses, bursts, cost, guests, loads, resets, scaling, sockets
-from nfvbed.run.kinds.bench import Outcome, Payload, TestBench
+from nfvbed.run.kinds.celltest import CellTest, Outcome, Payload
 from nfvbed.search.result import SearchResult
 from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
 from nfvbed.spec.testkinds.base import NamedTest
@@ -32,8 +32,8 @@ class Kind:
 
     model: type[NamedTest]
     """What a file may say of it."""
-    execute: Callable[[TestBench, Any], Outcome[Any]]
-    """Takes the bench and the test as the file declares it."""
+    execute: Callable[[CellTest, Any], Outcome[Any]]
+    """Takes the cell_test and the test as the file declares it."""
     payload: type[Record]
     """What comes of it."""
     needs_source: bool
@@ -53,7 +53,7 @@ class Kind:
 
 def _kind(
     model: type[Model],
-    execute: Callable[[TestBench, Model], Outcome[Payload]],
+    execute: Callable[[CellTest, Model], Outcome[Payload]],
     payload: type[Payload],
     *,
     needs_source: bool = True,

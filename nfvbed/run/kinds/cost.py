@@ -21,7 +21,7 @@ from nfvbed.measure.trial import with_sender
 from nfvbed.readings import Part, available
 from nfvbed.records import NOT_SEPARABLE, Deployment, Role, Status, TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, Reference, TablePayload
-from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
+from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.sites.hosted import require_host
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.site import Site
@@ -39,28 +39,28 @@ _COST_NOTES = (
 )
 
 
-def cost(bench: TestBench, spec: CostTest) -> Outcome[TablePayload]:
+def cost(cell_test: CellTest, spec: CostTest) -> Outcome[TablePayload]:
     """Measure both trials and say where the time of a packet went.
 
     Raises:
         UnsupportedError: on a simulated deployment, which spends no time of a CPU.
         NothingToGoBy: what the load is a part of was not measured.
     """
-    if bench.setup.deployment.simulated:
+    if cell_test.setup.deployment.simulated:
         raise UnsupportedError(
             "a simulated data plane has no cost",
-            where=bench.cell.id,
+            where=cell_test.cell.id,
             observed="no thread works for it",
             fix="measure a variant that is deployed",
         )
-    return _CostTrials(bench, spec, *bench.given_load(spec)).outcome()
+    return _CostTrials(cell_test, spec, *cell_test.given_load(spec)).outcome()
 
 
 @dataclass
 class _CostTrials:
     """One test as it is executed."""
 
-    bench: TestBench
+    cell_test: CellTest
     spec: CostTest
     base: Reference | None
     load_pps: int | None
@@ -73,16 +73,16 @@ class _CostTrials:
     def outcome(self) -> Outcome[TablePayload]:
         """Measure, and put what was read into rows."""
         support = perf.probe()
-        threads = with_sender(self._host.work_threads(), self.bench.setup.info)
+        threads = with_sender(self._host.work_threads(), self.cell_test.setup.info)
         groups = groups_of(self._deployment, threads, self._arrangement_cores())
-        one_class = OneClass(self.bench)
+        one_class = OneClass(self.cell_test)
         counted = one_class.take(partial(self._counted, groups, support))
         traced = one_class.take(partial(self._traced, groups)) if self.spec.trace else None
         split = traced or counted
         traffic = Traffic(split.record.duration_ns, sum(way.received for way in split.record.directions))
         times = group_times(groups, split.readings, traffic, ticks_hold_softirqs())
         ways = layout(self._deployment.topology).ways
-        trials = Trials(counted, traced, times, self.bench.setup.info.tsc_hz, ways)
+        trials = Trials(counted, traced, times, self.cell_test.setup.info.tsc_hz, ways)
         found = [rows.group_row(group, trials) for group in groups if self._works(group)]
         found += [row.model_copy(update={"sequence": counted.record.sequence}) for row in self.of_switch]
         if traced is not None and traced.readings.traced is not None:
@@ -120,11 +120,11 @@ class _CostTrials:
     def _measure(self, groups: Sequence[Group], instruments: Instruments) -> Measured:
         threads = [(thread.pid, thread.tid) for group in groups for thread in group.threads]
         probe = Probe(threads, instruments)
-        record = self.bench.measure(replace(self._task(), around=lambda: probe))
+        record = self.cell_test.measure(replace(self._task(), around=lambda: probe))
         return Measured(record, probe.collect())
 
     def _task(self) -> TrialTask:
-        task = self.bench.task()
+        task = self.cell_test.task()
         rate_pps = None if self.load_pps is None else task.request.share_of(self.load_pps)
         request = replace(task.request, duration_ns=round(self.spec.duration_s * NS_PER_S), rate_pps=rate_pps)
         return replace(task, request=request)
@@ -144,11 +144,11 @@ class _CostTrials:
 
     @property
     def _site(self) -> Site:
-        return self.bench.setup.site
+        return self.cell_test.setup.site
 
     @property
     def _deployment(self) -> Deployment:
-        return self.bench.setup.deployment
+        return self.cell_test.setup.deployment
 
 
 SWITCHING = "switch"
@@ -175,26 +175,26 @@ _XDP_NOTES = (
 )
 
 
-def xdp_tasks(bench: TestBench, spec: XdpTasksTest) -> Outcome[TablePayload]:
+def xdp_tasks(cell_test: CellTest, spec: XdpTasksTest) -> Outcome[TablePayload]:
     """Measure every task both ways; the switch's own program is on its ports again afterwards.
 
     Raises:
         DeployError: the switch does not answer, or a program does not do its task.
         SwitchDiedError, GeneratorError: as `Measurement.measure`.
     """
-    reason = _no_tasks_here(bench)
+    reason = _no_tasks_here(cell_test)
     if reason:
         return Outcome(None, Status.NOT_APPLICABLE, reason)
-    client = XdpSwitchClient(socket_of(Path(bench.setup.deployment.run_directory)))
-    tasks = _Tasks(bench, spec, client, OneClass(bench))
+    client = XdpSwitchClient(socket_of(Path(cell_test.setup.deployment.run_directory)))
+    tasks = _Tasks(cell_test, spec, client, OneClass(cell_test))
     found = [row for task in spec.tasks for row in (tasks.live(task), tasks.repeated(task))]
     return Outcome(TablePayload(rows=tuple(found), notes=_XDP_NOTES))
 
 
-def _no_tasks_here(bench: TestBench) -> str:
+def _no_tasks_here(cell_test: CellTest) -> str:
     """Say why the tasks are nothing for this cell; empty where they are."""
-    deployment, traffic = bench.setup.deployment, bench.task().request
-    if bench.setup.variant.options.dataplane != "xdp":
+    deployment, traffic = cell_test.setup.deployment, cell_test.task().request
+    if cell_test.setup.variant.options.dataplane != "xdp":
         return "the tasks are XDP programs in the place of the switch's own: they need a variant of data plane xdp"
     if deployment.topology != "p2p":
         return "the tasks are done at the first port: a path through VNFs does not reach them (topology p2p)"
@@ -259,7 +259,7 @@ class _Live:
 class _Tasks:
     """One test as it is executed."""
 
-    bench: TestBench
+    cell_test: CellTest
     spec: XdpTasksTest
     client: XdpSwitchClient
     one_class: OneClass
@@ -267,7 +267,7 @@ class _Tasks:
     def live(self, task: Task) -> MeasuredRow:
         """Measure a task on frames that a port receives; the row shows the median trial by a packet's time."""
         with _running(self.client, task):
-            self.bench.setup.measures.warm_up(replace(self._request(), duration_ns=NS_PER_S // 10))
+            self.cell_test.setup.measures.warm_up(replace(self._request(), duration_ns=NS_PER_S // 10))
             found = [self._trial() for _ in range(self.spec.trials)]
         alike = [seen for seen, fits in found if fits] or [seen for seen, _ in found]
         rate = median_low(seen.rate_pps for seen in alike)
@@ -296,14 +296,14 @@ class _Tasks:
 
     def _of_times(self, times: list[float]) -> Iterator[Quantity]:
         """Give a packet's time, in ns, and what follows of it."""
-        cycles = self.bench.setup.info.tsc_hz / NS_PER_S
+        cycles = self.cell_test.setup.info.tsc_hz / NS_PER_S
         yield _spread("time per packet", times, "ns")
         yield _spread("cycles per packet", [time * cycles for time in times], "")
         yield _spread("rate of a full core", [NS_PER_S / time for time in times], "frames/s")
 
     def _request(self) -> TrafficRequest:
         return replace(
-            self.bench.task().request,
+            self.cell_test.task().request,
             duration_ns=round(self.spec.duration_s * NS_PER_S),
             bidirectional=False,
             backward=False,
@@ -317,16 +317,16 @@ class _Tasks:
 
         def measure() -> TrialRecord:
             task = replace(
-                self.bench.task(), request=self._request(), look=lambda result: seen.append(result.foreign[0])
+                self.cell_test.task(), request=self._request(), look=lambda result: seen.append(result.foreign[0])
             )
-            return self.bench.measure(task)
+            return self.cell_test.measure(task)
 
         record = self.one_class.take(measure)
         return _Live(record, seen[-1]), self.one_class.fits
 
     def repeated(self, task: Task) -> MeasuredRow:
         """Run a task over and over on one frame."""
-        ((size, _),) = frame_mix(self.bench.task().request.frame_size)
+        ((size, _),) = frame_mix(self.cell_test.task().request.frame_size)
         found = [self.client.floor(task, self.spec.repeat, size) for _ in range(self.spec.trials)]
         wrong = next((one for one in found if one.verdict != _VERDICTS[task]), None)
         if wrong is not None:

@@ -13,7 +13,7 @@ from nfvbed.readings import Part, available
 from nfvbed.records import Hop, HopKind, QualityWarning, Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run import requests
-from nfvbed.run.kinds.bench import Outcome, TestBench
+from nfvbed.run.kinds.celltest import CellTest, Outcome
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.guest.machines import RESUME_S, Machine, absence, machines, paused
 from nfvbed.vnfs.guest.pinning import Pinning, read_pinning
@@ -24,44 +24,44 @@ _PROBE_S = 0.1
 _AGAIN_S = 0.1
 
 
-def not_here(bench: TestBench) -> Outcome[TablePayload] | None:
+def not_here(cell_test: CellTest) -> Outcome[TablePayload] | None:
     """Give the outcome where a cell has no guests to work in; None where it has."""
-    reason = absence(bench.setup.deployment)
+    reason = absence(cell_test.setup.deployment)
     return Outcome(None, Status.NOT_APPLICABLE, reason) if reason else None
 
 
 @contextlib.contextmanager
-def working_inside(bench: TestBench) -> Iterator[tuple[Machine, ...]]:
+def working_inside(cell_test: CellTest) -> Iterator[tuple[Machine, ...]]:
     """Pause the forwarding of all guests, and have it go on: seen by frames that pass, not believed.
 
     Raises:
         OnboardError: it does not go on; the deployment is of no use any more.
     """
-    guests = machines(bench.setup.deployment)
+    guests = machines(cell_test.setup.deployment)
     try:
         with paused(guests):
             yield guests
     except (AgentRefused, UnsupportedError):
-        _see_forwarding(bench)
+        _see_forwarding(cell_test)
         raise
-    _see_forwarding(bench)
+    _see_forwarding(cell_test)
 
 
 def in_first_guest(
-    bench: TestBench, measure: Callable[[Machine, Pinning], Iterable[MeasuredRow]]
+    cell_test: CellTest, measure: Callable[[Machine, Pinning], Iterable[MeasuredRow]]
 ) -> Outcome[TablePayload]:
     """Measure in the guest of the first VNF, while all are paused; what is told of pinning and doubts is told with it.
 
     Raises:
         OnboardError, AgentRefused, UnsupportedError: as `working_inside`, and as what measures.
     """
-    absent = not_here(bench)
+    absent = not_here(cell_test)
     if absent is not None:
         return absent
-    with working_inside(bench) as guests:
+    with working_inside(cell_test) as guests:
         pinning = pinning_of(guests[0])
         rows = tuple(measure(guests[0], pinning))
-    return Outcome(TablePayload(rows=rows, notes=notes_on(pinning)), warnings=doubts(bench))
+    return Outcome(TablePayload(rows=rows, notes=notes_on(pinning)), warnings=doubts(cell_test))
 
 
 def threads_named(threads: int) -> str:
@@ -85,9 +85,9 @@ def notes_on(pinning: Pinning) -> tuple[str, ...]:
     return tuple(told)
 
 
-def doubts(bench: TestBench) -> tuple[QualityWarning, ...]:
+def doubts(cell_test: CellTest) -> tuple[QualityWarning, ...]:
     """Name what casts doubt on figures from inside: an emulated processor, cores that others use as well."""
-    deployment = bench.setup.deployment
+    deployment = cell_test.setup.deployment
     shared = any(handle.shares_core for handle in deployment.vnfs)
     return (*vnf_doubts(deployment), *((QualityWarning.CORES_SHARED,) if shared else ()))
 
@@ -104,16 +104,16 @@ def quantity(name: str, unit: str, values: Sequence[float]) -> Quantity:
     )
 
 
-def _see_forwarding(bench: TestBench) -> None:
+def _see_forwarding(cell_test: CellTest) -> None:
     """Send frames, again and again, until every port of every guest has counted some."""
-    site, deployment, cell = bench.setup.site, bench.setup.deployment, bench.cell
+    site, deployment, cell = cell_test.setup.site, cell_test.setup.deployment, cell_test.cell
     probe = replace(
-        requests.plain(bench.plan.experiment, cell), rate_pps=_PROBE_PPS, duration_ns=round(_PROBE_S * NS_PER_S)
+        requests.plain(cell_test.plan.experiment, cell), rate_pps=_PROBE_PPS, duration_ns=round(_PROBE_S * NS_PER_S)
     )
 
     def send() -> None:
         if cell.takes_loads:
-            bench.setup.measures.warm_up(probe)
+            cell_test.setup.measures.warm_up(probe)
         else:
             time.sleep(_AGAIN_S)  # A VNF sends by itself.
 

@@ -13,7 +13,7 @@ from nfvbed.host.topology import CpuTopology, read_topology
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES, PerfCounters, PerfEvent, probe
 from nfvbed.records import QualityWarning, Record, Role, Status, WorkThread
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.bench import Outcome, TestBench
+from nfvbed.run.kinds.celltest import CellTest, Outcome
 from nfvbed.run.kinds.guest_session import (
     doubts,
     in_first_guest,
@@ -34,9 +34,9 @@ from nfvbed.vnfs.guest.pinning import Pinning
 from nfvbed.vnfs.guest.sysbench import CpuLoad, MemoryLoad, SysbenchRun, sysbench
 
 
-def guest_compute(bench: TestBench, spec: GuestComputeTest) -> Outcome[TablePayload]:
+def guest_compute(cell_test: CellTest, spec: GuestComputeTest) -> Outcome[TablePayload]:
     """Run sysbench's CPU test with each number of threads in the guest of the first VNF; the other guests are idle."""
-    return in_first_guest(bench, partial(_compute_rows, spec))
+    return in_first_guest(cell_test, partial(_compute_rows, spec))
 
 
 def _compute_rows(spec: GuestComputeTest, guest: Machine, pinning: Pinning) -> Iterator[MeasuredRow]:
@@ -60,9 +60,9 @@ def _compute_rows(spec: GuestComputeTest, guest: Machine, pinning: Pinning) -> I
         )
 
 
-def guest_memory(bench: TestBench, spec: GuestMemoryTest) -> Outcome[TablePayload]:
+def guest_memory(cell_test: CellTest, spec: GuestMemoryTest) -> Outcome[TablePayload]:
     """Read and write with each number of threads in the guest of the first VNF; the other guests are idle."""
-    return in_first_guest(bench, partial(_memory_rows, spec))
+    return in_first_guest(cell_test, partial(_memory_rows, spec))
 
 
 def _memory_rows(spec: GuestMemoryTest, guest: Machine, pinning: Pinning) -> Iterator[MeasuredRow]:
@@ -99,16 +99,16 @@ class CountedMisses(Record):
     """That all guests went through."""
 
 
-def guest_tlb(bench: TestBench, spec: GuestTlbTest) -> Outcome[TablePayload]:
+def guest_tlb(cell_test: CellTest, spec: GuestTlbTest) -> Outcome[TablePayload]:
     """Boot guests beside the path, let them go through their memory, and count; the path's own guests are idle.
 
     Raises:
         UnsupportedError: this host counts no misses.
     """
-    absent = not_here(bench)
+    absent = not_here(cell_test)
     if absent is not None:
         return absent
-    choice = bench.plan.choice(bench.cell.deployment)
+    choice = cell_test.plan.choice(cell_test.cell.deployment)
     support = probe(TLB_EVENTS)
     if choice is None or support.refused:
         raise UnsupportedError(
@@ -117,9 +117,9 @@ def guest_tlb(bench: TestBench, spec: GuestTlbTest) -> Outcome[TablePayload]:
             observed=support.reason,
             fix=support.fix,
         )
-    with working_inside(bench):
+    with working_inside(cell_test):
         rows = [
-            _tlb_row(bench, spec, choice, vnfs, hugepages) for hugepages, vnfs in product(spec.hugepages, spec.vnfs)
+            _tlb_row(cell_test, spec, choice, vnfs, hugepages) for hugepages, vnfs in product(spec.hugepages, spec.vnfs)
         ]
     failed = [row for row in rows if row.status is not Status.OK]
     status = Status.UNSUPPORTED if len(failed) == len(rows) else Status.OK
@@ -131,11 +131,11 @@ def guest_tlb(bench: TestBench, spec: GuestTlbTest) -> Outcome[TablePayload]:
         TablePayload(rows=tuple(rows), notes=(note,)),
         status,
         failed[0].reason if status is not Status.OK else "",
-        warnings=doubts(bench),
+        warnings=doubts(cell_test),
     )
 
 
-def _tlb_row(bench: TestBench, spec: GuestTlbTest, choice: VnfChoice, vnfs: int, hugepages: bool) -> MeasuredRow:
+def _tlb_row(cell_test: CellTest, spec: GuestTlbTest, choice: VnfChoice, vnfs: int, hugepages: bool) -> MeasuredRow:
     """Measure one number of guests on one kind of pages; what the host lacks for it is the row's reason."""
     label = f"{vnfs} {'VNF' if vnfs == 1 else 'VNFs'}, hugepages {'on' if hugepages else 'off'}"
     parameters: dict[str, str | int | float] = {
@@ -145,7 +145,7 @@ def _tlb_row(bench: TestBench, spec: GuestTlbTest, choice: VnfChoice, vnfs: int,
         "block_kib": spec.block_kib,
         "threads": spec.threads,
     }
-    arrangement = require_host(bench.setup.site, bench.setup.deployment, "TLBs beside the path").arrangement
+    arrangement = require_host(cell_test.setup.site, cell_test.setup.deployment, "TLBs beside the path").arrangement
     with_pages = choice.model_copy(
         update={"flavor": choice.flavor.model_copy(update={"hugepages": hugepages, "queues": 1})}
     )
@@ -260,50 +260,52 @@ class CoreUse:
         return ""
 
 
-def guest_multiqueue(bench: TestBench, spec: GuestMultiqueueTest) -> Outcome[TablePayload]:
+def guest_multiqueue(cell_test: CellTest, spec: GuestMultiqueueTest) -> Outcome[TablePayload]:
     """Let connections run between two neighbours of the path, with one queue and with as many as vCPUs.
 
     Raises:
         UnsupportedError: the flavor has one queue, or there are too few cores.
     """
-    absent = not_here(bench)
+    absent = not_here(cell_test)
     if absent is not None:
         return absent
-    pair = _joined_pair(bench)
+    pair = _joined_pair(cell_test)
     if pair is None:
-        reason = f"no cable of {bench.cell.topology} joins two guests: topology v2v or a chain of two or more has one"
+        reason = (
+            f"no cable of {cell_test.cell.topology} joins two guests: topology v2v or a chain of two or more has one"
+        )
         return Outcome(None, Status.NOT_APPLICABLE, reason)
-    _check_flavor(bench)
+    _check_flavor(cell_test)
     pinnings = [pinning_of(guest) for guest in (pair.client, pair.server)]
-    host = require_host(bench.setup.site, bench.setup.deployment, "connections between guests")
+    host = require_host(cell_test.setup.site, cell_test.setup.deployment, "connections between guests")
     use = CoreUse(_pmd_cores(host.work_threads()), _vcpus(pinnings))
     lacks = use.lacks(read_topology())
     if lacks and not spec.share_cores:
         raise UnsupportedError(
             "multiqueue needs cores of their own for PMD threads and vCPUs",
-            where=bench.cell.id,
+            where=cell_test.cell.id,
             observed=lacks,
             fix=_FIX,
         )
-    with working_inside(bench):
+    with working_inside(cell_test):
         rows = _queue_rows(spec, pair, use)
     notes = [f"{guest.name}: {pin.described}." for guest, pin in zip((pair.client, pair.server), pinnings, strict=True)]
     notes += [f"Cores are shared ({lacks}): the figures show no gain of queues."] if lacks else []
-    warnings = doubts(bench) + ((QualityWarning.CORES_SHARED,) if lacks else ())
+    warnings = doubts(cell_test) + ((QualityWarning.CORES_SHARED,) if lacks else ())
     return Outcome(TablePayload(rows=tuple(rows), notes=tuple(notes)), warnings=warnings)
 
 
-def _joined_pair(bench: TestBench) -> Pair | None:
+def _joined_pair(cell_test: CellTest) -> Pair | None:
     """Give the first two guests that a cable joins."""
-    guests: tuple[Machine, ...] = machines(bench.setup.deployment)
-    for cable in layout(bench.cell.topology).cables:
+    guests: tuple[Machine, ...] = machines(cell_test.setup.deployment)
+    for cable in layout(cell_test.cell.topology).cables:
         if cable.first.vnf is not None and cable.second.vnf is not None:
             return Pair(guests[cable.first.vnf], cable.first.port, guests[cable.second.vnf], cable.second.port)
     return None
 
 
-def _check_flavor(bench: TestBench) -> None:
-    choice = bench.plan.choice(bench.cell.deployment)
+def _check_flavor(cell_test: CellTest) -> None:
+    choice = cell_test.plan.choice(cell_test.cell.deployment)
     if choice is None or choice.flavor.queues == choice.flavor.vcpus > 1:
         return
     raise UnsupportedError(

@@ -5,44 +5,44 @@ from nfvbed.measure.loads import Load
 from nfvbed.measure.searching import DeploymentMeasurer, SearchedSystem
 from nfvbed.records import CellRole, Status
 from nfvbed.results import LoadsPayload, Reference
-from nfvbed.run.kinds.bench import Outcome, TestBench, part_of
+from nfvbed.run.kinds.celltest import CellTest, Outcome, part_of
 from nfvbed.run.references import load_range
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
 from nfvbed.spec.testkinds.loads import ContinuousTest, LatencyTest, LossCurveTest, SearchTest, SoakTest
 
 
-def continuous(bench: TestBench, spec: ContinuousTest) -> Outcome[LoadsPayload]:
+def continuous(cell_test: CellTest, spec: ContinuousTest) -> Outcome[LoadsPayload]:
     """Measure one trial at a given load."""
-    base, load = _one_load(bench, spec, spec.duration_s)
-    return Outcome(LoadsPayload(reference=base, points=tuple(bench.points([load]))))
+    base, load = _one_load(cell_test, spec, spec.duration_s)
+    return Outcome(LoadsPayload(reference=base, points=tuple(cell_test.points([load]))))
 
 
-def soak(bench: TestBench, spec: SoakTest) -> Outcome[LoadsPayload]:
+def soak(cell_test: CellTest, spec: SoakTest) -> Outcome[LoadsPayload]:
     """Measure interval after interval, whatever the placement does meanwhile."""
-    base, load = _one_load(bench, spec, spec.interval_s)
-    points = bench.points([load] * spec.intervals, tries=1)
+    base, load = _one_load(cell_test, spec, spec.interval_s)
+    points = cell_test.points([load] * spec.intervals, tries=1)
     return Outcome(LoadsPayload(reference=base, points=tuple(points)))
 
 
-def at_loads(bench: TestBench, spec: LossCurveTest | LatencyTest) -> Outcome[LoadsPayload]:
+def at_loads(cell_test: CellTest, spec: LossCurveTest | LatencyTest) -> Outcome[LoadsPayload]:
     """Measure a trial at each load; of the generator looped back only at the fixed one, which is the same for all."""
-    fractions = spec.fractions if bench.cell.role is CellRole.SUBJECT else ()
-    base = bench.base(spec.of) if fractions else None
+    fractions = spec.fractions if cell_test.cell.role is CellRole.SUBJECT else ()
+    base = cell_test.base(spec.of) if fractions else None
     loads = [Load(part_of(base, part), spec.duration_s, part) for part in fractions] if base else []
     if isinstance(spec, LatencyTest) and spec.fixed_load_pps is not None:
         loads.append(Load(spec.fixed_load_pps, spec.duration_s))
-    return Outcome(LoadsPayload(reference=base, points=tuple(bench.points(loads))))
+    return Outcome(LoadsPayload(reference=base, points=tuple(cell_test.points(loads))))
 
 
-def _one_load(bench: TestBench, spec: ContinuousTest | SoakTest, duration_s: float) -> tuple[Reference | None, Load]:
-    base, load_pps = bench.given_load(spec)
+def _one_load(cell_test: CellTest, spec: ContinuousTest | SoakTest, duration_s: float) -> tuple[Reference | None, Load]:
+    base, load_pps = cell_test.given_load(spec)
     if load_pps is None:
-        raise InternalError(f"test {spec.kind} has no load", where=bench.cell.id)
+        raise InternalError(f"test {spec.kind} has no load", where=cell_test.cell.id)
     return base, Load(load_pps, duration_s, spec.fraction)
 
 
-def search(bench: TestBench, spec: SearchTest) -> Outcome[SearchResult]:
+def search(cell_test: CellTest, spec: SearchTest) -> Outcome[SearchResult]:
     """Search within one placement class, up to the generator's ceiling where no largest load is given.
 
     Raises:
@@ -51,16 +51,16 @@ def search(bench: TestBench, spec: SearchTest) -> Outcome[SearchResult]:
     # The search's library takes half a second to import, which runs without a search are spared.
     from nfvbed.search import engine
 
-    known = bench.known()
-    what = bench.plan.experiment.search_of(spec)
-    system = SearchedSystem(bench.setup.site, bench.setup.deployment, bench.setup.measures)
+    known = cell_test.known()
+    what = cell_test.plan.experiment.search_of(spec)
+    system = SearchedSystem(cell_test.setup.site, cell_test.setup.deployment, cell_test.setup.measures)
     history = tuple(trial.core_distance_ns for trial in known.trials)
     setting = engine.Setting(
-        loads=load_range(what, bench.cell, known),
-        directions=2 if bench.cell.bidirectional else 1,
+        loads=load_range(what, cell_test.cell, known),
+        directions=2 if cell_test.cell.bidirectional else 1,
         placement=PlacementRule(known.classify, history, known.wanted),
     )
-    measurer = DeploymentMeasurer(system, bench.bare_task, bench.keep)
+    measurer = DeploymentMeasurer(system, cell_test.bare_task, cell_test.keep)
     result = engine.search(what, measurer, setting)
     status = Status.OK if result.trials else Status.BLOCKED
     return Outcome(result, status, irregularities(result), result.placement.label)

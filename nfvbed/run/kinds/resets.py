@@ -8,7 +8,7 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.errors import GeneratorError
 from nfvbed.records import TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.bench import AGAIN, OneClass, Outcome, TestBench
+from nfvbed.run.kinds.celltest import AGAIN, CellTest, OneClass, Outcome
 from nfvbed.spec.testkinds.resets import ResetTest, SystemRecoveryTest
 from nfvbed.traffic.generator import Stretch, TrafficRequest, TrafficResult
 from nfvbed.traffic.timeline import Timeline
@@ -18,14 +18,14 @@ Watched = tuple[TrialRecord, tuple[Timeline, ...]]
 
 
 def watch(
-    bench: TestBench,
+    cell_test: CellTest,
     shape: Callable[[TrafficRequest], TrafficRequest],
     meanwhile: Callable[[], None] | None = None,
 ) -> Watched:
     """Measure one trial with a timeline, and keep its record.
 
     Args:
-        bench: of the test.
+        cell_test: of the test.
         shape: puts loads, durations and the width of the bins into the cell's traffic.
         meanwhile: what is done while frames are sent.
 
@@ -34,10 +34,10 @@ def watch(
         SwitchDiedError, VnfDiedError: as `Measurement.measure`.
     """
     seen: list[TrafficResult] = []
-    task = bench.task()
+    task = cell_test.task()
     # The counters of a switch that is restarted begin again, so no difference of theirs means anything.
     watched = replace(task, request=shape(task.request), counters=False, look=seen.append, meanwhile=meanwhile)
-    record = bench.measure(watched)
+    record = cell_test.measure(watched)
     timelines = seen[0].timelines if seen else ()
     if len(timelines) != len(record.directions):
         raise GeneratorError(
@@ -60,14 +60,14 @@ _RECOVERY_NOTES = (
 )
 
 
-def system_recovery(bench: TestBench, spec: SystemRecoveryTest) -> Outcome[TablePayload]:
+def system_recovery(cell_test: CellTest, spec: SystemRecoveryTest) -> Outcome[TablePayload]:
     """Overload the cell and look, as often as asked for, in one placement class.
 
     Raises:
         NothingToGoBy: what the loads are parts of was not measured.
         SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
     """
-    base = bench.base(spec.of)
+    base = cell_test.base(spec.of)
 
     def shape(request: TrafficRequest) -> TrafficRequest:
         rates = [request.share_of(base.load_pps * part) for part in (spec.overload, spec.relief)]
@@ -79,8 +79,10 @@ def system_recovery(bench: TestBench, spec: SystemRecoveryTest) -> Outcome[Table
             timeline_ns=round(spec.resolution_s * NS_PER_S),
         )
 
-    one_class = OneClass(bench, again=AGAIN * spec.repetitions)
-    rows = tuple(_recovery_row(spec, *one_class.take(partial(watch, bench, shape))) for _ in range(spec.repetitions))
+    one_class = OneClass(cell_test, again=AGAIN * spec.repetitions)
+    rows = tuple(
+        _recovery_row(spec, *one_class.take(partial(watch, cell_test, shape))) for _ in range(spec.repetitions)
+    )
     return Outcome(TablePayload(reference=base, rows=rows, notes=_RECOVERY_NOTES))
 
 
@@ -145,7 +147,7 @@ _RESET_NOTES = (
 )
 
 
-def reset(bench: TestBench, spec: ResetTest) -> Outcome[TablePayload]:
+def reset(cell_test: CellTest, spec: ResetTest) -> Outcome[TablePayload]:
     """Reset the switch as often as asked for, each time in a trial of its own, all in one placement class.
 
     Raises:
@@ -153,13 +155,13 @@ def reset(bench: TestBench, spec: ResetTest) -> Outcome[TablePayload]:
         UnsupportedError: this data plane or site has no reset.
         DeployError, SwitchDiedError, VnfDiedError, GeneratorError: it did not come back, or as `Measurement.measure`.
     """
-    base, load_pps = bench.given_load(spec)
-    one_class = OneClass(bench, again=AGAIN * spec.repetitions)
-    rows = tuple(one_class.take(partial(_reset_once, bench, spec, load_pps or 0)) for _ in range(spec.repetitions))
+    base, load_pps = cell_test.given_load(spec)
+    one_class = OneClass(cell_test, again=AGAIN * spec.repetitions)
+    rows = tuple(one_class.take(partial(_reset_once, cell_test, spec, load_pps or 0)) for _ in range(spec.repetitions))
     return Outcome(TablePayload(reference=base, rows=rows, notes=_RESET_NOTES))
 
 
-def _reset_once(bench: TestBench, spec: ResetTest, load_pps: int) -> MeasuredRow:
+def _reset_once(cell_test: CellTest, spec: ResetTest, load_pps: int) -> MeasuredRow:
     def shape(request: TrafficRequest) -> TrafficRequest:
         return replace(
             request,
@@ -169,8 +171,8 @@ def _reset_once(bench: TestBench, spec: ResetTest, load_pps: int) -> MeasuredRow
         )
 
     reports: list[ResetReport] = []
-    do_reset = partial(bench.setup.site.reset, bench.setup.deployment, spec.before_s)
-    record, timelines = watch(bench, shape, lambda: reports.append(do_reset()))
+    do_reset = partial(cell_test.setup.site.reset, cell_test.setup.deployment, spec.before_s)
+    record, timelines = watch(cell_test, shape, lambda: reports.append(do_reset()))
     rate_pps = max(1, round(load_pps / len(record.directions)))
     lost = [missing(line, spec.before_s, reports[0]) for line in timelines]
     by_time = [gap_s(line) for line in timelines]

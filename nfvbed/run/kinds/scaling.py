@@ -10,7 +10,7 @@ from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.missing import missing_of
 from nfvbed.records import Status, TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
+from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.spec.testkinds.scaling import FlowScalingTest, ScalingTest, TableScalingTest
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.units import NS_PER_S
@@ -45,18 +45,18 @@ class RowMeter:
     """Measures the rows of one test.
 
     Args:
-        bench: of the test.
+        cell_test: of the test.
         spec: the load, and how often.
 
     Raises:
         NothingToGoBy: the load is a part of one that was not measured.
     """
 
-    def __init__(self, bench: TestBench, spec: ScalingTest) -> None:
-        self._bench = bench
+    def __init__(self, cell_test: CellTest, spec: ScalingTest) -> None:
+        self._cell_test = cell_test
         self._spec = spec
-        self.reference, self._load_pps = bench.given_load(spec)
-        self._one_class = OneClass(bench)
+        self.reference, self._load_pps = cell_test.given_load(spec)
+        self._one_class = OneClass(cell_test)
         self._first_pps: int | None = None
 
     def row(self, condition: Condition) -> MeasuredRow:
@@ -68,7 +68,7 @@ class RowMeter:
         request = self._request(condition.request)
         if self._spec.warmup_s:
             warm_up = replace(request, rate_pps=None, duration_ns=round(self._spec.warmup_s * NS_PER_S))
-            self._bench.setup.measures.warm_up(warm_up)
+            self._cell_test.setup.measures.warm_up(warm_up)
         found = [self._trial(request) for _ in range(self._spec.trials)]
         alike = [seen for seen, fits in found if fits] or [seen for seen, _ in found]
         middle = median_low(seen.rate_pps for seen in alike)
@@ -88,7 +88,7 @@ class RowMeter:
 
     def _trial(self, request: TrafficRequest) -> tuple[_Seen, bool]:
         """Measure one trial; say whether it is in the class of the test."""
-        record = self._one_class.take(lambda: self._bench.measure(replace(self._bench.task(), request=request)))
+        record = self._one_class.take(lambda: self._cell_test.measure(replace(self._cell_test.task(), request=request)))
         return _seen(record), self._one_class.fits
 
     def _quantities(self, shown: _Seen, alike: list[_Seen]) -> tuple[Quantity, ...]:
@@ -128,14 +128,14 @@ def counted(number: int, what: str) -> str:
 _FLOW_NOTE = "flows are per direction, sent in turn; they differ in source address and UDP source port"
 
 
-def flow_scaling(bench: TestBench, spec: FlowScalingTest) -> Outcome[TablePayload]:
+def flow_scaling(cell_test: CellTest, spec: FlowScalingTest) -> Outcome[TablePayload]:
     """Measure a row for each number of flows.
 
     Raises:
         ConfigurationError: the generator has not so many.
         NothingToGoBy: the load is a part of one that was not measured.
     """
-    most = bench.setup.info.max_flows
+    most = cell_test.setup.info.max_flows
     if spec.counts[-1] > most:
         raise ConfigurationError(
             f"{spec.counts[-1]:,} flows are more than the generator has",
@@ -143,8 +143,8 @@ def flow_scaling(bench: TestBench, spec: FlowScalingTest) -> Outcome[TablePayloa
             observed=f"it sends 1 to {most:,}",
             fix="leave the largest out",
         )
-    meter = RowMeter(bench, spec)
-    traffic = bench.task().request
+    meter = RowMeter(cell_test, spec)
+    traffic = cell_test.task().request
     conditions = (
         Condition(counted(flows, "flows"), {"flows": flows}, replace(traffic, flows=flows)) for flows in spec.counts
     )
@@ -152,7 +152,7 @@ def flow_scaling(bench: TestBench, spec: FlowScalingTest) -> Outcome[TablePayloa
     return Outcome(TablePayload(reference=meter.reference, rows=rows, notes=(_FLOW_NOTE,)))
 
 
-def table_scaling(bench: TestBench, spec: TableScalingTest) -> Outcome[TablePayload]:
+def table_scaling(cell_test: CellTest, spec: TableScalingTest) -> Outcome[TablePayload]:
     """Measure a row for each number of entries, in a table that is filled for it; afterwards it is as before.
 
     Raises:
@@ -161,14 +161,14 @@ def table_scaling(bench: TestBench, spec: TableScalingTest) -> Outcome[TablePayl
         DeployError: the table does not take the entries.
         NothingToGoBy: the load is a part of one that was not measured.
     """
-    setup = bench.setup
+    setup = cell_test.setup
     try:
         table = setup.site.forwarding_table(setup.deployment, setup.variant)
     except TableNotApplicable as why:
         return Outcome(None, Status.NOT_APPLICABLE, str(why))
-    traffic = bench.task().request
+    traffic = cell_test.task().request
     _check_table(table, spec, traffic)
-    meter = RowMeter(bench, spec)
+    meter = RowMeter(cell_test, spec)
     with closing(table):
         rows = tuple(_table_rows(meter, table, spec, traffic))
     return Outcome(TablePayload(reference=meter.reference, rows=rows, notes=table.notes))

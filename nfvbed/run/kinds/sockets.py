@@ -11,7 +11,7 @@ from nfvbed.measure.sockettrial import SocketMeter, Traffic
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, TablePayload
 from nfvbed.run import requests
-from nfvbed.run.kinds.bench import OneClass, Outcome, TestBench
+from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.sites.hosted import require_host
 from nfvbed.spec.testkinds.sockets import (
     RequestResponseTest,
@@ -43,12 +43,12 @@ class Condition:
 
 
 def between_sockets(
-    bench: TestBench, spec: SocketTest, conditions: Callable[[], Sequence[Condition]]
+    cell_test: CellTest, spec: SocketTest, conditions: Callable[[], Sequence[Condition]]
 ) -> Outcome[TablePayload]:
     """Run every condition between two hosts at the ends of the path, and give the table of what came of it.
 
     Args:
-        bench: what stands.
+        cell_test: what stands.
         spec: the test.
         conditions: finds the tools, and gives what is run with them.
 
@@ -56,14 +56,14 @@ def between_sockets(
         UnsupportedError: the kernel lacks something, or a VNF breaks ordinary traffic.
         GeneratorError: a tool failed; the deployment is given up with it.
     """
-    deployment, site = bench.setup.deployment, bench.setup.site
+    deployment, site = cell_test.setup.deployment, cell_test.setup.site
     reason = why_not(deployment)
     if reason:
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     try:
         wanted = conditions()
-        with _ports_free(bench), socket_ends(deployment, _place(bench)) as ends:
-            measured = _Rows(bench, spec, SocketMeter(site, deployment, ends))
+        with _ports_free(cell_test), socket_ends(deployment, _place(cell_test)) as ends:
+            measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends))
             rows = tuple(measured.row(condition) for condition in wanted)
     except PrerequisiteError as failure:
         # A tool is missing: what needs others goes on.
@@ -76,11 +76,11 @@ def between_sockets(
 
 
 @contextmanager
-def _ports_free(bench: TestBench) -> Iterator[None]:
+def _ports_free(cell_test: CellTest) -> Iterator[None]:
     """Close the generator as long as the block lasts; what measures with it then learns of its new process."""
-    setup, experiment = bench.setup, bench.plan.experiment
-    short = replace(requests.plain(experiment, bench.cell), duration_ns=_REOPENED_NS)
-    warm_up = requests.warm_up(experiment, bench.cell) or short
+    setup, experiment = cell_test.setup, cell_test.plan.experiment
+    short = replace(requests.plain(experiment, cell_test.cell), duration_ns=_REOPENED_NS)
+    warm_up = requests.warm_up(experiment, cell_test.cell) or short
     try:
         with setup.generator.ports_free():
             yield
@@ -90,8 +90,8 @@ def _ports_free(bench: TestBench) -> Iterator[None]:
     setup.measures.warm_up(warm_up)
 
 
-def _place(bench: TestBench) -> Surroundings:
-    host = require_host(bench.setup.site, bench.setup.deployment, "traffic between sockets")
+def _place(cell_test: CellTest) -> Surroundings:
+    host = require_host(cell_test.setup.site, cell_test.setup.deployment, "traffic between sockets")
     return Surroundings(host.workspace, host.arrangement)
 
 
@@ -114,11 +114,11 @@ def check_congestion(name: str, available: Path = AVAILABLE) -> None:
 class _Rows:
     """Runs conditions in one placement class."""
 
-    def __init__(self, bench: TestBench, spec: SocketTest, meter: SocketMeter) -> None:
-        self._bench = bench
+    def __init__(self, cell_test: CellTest, spec: SocketTest, meter: SocketMeter) -> None:
+        self._cell_test = cell_test
         self._repetitions = spec.repetitions
         self._meter = meter
-        self._one_class = OneClass(bench)
+        self._one_class = OneClass(cell_test)
 
     def row(self, condition: Condition) -> MeasuredRow:
         """Run a condition as often as asked."""
@@ -133,8 +133,8 @@ class _Rows:
         )
 
     def _run(self, condition: Condition) -> tuple[int, SocketFigures]:
-        record, figures = self._meter.measure(self._bench.task(), condition.traffic)
-        self._bench.keep(record)
+        record, figures = self._meter.measure(self._cell_test.task(), condition.traffic)
+        self._cell_test.keep(record)
         return record.sequence, figures
 
 
@@ -164,9 +164,9 @@ def netperf_programs() -> NetperfPrograms:
     return NetperfPrograms(client, sockettools.netperf("netserver"), sockettools.version(client, "-V"))
 
 
-def tcp_throughput(bench: TestBench, spec: TcpThroughputTest) -> Outcome[TablePayload]:
+def tcp_throughput(cell_test: CellTest, spec: TcpThroughputTest) -> Outcome[TablePayload]:
     """Measure every number of streams with every size of writes."""
-    return between_sockets(bench, spec, lambda: _tcp_conditions(spec))
+    return between_sockets(cell_test, spec, lambda: _tcp_conditions(spec))
 
 
 def _tcp_conditions(spec: TcpThroughputTest) -> list[Condition]:
@@ -201,9 +201,9 @@ def _tcp_conditions(spec: TcpThroughputTest) -> list[Condition]:
     return [condition(streams, size) for size in spec.message_bytes for streams in spec.stream_counts]
 
 
-def request_response(bench: TestBench, spec: RequestResponseTest) -> Outcome[TablePayload]:
+def request_response(cell_test: CellTest, spec: RequestResponseTest) -> Outcome[TablePayload]:
     """Measure transactions of every size."""
-    return between_sockets(bench, spec, lambda: _request_conditions(spec))
+    return between_sockets(cell_test, spec, lambda: _request_conditions(spec))
 
 
 def _request_conditions(spec: RequestResponseTest) -> list[Condition]:
@@ -235,9 +235,9 @@ _DATAGRAM_NOTE = (
 )
 
 
-def udp_throughput(bench: TestBench, spec: UdpThroughputTest) -> Outcome[TablePayload]:
+def udp_throughput(cell_test: CellTest, spec: UdpThroughputTest) -> Outcome[TablePayload]:
     """Measure datagrams of every size."""
-    return between_sockets(bench, spec, lambda: _udp_conditions(spec))
+    return between_sockets(cell_test, spec, lambda: _udp_conditions(spec))
 
 
 def _udp_conditions(spec: UdpThroughputTest) -> list[Condition]:
@@ -270,9 +270,9 @@ _LATENCY_NOTE = (
 )
 
 
-def socket_latency(bench: TestBench, spec: SocketLatencyTest) -> Outcome[TablePayload]:
+def socket_latency(cell_test: CellTest, spec: SocketLatencyTest) -> Outcome[TablePayload]:
     """Measure round trips in every mode, of messages of every size."""
-    return between_sockets(bench, spec, lambda: _latency_conditions(spec))
+    return between_sockets(cell_test, spec, lambda: _latency_conditions(spec))
 
 
 def _latency_conditions(spec: SocketLatencyTest) -> list[Condition]:

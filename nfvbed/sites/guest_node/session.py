@@ -18,7 +18,7 @@ from nfvbed.sites.guest_node import files
 from nfvbed.sites.guest_node.devices import devices
 from nfvbed.sites.guest_node.machine import NodeMachine
 from nfvbed.sites.guest_node.node import GuestNode
-from nfvbed.sites.lab.standing import find_standing
+from nfvbed.sites.lab.remembered import find_remembered
 from nfvbed.spec.site import GuestSiteSpec
 
 
@@ -47,9 +47,9 @@ def guest_node(spec: GuestSiteSpec, root: Path) -> Iterator[GuestNode]:
         undo.callback(lock.release)
         lock.acquire()
         reap(lock)
-        standing = find_standing()
-        if standing is not None:
-            raise standing.deployed.in_the_way(f"the guest node {spec.name}")
+        remembered = find_remembered()
+        if remembered is not None:
+            raise remembered.deployed.in_the_way(f"the guest node {spec.name}")
         found = find_accelerator(root, binaries)
         if found.accelerator is Accelerator.NONE:
             raise UnsupportedError("no guest boots on this host", where=f"site {spec.name}", observed=found.reason)

@@ -6,30 +6,30 @@ from pathlib import Path
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.records import Deployment
-from nfvbed.sites.lab.standing import Standing, find_standing
+from nfvbed.sites.lab.remembered import Remembered, find_remembered
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.spec.layout import SIDE_BY_SIDE
-from nfvbed.vnfs import standing
+from nfvbed.vnfs import onboarded
 
 
 @dataclass(frozen=True)
 class Left:
     """A deployment with its VNFs, as an earlier command left it."""
 
-    standing: Standing
+    standing: Remembered
     vnfs: LabVnfs
     """What is started of them again stays with the deployment."""
 
     def save(self) -> None:
         """Write down what its VNFs are now."""
-        standing.save(
-            self.standing.deployment, standing.StandingVnfs(choice=self.vnfs.choice, handles=self.vnfs.handles)
+        onboarded.save(
+            self.standing.deployment, onboarded.OnboardedVnfs(choice=self.vnfs.choice, handles=self.vnfs.handles)
         )
 
     def offboard(self) -> Deployment:
         """End the VNFs; return what stays."""
         self.vnfs.stop()
-        standing.forget(self.standing.deployment)
+        onboarded.forget(self.standing.deployment)
         return self.standing.deployment
 
     def scaled_topology(self, vnfs: int) -> str:
@@ -84,8 +84,8 @@ def left_on(deployment: Deployment, root: Path) -> Left:
     Raises:
         DeployError: it is gone, or has no VNFs.
     """
-    found = find_standing()
-    left = None if found is None or found.deployment.id != deployment.id else standing.find(found.deployment)
+    found = find_remembered()
+    left = None if found is None or found.deployment.id != deployment.id else onboarded.find(found.deployment)
     if found is None or left is None:
         raise DeployError(
             f"{deployment.variant} has no VNFs",

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from nfvbed.dataplanes.catalogue import CATALOGUE, Catalogue
+from nfvbed.dataplanes.dataplane import DataPlane
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.host.arrangement import Arrangement, resolve
 from nfvbed.host.facts import host_facts
+from nfvbed.host.fitness import support_of
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.kept import KeptPages
@@ -53,11 +55,7 @@ class LabMachine:
 
     def probe(self, variant: Variant) -> Support:
         """Find out whether this host can run the variant."""
-        try:
-            return self._probe(variant)
-        except (UnsupportedError, PrerequisiteError) as failure:
-            reason = f"{failure.what} ({failure.observed})" if failure.observed else failure.what
-            return Support.unsupported(variant.name, reason, failure.fix)
+        return support_of(variant.name, lambda: self._plane(variant).probe(variant))
 
     def require(self, variant: Variant) -> Support:
         """Probe a variant that is about to be deployed; not while something stands, which it would disturb.
@@ -65,16 +63,17 @@ class LabMachine:
         Raises:
             UnsupportedError, PrerequisiteError: this host cannot run it; with the probe's reason and fix.
         """
-        support = self._probe(variant)
+        plane = self._plane(variant)
+        support = support_of(variant.name, lambda: plane.probe(variant))
         if support.readiness is Readiness.UNSUPPORTED:
             raise UnsupportedError(f"{variant.name} cannot run here", observed=support.reason, fix=support.fix)
         return support
 
-    def _probe(self, variant: Variant) -> Support:
+    def _plane(self, variant: Variant) -> DataPlane:
         self.arrangement(variant)
         if variant.port_kind is PortKind.PCI:
             fit.require(self.spec.cables)
-        return self.catalogue.data_plane(variant).probe(variant)
+        return self.catalogue.data_plane(variant)
 
     def arrangement(self, variant: Variant, vnfs: int = 0) -> Arrangement:
         """Return who would sit on which core; the switch near its network cards, where it has some."""

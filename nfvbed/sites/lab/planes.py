@@ -22,7 +22,7 @@ from nfvbed.readings import Distances, Unavailable
 from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, Support, SwitchCounters, WorkThread
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.lab.standing import Standing, find_standing
+from nfvbed.sites.lab.remembered import Remembered, find_remembered
 from nfvbed.spec.layout import Layout, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -48,7 +48,7 @@ class _Wanted:
 
 @dataclass
 class _Live:
-    """A deployment that this object set up, or found standing."""
+    """A deployment that this object set up, or found remembered."""
 
     deployment: Deployment
     plane: DataPlane
@@ -117,12 +117,12 @@ class LabPlanes:
         """
         self.machine.begin()
         wanted = _wanted(variant, topology, vnf, role)
-        standing = find_standing()
-        if standing is not None:
-            found = standing.deployed
+        remembered = find_remembered()
+        if remembered is not None:
+            found = remembered.deployed
             if role is not CellRole.SUBJECT or not found.is_same(variant, topology, wanted.vnf_kind):
                 raise found.in_the_way(f"{variant.name} ({role})")
-            return self._attach(standing)
+            return self._attach(remembered)
         return self._set_up(wanted, role, peers=peers).deployment
 
     def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
@@ -136,14 +136,14 @@ class LabPlanes:
         """
         self.machine.begin()
         wanted = _wanted(variant, topology, vnf)
-        standing = find_standing()
-        if standing is not None:
-            if not standing.deployed.is_same(variant, topology, wanted.vnf_kind):
-                raise standing.deployed.in_the_way(variant.name)
-            self.machine.catalogue.data_plane(variant).verify(standing.deployment)
-            return standing.deployment, True
+        remembered = find_remembered()
+        if remembered is not None:
+            if not remembered.deployed.is_same(variant, topology, wanted.vnf_kind):
+                raise remembered.deployed.in_the_way(variant.name)
+            self.machine.catalogue.data_plane(variant).verify(remembered.deployment)
+            return remembered.deployment, True
         live = self._set_up(wanted, CellRole.SUBJECT, persistent=True)
-        Standing(live.workspace, live.deployment, variant, live.starter.arrangement).save()
+        Remembered(live.workspace, live.deployment, variant, live.starter.arrangement).save()
         self._live.pop(live.deployment.id)
         return live.deployment, False
 
@@ -172,14 +172,14 @@ class LabPlanes:
             raise
         return self._remember(deployment, plane, starter, variant)
 
-    def _attach(self, standing: Standing) -> Deployment:
-        deployment = standing.deployment
+    def _attach(self, remembered: Remembered) -> Deployment:
+        deployment = remembered.deployment
         if deployment.id not in self._live:
-            plane = self.machine.catalogue.data_plane(standing.variant)
+            plane = self.machine.catalogue.data_plane(remembered.variant)
             plane.verify(deployment)
-            self.machine.make_room(standing.arrangement)
-            starter = self.machine.starter(Workspace.create(), standing.arrangement)
-            self._remember(deployment, plane, starter, standing.variant)
+            self.machine.make_room(remembered.arrangement)
+            starter = self.machine.starter(Workspace.create(), remembered.arrangement)
+            self._remember(deployment, plane, starter, remembered.variant)
         return deployment
 
     def _remember(self, deployment: Deployment, plane: DataPlane, starter: GeneratorStarter, variant: Variant) -> _Live:

@@ -3,7 +3,7 @@
 from nfvbed.errors import DeployError
 from nfvbed.host.reap import Reaped, abandoned, is_standing, remove_unreadable, workspaces
 from nfvbed.host.workspace import Workspace
-from nfvbed.sites.lab.standing import find_standing
+from nfvbed.sites.lab.remembered import find_remembered
 from nfvbed.sites.site import NOTHING_STANDS
 
 
@@ -17,7 +17,7 @@ def take_down(reaped: list[Reaped], *, everything: bool) -> tuple[str, ...]:
     Raises:
         DeployError: not everything could be removed.
     """
-    standing = find_standing()
+    standing = find_remembered()
     problems = [problem for item in reaped for problem in item.problems]
     for workspace in [w for w in workspaces() if is_standing(w)]:
         problems += workspace.close()

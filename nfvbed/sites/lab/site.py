@@ -22,7 +22,7 @@ from nfvbed.sites.lab import lifecycle, remains, vnfs
 from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
-from nfvbed.sites.lab.standing import find_standing
+from nfvbed.sites.lab.remembered import find_remembered
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import Layout, layout
@@ -30,7 +30,7 @@ from nfvbed.spec.site import LabSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
-from nfvbed.vnfs import path, standing
+from nfvbed.vnfs import onboarded, path
 from nfvbed.vnfs.ends import EndTraffic
 from nfvbed.vnfs.peers import OnboardedPeers, is_quick
 from nfvbed.vnfs.process.routes import RouteTable
@@ -103,7 +103,7 @@ class LabSite(Site):
 
     def find_deployed(self) -> Deployed | None:
         """Find the standing deployment; there is at most one, since a second one is refused."""
-        found = find_standing()
+        found = find_remembered()
         return None if found is None else found.deployed
 
     def deploy(
@@ -134,7 +134,7 @@ class LabSite(Site):
             self._keep(deployment, peers)
             return deployment
         try:
-            stood = standing.find(deployment) if deployment.run_directory else None
+            stood = onboarded.find(deployment) if deployment.run_directory else None
             if stood is not None:
                 return self._take_over(deployment, vnf, stood)
             if not beside:
@@ -154,7 +154,7 @@ class LabSite(Site):
         self.check(topology, vnf)
         deployment, stood = self._planes.deploy_to_stay(variant, topology, vnf=vnf)
         attached = self._planes.deploy(variant, topology, vnf=vnf)
-        found = standing.find(deployment)
+        found = onboarded.find(deployment)
         if found is not None:
             return self._take_over(attached, vnf, found), True
         try:
@@ -164,7 +164,7 @@ class LabSite(Site):
             peers = OnboardedPeers(plan, vnf, self._root).inside((workspace, arrangement))
             done = self._onboard(attached, plan, vnf, peers)
             live = self._vnfs[done.id]
-            standing.save(deployment, standing.StandingVnfs(choice=vnf, handles=live.handles))
+            onboarded.save(deployment, onboarded.OnboardedVnfs(choice=vnf, handles=live.handles))
         except BaseException:
             self._forget(attached)
             if not stood:
@@ -178,7 +178,7 @@ class LabSite(Site):
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
     ) -> tuple[Deployment, bool]:
         """Start VNFs so that they stay; a data plane of the variant that stands without ports for them makes room."""
-        found = find_standing()
+        found = find_remembered()
         if found is not None:
             found.deployed.require_room(variant, topology)
             if found.deployment.topology != topology:
@@ -238,8 +238,8 @@ class LabSite(Site):
         """Say what that would be."""
         return remains.foresee_take_down()
 
-    def _take_over(self, deployment: Deployment, choice: VnfChoice, stood: standing.StandingVnfs) -> Deployment:
-        standing.require_same(deployment, stood.choice, choice)
+    def _take_over(self, deployment: Deployment, choice: VnfChoice, stood: onboarded.OnboardedVnfs) -> Deployment:
+        onboarded.require_same(deployment, stood.choice, choice)
         view = self._planes.host_view(deployment)
         host = (view.workspace, view.arrangement, self._root)
         live = LabVnfs.found(deployment, stood.model_copy(update={"choice": choice}), host)
@@ -307,7 +307,7 @@ class LabSite(Site):
             return self._planes.open_generator(deployment)
         generator = self._planes.open_generator(deployment) if live.plan.outside else None
         ends = live.ends(lambda: self._planes.wait_for_vnfs(deployment))
-        return EndTraffic(ends, generator, live.placements[0].cores[0])
+        return EndTraffic(ends, generator, live.seats[0].cores[0])
 
     def close_generators(self, deployment: Deployment) -> None:
         """Close a generator that waits to be used: its ports are wanted for something else."""

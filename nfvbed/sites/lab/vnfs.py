@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import support_of
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
 from nfvbed.spec.layout import EndKind, Layout, layout
@@ -15,10 +17,10 @@ from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.catalogue import driver
 from nfvbed.vnfs.ends import VnfEnds
 from nfvbed.vnfs.incomplete import leave_checksums_out
+from nfvbed.vnfs.onboarded import OnboardedVnfs
 from nfvbed.vnfs.peers import OnboardedPeers
-from nfvbed.vnfs.placement import placements, tasks
-from nfvbed.vnfs.standing import StandingVnfs
-from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+from nfvbed.vnfs.seats import seats, tasks
+from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
 
 _VNF_CANNOT_RUN = "the VNF cannot run here:"
 
@@ -29,7 +31,7 @@ class LabVnfs:
 
     plan: Layout
     choice: VnfChoice
-    placements: tuple[VnfPlacement, ...]
+    seats: tuple[VnfSeat, ...]
     drivers: tuple[VnfDriver, ...]
     handles: tuple[VnfHandle, ...]
     stays: bool = False
@@ -38,10 +40,10 @@ class LabVnfs:
     @classmethod
     def started(cls, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> "LabVnfs":
         """Return those that were started beside a data plane, or after it."""
-        return cls(plan, choice, peers.placements, peers.drivers, peers.handles)
+        return cls(plan, choice, peers.seats, peers.drivers, peers.handles)
 
     @classmethod
-    def found(cls, deployment: Deployment, left: StandingVnfs, host: tuple[Workspace, Arrangement, Path]) -> "LabVnfs":
+    def found(cls, deployment: Deployment, left: OnboardedVnfs, host: tuple[Workspace, Arrangement, Path]) -> "LabVnfs":
         """Return those that another command left.
 
         Args:
@@ -50,7 +52,7 @@ class LabVnfs:
             host: the workspace that one is started in again, who sits on which core, and the root of the project.
         """
         plan = layout(deployment.topology)
-        places = placements(deployment, plan, left.choice, host)
+        places = seats(deployment, plan, left.choice, host)
         drivers = tuple(driver(left.choice.kind, place.does) for place in places)
         return cls(plan, left.choice, places, drivers, left.handles, stays=True)
 
@@ -81,10 +83,10 @@ class LabVnfs:
         for index, (run, handle) in enumerate(self.each()):
             if handle.name in dead:
                 run.stop(handle)
-                handles[index] = run.start(self.placements[index])
+                handles[index] = run.start(self.seats[index])
         for index, run in enumerate(self.drivers):
             if handles[index].name in dead:
-                handles[index] = run.ready(self.placements[index], handles[index])
+                handles[index] = run.ready(self.seats[index], handles[index])
         self.handles = tuple(handles)
 
     def stop(self) -> None:
@@ -140,7 +142,7 @@ class LabVnfs:
             return self.drivers[index].hops(self.handles[index])[0]
 
         def restart(frame_size: int) -> None:
-            place = replace(self.placements[0], frame_size=frame_size)
+            place = replace(self.seats[0], frame_size=frame_size)
             self.drivers[0].stop(self.handles[0])
             handle = self.drivers[0].ready(place, self.drivers[0].start(place))
             self.handles = (handle, *self.handles[1:])
@@ -169,7 +171,7 @@ def check(topology: str, choice: VnfChoice, root: Path) -> None:
         PrerequisiteError, OnboardError: as `prepare`.
     """
     for does in tasks(layout(topology), choice):
-        support = driver(choice.kind, does).probe(choice)
+        support = support_of(choice.label, partial(driver(choice.kind, does).probe, choice))
         if support.readiness is Readiness.UNSUPPORTED:
             failure = UnsupportedError(
                 f"{_VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label})",

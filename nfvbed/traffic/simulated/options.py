@@ -61,7 +61,7 @@ class SimulatedOptions(DataPlaneOptions):
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
         """Any: it attaches nothing, and can stand for whatever is."""
-        return tuple(PortKind)
+        return (PortKind.SIMULATED, *(kind for kind in PortKind if kind is not PortKind.SIMULATED))
 
     @property
     def is_simulated(self) -> bool:

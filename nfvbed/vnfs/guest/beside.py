@@ -12,7 +12,7 @@ from nfvbed.spec.vnf import AS_THE_IMAGE, VnfChoice
 from nfvbed.vnfs.guest.machines import Machine
 from nfvbed.vnfs.numa import Host, place_guest
 from nfvbed.vnfs.vm.driver import VmVnf
-from nfvbed.vnfs.vnf import VnfPlacement
+from nfvbed.vnfs.vnf import VnfSeat
 
 _FIRST_PLACE = 100
 """Far behind those of any topology: the first is called vnf101."""
@@ -86,7 +86,7 @@ def check_memory(count: int, each_mib: int, meminfo: Path = _MEMINFO) -> None:
         )
 
 
-def _places(choice: VnfChoice, count: int, host: tuple[Workspace, Arrangement, Path]) -> Iterator[VnfPlacement]:
+def _places(choice: VnfChoice, count: int, host: tuple[Workspace, Arrangement, Path]) -> Iterator[VnfSeat]:
     workspace, arrangement, root = host
     topology, taken = read_topology(), frozenset[int]()
     cores = arrangement.vnf_cores or (arrangement.generator_core,)
@@ -95,7 +95,7 @@ def _places(choice: VnfChoice, count: int, host: tuple[Workspace, Arrangement, P
         guest = place_guest(choice.flavor, Host(topology, arrangement, taken=taken), (core,))
         if choice.flavor.cpu_policy == "dedicated":
             taken |= {own for allowed in guest.vcpu_cores for own in allowed}
-        yield VnfPlacement(
+        yield VnfSeat(
             index=_FIRST_PLACE + number,
             choice=choice,
             does=AS_THE_IMAGE,

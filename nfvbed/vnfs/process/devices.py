@@ -7,7 +7,7 @@ from nfvbed.records import Hop, HopKind, PortKind, Role, VnfHandle, WorkThread
 from nfvbed.spec.layout import End
 from nfvbed.state import VnfState
 from nfvbed.vnfs.process.life import kernel_ports
-from nfvbed.vnfs.vnf import VnfPlacement
+from nfvbed.vnfs.vnf import VnfSeat
 
 
 class DeviceState(VnfState):
@@ -17,7 +17,7 @@ class DeviceState(VnfState):
     """The namespace that they are in."""
 
 
-def prepare(placement: VnfPlacement) -> tuple[WorkThread, ...]:
+def prepare(seat: VnfSeat) -> tuple[WorkThread, ...]:
     """Bring the devices up and put their receive work into threads on the VNF's first core.
 
     Where that core is shared, these threads run before the generator's sender, as an interrupt would: a sender that
@@ -25,15 +25,15 @@ def prepare(placement: VnfPlacement) -> tuple[WorkThread, ...]:
 
     A device on a lower link has no receive work of its own: it is done where that link's is, by the switch.
     """
-    netns, names = kernel_ports(placement)
+    netns, names = kernel_ports(seat)
     _end_threads(netns, names)
     before = list(napi.napi_threads())
-    veth.prepare(netns, names, placement.choice.offloads and all(port.offloads for port in placement.ports))
-    if any(port.kind is PortKind.MACVTAP for port in placement.ports):
+    veth.prepare(netns, names, seat.choice.offloads and all(port.offloads for port in seat.ports))
+    if any(port.kind is PortKind.MACVTAP for port in seat.ports):
         return ()
     napi.make_threaded(netns, names)
-    found = tuple(thread for name in names for thread in napi.pin_threads(name, before, placement.cores[0], Role.VNF))
-    if placement.shares_core:
+    found = tuple(thread for name in names for thread in napi.pin_threads(name, before, seat.cores[0], Role.VNF))
+    if seat.shares_core:
         napi.put_first(found)
     return found
 

@@ -8,17 +8,18 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
-from nfvbed.errors import NfvbedError, OnboardError, PrerequisiteError
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.timing import Steps
 from nfvbed.patience import patient
-from nfvbed.records import Readiness, Support, VnfHandle, WorkThread
+from nfvbed.records import VnfHandle, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.life import Processes, ProcessState, check_alive, kernel_ports
-from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
 
 _PATIENCE_S = patient(5.0)
 _LOOK_S = 0.005
@@ -48,42 +49,40 @@ class ForwarderVnf(VnfDriver):
     def own_threads(self, process: ManagedProcess, handle: VnfHandle) -> tuple[WorkThread, ...]:
         """Give the threads of the program that forward, beside those of the kernel."""
 
-    def probe(self, choice: VnfChoice) -> Support:
+    def probe(self, choice: VnfChoice) -> Fitness:
         """Look for the program, and try what it needs."""
-        try:
-            if os.geteuid() != 0:
-                raise PrerequisiteError("packet sockets and XDP need root", fix="run it with sudo")
-            native_binary(self.program)
-            reason, fix = self.try_it(), "a kernel that has it"
-        except NfvbedError as failure:
-            reason, fix = failure.what, failure.fix
-        readiness = Readiness.UNSUPPORTED if reason else Readiness.READY
-        return Support(variant=choice.label, readiness=readiness, reason=reason, fix=fix if reason else "")
+        if os.geteuid() != 0:
+            raise PrerequisiteError("packet sockets and XDP need root", fix="run it with sudo")
+        native_binary(self.program)
+        reason = self.try_it()
+        if reason:
+            raise UnsupportedError(reason, fix="a kernel that has it")
+        return Fitness()
 
-    def start(self, placement: VnfPlacement) -> VnfHandle:
+    def start(self, seat: VnfSeat) -> VnfHandle:
         """Bring the devices up and start the program on them."""
-        netns, names = kernel_ports(placement)
-        spec, workspace, name = placement.choice.vnf, placement.workspace, placement.name
+        netns, names = kernel_ports(seat)
+        spec, workspace, name = seat.choice.vnf, seat.workspace, seat.name
         statistics = workspace.directory / f"{name}.sock"
-        argv = [str(native_binary(self.program, placement.root)), "--socket", str(statistics)]
+        argv = [str(native_binary(self.program, seat.root)), "--socket", str(statistics)]
         for device in names:
             argv += ["--port", device]
         argv += ["--burst", str(spec.burst), "--descriptors", str(spec.descriptors)]
         argv += ["--retry"] if spec.retry else []
         steps = Steps()
         with steps.timed(f"onboard.{name}.start"):
-            threads = devices.prepare(placement)
-            process = workspace.spawn(name, argv, cores=placement.cores, netns=netns)
+            threads = devices.prepare(seat)
+            process = workspace.spawn(name, argv, cores=seat.cores, netns=netns)
         self._processes.remember(workspace)
         return VnfHandle(
             name=name,
-            kind=placement.choice.kind,
-            forwarding=placement.does,
-            ports=placement.ports,
+            kind=seat.choice.kind,
+            forwarding=seat.does,
+            ports=seat.ports,
             pids=(process.pid,),
             cgroup=str(workspace.cgroup()),
-            cores=placement.cores,
-            shares_core=placement.shares_core,
+            cores=seat.cores,
+            shares_core=seat.shares_core,
             threads=threads,
             control=ForwarderState(
                 run_directory=str(workspace.directory), statistics=str(statistics), netns=netns
@@ -92,10 +91,10 @@ class ForwarderVnf(VnfDriver):
             facts={"burst": spec.burst, "descriptors": spec.descriptors, "retry": spec.retry},
         )
 
-    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+    def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
         """Wait until it answers: its ports are open then."""
         process = self._processes.of(handle)
-        deadline = time.monotonic() + placement.choice.vnf.readiness.within_s
+        deadline = time.monotonic() + seat.choice.vnf.readiness.within_s
         steps = Steps()
         with steps.timed(f"onboard.{handle.name}.ready"):
             while not _listens(ForwarderState.of(handle).statistics):

@@ -8,19 +8,20 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.ports import veth
-from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError, SwitchDiedError, VnfDiedError
+from nfvbed.errors import DeployError, OnboardError, PrerequisiteError, SwitchDiedError, UnsupportedError, VnfDiedError
 from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.namespaces import inside
 from nfvbed.host.napi import still_there
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Hop, Readiness, Support, VnfHandle, WorkThread
+from nfvbed.records import Hop, VnfHandle, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.devices import DeviceState
 from nfvbed.vnfs.process.life import kernel_ports
-from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
 
 BRIDGE = "vbr0"
 _BRIDGE_OPTIONS = {"br_stp_state": 0, "br_forward_delay": 0, "br_mcast_snooping": 0}
@@ -38,47 +39,45 @@ _SETTINGS = {
 class KernelVnf(VnfDriver):
     """Nothing is started: the work is done in threaded NAPI of the devices, on the VNF's core."""
 
-    def probe(self, choice: VnfChoice) -> Support:
+    def probe(self, choice: VnfChoice) -> Fitness:
         """Make what it consists of in a namespace, and remove it."""
+        if os.geteuid() != 0:
+            raise PrerequisiteError("links and namespaces can only be made by root", fix="run it with sudo")
         try:
-            if os.geteuid() != 0:
-                raise PrerequisiteError("links and namespaces can only be made by root", fix="run it with sudo")
             _try(choice.forwarding)
-        except (NfvbedError, OSError, NetlinkError) as failure:
-            reason = failure.what if isinstance(failure, NfvbedError) else f"the kernel refuses: {failure}"
-            fix = failure.fix if isinstance(failure, NfvbedError) else "modprobe bridge veth"
-            return Support.unsupported(choice.label, reason, fix)
-        return Support(variant=choice.label, readiness=Readiness.READY)
+        except (OSError, NetlinkError) as failure:
+            raise UnsupportedError("the kernel refuses", observed=str(failure), fix="modprobe bridge veth") from failure
+        return Fitness()
 
-    def start(self, placement: VnfPlacement) -> VnfHandle:
+    def start(self, seat: VnfSeat) -> VnfHandle:
         """Join the devices."""
-        netns, names = kernel_ports(placement)
+        netns, names = kernel_ports(seat)
         steps = Steps()
-        with steps.timed(f"onboard.{placement.name}.start"):
+        with steps.timed(f"onboard.{seat.name}.start"):
             try:
-                if placement.does == "router":
+                if seat.does == "router":
                     inside(netns, _allow_routing)
-                threads = devices.prepare(placement)
-                inside(netns, lambda: _join(placement, names))
+                threads = devices.prepare(seat)
+                inside(netns, lambda: _join(seat, names))
             except (OSError, NetlinkError) as failure:
                 raise OnboardError(
-                    f"{placement.name} cannot be made a {placement.does}", where=netns, observed=repr(failure)
+                    f"{seat.name} cannot be made a {seat.does}", where=netns, observed=repr(failure)
                 ) from failure
-        macs = tuple(port.mac for port in placement.ports) if _routes(placement) else None
+        macs = tuple(port.mac for port in seat.ports) if _routes(seat) else None
         return VnfHandle(
-            name=placement.name,
-            kind=placement.choice.kind,
-            forwarding=placement.does,
-            ports=placement.ports,
-            cores=placement.cores,
-            shares_core=placement.shares_core,
+            name=seat.name,
+            kind=seat.choice.kind,
+            forwarding=seat.does,
+            ports=seat.ports,
+            cores=seat.cores,
+            shares_core=seat.shares_core,
             threads=threads,
             control=DeviceState(netns=netns, destination_macs=macs).as_control(),
             versions={"linux": platform.release()},
             steps=steps.done,
         )
 
-    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+    def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
         """Wait until its links are up."""
         names = tuple(port.address for port in handle.ports)
         steps = Steps()
@@ -123,20 +122,20 @@ class KernelVnf(VnfDriver):
             inside(netns, _remove_bridge)
 
 
-def _routes(placement: VnfPlacement) -> bool:
-    return placement.does == "router"
+def _routes(seat: VnfSeat) -> bool:
+    return seat.does == "router"
 
 
 def _own_links(handle: VnfHandle) -> tuple[str, ...]:
     return (BRIDGE,) if handle.forwarding == "bridge" else ()
 
 
-def _join(placement: VnfPlacement, names: tuple[str, ...]) -> None:
-    if not _routes(placement):
+def _join(seat: VnfSeat, names: tuple[str, ...]) -> None:
+    if not _routes(seat):
         links.add_bridge(BRIDGE, names, _BRIDGE_OPTIONS, learning=True)
         return
     with IPRoute() as route:
-        for number, (name, beyond) in enumerate(zip(names, placement.beyond, strict=True)):
+        for number, (name, beyond) in enumerate(zip(names, seat.beyond, strict=True)):
             index = route.link_lookup(ifname=name)[0]
             _lead_to(route, index, number, beyond)
 

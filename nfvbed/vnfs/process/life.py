@@ -7,7 +7,7 @@ from nfvbed.host.processes import ManagedProcess, how_it_ended
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import PortKind, VnfHandle, VnfPort
 from nfvbed.state import VnfState
-from nfvbed.vnfs.vnf import VnfPlacement
+from nfvbed.vnfs.vnf import VnfSeat
 
 
 class ProcessState(VnfState):
@@ -60,23 +60,23 @@ def check_alive(process: ManagedProcess) -> None:
     )
 
 
-def kernel_ports(placement: VnfPlacement) -> tuple[str, tuple[str, ...]]:
+def kernel_ports(seat: VnfSeat) -> tuple[str, tuple[str, ...]]:
     """Give the network namespace and the names of a VNF's network devices.
 
     Raises:
         OnboardError: its ports are no network devices, or lie in several namespaces.
     """
-    spaces = {port.netns for port in placement.ports}
-    kinds = {port.kind for port in placement.ports}
-    netns = placement.ports[0].netns
+    spaces = {port.netns for port in seat.ports}
+    kinds = {port.kind for port in seat.ports}
+    netns = seat.ports[0].netns
     if len(spaces) != 1 or netns is None or not kinds <= {PortKind.VETH, PortKind.TAP, PortKind.MACVTAP, PortKind.VF}:
         raise OnboardError(
-            f"{placement.name} forwards between network devices of one namespace",
-            where=placement.does,
-            observed=", ".join(f"{port.name}: {port.kind} {port.address} in {port.netns}" for port in placement.ports),
+            f"{seat.name} forwards between network devices of one namespace",
+            where=seat.does,
+            observed=", ".join(f"{port.name}: {port.kind} {port.address} in {port.netns}" for port in seat.ports),
             fix="choose a variant with kernel ports (linux-bridge), or another forwarding",
         )
-    return netns, tuple(port.address for port in placement.ports)
+    return netns, tuple(port.address for port in seat.ports)
 
 
 def port_title(handle_name: str, port: VnfPort) -> str:

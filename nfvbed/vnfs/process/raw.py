@@ -9,7 +9,7 @@ from nfvbed.host.processes import ManagedProcess
 from nfvbed.records import Hop, HopKind, Role, VnfHandle, WorkThread
 from nfvbed.vnfs.process.forwarder import ForwarderVnf
 from nfvbed.vnfs.process.life import port_title
-from nfvbed.vnfs.vnf import VnfPlacement
+from nfvbed.vnfs.vnf import VnfSeat
 
 _THREAD = "forward"
 
@@ -27,10 +27,10 @@ class RawVnf(ForwarderVnf):
             return f"no packet socket: {failure}"
         return ""
 
-    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+    def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
         """Wait until it forwards."""
-        done = super().ready(placement, handle)
-        if placement.shares_core:
+        done = super().ready(seat, handle)
+        if seat.shares_core:
             for thread in self.own_threads(self._processes.of(done), done):
                 _put_first(thread)
         return done

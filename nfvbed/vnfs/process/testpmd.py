@@ -7,7 +7,8 @@ from pathlib import Path
 from pydantic import AliasChoices, Field
 
 from nfvbed.dataplanes.ports import memif
-from nfvbed.errors import DeployError, NfvbedError, OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import DeployError, OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import ManagedProcess
@@ -15,13 +16,13 @@ from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import try_memory
-from nfvbed.records import Hop, HopKind, PortKind, Readiness, Role, Support, VnfHandle, VnfPort, WorkThread
+from nfvbed.records import Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FCS_BYTES
 from nfvbed.vnfs.process import devices, sharing
 from nfvbed.vnfs.process.first_peer import first_peers
 from nfvbed.vnfs.process.life import Processes, ProcessState, check_alive, kernel_ports, port_title
-from nfvbed.vnfs.vnf import SINK, SOURCE, VnfDriver, VnfPlacement
+from nfvbed.vnfs.vnf import SINK, SOURCE, VnfDriver, VnfSeat
 
 MODES = {"io": "io", "mac": "mac", "macswap": "macswap", "5tswap": "5tswap", SOURCE: "flowgen", SINK: "rxonly"}
 """testpmd's own names. Its `txonly` never polls, so it could not be made to yield; `flowgen` also sends many flows."""
@@ -77,38 +78,34 @@ class TestpmdVnf(VnfDriver):
         self._kernel_ports = kernel_ports
         self._processes = Processes()
 
-    def probe(self, choice: VnfChoice) -> Support:
+    def probe(self, choice: VnfChoice) -> Fitness:
         """Look for testpmd, the plug-in, and for the memory."""
-        try:
-            if os.geteuid() != 0:
-                raise PrerequisiteError("testpmd needs root", fix="run it with sudo")
-            command.program()
-            native_binary(sharing.PLUGIN)
-            try_memory(MEMORY_MIB)
-        except NfvbedError as failure:
-            reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-            return Support.unsupported(choice.label, reason, failure.fix)
-        return Support(variant=choice.label, readiness=Readiness.READY)
+        if os.geteuid() != 0:
+            raise PrerequisiteError("testpmd needs root", fix="run it with sudo")
+        command.program()
+        native_binary(sharing.PLUGIN)
+        try_memory(MEMORY_MIB)
+        return Fitness()
 
-    def start(self, placement: VnfPlacement) -> VnfHandle:
+    def start(self, seat: VnfSeat) -> VnfHandle:
         """Start testpmd; it forwards when its ports have been taken."""
-        spec, workspace, name = placement.choice.vnf, placement.workspace, placement.name
+        spec, workspace, name = seat.choice.vnf, seat.workspace, seat.name
         steps, netns = Steps(), None
         napi_threads: tuple[WorkThread, ...] = ()
-        first = placement.ports[0]
+        first = seat.ports[0]
         with steps.timed(f"onboard.{name}.start"):
             if _is_network_device(first):
-                netns, _ = kernel_ports(placement)
-                napi_threads = devices.prepare(placement)
+                netns, _ = kernel_ports(seat)
+                napi_threads = devices.prepare(seat)
             elif first.kind in SOCKETS:
-                _remove_dead_sockets(placement.ports)
-            options = self._options(placement)
+                _remove_dead_sockets(seat.ports)
+            options = self._options(seat)
             environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
-            report, idle = workspace.directory / f"{name}.yield", self._idle(placement)
+            report, idle = workspace.directory / f"{name}.yield", self._idle(seat)
             if idle != POLLS:
                 report.unlink(missing_ok=True)  # of one that is started anew
-                environment |= sharing.environment(report, placement.root, waits=idle == WAITS)
-            cores = sorted({*placement.cores, options.main_core})
+                environment |= sharing.environment(report, seat.root, waits=idle == WAITS)
+            cores = sorted({*seat.cores, options.main_core})
             process = workspace.spawn(name, command.argv(options), cores=cores, netns=netns, environment=environment)
         self._processes.remember(workspace)
         state = TestpmdVnfState(
@@ -120,13 +117,13 @@ class TestpmdVnf(VnfDriver):
         )
         return VnfHandle(
             name=name,
-            kind=placement.choice.kind,
-            forwarding=placement.does,
-            ports=placement.ports,
+            kind=seat.choice.kind,
+            forwarding=seat.does,
+            ports=seat.ports,
             pids=(process.pid,),
             cgroup=str(workspace.cgroup()),
-            cores=placement.cores,
-            shares_core=placement.shares_core,
+            cores=seat.cores,
+            shares_core=seat.shares_core,
             threads=napi_threads,
             control=state.as_control(),
             steps=steps.done,
@@ -141,13 +138,13 @@ class TestpmdVnf(VnfDriver):
             },
         )
 
-    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+    def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
         """Wait until its ports run and its threads poll, with the plug-in where it gives its core away."""
         steps = Steps()
         process = self._processes.of(handle)
         sockets = [port.address for port in handle.ports if port.kind is PortKind.VHOST_USER]
         with steps.timed(f"onboard.{handle.name}.ready"), first_peers(sockets):
-            self._wait(placement, handle, process)
+            self._wait(seat, handle, process)
         return handle.model_copy(
             update={
                 "threads": (*handle.threads, *_own_threads(handle, process.pid)),
@@ -158,8 +155,8 @@ class TestpmdVnf(VnfDriver):
             }
         )
 
-    def _wait(self, placement: VnfPlacement, handle: VnfHandle, process: ManagedProcess) -> None:
-        timeout_s = placement.choice.vnf.readiness.within_s
+    def _wait(self, seat: VnfSeat, handle: VnfHandle, process: ManagedProcess) -> None:
+        timeout_s = seat.choice.vnf.readiness.within_s
         deadline = time.monotonic() + timeout_s
         seen = 0
         while seen < POLLING_LOOKS:
@@ -222,51 +219,51 @@ class TestpmdVnf(VnfDriver):
             file.unlink(missing_ok=True)
         _remove_dead_sockets(handle.ports)
 
-    def _options(self, placement: VnfPlacement) -> command.TestpmdOptions:
-        spec, workspace, mode = placement.choice.vnf, placement.workspace, MODES[placement.does]
-        queues = placement.ports[0].queues
+    def _options(self, seat: VnfSeat) -> command.TestpmdOptions:
+        spec, workspace, mode = seat.choice.vnf, seat.workspace, MODES[seat.does]
+        queues = seat.ports[0].queues
         commands = None
         if spec.retry:
-            commands = workspace.directory / f"{placement.name}.testpmd"
+            commands = workspace.directory / f"{seat.name}.testpmd"
             commands.write_text(command.retry_commands(mode))
-        first, *others = placement.cores[:queues]
+        first, *others = seat.cores[:queues]
         return command.TestpmdOptions(
             vdevs=tuple(
                 self._vdev(index, port, spec.descriptors)
-                for index, port in enumerate(placement.ports)
+                for index, port in enumerate(seat.ports)
                 if not _is_pci_device(port)
             ),
-            pci=tuple(port.address for port in placement.ports if _is_pci_device(port)),
-            main_core=placement.control_cores[0],
+            pci=tuple(port.address for port in seat.ports if _is_pci_device(port)),
+            main_core=seat.control_cores[0],
             forwarding_core=first,
             more_cores=tuple(others),
-            hugepages=_hugepages(placement),
+            hugepages=_hugepages(seat),
             memory_mib=MEMORY_MIB,
-            file_prefix=f"nfvbed-{workspace.id}-{placement.name}",
+            file_prefix=f"nfvbed-{workspace.id}-{seat.name}",
             descriptors=spec.descriptors,
-            mbufs=_mbufs(len(placement.ports) * queues, self._ring_entries(placement)),
+            mbufs=_mbufs(len(seat.ports) * queues, self._ring_entries(seat)),
             burst=spec.burst,
             mode=mode,
-            peers=placement.beyond if mode == "mac" else (),
+            peers=seat.beyond if mode == "mac" else (),
             queues=queues,
             single_file_segments=True,
-            packet_bytes=placement.frame_size - FCS_BYTES if placement.does == SOURCE else None,
+            packet_bytes=seat.frame_size - FCS_BYTES if seat.does == SOURCE else None,
             commands=commands,
         )
 
-    def _idle(self, placement: VnfPlacement) -> str:
+    def _idle(self, seat: VnfSeat) -> str:
         """What it does when its queues are empty.
 
         On sockets it waits: its devices' receive threads need its core. A source has nothing to wait for.
         """
-        if _is_network_device(placement.ports[0]) and placement.does != SOURCE:
+        if _is_network_device(seat.ports[0]) and seat.does != SOURCE:
             return WAITS
-        return YIELDS if placement.shares_core else POLLS
+        return YIELDS if seat.shares_core else POLLS
 
-    def _ring_entries(self, placement: VnfPlacement) -> int:
+    def _ring_entries(self, seat: VnfSeat) -> int:
         """How many frames the rings of one queue can hold, both directions together."""
-        descriptors = placement.choice.vnf.descriptors
-        if self._driver_of(placement.ports[0]) != "af_xdp":
+        descriptors = seat.choice.vnf.descriptors
+        if self._driver_of(seat.ports[0]) != "af_xdp":
             return 2 * descriptors
         return XDP_RINGS + descriptors
 
@@ -316,11 +313,11 @@ def _mbufs(queues: int, ring_entries: int) -> int:
     return max(wanted, MIN_MBUFS)
 
 
-def _hugepages(placement: VnfPlacement) -> Path:
+def _hugepages(seat: VnfSeat) -> Path:
     """Mount the VNF's memory; one that is started anew finds what it had."""
-    link = placement.workspace.directory / f"{placement.name}.hugepages"
+    link = seat.workspace.directory / f"{seat.name}.hugepages"
     if not link.is_symlink():
-        link.symlink_to(placement.workspace.hugepages(MEMORY_MIB))
+        link.symlink_to(seat.workspace.hugepages(MEMORY_MIB))
     return link.resolve()
 
 

@@ -11,7 +11,7 @@ from nfvbed.records import Hop, HopKind, VnfHandle
 from nfvbed.spec.vnf import AS_THE_IMAGE
 from nfvbed.vnfs.vm.agent import Agent
 from nfvbed.vnfs.vm.state import GuestState
-from nfvbed.vnfs.vnf import SINK, SOURCE, VnfPlacement
+from nfvbed.vnfs.vnf import SINK, SOURCE, VnfSeat
 
 _MODES = ("io", "mac", "macswap", "5tswap", "bridge", "router", "raw", SOURCE, SINK)
 """What the agent can be told to do; a VNF's ways of forwarding have the same names."""
@@ -32,91 +32,91 @@ class Told:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def check(placement: VnfPlacement) -> None:
+def check(seat: VnfSeat) -> None:
     """Refuse what the image cannot do.
 
     Raises:
         UnsupportedError: with what it can.
     """
-    image = placement.choice.image or placement.choice.vnf.image
+    image = seat.choice.image or seat.choice.vnf.image
     agent = image is not None and image.agent
-    does = placement.does
+    does = seat.does
     if agent and does not in (*_MODES, AS_THE_IMAGE):
         raise UnsupportedError(
             f"a virtual machine cannot forward with {does!r}",
-            where=placement.name,
+            where=seat.name,
             observed=f"its image's agent can: {', '.join(_MODES)}",
             fix="choose one of these, or kind: process",
         )
     if not agent and does in (SOURCE, SINK):
         raise UnsupportedError(
             f"an image without nfvbed's agent cannot be a {does}",
-            where=placement.name,
+            where=seat.name,
             observed="it forwards as it was made to",
             fix="use the image that `make images` builds, or topology pvp",
         )
 
 
-def forward(placement: VnfPlacement, socket: Path, steps: Steps, timeout_s: float) -> Told:
+def forward(seat: VnfSeat, socket: Path, steps: Steps, timeout_s: float) -> Told:
     """Ask the agent who it is, check that it has the ports, and tell it to forward.
 
     Raises:
         OnboardError: it refuses, it does not answer, or a port is not in the guest.
     """
     agent = Agent(socket)
-    with steps.timed(f"onboard.{placement.name}.agent"):
+    with steps.timed(f"onboard.{seat.name}.agent"):
         info = agent.ask("info", timeout_s=timeout_s)
         links = agent.ask("links", timeout_s=timeout_s)["ports"]
-        _check_ports(placement, links)
+        _check_ports(seat, links)
     told = Told()
     told.versions = {"guest": str(info["version"]), "guest-kernel": str(info["kernel"])}
     told.facts = {"guest": info}
-    if placement.does == AS_THE_IMAGE:
+    if seat.does == AS_THE_IMAGE:
         return told
-    with steps.timed(f"onboard.{placement.name}.forward"):
-        told.facts["forward"] = agent.ask("forward", request(placement), timeout_s=timeout_s)
+    with steps.timed(f"onboard.{seat.name}.forward"):
+        told.facts["forward"] = agent.ask("forward", request(seat), timeout_s=timeout_s)
     return told
 
 
-def request(placement: VnfPlacement) -> dict[str, Any]:
+def request(seat: VnfSeat) -> dict[str, Any]:
     """Give the keys of the agent's request to forward."""
-    vnf = placement.choice.vnf
+    vnf = seat.choice.vnf
     keys: dict[str, Any] = {
-        "mode": placement.does,
-        "ports": [port.mac for port in placement.ports],
+        "mode": seat.does,
+        "ports": [port.mac for port in seat.ports],
         "burst": vnf.burst,
         "descriptors": vnf.descriptors,
         # testpmd over AF_PACKET has one queue, whatever the port has.
-        "queues": 1 if placement.does == "raw" else min(port.queues for port in placement.ports),
+        "queues": 1 if seat.does == "raw" else min(port.queues for port in seat.ports),
         "retry": _RETRIES if vnf.retry else 0,
-        "offloads": placement.choice.offloads,
+        "offloads": seat.choice.offloads,
     }
-    if placement.does == SOURCE:
-        keys["frame_size_bytes"] = placement.frame_size
-    if placement.does == "mac" and all(placement.beyond):
-        keys["peers"] = list(placement.beyond)
-    if placement.does == "router":
-        keys |= _routed(placement)
+    if seat.does == SOURCE:
+        keys["frame_size_bytes"] = seat.frame_size
+    if seat.does == "mac" and all(seat.beyond):
+        keys["peers"] = list(seat.beyond)
+    if seat.does == "router":
+        keys |= _routed(seat)
     return keys
 
 
-def _routed(placement: VnfPlacement) -> dict[str, Any]:
+def _routed(seat: VnfSeat) -> dict[str, Any]:
     """Give networks on both sides and fixed neighbours, so that no ARP is among the frames."""
     return {
         "addresses": [[f"{address}/{_PREFIX}"] for address in _ROUTER_ADDRESSES],
         "neighbours": [
             [number, address, beyond]
-            for number, (address, beyond) in enumerate(zip(GENERATOR_ADDRESSES, placement.beyond, strict=True))
+            for number, (address, beyond) in enumerate(zip(GENERATOR_ADDRESSES, seat.beyond, strict=True))
         ],
     }
 
 
-def _check_ports(placement: VnfPlacement, links: list[dict[str, Any]]) -> None:
+def _check_ports(seat: VnfSeat, links: list[dict[str, Any]]) -> None:
     there = {str(link["mac"]).lower() for link in links}
-    lacking = [port.name for port in placement.ports if port.mac.lower() not in there]
+    lacking = [port.name for port in seat.ports if port.mac.lower() not in there]
     if lacking:
         raise OnboardError(
-            f"{placement.name}: the guest does not have all of its ports",
+            f"{seat.name}: the guest does not have all of its ports",
             where=", ".join(lacking),
             observed=f"cards in the guest: {', '.join(sorted(there)) or 'none'}",
             fix="its kernel needs a driver for the card (vnic)",

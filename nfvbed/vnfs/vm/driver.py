@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.qemu.accelerator import find_accelerator
@@ -16,7 +17,7 @@ from nfvbed.host.qemu.images import Image, find
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Accelerator, Hop, HopKind, PortKind, Support, VnfHandle, VnfKind, WorkThread
+from nfvbed.records import Accelerator, Hop, HopKind, PortKind, VnfHandle, VnfKind, WorkThread
 from nfvbed.spec.vnf import ImageSpec, VnfChoice
 from nfvbed.vnfs.vm import agentwork, command, devices, image, launch, pinning, sizing, support
 from nfvbed.vnfs.vm.console import Console
@@ -24,7 +25,7 @@ from nfvbed.vnfs.vm.death import Death
 from nfvbed.vnfs.vm.guest import Guest
 from nfvbed.vnfs.vm.monitor import Monitor
 from nfvbed.vnfs.vm.state import GuestState
-from nfvbed.vnfs.vnf import VnfDriver, VnfPlacement
+from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
 
 _FAILED = "vloop: failed:"
 _QUIT_S = 5.0
@@ -49,7 +50,7 @@ class VmVnf(VnfDriver):
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
 
-    def probe(self, choice: VnfChoice) -> Support:
+    def probe(self, choice: VnfChoice) -> Fitness:
         """Look for QEMU, boot a guest once, and try the ports' kinds."""
         return support.probe(choice)
 
@@ -57,45 +58,45 @@ class VmVnf(VnfDriver):
         """Look for the image, and read its digest."""
         find(_image(choice), root, _declared(choice))
 
-    def start(self, placement: VnfPlacement) -> VnfHandle:
+    def start(self, seat: VnfSeat) -> VnfHandle:
         """Start QEMU; the guest boots while other VNFs start."""
-        choice, workspace = placement.choice, placement.workspace
-        agentwork.check(placement)
-        binaries = support.usable(locate(placement.root))
-        found = find(_image(choice), placement.root, _declared(choice))
-        accelerator = find_accelerator(placement.root, binaries)
+        choice, workspace = seat.choice, seat.workspace
+        agentwork.check(seat)
+        binaries = support.usable(locate(seat.root))
+        found = find(_image(choice), seat.root, _declared(choice))
+        accelerator = find_accelerator(seat.root, binaries)
         if accelerator.accelerator is Accelerator.NONE:
             raise UnsupportedError("no guest boots on this host", observed=accelerator.reason)
-        placed = sizing.resolved(placement)
-        guest = _guest(placement, found, accelerator.accelerator, binaries)
+        placed = sizing.resolved(seat)
+        guest = _guest(seat, found, accelerator.accelerator, binaries)
         began = time.time_ns()
-        process = _spawn(placement, guest, binaries)
+        process = _spawn(seat, guest, binaries)
         self._workspaces[str(workspace.directory)] = workspace
         cores = sorted({core for cores in placed.vcpu_cores for core in cores})
-        state = _state(placement, guest).model_copy(update={"started_ns": began})
+        state = _state(seat, guest).model_copy(update={"started_ns": began})
         return VnfHandle(
-            name=placement.name,
+            name=seat.name,
             kind=VnfKind.VM,
-            forwarding=placement.does,
-            ports=placement.ports,
+            forwarding=seat.does,
+            ports=seat.ports,
             pids=(process.pid,),
             cgroup=str(workspace.cgroup()),
             cores=tuple(cores),
-            shares_core=placement.shares_core,
+            shares_core=seat.shares_core,
             accelerator=accelerator.accelerator,
             control=state.as_control(),
             versions={"qemu": binaries.version, "image": found.digest},
             facts={
                 "accelerator": accelerator.model_dump(mode="json"),
-                "placement": placed.model_dump(mode="json"),
+                "seat": placed.model_dump(mode="json"),
                 "vhost": any(nic.vhost for nic in guest.nics),
             },
         )
 
-    def ready(self, placement: VnfPlacement, handle: VnfHandle) -> VnfHandle:
+    def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
         """Wait for the monitor, pin the threads, wait for the console's mark, for the agent and for the links."""
-        spec, steps = _image(placement.choice), Steps()
-        wait = _Wait(time.monotonic() + placement.choice.vnf.readiness.within_s)
+        spec, steps = _image(seat.choice), Steps()
+        wait = _Wait(time.monotonic() + seat.choice.vnf.readiness.within_s)
         state = GuestState.of(handle)
         console = Console(Path(state.console_log))
 
@@ -105,8 +106,8 @@ class VmVnf(VnfDriver):
         with steps.timed(f"onboard.{handle.name}.monitor"), Monitor(Path(state.monitor)) as monitor:
             monitor.connect(wait.left_s, alive)
             vcpus = pinning.vcpu_threads(monitor.execute("query-cpus-fast"))
-        realtime = placement.choice.flavor.realtime
-        pinning.pin(handle.pids[0], vcpus, sizing.resolved(placement), realtime=realtime)
+        realtime = seat.choice.flavor.realtime
+        pinning.pin(handle.pids[0], vcpus, sizing.resolved(seat), realtime=realtime)
         facts = dict(handle.facts)
         marker = spec.console_marker
         if marker:
@@ -114,35 +115,35 @@ class VmVnf(VnfDriver):
         booted = console.last_written_ns() - state.started_ns
         versions = dict(handle.versions)
         if state.agent is not None:
-            told = agentwork.forward(placement, Path(state.agent), steps, wait.left_s)
+            told = agentwork.forward(seat, Path(state.agent), steps, wait.left_s)
             versions |= told.versions
             facts |= told.facts
         with steps.timed(f"onboard.{handle.name}.links"):
-            self._wait_for_links(placement, handle, wait)
+            self._wait_for_links(seat, handle, wait)
         control = state.model_copy(update={"vcpus": tuple(vcpus)}).as_control()
         known = handle.model_copy(update={"control": control, "versions": versions, "facts": facts})
         boot = ((f"onboard.{handle.name}.boot", booted),) if marker else ()
         return known.model_copy(update={"threads": self.threads(known), "steps": (*boot, *steps.done)})
 
-    def _wait_for_links(self, placement: VnfPlacement, handle: VnfHandle, wait: _Wait) -> None:
+    def _wait_for_links(self, seat: VnfSeat, handle: VnfHandle, wait: _Wait) -> None:
         """Wait until a driver of the guest has taken every virtio card, and every tap has a carrier."""
         while True:
             self.verify(handle)
-            down = self._links_down(placement, handle, wait)
+            down = self._links_down(seat, handle, wait)
             if not down:
                 return
             if time.monotonic() > wait.deadline:
                 raise OnboardError(
-                    f"{placement.name}: ports are not up in time",
+                    f"{seat.name}: ports are not up in time",
                     where=GuestState.of(handle).console_log,
                     observed="; ".join(down),
                     fix="its image needs drivers for these cards, and must bring them up",
                 )
             time.sleep(0.1)
 
-    def _links_down(self, placement: VnfPlacement, handle: VnfHandle, wait: _Wait) -> list[str]:
+    def _links_down(self, seat: VnfSeat, handle: VnfHandle, wait: _Wait) -> list[str]:
         down = []
-        cards = sizing.nics(placement.choice, placement.ports, vhost=False)
+        cards = sizing.nics(seat.choice, seat.ports, vhost=False)
         with Monitor(Path(GuestState.of(handle).monitor)) as monitor:
             monitor.connect(wait.left_s, lambda: self.verify(handle))
             for index, nic in enumerate(cards):
@@ -151,8 +152,8 @@ class VmVnf(VnfDriver):
                 path = f"/machine/peripheral/nic{index}/virtio-backend"
                 status = monitor.execute("x-query-virtio-status", {"path": path})["status"]["statuses"]
                 if not any(_DRIVER_OK in name for name in status):
-                    down.append(f"{placement.ports[index].name}: no driver of the guest has taken the card")
-        for port in placement.ports:
+                    down.append(f"{seat.ports[index].name}: no driver of the guest has taken the card")
+        for port in seat.ports:
             if port.kind is PortKind.TAP and port.netns and not _carrier(port.netns, port.address):
                 down.append(f"{port.name}: {port.address} has no carrier")
         return down
@@ -213,56 +214,56 @@ def _declared(choice: VnfChoice) -> str:
     return f"image of {choice.label or choice.vnf.name}: in the experiment, a variant's native_vnf, or --image"
 
 
-def _guest(placement: VnfPlacement, found: Image, accelerator: Accelerator, binaries: QemuBinaries) -> Guest:
-    choice, workspace = placement.choice, placement.workspace
+def _guest(seat: VnfSeat, found: Image, accelerator: Accelerator, binaries: QemuBinaries) -> Guest:
+    choice, workspace = seat.choice, seat.workspace
     return Guest(
-        name=placement.name,
+        name=seat.name,
         folder=workspace.directory,
         accelerator=accelerator,
         vcpus=choice.flavor.vcpus,
-        memory=sizing.memory(placement, sizing.resolved(placement)),
-        nics=sizing.nics(choice, placement.ports, vhost=not vhost_net_reason()),
-        disk=image.disk(found, workspace.directory / f"{placement.name}.qcow2", binaries),
+        memory=sizing.memory(seat, sizing.resolved(seat)),
+        nics=sizing.nics(choice, seat.ports, vhost=not vhost_net_reason()),
+        disk=image.disk(found, workspace.directory / f"{seat.name}.qcow2", binaries),
         direct=image.direct_boot(found, sizing.kernel_parameters(choice.flavor)),
         numa=bool(choice.flavor.numa),
         locked=choice.flavor.realtime,
     )
 
 
-def _state(placement: VnfPlacement, guest: Guest) -> GuestState:
+def _state(seat: VnfSeat, guest: Guest) -> GuestState:
     return GuestState(
-        run_directory=str(placement.workspace.directory),
-        process=placement.name,
+        run_directory=str(seat.workspace.directory),
+        process=seat.name,
         monitor=str(guest.monitor),
         console=str(guest.console),
         console_log=str(guest.console_log),
-        agent=str(guest.agent) if _image(placement.choice).agent else None,
-        destination_macs=tuple(port.mac for port in placement.ports) if placement.does == "router" else None,
+        agent=str(guest.agent) if _image(seat.choice).agent else None,
+        destination_macs=tuple(port.mac for port in seat.ports) if seat.does == "router" else None,
     )
 
 
-def _spawn(placement: VnfPlacement, guest: Guest, binaries: QemuBinaries) -> ManagedProcess:
-    namespaces = {port.netns for port in placement.ports if port.netns and port.kind is not PortKind.VHOST_USER}
+def _spawn(seat: VnfSeat, guest: Guest, binaries: QemuBinaries) -> ManagedProcess:
+    namespaces = {port.netns for port in seat.ports if port.netns and port.kind is not PortKind.VHOST_USER}
     if len(namespaces) > 1:
         raise OnboardError(
-            f"{placement.name}: its ports are in different network namespaces",
+            f"{seat.name}: its ports are in different network namespaces",
             observed=", ".join(sorted(namespaces)),
             fix="QEMU opens all taps of a guest in one",
         )
-    workspace, words = placement.workspace, command.argv(guest, binaries)
+    workspace, words = seat.workspace, command.argv(guest, binaries)
     for path in (guest.monitor, guest.console, guest.agent, guest.console_log):
         path.unlink(missing_ok=True)
     files = []
-    for nic, port in zip(guest.nics, placement.ports, strict=True):
+    for nic, port in zip(guest.nics, seat.ports, strict=True):
         if nic.backend == "macvtap" and port.netns:
             device = devices.macvtap_file(port.address, port.netns, workspace.directory)
             files += [f"{number}={device}" for number in nic.descriptors]
     if files:
         words = [sys.executable, "-I", launch.__file__, *files, "--", *words]
-    own = sizing.resolved(placement)
+    own = sizing.resolved(seat)
     cores = sorted({*own.emulator_cores, *(core for cores in own.vcpu_cores for core in cores)})
     netns = next(iter(namespaces), None)
-    return workspace.spawn(placement.name, words, cores=cores, netns=netns, environment=binaries.environment)
+    return workspace.spawn(seat.name, words, cores=cores, netns=netns, environment=binaries.environment)
 
 
 def _carrier(netns: str, name: str) -> bool:

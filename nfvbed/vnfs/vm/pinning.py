@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nfvbed.records import Role, WorkThread
-from nfvbed.vnfs.numa import GuestPlacement
+from nfvbed.vnfs.numa import GuestSeats
 
 _REALTIME_PRIORITY = 1
 """Above every ordinary thread, below what else is real time: the kernel's own watchdogs must come first."""
@@ -17,7 +17,7 @@ def vcpu_threads(answer: Sequence[dict[str, object]]) -> tuple[int, ...]:
     return tuple(by_vcpu[index] for index in sorted(by_vcpu))
 
 
-def pin(pid: int, vcpus: Sequence[int], guest: GuestPlacement, *, realtime: bool) -> None:
+def pin(pid: int, vcpus: Sequence[int], guest: GuestSeats, *, realtime: bool) -> None:
     """Put vCPUs on their cores and every other thread of QEMU on the emulator's.
 
     Args:

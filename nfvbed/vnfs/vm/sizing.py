@@ -1,4 +1,4 @@
-"""From a placement to a guest: its memory, network cards and kernel parameters as flavor and ports say."""
+"""From a seat to a guest: its memory, network cards and kernel parameters as flavor and ports say."""
 
 from pathlib import Path
 
@@ -6,9 +6,9 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfPort
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import VnfChoice, vnic_of
-from nfvbed.vnfs.numa import GuestNode, GuestPlacement
+from nfvbed.vnfs.numa import GuestNode, GuestSeats
 from nfvbed.vnfs.vm.guest import Backend, MemoryNode, Model, Nic
-from nfvbed.vnfs.vnf import VnfPlacement
+from nfvbed.vnfs.vnf import VnfSeat
 
 FIRST_DESCRIPTOR = 30
 """Number of the first open file that QEMU inherits; below are its own."""
@@ -22,31 +22,31 @@ _BACKENDS: dict[PortKind, Backend] = {
 }
 
 
-def resolved(placement: VnfPlacement) -> GuestPlacement:
-    """Give who of the guest runs where; a placement that says nothing means shared cores.
+def resolved(seat: VnfSeat) -> GuestSeats:
+    """Give who of the guest runs where; a seat that says nothing means shared cores.
 
     Raises:
         UnsupportedError: the flavor wants more than that, and nobody resolved it.
     """
-    if placement.guest is not None:
-        return placement.guest
-    flavor = placement.choice.flavor
+    if seat.guest is not None:
+        return seat.guest
+    flavor = seat.choice.flavor
     if flavor.cpu_policy == "dedicated" or flavor.numa:
         raise UnsupportedError(
             f"flavor {flavor.name} wants cores or nodes of its own",
-            where=placement.name,
+            where=seat.name,
             observed="no cores were resolved for it here",
             fix="flavor: default",
         )
     everything = GuestNode(vcpus=tuple(range(flavor.vcpus)), memory_mib=flavor.memory_mib, host_node=None)
-    return GuestPlacement(
-        vcpu_cores=(placement.cores,) * flavor.vcpus,
-        emulator_cores=tuple(sorted({*placement.cores, *placement.control_cores})),
+    return GuestSeats(
+        vcpu_cores=(seat.cores,) * flavor.vcpus,
+        emulator_cores=tuple(sorted({*seat.cores, *seat.control_cores})),
         nodes=(everything,),
     )
 
 
-def memory(placement: VnfPlacement, guest: GuestPlacement) -> tuple[MemoryNode, ...]:
+def memory(seat: VnfSeat, guest: GuestSeats) -> tuple[MemoryNode, ...]:
     """Give the guest's memory; hugepages are reserved by this.
 
     Raises:
@@ -54,9 +54,9 @@ def memory(placement: VnfPlacement, guest: GuestPlacement) -> tuple[MemoryNode, 
     """
 
     def pages(node: GuestNode) -> Path | None:
-        if not placement.choice.flavor.hugepages:
+        if not seat.choice.flavor.hugepages:
             return None
-        return placement.workspace.hugepages(node.memory_mib, node.host_node)
+        return seat.workspace.hugepages(node.memory_mib, node.host_node)
 
     return tuple(MemoryNode(node.memory_mib, node.vcpus, pages(node), node.host_node) for node in guest.nodes)
 

@@ -1,9 +1,9 @@
 """Whether this host can run a VNF in a virtual machine."""
 
-from nfvbed.errors import NfvbedError, UnsupportedError
-from nfvbed.host.qemu.accelerator import find_accelerator
+from nfvbed.errors import UnsupportedError
+from nfvbed.host.fitness import Fitness
+from nfvbed.host.qemu.accelerator import guests_boot
 from nfvbed.host.qemu.binaries import PROJECT_ROOT, QemuBinaries, locate
-from nfvbed.records import Accelerator, Readiness, Support
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 from nfvbed.vnfs.vm import devices
 
@@ -36,23 +36,15 @@ def usable(binaries: QemuBinaries) -> QemuBinaries:
     return binaries
 
 
-def probe(choice: VnfChoice) -> Support:
-    """Find out by trying: QEMU runs, a guest boots, the kernel has the ports that its card needs."""
-    name = f"{choice.vnf.name} ({choice.label})"
-    try:
-        binaries = usable(locate(PROJECT_ROOT))
-        found = find_accelerator(PROJECT_ROOT, binaries)
-    except NfvbedError as failure:
-        reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-        return Support.unsupported(name, reason, failure.fix)
-    if found.accelerator is Accelerator.NONE:
-        return Support.unsupported(name, f"no guest boots: {found.reason}")
+def probe(choice: VnfChoice) -> Fitness:
+    """Find out by trying: QEMU runs, a guest boots, the kernel has the ports that its card needs.
+
+    Raises:
+        UnsupportedError, PrerequisiteError: this host cannot.
+    """
+    found = guests_boot(usable(locate(PROJECT_ROOT)))
     trial = _TRIED.get(vnic_of(choice))
-    if trial is not None:
-        reason = trial[0]()
-        if reason:
-            return Support.unsupported(name, reason, trial[1])
-    if found.accelerator is Accelerator.TCG:
-        reason = f"guests are emulated, their rates mean nothing: {found.reason}"
-        return Support(variant=name, readiness=Readiness.DEGRADED, reason=reason)
-    return Support(variant=name, readiness=Readiness.READY)
+    reason = trial[0]() if trial is not None else ""
+    if trial is not None and reason:
+        raise UnsupportedError(reason, fix=trial[1])
+    return found

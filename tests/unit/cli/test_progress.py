@@ -10,8 +10,8 @@ from rich.console import Console
 from nfvbed.cli import progress
 from nfvbed.cli.progress import BarProgress, PlainProgress, Timer, begun, progress_on, round_line, span
 from nfvbed.plan.cells import DeploymentKey
+from nfvbed.plan.completeness import Completeness, Lack
 from nfvbed.plan.plan import PlannedTrial
-from nfvbed.plan.standing import Lack, Standing
 from nfvbed.records import CellRole, Preset, RunRecord, Status
 from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.run.observer import RoundEnd
@@ -22,8 +22,8 @@ RESULT = ResultRecord(
     run="0189", cell="ovs-dpdk/p2p/64", round=1, test="search", kind=ResultKind.SEARCH, started_at="", ended_at=""
 )
 LACK = Lack(1, 3, "repetitions of search in class near", of_a_test=True)
-STANDING = Standing("near", ("near",), 0, {"a": LACK, "b": Lack(1, 2, "rounds")}, frozenset())
-END = RoundEnd(number=1, of=(8, 12), standing=STANDING, points=4, decided=1, ends=False, left_s=12)
+STANDING = Completeness("near", ("near",), 0, {"a": LACK, "b": Lack(1, 2, "rounds")}, frozenset())
+END = RoundEnd(number=1, of=(8, 12), completeness=STANDING, points=4, decided=1, ends=False, left_s=12)
 
 
 def drive(shown: PlainProgress | BarProgress) -> None:
@@ -96,7 +96,7 @@ def test_words() -> None:
     assert span(61) == "1 min 1 s"
     assert span(3 * 3600 + 125) == "3 h 2 min"
     assert begun(RUN, True, 0) == "run 0189 of demo goes on"
-    none = Standing("far", ("far",), 0, {}, frozenset())
+    none = Completeness("far", ("far",), 0, {}, frozenset())
     assert round_line(RoundEnd(3, (3, 3), none, 0, 0, True, 9.0)) == "round 3 of 3"
     assert round_line(RoundEnd(12, (8, 12), none, 4, 3, True, 0.0)) == "round 12 of 8 to 12, 3 of 4 points decided"
 

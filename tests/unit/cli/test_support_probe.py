@@ -12,11 +12,11 @@ from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import Deployment
-from nfvbed.sites.lab.standing import Standing
+from nfvbed.sites.lab.remembered import Remembered
 from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs import standing as standing_vnfs
+from nfvbed.vnfs import onboarded
 
 PROJECT = open_project(Path(__file__).parents[3])
 
@@ -70,9 +70,9 @@ def test_a_dry_run_refuses_where_another_vnf_stands(tmp_path: Path) -> None:
         id="d", variant=variant.name, site="lab", topology="pvp", ports=(), run_directory=str(tmp_path)
     )
     workspace = WorkspaceDouble(tmp_path)
-    standing = Standing(cast("Any", workspace), deployment, variant, cast("Any", None))
+    standing = Remembered(cast("Any", workspace), deployment, variant, cast("Any", None))
     mac = chosen(variant, forwarding="mac")
-    standing_vnfs.save(deployment, standing_vnfs.StandingVnfs(choice=mac, handles=()))
+    onboarded.save(deployment, onboarded.OnboardedVnfs(choice=mac, handles=()))
     standing.deployed.require_same(variant, "pvp", mac)
     with pytest.raises(OnboardError, match="another VNF stands on ovs-dpdk"):
         standing.deployed.require_same(variant, "pvp", chosen(variant))

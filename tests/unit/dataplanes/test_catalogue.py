@@ -1,11 +1,14 @@
 """Which adapter sets up which variant."""
 
+import pkgutil
 import subprocess
 import sys
 
 import pytest
 
-from nfvbed.dataplanes.catalogue import CATALOGUE, VariantModel, data_plane, open_project
+from nfvbed.dataplanes import ports
+from nfvbed.dataplanes.catalogue import CATALOGUE, VariantModel, ceilings, data_plane, open_project
+from nfvbed.dataplanes.dataplane import Ceiling
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import CellRole, PortKind, VnfKind
 from nfvbed.spec.options import name_of
@@ -49,6 +52,39 @@ def test_every_port_kind_of_the_lab_has_its_ceilings(project):
     assert data_plane(project.load_variant("ovs-dpdk-memif"), CellRole.REFERENCE).kind == "testpmd-memif"
     with pytest.raises(UnsupportedError, match="no reference for ports of kind pci"):
         data_plane(project.load_variant("ovs-dpdk-pci"), CellRole.REFERENCE)
+
+
+CEILING_ROLES = {CellRole.LOOPBACK, CellRole.VNF, CellRole.REFERENCE}
+
+
+def test_a_kind_of_ports_declares_all_of_its_ceilings():
+    """Each module `<kind>_ceilings` is of a kind that there is, and has one for each role."""
+    names = [module.name for module in pkgutil.iter_modules(ports.__path__) if module.name.endswith("_ceilings")]
+    kinds = {PortKind(name.removesuffix("_ceilings").replace("_", "-")) for name in names}
+    assert kinds == {PortKind.MEMIF, PortKind.VETH, PortKind.VHOST_USER}
+    for kind in kinds:
+        found = ceilings(kind, BRIDGE)
+        assert set(found) == CEILING_ROLES
+        assert all(issubclass(ceiling, Ceiling) for ceiling in found.values())
+        assert len({ceiling.kind for ceiling in found.values()}) == len(CEILING_ROLES)
+    assert not any(ceilings(kind, BRIDGE) for kind in set(PortKind) - kinds)
+
+
+def test_ceilings_of_one_more_kind_are_one_module(monkeypatch, tmp_path):
+    """Nothing else of the package names them."""
+    (tmp_path / "tap_ceilings.py").write_text(
+        "from nfvbed.dataplanes.ports.veth_ceilings import LoopbackVeth\n"
+        "from nfvbed.records import CellRole\n"
+        "class LoopbackTap(LoopbackVeth):\n    kind = 'loopback-tap'\n"
+        "CEILINGS = {CellRole.LOOPBACK: LoopbackTap}\n"
+    )
+    monkeypatch.setattr(ports, "__path__", [*ports.__path__, str(tmp_path)])
+    on_taps = BRIDGE.model_copy(update={"port_kind": PortKind.TAP})
+    assert data_plane(on_taps, CellRole.LOOPBACK).kind == "loopback-tap"
+    with pytest.raises(UnsupportedError, match="no reference for ports of kind tap") as refused:
+        data_plane(on_taps, CellRole.REFERENCE)
+    assert refused.value.observed == "it has memif, veth, vhost-user"
+    del sys.modules["nfvbed.dataplanes.ports.tap_ceilings"]
 
 
 def test_ceiling_of_a_vnf_goes_by_its_ports(project):

@@ -14,7 +14,7 @@ from nfvbed.sites.lab.machine import LabMachine
 CATALOGUE = Catalogue({**ROOMS, "toy": "toy_plane"})
 VARIANT = """name: toy
 title: A toy
-port_kind: veth
+summary: Of a test
 topologies: [p2p, pvp]
 options:
   dataplane: toy

@@ -55,7 +55,7 @@ def _site(monkeypatch):
     here.topology = EIGHT
     monkeypatch.setattr(here, "begin", lambda: [])
     monkeypatch.setattr(here, "generator_version", lambda: "1")
-    monkeypatch.setattr(planes, "find_standing", lambda: None)
+    monkeypatch.setattr(planes, "find_remembered", lambda: None)
     monkeypatch.setattr(machine.CATALOGUE, "data_plane", lambda variant, role, vnf: Plane())
     monkeypatch.setattr(planes.Workspace, "create", lambda persistent: Nowhere())
     monkeypatch.setattr(machine.os, "sched_setaffinity", lambda pid, cores: None)

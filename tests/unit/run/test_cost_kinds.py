@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from run_bench import classify_all_alike, only_run, runner, study, variant
+from simulated_runs import classify_all_alike, only_run, runner, study, variant
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.xdp.client import Floor

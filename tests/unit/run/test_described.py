@@ -6,7 +6,7 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.plan.cells import CellPlan
 from nfvbed.records import CellRecord, CellRole, PortKind, RunRecord
-from nfvbed.run.bench import described
+from nfvbed.run.visits import described
 
 
 def told(options: dict[str, str], kind: str, role: CellRole) -> dict[str, object]:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from run_bench import classify_all_alike, runner
+from simulated_runs import classify_all_alike, runner
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, UnsupportedError

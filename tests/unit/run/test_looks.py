@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from run_bench import Crash, CrashingStore, classify_all_alike, copy_of, keys, only_run, runner, study, variant
+from simulated_runs import Crash, CrashingStore, classify_all_alike, copy_of, keys, only_run, runner, study, variant
 
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.plan.cells import Point

@@ -6,13 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from run_bench import only_run, runner, study, variant
+from simulated_runs import only_run, runner, study, variant
 
 from nfvbed.compare.placement import classify
-from nfvbed.plan.standing import Classify
+from nfvbed.plan.completeness import Classify
 from nfvbed.records import Status
 from nfvbed.results import TablePayload
-from nfvbed.run.kinds.bench import AGAIN, OneClass
+from nfvbed.run.kinds.celltest import AGAIN, OneClass
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
 
@@ -27,7 +27,7 @@ def _store(tmp_path: Path) -> Iterator[Store]:
 
 @dataclass
 class _Bench:
-    """Stands for a test bench: trials whose classes are known beforehand."""
+    """Stands for a test cell_test: trials whose classes are known beforehand."""
 
     to_come: list[str]
     wanted: str | None = None
@@ -52,45 +52,45 @@ class _Bench:
 
 
 def test_what_consists_of_several_trials_is_of_a_class_when_all_are() -> None:
-    bench = _Bench(["near", "near", "far", "near", "mixed", "near", "near", "near"])
-    one_class = OneClass(bench)
-    assert one_class.take(lambda: bench.measure(2)) == "near+near"
-    assert one_class.take(lambda: bench.measure(2)) == "near+near"
-    assert bench.seen == ["near", "near", "far", "near", "mixed", "near", "near", "near"]
+    cell_test = _Bench(["near", "near", "far", "near", "mixed", "near", "near", "near"])
+    one_class = OneClass(cell_test)
+    assert one_class.take(lambda: cell_test.measure(2)) == "near+near"
+    assert one_class.take(lambda: cell_test.measure(2)) == "near+near"
+    assert cell_test.seen == ["near", "near", "far", "near", "mixed", "near", "near", "near"]
 
 
 def test_repetitions_share_what_may_be_measured_again() -> None:
-    bench = _Bench(["near", "far", "far", "far", "near", "far", "far", "far"])
-    one_class = OneClass(bench, again=4)
-    assert [one_class.take(bench.measure) for _ in range(2)] == ["near", "near"]
-    assert [one_class.take(bench.measure), one_class.fits] == ["far", False]
-    assert [one_class.take(bench.measure), len(bench.to_come)] == ["far", 0]
+    cell_test = _Bench(["near", "far", "far", "far", "near", "far", "far", "far"])
+    one_class = OneClass(cell_test, again=4)
+    assert [one_class.take(cell_test.measure) for _ in range(2)] == ["near", "near"]
+    assert [one_class.take(cell_test.measure), one_class.fits] == ["far", False]
+    assert [one_class.take(cell_test.measure), len(cell_test.to_come)] == ["far", 0]
 
 
 def test_the_class_of_the_first_is_kept_where_it_shows_later() -> None:
-    bench = _Bench(["near", "far", "far", "near"], blind=2)
-    one_class = OneClass(bench)
-    assert [one_class.take(bench.measure) for _ in range(2)] == ["near", "near"]
+    cell_test = _Bench(["near", "far", "far", "near"], blind=2)
+    one_class = OneClass(cell_test)
+    assert [one_class.take(cell_test.measure) for _ in range(2)] == ["near", "near"]
 
 
 def test_to_begin_anew_is_put_off_only_while_it_costs_more_than_to_wait() -> None:
     kept = AGAIN + 2
-    bench = _Bench(["near"] * kept + ["far"] * 100)
-    one_class = OneClass(bench, again=50, anew=True)
-    assert [one_class.take(bench.measure) for _ in range(kept)] == ["near"] * kept
-    assert [one_class.take(bench.measure), one_class.fits] == ["far", False]
-    assert len(bench.seen) == kept + kept + 1
+    cell_test = _Bench(["near"] * kept + ["far"] * 100)
+    one_class = OneClass(cell_test, again=50, anew=True)
+    assert [one_class.take(cell_test.measure) for _ in range(kept)] == ["near"] * kept
+    assert [one_class.take(cell_test.measure), one_class.fits] == ["far", False]
+    assert len(cell_test.seen) == kept + kept + 1
 
 
 def test_a_class_that_comes_back_in_time_is_waited_for() -> None:
-    bench = _Bench(["near", *["far"] * AGAIN, "near", *["far"] * AGAIN, "near"])
-    one_class = OneClass(bench, again=50, anew=True)
-    assert [one_class.take(bench.measure) for _ in range(3)] == ["near"] * 3
+    cell_test = _Bench(["near", *["far"] * AGAIN, "near", *["far"] * AGAIN, "near"])
+    one_class = OneClass(cell_test, again=50, anew=True)
+    assert [one_class.take(cell_test.measure) for _ in range(3)] == ["near"] * 3
 
 
 def test_the_runs_class_is_waited_for_as_long_as_may_be() -> None:
-    bench = _Bench([*["far"] * 10, "near"], wanted="near")
-    assert OneClass(bench, again=10, anew=True).take(bench.measure) == "near"
+    cell_test = _Bench([*["far"] * 10, "near"], wanted="near")
+    assert OneClass(cell_test, again=10, anew=True).take(cell_test.measure) == "near"
 
 
 def classes_of_burst_searches(store: Store, classify_trials: Classify) -> tuple[str, int]:

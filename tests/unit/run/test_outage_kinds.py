@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from run_bench import only_run, runner, study, variant
+from simulated_runs import only_run, runner, study, variant
 
 from nfvbed.records import DirectionCounts, Status, TrialRecord
 from nfvbed.results import MeasuredRow, ResultKind, ResultRecord, TablePayload

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from run_bench import Crash, CrashingStore, WatchedSite, copy_of, keys, only_run, runner, study, variant
+from simulated_runs import Crash, CrashingStore, WatchedSite, copy_of, keys, only_run, runner, study, variant
 
 from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import Status

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from run_bench import WatchedSite, classify_all_alike, keys, only_run, runner, study, variant
+from simulated_runs import WatchedSite, classify_all_alike, keys, only_run, runner, study, variant
 
 from nfvbed.compare.placement import classify
 from nfvbed.errors import (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from run_bench import runner, study, variant
+from simulated_runs import runner, study, variant
 
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, ResultRecord, TablePayload

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from run_bench import WatchedSite, variant
+from simulated_runs import WatchedSite, variant
 
 from nfvbed.errors import BusyError, DeployError, UnsupportedError
 from nfvbed.host.footprint import Footprint

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from run_bench import Crash, CrashingStore, WatchedSite, classify_all_alike, only_run, runner, study, variant
+from simulated_runs import Crash, CrashingStore, WatchedSite, classify_all_alike, only_run, runner, study, variant
 
 from nfvbed.cli.main import main
 from nfvbed.compare.placement import classify

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_bench import WatchedSite, classify_all_alike, keys, runner
+from simulated_runs import WatchedSite, classify_all_alike, keys, runner
 
 from nfvbed.compare.agreement import outcomes_of
 from nfvbed.dataplanes.catalogue import open_project

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 VARIANT = """\
 name: ovs
 title: Open vSwitch
-port_kind: vhost-user
+summary: Of a test
 topologies: [p2p]
 options:
   dataplane: ovs-dpdk
@@ -73,13 +73,14 @@ VARIANT_CASES = [
     ("pmd_cores: 1", "flows: normall", "ovs.yml:7 options.flows", '"normall"', "'port-to-port' or 'normal'"),
     ("dataplane: ovs-dpdk", "dataplane: ovs", "ovs.yml:6 options.dataplane", '"ovs"', "'ovs-dpdk'"),
     ("  dataplane: ovs-dpdk\n", "", "ovs.yml:5 options.dataplane", "no such key", "add `dataplane: ...`"),
-    ("port_kind: vhost-user", "port_kind: vhost", "ovs.yml:3 port_kind", '"vhost"', "'vhost-user'"),
-    ("port_kind: vhost-user", "port_kind: memif", "ovs.yml:3 port_kind", '"memif"', "has ports of kind vhost-user"),
-    ("pmd_cores: 1", "port_type: memif", "ovs.yml:3 port_kind", '"vhost-user"', "has ports of kind memif"),
+    ("summary: Of a test", "port_kind: vhost-user", "ovs.yml:3 port_kind", "'vhost-user'", "delete the line"),
+    ("summary: Of a test", "port_kind: memif", "ovs.yml:3 port_kind", "'memif'", "by options.port_type: memif"),
+    ("summary: Of a test", "port_kind: veth", "ovs.yml:3 port_kind", "'veth'", "has ports of kind vhost-user"),
+    ("pmd_cores: 1", "port_type: veth", "ovs.yml:7 options.port_type", '"veth"', "'vhost-user', 'memif' or 'pci'"),
     ("pmd_cores: 1", "rx_queue_size: 1000", "ovs.yml:7 options.rx_queue_size", "1000", "descriptors: 512 or 1024"),
     ("pmd_cores: 1", "rx_queue_size: 5000", "ovs.yml:7 options.rx_queue_size", "5000", "at least 64 and at most 4096"),
     ("pmd_cores: 1", "rxq_affinity: {p9: [0]}", "ovs.yml:7 options.rxq_affinity.p9", "'p9'", "p[01]|v[1-8][ab]"),
-    ("port_kind: vhost-user\n", "", "ovs.yml:1 port_kind", "no such key", "add `port_kind: ...`"),
+    ("title: Open vSwitch\n", "", "ovs.yml:1 title", "no such key", "add `title: ...`"),
     ("topologies: [p2p]", "topologies: p2p", "ovs.yml:4 topologies", '"p2p"', "a list"),
     ("name: ovs", "name: other", "ovs.yml:1 name", "'other'", "name: ovs"),
     ("name: ovs", "name: O V S", "ovs.yml:1 name", '"O V S"', "of the form"),

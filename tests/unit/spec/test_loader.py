@@ -17,7 +17,7 @@ def test_every_file_of_the_project_is_valid() -> None:
     project = open_project(ROOT)
     assert {variant.name for variant in project.list_variants()} == set(project.variant_names)
     assert {project.load_site(name).name for name in project.site_names} == set(project.site_names)
-    for name in project.experiment_names:
+    for name in (path.stem for path in project.experiments_folder.glob("*.yml")):
         assert project.load_study(name).experiment.name == name
 
 
@@ -48,7 +48,7 @@ def test_a_pick_that_is_no_list_of_names_is_told(picked: object) -> None:
 def test_an_experiment_may_be_a_file_anywhere(tmp_path: Path) -> None:
     text = (ROOT / "vsperf-conf" / "experiments" / "demo.yml").read_text()
     (tmp_path / "mine.yml").write_text(text.replace("name: demo", "name: mine"))
-    assert open_project(ROOT).load_experiment(tmp_path / "mine.yml").name == "mine"
+    assert open_project(ROOT).load_study(tmp_path / "mine.yml").experiment.name == "mine"
 
 
 def test_the_root_that_is_named_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,9 @@ ALLOWED = [
     ({"dataplane": "ovs-overlay"}, ("vhost-user",)),
     ({"dataplane": "sriov"}, ("vf",)),
     ({"dataplane": "vpp"}, ("vhost-user", "memif", "pci")),
+    ({"dataplane": "vpp", "port_type": "memif"}, ("memif",)),
     ({"dataplane": "vpp", "vnf_ports": "kernel"}, ("veth",)),
-    ({"dataplane": "simulated"}, tuple(PortKind)),
+    ({"dataplane": "simulated"}, ("simulated", "vhost-user", "memif", "veth", "tap", "macvtap", "vf", "pci")),
 ]
 
 

@@ -174,7 +174,7 @@ def test_a_wrong_native_vnf_is_told_at_the_variants_key(project: Project) -> Non
     path = project.variants_folder / "ovs-dpdk.yml"
     path.write_text(path.read_text().replace("forwarding: io", "forwarding: image"))
     error = refused(project, EXPERIMENT)
-    assert error.where == f"{path}:6 native_vnf.forwarding"
+    assert error.where == f"{path}:5 native_vnf.forwarding"
     assert "'image'" in error.observed
 
 

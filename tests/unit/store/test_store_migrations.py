@@ -110,7 +110,10 @@ def test_a_migration_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pyte
 
 def test_the_postgresql_script_has_all_tables_and_triggers() -> None:
     output = io.StringIO()
-    migrate.postgresql_script(output)
+    config = migrate._config()
+    config.attributes["dialect"] = "postgresql"
+    config.output_buffer = output
+    command.upgrade(config, "head", sql=True)
     script = output.getvalue()
     for table in METADATA.tables:
         assert f"CREATE TABLE {table} (" in script

@@ -31,15 +31,15 @@ def flavor(**keys):
     return Flavor(name="test", title="Test", **keys)
 
 
-def pinned(placement):
-    assert all(len(cores) == 1 for cores in placement.vcpu_cores)
-    return [cores[0] for cores in placement.vcpu_cores]
+def pinned(seat):
+    assert all(len(cores) == 1 for cores in seat.vcpu_cores)
+    return [cores[0] for cores in seat.vcpu_cores]
 
 
 def test_shared_vcpus_float_over_the_shared_cores():
-    placement = place_guest(flavor(vcpus=2), host(), (1,))
-    assert placement.vcpu_cores == ((1,), (1,))
-    assert placement.nodes[0].host_node is None
+    seat = place_guest(flavor(vcpus=2), host(), (1,))
+    assert seat.vcpu_cores == ((1,), (1,))
+    assert seat.nodes[0].host_node is None
 
 
 def test_dedicated_vcpus_keep_off_switch_generator_and_control():
@@ -65,17 +65,17 @@ def test_require_refuses_a_host_without_threads():
 
 
 def test_isolate_takes_one_thread_a_core_and_none_beside_the_switch():
-    placement = place_guest(flavor(vcpus=3, cpu_policy="dedicated", thread_policy="isolate"), host(threads=2), (1,))
-    cores = pinned(placement)
+    seat = place_guest(flavor(vcpus=3, cpu_policy="dedicated", thread_policy="isolate"), host(threads=2), (1,))
+    cores = pinned(seat)
     assert len({core % 8 for core in cores}) == 3
     assert not {core % 8 for core in cores} & {0, 1}
 
 
 def test_emulator_threads_get_a_core_of_their_own():
     wanted = flavor(vcpus=2, cpu_policy="dedicated", emulator_threads="isolate")
-    placement = place_guest(wanted, host(), (1,))
-    assert len(placement.emulator_cores) == 1
-    assert placement.emulator_cores[0] not in {*pinned(placement), 0, 1}
+    seat = place_guest(wanted, host(), (1,))
+    assert len(seat.emulator_cores) == 1
+    assert seat.emulator_cores[0] not in {*pinned(seat), 0, 1}
 
 
 def test_emulator_core_that_is_not_left_is_told():

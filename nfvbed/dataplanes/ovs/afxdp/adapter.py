@@ -22,9 +22,10 @@ from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import SwitchDiedError, UnsupportedError
 from nfvbed.host import coredistance, napi
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
-from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, PortKind, Role, Support, SwitchCounters, VnfPort, WorkThread
+from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, PortKind, Role, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.units import NS_PER_S
@@ -45,7 +46,7 @@ class OvsAfxdp(OvsSwitch):
 
     kind = "ovs-afxdp"
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Start a switch with one such port, and end it."""
         return afxdp_probe.try_afxdp(variant)
 

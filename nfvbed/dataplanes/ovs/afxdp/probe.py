@@ -2,8 +2,6 @@
 
 import os
 
-from pyroute2.netlink.exceptions import NetlinkError
-
 from nfvbed.dataplanes.ovs import tuning
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.binaries import locate
@@ -11,14 +9,14 @@ from nfvbed.dataplanes.ovs.database import PortRequest
 from nfvbed.dataplanes.ovs.instance import OvsInstance, thread_settings
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.veth import MACS
-from nfvbed.dataplanes.ports.veth_probe import probe_veth
-from nfvbed.errors import DeployError, NfvbedError, UnsupportedError
+from nfvbed.dataplanes.ports.veth_probe import Attempt, probe_veth, try_out
+from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.native import native_binary
 from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Readiness, Support
 from nfvbed.spec.variant import Variant, options_of
 
 POLLED = "afxdp"
@@ -48,27 +46,20 @@ def port_request(name: str, number: int, options: OvsAfxdpOptions, cores: tuple[
     )
 
 
-def try_afxdp(variant: Variant) -> Support:
-    """Start the switch with one port on a veth link, in a namespace; end it."""
+def try_afxdp(variant: Variant) -> Fitness:
+    """Start the switch with one port on a veth link, in a namespace; end it.
+
+    Raises:
+        UnsupportedError, PrerequisiteError, DeployError: this host cannot.
+    """
     options = options_of(variant, OvsAfxdpOptions)
-    support = probe_veth(variant)
-    if support.readiness is Readiness.UNSUPPORTED:
-        return support
-    workspace = Workspace.create()
-    try:
-        native_binary("nfvgen")
-        tuning.check_affinity(variant)
-        tuning.check_version(options, locate().vswitchd)
-        _try(options.model_copy(update={"rxq_affinity": {}}), workspace)
-    except (NfvbedError, OSError, NetlinkError) as failure:
-        what = failure.what if isinstance(failure, NfvbedError) else "a link for an AF_XDP port cannot be made"
-        observed = failure.observed if isinstance(failure, NfvbedError) else str(failure)
-        fix = failure.fix if isinstance(failure, UnsupportedError) else "see the reason; another xdp_mode; make setup"
-        reason = f"{what}: {observed}" if observed else what
-        return Support.unsupported(variant.name, reason, fix)
-    finally:
-        workspace.close()
-    return Support(variant=variant.name, readiness=Readiness.READY)
+    probe_veth(variant)
+    native_binary("nfvgen")
+    tuning.check_affinity(variant)
+    tuning.check_version(options, locate().vswitchd)
+    tried = options.model_copy(update={"rxq_affinity": {}})
+    cannot, fix = "a link for an AF_XDP port cannot be made", "see the reason; another xdp_mode; make setup"
+    return try_out(Attempt(lambda workspace: _try(tried, workspace), cannot, fix, fix))
 
 
 def _try(options: OvsAfxdpOptions, workspace: Workspace) -> None:

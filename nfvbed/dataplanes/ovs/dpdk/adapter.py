@@ -16,12 +16,13 @@ from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, Starte
 from nfvbed.dataplanes.ports import memif, vhost_user
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
-from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.errors import UnsupportedError
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.nics import take
 from nfvbed.host.nics.card import Nic
 from nfvbed.host.timing import Steps
 from nfvbed.host.topology import read_topology
-from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, Support, VnfPort
+from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, VnfPort
 from nfvbed.spec.layout import End
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import PlaneState
@@ -59,15 +60,11 @@ class OvsDpdk(OvsSwitch):
 
     kind = "ovs-dpdk"
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Look for the programs, run them, and look for memory; nothing is started that polls."""
-        try:
-            options = ovs_options(variant)
-            tuning.check_affinity(variant)
-            tuning.check_version(options, locate().vswitchd)
-        except (UnsupportedError, PrerequisiteError) as failure:
-            reason = f"{failure.what} ({failure.observed})"
-            return Support.unsupported(variant.name, reason, failure.fix)
+        options = ovs_options(variant)
+        tuning.check_affinity(variant)
+        tuning.check_version(options, locate().vswitchd)
         return try_open_vswitch(variant, options.socket_memory_mib)
 
     def options(self, request: DeployRequest) -> OvsOptions:

@@ -12,8 +12,8 @@ class OvsDpdkOptions(OvsUserspaceOptions):
 
     dataplane: Literal["ovs-dpdk"]
     port_type: Literal["vhost-user", "memif", "pci"] = "vhost-user"
-    """Kind of the generator's ports (the variant's `port_kind`), and of VNFs that are processes; a virtual machine has
-    vhost-user. `pci`: the NICs of the site's `cables`; VNFs of every kind have vhost-user."""
+    """Kind of the generator's ports, and of VNFs that are processes; a virtual machine has vhost-user. `pci`: the NICs
+    of the site's `cables`; VNFs of every kind have vhost-user."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:

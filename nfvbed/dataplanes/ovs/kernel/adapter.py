@@ -20,9 +20,10 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf
 from nfvbed.errors import DeployError
 from nfvbed.host import coredistance, napi
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
-from nfvbed.records import Deployment, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.records import Deployment, Hop, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End
 from nfvbed.spec.variant import Variant, options_of
 
@@ -58,7 +59,7 @@ class OvsKernel(OvsSwitch):
 
     kind = "ovs-kernel"
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Make a datapath of the kernel in a namespace that is gone again, run Open vSwitch, send a live frame."""
         return try_kernel_datapath(variant)
 
@@ -69,9 +70,8 @@ class OvsKernel(OvsSwitch):
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
         """Make links, start database and switch, and put the work onto its cores."""
         options, arrangement, workspace = self.options(request), request.arrangement, request.workspace
-        addressed = request.vnf is not None and request.vnf.forwarding == "router"
         kind = require_vnf(request.layout, request.vnf, request.variant)
-        plan = OvsPlan(request.layout, kind, addressed, queues_of(request.vnf))
+        plan = OvsPlan(request.layout, kind, request.is_addressed, queues_of(request.vnf))
         with steps.timed("deploy.links"):
             spaces = kernel_links.make_spaces(request, plan)
             inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))

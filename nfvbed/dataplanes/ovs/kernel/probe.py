@@ -4,12 +4,12 @@ from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.kernel.datapath import try_datapath
 from nfvbed.dataplanes.ovs.probe import run_version
 from nfvbed.dataplanes.ports.veth_probe import probe_veth
-from nfvbed.errors import NfvbedError
+from nfvbed.errors import UnsupportedError
 from nfvbed.findings import Finding, State
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, libc
 from nfvbed.host.probes.commands import ask
 from nfvbed.host.probes.host import RECORDED, Host
-from nfvbed.records import Readiness, Support
 from nfvbed.spec.variant import Variant
 
 _NAME = "nfvbed-probe"
@@ -19,20 +19,18 @@ FIX = (
 )
 
 
-def try_kernel_datapath(variant: Variant) -> Support:
-    """Look for veth links as the generator needs them, for Open vSwitch's programs, and for the kernel's datapath."""
-    veth = probe_veth(variant)
-    if veth.readiness is Readiness.UNSUPPORTED:
-        return veth
+def try_kernel_datapath(variant: Variant) -> Fitness:
+    """Look for veth links as the generator needs them, for Open vSwitch's programs, and for the kernel's datapath.
+
+    Raises:
+        UnsupportedError, PrerequisiteError, DeployError: this host cannot.
+    """
+    found = probe_veth(variant)
     reason = in_thread(_datapath_reason)
     if reason:
-        return Support.unsupported(variant.name, reason, FIX)
-    try:
-        run_version(str(locate().vswitchd))
-    except NfvbedError as failure:
-        reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
-        return Support.unsupported(variant.name, reason, failure.fix)
-    return veth
+        raise UnsupportedError(reason, fix=FIX)
+    run_version(str(locate().vswitchd))
+    return found
 
 
 def _datapath_reason() -> str:

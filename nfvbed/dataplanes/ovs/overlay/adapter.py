@@ -7,17 +7,18 @@ from nfvbed.dataplanes.ovs import reading
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
 from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
+from nfvbed.dataplanes.ovs.overlay.legs import host_plans
 from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
-from nfvbed.dataplanes.ovs.overlay.placement import host_plans
 from nfvbed.dataplanes.ovs.overlay.watch import HostView, OverlayState
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import DeployError
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Hop, QualityWarning, Support, SwitchCounters, WorkThread
+from nfvbed.records import Deployment, Hop, QualityWarning, SwitchCounters, WorkThread
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
 
@@ -30,7 +31,7 @@ class OvsOverlay(DataPlane):
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Look for the programs, run them, and look for the memory of all hosts; nothing is started that polls."""
         options = options_of(variant, OvsOverlayOptions)
         return try_open_vswitch(variant, options.hosts * options.socket_memory_mib)

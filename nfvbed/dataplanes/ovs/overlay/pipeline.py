@@ -8,7 +8,7 @@ it leaves the tunnel.
 
 from enum import IntEnum
 
-from nfvbed.dataplanes.ovs.overlay.placement import TUNNEL_PORT, HostPlan, Leg
+from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT, HostPlan, Leg
 from nfvbed.dataplanes.ovs.tablerules import (
     CT_INVALID,
     CT_NEW,

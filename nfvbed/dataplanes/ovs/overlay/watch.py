@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nfvbed.dataplanes.ovs import reading, unixctl
+from nfvbed.dataplanes.ovs import reading
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.overlay.host import UNDERLAY_NUMBER, UNDERLAY_PORT
-from nfvbed.dataplanes.ovs.overlay.placement import TUNNEL_PORT
+from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT
 from nfvbed.dataplanes.ovs.reading import BridgeView
 from nfvbed.records import NOT_SEPARABLE, Hop, Record, Separable, SwitchCounters
 from nfvbed.state import PlaneState
@@ -80,16 +80,6 @@ def hops(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> tuple
         else:
             path += [*wire, datapath, first, *others]
     return tuple(path)
-
-
-def connections(host: HostView) -> list[str]:
-    """Read the connections that a host's datapath tracks, one a line, in the switch's words."""
-    return unixctl.command(Path(host.unixctl), "dpctl/dump-conntrack").splitlines()
-
-
-def datapath_flows(host: HostView) -> list[str]:
-    """Read the flows that a host's datapath has cached, one a line, in the switch's words."""
-    return unixctl.command(Path(host.unixctl), "dpctl/dump-flows").splitlines()
 
 
 def _underlay(host: HostView) -> Hop:

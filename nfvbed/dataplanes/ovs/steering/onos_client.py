@@ -44,14 +44,6 @@ class OnosFlow:
     octets: int
 
 
-@dataclass(frozen=True)
-class OnosPort:
-    """A port's counters as ONOS knows them, up to five seconds old."""
-
-    received: int
-    sent: int
-
-
 class OnosClient:
     """Asks one ONOS. The password is read at each request and kept nowhere."""
 
@@ -92,15 +84,6 @@ class OnosClient:
     def remove_flows(self, device: str, ids: Sequence[str]) -> None:
         """Remove rules of a switch."""
         self._request("DELETE", "flows", {"flows": [{"deviceId": device, "flowId": flow} for flow in ids]})
-
-    def ports(self, device: str) -> dict[int, OnosPort]:
-        """Give the counters of a switch's ports."""
-        found = self._get(f"statistics/ports/{quote(device, safe=_SAFE)}", "statistics")
-        ports = [port for entry in found for port in entry["ports"]]
-        return {
-            int(port["port"]): OnosPort(received=int(port["packetsReceived"]), sent=int(port["packetsSent"]))
-            for port in ports
-        }
 
     def _get(self, path: str, key: str) -> list[dict[str, Any]]:
         return _list(self._request("GET", path), key, self._spec.url)

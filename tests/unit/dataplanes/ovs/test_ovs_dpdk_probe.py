@@ -5,6 +5,7 @@ import pytest
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.dataplanes.ovs.binaries import OVS_DIRECTORY_VARIABLE, OVSDB_SERVER, OVSDB_TOOL, SCHEMA, VSWITCHD
 from nfvbed.dataplanes.ovs.dpdk.adapter import OvsDpdk
+from nfvbed.host.fitness import support_of
 from nfvbed.records import Readiness
 
 
@@ -20,7 +21,7 @@ def old_switch(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "reason", "fix"),
     [
-        ({"pmd_maxsleep_us": 50}, "no pmd-maxsleep (version 2.17", "pmd_maxsleep_us: 0"),
+        ({"pmd_maxsleep_us": 50}, "no pmd-maxsleep: version 2.17", "pmd_maxsleep_us: 0"),
         ({"rxq_affinity": {"p0": (0,)}}, "leaves nobody to poll p1", "leave a thread free"),
         ({"n_rxq": 2}, "receive on as many queues as their other side sends on", "n_rxq: 1"),
     ],
@@ -28,7 +29,7 @@ def old_switch(tmp_path, monkeypatch):
 def test_what_deploy_refuses_is_unsupported(options, reason, fix):
     values = {"name": "v", "title": "v", "port_kind": "vhost-user", "topologies": ("p2p",)}
     variant = VariantModel.model_validate({**values, "options": {"dataplane": "ovs-dpdk", **options}})
-    support = OvsDpdk().probe(variant)
+    support = support_of("v", lambda: OvsDpdk().probe(variant))
     assert support.readiness is Readiness.UNSUPPORTED
     assert reason in support.reason
     assert fix in support.fix

@@ -3,7 +3,7 @@
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.dataplanes.ports.guest_cards import vhost_of
+from nfvbed.dataplanes.ports.kernel_options import vhost_of
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.vnf import VnfChoice

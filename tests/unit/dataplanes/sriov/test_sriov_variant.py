@@ -10,6 +10,7 @@ from nfvbed.dataplanes.sriov import adapter as sriov
 from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.findings import State
+from nfvbed.host.fitness import support_of
 from nfvbed.host.nics.pf import discover
 from nfvbed.host.probes import devices
 from nfvbed.host.probes.host import Host
@@ -68,7 +69,7 @@ def probe(tree, monkeypatch, reason="", **options):
     monkeypatch.setattr(sriov.os, "geteuid", lambda: 0)
     variant = open_project().load_variant("sriov")
     given = variant.options.model_copy(update=options)
-    return sriov.Sriov().probe(variant.model_copy(update={"options": given}))
+    return support_of("sriov", lambda: sriov.Sriov().probe(variant.model_copy(update={"options": given})))
 
 
 def test_the_probe_tells_what_is_lacking(sys_tree, monkeypatch):

@@ -1,7 +1,8 @@
 """The toy's adapter."""
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.records import Deployment, Hop, Readiness, Support, SwitchCounters, WorkThread
+from nfvbed.host.fitness import Fitness
+from nfvbed.records import Deployment, Hop, SwitchCounters, WorkThread
 from nfvbed.spec.variant import Variant, options_of
 from toy_plane.options import ToyOptions
 
@@ -11,10 +12,10 @@ class Toy(DataPlane):
 
     kind = "toy"
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Count its wheels."""
         wheels = options_of(variant, ToyOptions).wheels
-        return Support(variant=variant.name, readiness=Readiness.READY, reason=f"{wheels} wheels")
+        return Fitness(reason=f"{wheels} wheels")
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Return a deployment that is none."""

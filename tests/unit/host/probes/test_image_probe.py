@@ -18,7 +18,6 @@ image: {{file: images/{name}.qcow2{more}}}
 VARIANT = """\
 name: guests
 title: x
-port_kind: veth
 topologies: [pvp]
 native_vnf: {native}
 options: {dataplane: linux-bridge}

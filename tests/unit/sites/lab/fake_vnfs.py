@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfvbed.errors import OnboardError, VnfDiedError
+from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -14,9 +15,7 @@ from nfvbed.records import (
     Hop,
     HopKind,
     PortKind,
-    Readiness,
     Role,
-    Support,
     VnfHandle,
     VnfPort,
     WorkThread,
@@ -39,27 +38,28 @@ class FakeDriver(VnfDriver):
         self.reason = reason
 
     def probe(self, choice):
-        readiness = Readiness.UNSUPPORTED if self.reason else Readiness.READY
-        return Support(variant=choice.vnf.name, readiness=readiness, reason=self.reason)
+        if self.reason:
+            raise UnsupportedError(self.reason)
+        return Fitness()
 
     def require_files(self, choice, root):
         if self.lacks is not None:
             raise self.lacks
 
-    def start(self, placement):
-        self.log.append(("start", placement.name, placement.does, placement.cores, placement.shares_core))
+    def start(self, seat):
+        self.log.append(("start", seat.name, seat.does, seat.cores, seat.shares_core))
         if self.fails_at == "start":
             raise OnboardError("it does not start")
         return VnfHandle(
-            name=placement.name,
-            kind=placement.choice.kind,
-            forwarding=placement.does,
-            ports=placement.ports,
-            cores=placement.cores,
-            steps=((f"{placement.name}.start", 5),),
+            name=seat.name,
+            kind=seat.choice.kind,
+            forwarding=seat.does,
+            ports=seat.ports,
+            cores=seat.cores,
+            steps=((f"{seat.name}.start", 5),),
         )
 
-    def ready(self, placement, handle):
+    def ready(self, seat, handle):
         self.log.append(("ready", handle.name))
         if self.fails_at == "ready":
             raise OnboardError("it never said so")

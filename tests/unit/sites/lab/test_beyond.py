@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.records import Deployment, GeneratorPort, PortKind, VnfPort
 from nfvbed.spec.layout import layout
-from nfvbed.vnfs.placement import beyond
+from nfvbed.vnfs.seats import beyond
 
 KERNEL = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 SOCKETS = ("02:4e:46:56:00:01", "02:4e:46:56:00:02")

@@ -11,7 +11,7 @@ from nfvbed.sites.lab.site import LabSite
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import ReadinessSpec, VnfChoice, VnfPortSpec, VnfSpec
 from nfvbed.traffic.generator import TrafficRequest
-from nfvbed.vnfs import peers, standing
+from nfvbed.vnfs import onboarded, peers
 
 REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
 
@@ -241,7 +241,7 @@ def test_source_is_started_anew_for_another_frame_size(bench, lab, monkeypatch):
 
 def test_what_stands_is_taken_over_however_it_was_asked_for(bench, lab):
     first = deploy(bench)
-    standing.save(first, standing.StandingVnfs(choice=choice(label="native", native=True), handles=first.vnfs))
+    onboarded.save(first, onboarded.OnboardedVnfs(choice=choice(label="native", native=True), handles=first.vnfs))
     again = deploy(bench)
     assert again.vnfs == first.vnfs
     assert len([entry for entry in lab.log if entry[0] == "start"]) == 1

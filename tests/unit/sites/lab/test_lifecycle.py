@@ -7,13 +7,13 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError, VnfDiedError
 from nfvbed.sites.lab import lifecycle
 from nfvbed.sites.lab.lifecycle import Left, left_on
-from nfvbed.sites.lab.standing import Standing
+from nfvbed.sites.lab.remembered import Remembered
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfUse
-from nfvbed.vnfs import standing
-from nfvbed.vnfs.placement import placements
+from nfvbed.vnfs import onboarded
+from nfvbed.vnfs.seats import seats
 
 PROJECT = open_project()
 BRIDGE = PROJECT.load_variant("linux-bridge")
@@ -56,11 +56,11 @@ def _left(tmp_path, monkeypatch):
         driver = Mortal(planes.log, *dead)
         deployment = planes.deploy(None, topology, vnf=CHOICE)
         plan, view = layout(topology), planes.host_view(deployment)
-        places = placements(deployment, plan, CHOICE, (None, view.arrangement, PROJECT.root))
+        places = seats(deployment, plan, CHOICE, (None, view.arrangement, PROJECT.root))
         handles = tuple(FakeDriver([]).start(place) for place in places)
         vnfs = LabVnfs(plan, CHOICE, places, (driver,) * plan.vnfs, handles, stays=True)
-        found = Standing(Workspace(planes.log), deployment, variant, view.arrangement)
-        monkeypatch.setattr(lifecycle, "find_standing", lambda: found)
+        found = Remembered(Workspace(planes.log), deployment, variant, view.arrangement)
+        monkeypatch.setattr(lifecycle, "find_remembered", lambda: found)
         return Left(found, vnfs), planes.log
 
     return make
@@ -81,7 +81,7 @@ def test_only_the_dead_are_started_again_and_all_before_one_is_waited_for(left):
     ]
     assert [handle.pids for handle in found.vnfs.handles] == [(77,), (), (77,)]
     found.save()
-    assert standing.find(found.standing.deployment).handles == found.vnfs.handles
+    assert onboarded.find(found.standing.deployment).handles == found.vnfs.handles
 
 
 def test_offboarded_vnfs_end_and_are_forgotten(left):
@@ -90,7 +90,7 @@ def test_offboarded_vnfs_end_and_are_forgotten(left):
     log.clear()
     assert found.offboard() == found.standing.deployment
     assert log == [("stop", "vnf1"), ("stop", "vnf2")]
-    assert standing.find(found.standing.deployment) is None
+    assert onboarded.find(found.standing.deployment) is None
     with pytest.raises(DeployError, match="has no VNFs"):
         left_on(found.standing.deployment, PROJECT.root)
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from vm_placement import choice
+from vm_seat import choice
 
 from nfvbed.errors import OnboardError, PrerequisiteError
 from nfvbed.host.qemu import images

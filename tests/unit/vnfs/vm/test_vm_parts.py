@@ -11,12 +11,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from vm_placement import choice
+from vm_seat import choice
 
 from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
+from nfvbed.host.fitness import support_of
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.records import Readiness
-from nfvbed.vnfs.numa import GuestPlacement
+from nfvbed.vnfs.numa import GuestSeats
 from nfvbed.vnfs.vm import devices, launch, pinning, support
 from nfvbed.vnfs.vm.console import Console
 from nfvbed.vnfs.vm.monitor import Monitor
@@ -154,14 +155,12 @@ def test_threads_are_put_where_they_belong():
     other = allowed[-1]
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
-        guest = GuestPlacement(vcpu_cores=((other,),), emulator_cores=(allowed[0],), nodes=())
+        guest = GuestSeats(vcpu_cores=((other,),), emulator_cores=(allowed[0],), nodes=())
         pinning.pin(child.pid, (child.pid,), guest, realtime=False)
         assert os.sched_getaffinity(child.pid) == {other}
         (thread, _) = pinning.work_threads(child.pid, (child.pid,))
         assert (thread.core, thread.role) == (other, "vnf")
-        pinning.pin(
-            child.pid, (), GuestPlacement(vcpu_cores=(), emulator_cores=(allowed[0],), nodes=()), realtime=False
-        )
+        pinning.pin(child.pid, (), GuestSeats(vcpu_cores=(), emulator_cores=(allowed[0],), nodes=()), realtime=False)
         assert os.sched_getaffinity(child.pid) == {allowed[0]}
     finally:
         child.kill()
@@ -185,7 +184,7 @@ def test_every_vcpu_but_the_first_is_real_time_where_the_flavor_says_so(three_th
     # Only root may: what would be asked of the kernel is looked at.
     monkeypatch.setattr(os, "sched_setscheduler", lambda tid, policy, param: scheduled.append((tid, policy, param)))
     core = min(os.sched_getaffinity(0))
-    guest = GuestPlacement(vcpu_cores=((core,), (core,)), emulator_cores=(core,), nodes=())
+    guest = GuestSeats(vcpu_cores=((core,), (core,)), emulator_cores=(core,), nodes=())
     pinning.pin(main, (first, second), guest, realtime=realtime)
     assert scheduled == ([(second, os.SCHED_FIFO, os.sched_param(1))] if realtime else [])
     assert [os.sched_getaffinity(tid) for tid in three_threads] == [{core}] * 3
@@ -206,7 +205,7 @@ def test_launcher_opens_files_for_the_program(tmp_path):
 
 def test_probe_without_vfio_says_why(monkeypatch):
     monkeypatch.setitem(support._TRIED, "vf", (lambda: "no IOMMU group", "switch the IOMMU on"))
-    found = support.probe(choice(vnic="vf"))
+    found = support_of("vf", lambda: support.probe(choice(vnic="vf")))
     assert found.readiness is Readiness.UNSUPPORTED
     assert found.reason
 

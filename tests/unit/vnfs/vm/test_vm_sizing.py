@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from vm_placement import PROJECT, choice, placement, port
+from vm_seat import PROJECT, choice, port, seat
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind
 from nfvbed.spec.flavor import Flavor
-from nfvbed.vnfs.numa import GuestNode, GuestPlacement
+from nfvbed.vnfs.numa import GuestNode, GuestSeats
 from nfvbed.vnfs.vm import agentwork, sizing
 
 
@@ -28,31 +28,31 @@ def test_every_flavor_of_the_project_makes_a_guest():
     for path in sorted((PROJECT / "flavors").glob("*.yml")):
         flavor = Flavor.model_validate(yaml.safe_load(path.read_text()))
         nodes = [(node.cpus, node.memory_mib) for node in flavor.numa] or [(range(flavor.vcpus), flavor.memory_mib)]
-        guest = GuestPlacement(
+        guest = GuestSeats(
             vcpu_cores=((1,),) * flavor.vcpus,
             emulator_cores=(0,),
             nodes=tuple(GuestNode(vcpus=tuple(cpus), memory_mib=mib, host_node=None) for cpus, mib in nodes),
         )
         pages = Pages()
-        memory = sizing.memory(placement(choice(flavor=flavor), workspace=pages), guest)
+        memory = sizing.memory(seat(choice(flavor=flavor), workspace=pages), guest)
         assert sum(node.mib for node in memory) == flavor.memory_mib
         assert len(pages.asked) == (len(nodes) if flavor.hugepages else 0)
 
 
 def test_shared_vcpus_run_where_the_placement_says():
-    found = sizing.resolved(placement(choice(), cores=(3,), control_cores=(1,)))
+    found = sizing.resolved(seat(choice(), cores=(3,), control_cores=(1,)))
     assert found.vcpu_cores == ((3,), (3,))
     assert found.emulator_cores == (1, 3)
 
 
 def test_what_was_resolved_is_taken_as_it_is():
-    resolved = GuestPlacement(vcpu_cores=((4,), (5,)), emulator_cores=(6,), nodes=())
-    assert sizing.resolved(placement(choice(), guest=resolved)) is resolved
+    resolved = GuestSeats(vcpu_cores=((4,), (5,)), emulator_cores=(6,), nodes=())
+    assert sizing.resolved(seat(choice(), guest=resolved)) is resolved
 
 
 def test_dedicated_flavor_that_nobody_resolved_is_refused():
     with pytest.raises(UnsupportedError, match="cores or nodes of its own"):
-        sizing.resolved(placement(choice(flavor=Flavor(name="p", title="p", cpu_policy="dedicated"))))
+        sizing.resolved(seat(choice(flavor=Flavor(name="p", title="p", cpu_policy="dedicated"))))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_guests_kernel_gets_hugepages_and_isolated_cpus():
 
 def test_agent_is_told_what_the_vnf_declares():
     ports = (port(0, PortKind.TAP, queues=2), port(1, PortKind.TAP, queues=2))
-    keys = agentwork.request(placement(choice(offloads=False), does="io", ports=ports))
+    keys = agentwork.request(seat(choice(offloads=False), does="io", ports=ports))
     assert keys["mode"] == "io"
     assert keys["ports"] == [ports[0].mac, ports[1].mac]
     assert (keys["queues"], keys["offloads"], keys["retry"]) == (2, False, 0)
@@ -135,22 +135,22 @@ def test_agent_is_told_what_the_vnf_declares():
 
 
 def test_router_has_both_networks_and_fixed_neighbours():
-    keys = agentwork.request(placement(choice(), does="router", beyond=("02:00:00:00:00:0a", "02:00:00:00:00:0b")))
+    keys = agentwork.request(seat(choice(), does="router", beyond=("02:00:00:00:00:0a", "02:00:00:00:00:0b")))
     assert [len(side) for side in keys["addresses"]] == [1, 1]
     assert keys["neighbours"] == [[0, "198.18.0.1", "02:00:00:00:00:0a"], [1, "198.19.0.1", "02:00:00:00:00:0b"]]
 
 
 def test_mac_mode_knows_its_peers():
     beyond = ("02:00:00:00:00:0a", "02:00:00:00:00:0b")
-    assert agentwork.request(placement(choice(), does="mac", beyond=beyond))["peers"] == list(beyond)
+    assert agentwork.request(seat(choice(), does="mac", beyond=beyond))["peers"] == list(beyond)
 
 
 @pytest.mark.parametrize(("does", "agent"), [("xdp", True), ("source", False), ("sink", False)])
 def test_what_an_image_cannot_do_is_refused(does, agent):
     with pytest.raises(UnsupportedError):
-        agentwork.check(placement(choice(agent=agent), does=does))
+        agentwork.check(seat(choice(agent=agent), does=does))
 
 
 @pytest.mark.parametrize(("does", "agent"), [("io", True), ("image", True), ("io", False), ("sink", True)])
 def test_what_it_can_do_is_not(does, agent):
-    agentwork.check(placement(choice(agent=agent), does=does))
+    agentwork.check(seat(choice(agent=agent), does=does))

@@ -6,7 +6,8 @@ from nfvbed.dataplanes.ovs.kernel import probe as ovs_kernel_probe
 from nfvbed.dataplanes.ovs.kernel.adapter import OvsKernel, OvsPlan, switch_settings
 from nfvbed.dataplanes.ovs.kernel.options import OvsKernelOptions
 from nfvbed.dataplanes.wiring import port_numbers
-from nfvbed.errors import ConfigurationError
+from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.host.fitness import Fitness, support_of
 from nfvbed.records import PortKind, Readiness, Support
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import options_of
@@ -49,11 +50,10 @@ def test_options_of_another_data_plane_are_refused():
 @pytest.fixture(name="probe")
 def _probe(monkeypatch):
     """A host that has all but what a test takes away."""
-    ready = Support(variant="ovs-kernel", readiness=Readiness.READY)
-    monkeypatch.setattr(ovs_kernel_probe, "probe_veth", lambda variant: ready)
+    monkeypatch.setattr(ovs_kernel_probe, "probe_veth", lambda variant: Fitness())
     monkeypatch.setattr(ovs_kernel_probe, "_datapath_reason", lambda: "")
     monkeypatch.setattr(ovs_kernel_probe, "run_version", lambda program: None)
-    return lambda: OvsKernel().probe(PROJECT.load_variant("ovs-kernel"))
+    return lambda: support_of("ovs-kernel", lambda: OvsKernel().probe(PROJECT.load_variant("ovs-kernel")))
 
 
 def test_a_host_with_the_datapath_is_ready(probe):
@@ -71,5 +71,9 @@ def test_a_kernel_without_the_datapath_is_unsupported_with_what_to_do(probe, mon
 
 def test_without_veth_ports_nothing_else_is_asked(probe, monkeypatch):
     lacking = Support(variant="ovs-kernel", readiness=Readiness.UNSUPPORTED, reason="no veth", fix="modprobe veth")
-    monkeypatch.setattr(ovs_kernel_probe, "probe_veth", lambda variant: lacking)
+
+    def no_veth(variant):
+        raise UnsupportedError("no veth", fix="modprobe veth")
+
+    monkeypatch.setattr(ovs_kernel_probe, "probe_veth", no_veth)
     assert probe() == lacking

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
+from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT, Leg, host_plans
 from nfvbed.dataplanes.ovs.overlay.options import LEAST_RULES, MOST_RULES
 from nfvbed.dataplanes.ovs.overlay.pipeline import ARRIVAL_ZONES, DEFAULT, Table, direct_rules, pipeline_rules
-from nfvbed.dataplanes.ovs.overlay.placement import TUNNEL_PORT, Leg, host_plans
 from nfvbed.dataplanes.ovs.overlay.tenants import ADDRESSES, SHAPES, tenant_rules
 from nfvbed.dataplanes.ovs.tablerules import Field, flow_mod, output, set_field, track
 from nfvbed.errors import UnsupportedError

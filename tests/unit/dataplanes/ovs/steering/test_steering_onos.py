@@ -5,7 +5,7 @@ from onos_double import PASSWORD, OnosDouble
 
 from nfvbed.dataplanes.ovs.openflow import Rule, UdpSource
 from nfvbed.dataplanes.ovs.steering.catalogue import steering
-from nfvbed.dataplanes.ovs.steering.onos_client import OnosClient, OnosPort
+from nfvbed.dataplanes.ovs.steering.onos_client import OnosClient
 from nfvbed.dataplanes.ovs.steering.path import SHARE_PRIORITY
 from nfvbed.errors import ConfigurationError, DeployError, PrerequisiteError
 from nfvbed.spec.onos import OnosSpec
@@ -51,10 +51,6 @@ def test_switch_without_flows_has_none(onos):
 def test_flows_are_removed_by_their_ids(onos):
     client(onos.url).remove_flows(DEVICE, ["49539596720275220"])
     assert onos.seen == [("DELETE", "/onos/v1/flows")]
-
-
-def test_statistics_of_ports(onos):
-    assert client(onos.url).ports(DEVICE) == {1: OnosPort(received=98, sent=91)}
 
 
 def test_refused_request_is_told_in_onos_words(onos):

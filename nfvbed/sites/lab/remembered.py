@@ -11,14 +11,14 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.sites.deployed import Deployed
 from nfvbed.spec.variant import Variant
-from nfvbed.vnfs import standing as standing_vnfs
+from nfvbed.vnfs import onboarded
 
 _VARIANT_NAME = "variant.json"
 _ARRANGEMENT_NAME = "arrangement.json"
 
 
 @dataclass(frozen=True)
-class Standing:
+class Remembered:
     """What stands, as it was deployed."""
 
     workspace: Workspace
@@ -38,7 +38,7 @@ class Standing:
     @property
     def deployed(self) -> Deployed:
         """Return it as any site says of what stands, with the VNFs that were onboarded on it."""
-        vnfs = standing_vnfs.find(self.deployment)
+        vnfs = onboarded.find(self.deployment)
         owner = self.workspace.ledger.owner
         return Deployed(
             deployment=self.deployment,
@@ -49,7 +49,7 @@ class Standing:
         )
 
 
-def find_standing() -> Standing | None:
+def find_remembered() -> Remembered | None:
     """Find the standing deployment; there is at most one, since a second one is refused."""
     for workspace in workspaces():
         if is_standing(workspace):
@@ -57,11 +57,11 @@ def find_standing() -> Standing | None:
     return None
 
 
-def _load(workspace: Workspace) -> Standing:
+def _load(workspace: Workspace) -> Remembered:
     def text(name: str) -> str:
         return (Path(workspace.directory) / name).read_text()
 
-    return Standing(
+    return Remembered(
         workspace=workspace,
         deployment=Deployment.model_validate_json(text(DEPLOYMENT_NAME)),
         variant=VariantModel.model_validate_json(text(_VARIANT_NAME)),

@@ -1,4 +1,4 @@
-"""Which VNF runs where: from a deployment's ports and the arrangement of cores to placements."""
+"""Which VNF runs where: from a deployment's ports and the arrangement of cores to seats."""
 
 from pathlib import Path
 
@@ -10,17 +10,17 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, PortKind, VnfKind
 from nfvbed.spec.layout import EndKind, Layout
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.numa import GuestPlacement, Host, place_guest
-from nfvbed.vnfs.vnf import SINK, SOURCE, VnfPlacement
+from nfvbed.vnfs.numa import GuestSeats, Host, place_guest
+from nfvbed.vnfs.vnf import SINK, SOURCE, VnfSeat
 
 _SOCKETS = (PortKind.VHOST_USER, PortKind.MEMIF)
 """Ports of the generator that are DPDK's own; a virtual function has the address of a kernel's port, whoever drives it.
 """
 
 
-def placements(
+def seats(
     deployment: Deployment, plan: Layout, choice: VnfChoice, host: tuple[Workspace, Arrangement, Path]
-) -> tuple[VnfPlacement, ...]:
+) -> tuple[VnfSeat, ...]:
     """Give every VNF its place, in the order of the path.
 
     Args:
@@ -37,7 +37,7 @@ def placements(
     used = [cores[index % len(cores)] for index in range(len(deployment.vnf_ports))]
     guests = _guests(choice, arrangement, used)
     return tuple(
-        VnfPlacement(
+        VnfSeat(
             index=index,
             choice=choice,
             does=_does(plan, index, choice),
@@ -56,11 +56,11 @@ def placements(
     )
 
 
-def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> list[GuestPlacement | None]:
+def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> list[GuestSeats | None]:
     """Place virtual machines one after another: a core that one has to itself is not there for the next."""
     if choice.kind is not VnfKind.VM:
         return [None for _ in used]
-    topology, taken, placed = read_topology(), frozenset[int](), list[GuestPlacement | None]()
+    topology, taken, placed = read_topology(), frozenset[int](), list[GuestSeats | None]()
     for core in used:
         guest = place_guest(choice.flavor, Host(topology, arrangement, taken=taken), (core,))
         if choice.flavor.cpu_policy == "dedicated":
@@ -69,7 +69,7 @@ def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> lis
     return placed
 
 
-def _meets_others(guest: GuestPlacement | None, arrangement: Arrangement) -> bool:
+def _meets_others(guest: GuestSeats | None, arrangement: Arrangement) -> bool:
     """Whether vCPUs may run on cores of the switch or the generator."""
     others = {*arrangement.switch_cores, arrangement.generator_core}
     return guest is not None and any(others & set(cores) for cores in guest.vcpu_cores)

@@ -88,7 +88,7 @@ OfCell = tuple[str, str, Lack]
 
 
 @dataclass(frozen=True)
-class Standing:
+class Completeness:
     """What is there and what is missing."""
 
     placement: str
@@ -117,13 +117,13 @@ class Standing:
         return max((lack.needed - lack.have for lack in self.missing.values()), default=0)
 
 
-def standing(
+def completeness(
     plan: Plan,
     done: Sequence[DoneTrial],
     classify: Classify,
     without: Iterable[str] = (),
     tests: Sequence[DoneTest] = (),
-) -> Standing:
+) -> Completeness:
     """Find out where a run stands.
 
     Of the MRR rounds count, whatever class their trials are in: those that two variants share where they are compared,
@@ -136,7 +136,7 @@ def standing(
         without: cells that cannot be measured here, and so are not waited for.
         tests: the other tests that ended.
     """
-    return _Count(plan, frozenset(without), done).standing(tests, classify)
+    return _Count(plan, frozenset(without), done).completeness(tests, classify)
 
 
 class _Count:
@@ -155,7 +155,7 @@ class _Count:
             if len(left := tuple(cell for cell in cells if cell in measured)) > 1
         }
 
-    def standing(self, tests: Sequence[DoneTest], classify: Classify) -> Standing:
+    def completeness(self, tests: Sequence[DoneTest], classify: Classify) -> Completeness:
         labels, of_tests = _labels(self._done, tests, classify)
         every = [*labels, *of_tests]
         classes = _classes(every)
@@ -170,7 +170,7 @@ class _Count:
         in_pairs = {cell for cells in self._compared.values() for cell in cells}
         lacking = frozenset(test for cell, test, _ in every_lack if test != MRR or cell not in in_pairs)
         mixed = every.count(MIXED)
-        return Standing(best, classes, mixed, missing, self._complete(tests), lacking, self._pairs())
+        return Completeness(best, classes, mixed, missing, self._complete(tests), lacking, self._pairs())
 
     def _lacks_of_mrr(self) -> list[OfCell]:
         if not self._plan.experiment.has_mrr:

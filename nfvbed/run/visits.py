@@ -19,7 +19,7 @@ from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
 from nfvbed.records import CellLack, Deployment, Preset, Status
 from nfvbed.run import requests
-from nfvbed.run.kinds.bench import RunContext
+from nfvbed.run.kinds.celltest import RunContext
 from nfvbed.run.ledger import Aside, RunLedger
 from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
@@ -41,7 +41,7 @@ OF_THE_VARIANT = (ConfigurationError, PrerequisiteError, DeployError, GeneratorE
 """What is the trouble of one data plane; a run that keeps going gives its cells up."""
 
 
-class Bench:
+class Visitor:
     """Serves deployments of one run.
 
     Args:

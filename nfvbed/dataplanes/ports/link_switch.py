@@ -1,6 +1,6 @@
-"""What switches between veth ports share that are no bridges: links, cores, counters, hops and the checks of them.
+"""What switches between the kernel's links share: the links, cores, counters, hops and the checks of them.
 
-Ports and their peers are those of a bridge's (`kernel_links.py`), and so is the use of cores (`kernel_cores.py`).
+Ports and their peers: `kernel_links.py`; the use of cores: `kernel_cores.py`.
 """
 
 import platform
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ports import kernel_checks, kernel_links, veth
 from nfvbed.dataplanes.ports.kernel_cores import place
-from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
+from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces, GuestSide
 from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.wiring import require_vnf
 from nfvbed.host import coredistance, napi
@@ -31,9 +31,13 @@ from nfvbed.records import (
 from nfvbed.state import State
 
 
-class VethSwitch(DataPlane):
+class LinkSwitch(DataPlane):
     """Links of a layout, and what a class of its own joins them by."""
 
+    called: ClassVar[str] = "switch"
+    """What messages call it."""
+    whose: ClassVar[str] = "its"
+    """How a counter's source begins that says where its work is done."""
     works_in: ClassVar[str]
     """What its work is part of where it has no threads of its own."""
     drops: ClassVar[tuple[str, ...]] = ()
@@ -41,6 +45,30 @@ class VethSwitch(DataPlane):
 
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
+
+    def plan(self, request: DeployRequest) -> BridgePlan:
+        """Return the ports of a layout, which are veth pairs."""
+        kind = require_vnf(request.layout, request.vnf, request.variant)
+        return BridgePlan(request.layout, kind, request.is_addressed)
+
+    def lay(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> None:
+        """Make links, which are down."""
+        inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
+
+    def offloads(self, request: DeployRequest) -> tuple[bool, bool]:
+        """Return whether its own links have offloads, and whether those of VNFs do.
+
+        Past the kernel's stack a frame has no note that its checksum is still to be made: so it is made before.
+        """
+        return False, False
+
+    def guests(self, request: DeployRequest) -> GuestSide:
+        """Return what is wanted of the cards of virtual machines."""
+        return GuestSide()
+
+    def always_up(self, plan: BridgePlan) -> tuple[str, ...]:
+        """Return the links that have a carrier whether VNFs run or not."""
+        return plan.veths
 
     @abstractmethod
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
@@ -54,9 +82,9 @@ class VethSwitch(DataPlane):
             SwitchDiedError: it does not.
         """
 
-    @abstractmethod
     def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
-        """Read what it counts itself, by the names of the ports; empty: nothing."""
+        """Read what it counts itself beside its links, by the names of the ports."""
+        return {}
 
     def versions(self) -> dict[str, str]:
         """Give the versions of what is under test."""
@@ -65,16 +93,13 @@ class VethSwitch(DataPlane):
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces and links, put their work onto its cores, and join the ports."""
         variant, workspace, arrangement = request.variant, request.workspace, request.arrangement
-        addressed = request.vnf is not None and request.vnf.forwarding == "router"
-        plan = BridgePlan(request.layout, require_vnf(request.layout, request.vnf, variant), addressed)
-        steps = Steps()
+        plan, steps = self.plan(request), Steps()
         with steps.timed("deploy.namespaces"):
             spaces = kernel_links.make_spaces(request, plan)
         with steps.timed("deploy.links"):
-            inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
-            # Past the kernel's stack a frame has no note that its checksum is still to be made: so it is made before.
-            kernel_links.prepare(plan, spaces, False, False)
-            veth.wait_until_up(spaces.switch, plan.veths)
+            self.lay(request, plan, spaces)
+            kernel_links.prepare(plan, spaces, *self.offloads(request))
+            veth.wait_until_up(spaces.switch, self.always_up(plan))
             if spaces.generator is not None:
                 kernel_links.make_idle(plan, spaces.generator)
         with steps.timed("deploy.cores"):
@@ -95,7 +120,7 @@ class VethSwitch(DataPlane):
             site="lab",
             topology=request.layout.name,
             ports=kernel_links.generator_ports(plan, spaces),
-            vnf_ports=kernel_links.ports_of_vnfs(plan, spaces),
+            vnf_ports=kernel_links.ports_of_vnfs(plan, spaces, self.guests(request)),
             threads=threads,
             run_directory=str(workspace.directory),
             control=state.as_control() | own.as_control(),
@@ -106,9 +131,11 @@ class VethSwitch(DataPlane):
     def verify(self, deployment: Deployment) -> None:
         """Check that the switch and the threads live, and that the links are there and up."""
         self.check(deployment)
-        found = veth.read(LinkState.of(deployment).switch_netns, BridgePlan.of(deployment).veths)
-        kernel_checks.require_up(found, "links of the switch")
-        kernel_checks.require_threads(deployment.threads, "the switch")
+        plan = BridgePlan.of(deployment)
+        always_up = self.always_up(plan)
+        found = veth.read(LinkState.of(deployment).switch_netns, (*always_up, *plan.taps))
+        kernel_checks.require_up({name: found[name] for name in always_up}, f"links of the {self.called}")
+        kernel_checks.require_threads(deployment.threads, f"the {self.called}")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that the ports received, what the switch counts itself, and the cycles of its threads."""
@@ -122,14 +149,24 @@ class VethSwitch(DataPlane):
     def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
         """Give the cycles of its NAPI threads, where they are from, and what they were made of."""
         busy_ns, state = kernel_checks.busy_ns(deployment.threads), LinkState.of(deployment)
-        if busy_ns is None:
-            return NOT_SEPARABLE, f"its work is part of {self.works_in} ({state.core_use})", {}
+        taps = BridgePlan.of(deployment).taps
+        if taps or busy_ns is None:
+            work = "a guest's writes to its tap" if taps else self.works_in
+            return NOT_SEPARABLE, f"{self.whose} work is part of {work} ({state.core_use})", {}
         cycles = kernel_checks.busy_cycles(busy_ns, state.tsc_hz)
         return cycles, kernel_checks.BUSY_SOURCE, {"napi_run_time_ns": busy_ns}
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """g0, s0, the VNFs' ports, s1, g1; what the switch itself dropped is among a port's drops."""
+        """g0, the switch's own, g1."""
         plan = BridgePlan.of(deployment)
+        path = self.own_hops(deployment, plan)
+        if not plan.outside:
+            return path
+        outer = veth.read(LinkState.of(deployment).generator_space(), plan.generator_links)
+        return kernel_links.between_generators(plan, outer, path)
+
+    def own_hops(self, deployment: Deployment, plan: BridgePlan) -> tuple[Hop, ...]:
+        """s0, the VNFs' ports, s1; what the switch itself dropped is among a port's drops."""
         within = veth.read(LinkState.of(deployment).switch_netns, plan.ports)
         own = self.own_counters(deployment)
         path = []
@@ -138,10 +175,7 @@ class VethSwitch(DataPlane):
             hop = veth.hop(f"{self.kind} port {name}", within[name], HopKind.SWITCH_PORT, end)
             drops = {key: count for key, count in own.get(name, {}).items() if key in self.drops}
             path.append(hop.model_copy(update={"drops": hop.drops | drops}))
-        if not plan.outside:
-            return tuple(path)
-        outer = veth.read(LinkState.of(deployment).generator_space(), plan.generator_links)
-        return kernel_links.between_generators(plan, outer, path)
+        return tuple(path)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The NAPI threads: of the switch's ports, of the generator's."""

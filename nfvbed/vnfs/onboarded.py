@@ -11,17 +11,17 @@ from nfvbed.spec.vnf import VnfChoice
 _NAME = "vnfs.json"
 
 
-class StandingVnfs(Record):
+class OnboardedVnfs(Record):
     """The VNFs of a standing deployment."""
 
     choice: VnfChoice
     handles: tuple[VnfHandle, ...]
 
 
-_ADAPTER = TypeAdapter(StandingVnfs)
+_ADAPTER = TypeAdapter(OnboardedVnfs)
 
 
-def save(deployment: Deployment, vnfs: StandingVnfs) -> None:
+def save(deployment: Deployment, vnfs: OnboardedVnfs) -> None:
     """Write them into the run directory; complete or not at all."""
     path = _path(deployment)
     draft = path.with_name(f".{_NAME}")
@@ -29,7 +29,7 @@ def save(deployment: Deployment, vnfs: StandingVnfs) -> None:
     draft.rename(path)
 
 
-def find(deployment: Deployment) -> StandingVnfs | None:
+def find(deployment: Deployment) -> OnboardedVnfs | None:
     """Read them; None where none were onboarded."""
     path = _path(deployment)
     return _ADAPTER.validate_json(path.read_bytes()) if path.exists() else None

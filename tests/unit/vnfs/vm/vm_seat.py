@@ -5,7 +5,7 @@ from pathlib import Path
 from nfvbed.records import PortKind, VnfKind, VnfPort
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import ImageSpec, VnfChoice, VnfPortSpec, VnfSpec
-from nfvbed.vnfs.vnf import VnfPlacement
+from nfvbed.vnfs.vnf import VnfSeat
 
 PROJECT = Path(__file__).resolve().parents[4]
 FLAVOR = Flavor(name="default", title="Default")
@@ -39,7 +39,7 @@ def port(number, kind=PortKind.TAP, queues=1):
     )
 
 
-def placement(made, **changes):
+def seat(made, **changes):
     fields = {
         "index": 0,
         "choice": made,
@@ -51,4 +51,4 @@ def placement(made, **changes):
         "shares_core": False,
         "root": PROJECT,
     }
-    return VnfPlacement(**(fields | changes))
+    return VnfSeat(**(fields | changes))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 from test_expand import plan_of, variant
 
+from nfvbed.plan.completeness import Completeness, DoneTest, DoneTrial, completeness
 from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, expand
-from nfvbed.plan.standing import DoneTest, DoneTrial, Standing, standing
 from nfvbed.records import CoreDistance, Preset
 from nfvbed.results import ResultKind
 from nfvbed.spec.experiment import Experiment
@@ -45,8 +45,8 @@ def curves(cells: Sequence[str], rounds: Sequence[tuple[int, CoreDistance | None
 
 def stand(
     plan: Plan, trials: Sequence[DoneTrial], without: Sequence[str] = (), tests: Sequence[DoneTest] = ()
-) -> Standing:
-    return standing(plan, trials, classify, without, tests)
+) -> Completeness:
+    return completeness(plan, trials, classify, without, tests)
 
 
 def survey(names: tuple[str, ...], needed: int = 2, **experiment: object) -> Plan:

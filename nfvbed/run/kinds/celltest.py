@@ -8,8 +8,8 @@ from typing import Generic, Protocol, TypeVar
 from nfvbed.measure.loads import Load, LoadMeter
 from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import CellPlan
+from nfvbed.plan.completeness import completeness
 from nfvbed.plan.plan import Plan, PlannedTrial
-from nfvbed.plan.standing import standing
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import MIXED, ONLY, LoadPoint, Reference, label_of
 from nfvbed.run import requests
@@ -68,10 +68,8 @@ class RunContext:
 
 
 @dataclass(frozen=True)
-class TestBench:
-    """One test of one cell on what stands for it."""
-
-    __test__ = False  # no class of tests, whatever its name suggests to pytest
+class CellTest:
+    """One test of one cell on what is deployed for it."""
 
     context: RunContext
     unit: PlannedTrial
@@ -86,7 +84,7 @@ class TestBench:
     def known(self) -> Known:
         """Give what the run has measured so far, and the placement class that it measures in."""
         ledger, classify = self.context.ledger, self.context.tools.classify
-        found = standing(self.plan, ledger.done, classify, ledger.set_aside, ledger.done_tests)
+        found = completeness(self.plan, ledger.done, classify, ledger.set_aside, ledger.done_tests)
         wanted = None if found.placement == ONLY else found.placement
         return Known(ledger.trials, ledger.results, classify, wanted)
 
@@ -159,7 +157,7 @@ class OneClass:
     What is of another class is measured again, a few times; then the last one counts, whatever its class is.
 
     Args:
-        bench: of the test.
+        cell_test: of the test.
         tries: at most, until one is in the class.
         again: how often something may be measured again in the whole test, however often each; None: no such bound,
             else it takes the place of `tries`.
@@ -167,11 +165,13 @@ class OneClass:
             that took: as often in a row as it was in the class before. Not for the run's class, which stays the same.
     """
 
-    def __init__(self, bench: TestBench, tries: int = TRIES, again: int | None = None, *, anew: bool = False) -> None:
-        self._bench = bench
+    def __init__(
+        self, cell_test: CellTest, tries: int = TRIES, again: int | None = None, *, anew: bool = False
+    ) -> None:
+        self._cell_test = cell_test
         self._tries = tries
         self._again = again
-        self._wanted = bench.known().wanted
+        self._wanted = cell_test.known().wanted
         self._anew = anew and self._wanted is None
         self._kept = 0
         """How often what was taken was in the class."""
@@ -194,7 +194,7 @@ class OneClass:
         """
         tries = 0
         while True:
-            begin = len(self._bench.context.ledger.trials)
+            begin = len(self._cell_test.context.ledger.trials)
             found = measure()
             tries += 1
             own = self._since(begin, None if counted is None else counted(found))
@@ -207,12 +207,12 @@ class OneClass:
 
     def _since(self, begin: int, counted: Collection[int] | None) -> list[int]:
         """Give the places in the run of the trials since one, of those that count alone."""
-        trials = self._bench.context.ledger.trials
+        trials = self._cell_test.context.ledger.trials
         return [place for place in range(begin, len(trials)) if counted is None or trials[place].sequence in counted]
 
     def _suits(self, own: Sequence[int]) -> bool:
         """Look at trials, by their places in the run and by what is known of the host's classes now."""
-        labels = self._bench.labels()
+        labels = self._cell_test.labels()
         self.label = label_of([labels[place] for place in own])
         if self._wanted is None and self._first is not None and labels[self._first] not in (ONLY, MIXED):
             self._wanted = labels[self._first]
