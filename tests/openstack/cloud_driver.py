@@ -1,6 +1,7 @@
 """Drives a devcloud as its user does: the command line, the APIs, and packages built from the sample descriptors."""
 
 import io
+import json
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from nfvbed.sites.openstack.rest import ApiError, CloudApi
 
 ROOT = Path(__file__).resolve().parents[2]
 CIRROS = Path(__file__).parent / "cirros"
+IMAGES = ROOT / "images"
 DESCRIPTOR_ID = "3f6b5a52-0f1e-4a0c-8f0b-1c1f2e9d6b01"
 """In the sample; Tacker takes an id once, so each package has its own."""
 TYPES = "etsi_nfv_sol001_{}_types.yaml"
@@ -112,11 +114,34 @@ class Cloud:
             for kind, (service, path, key) in listed.items()
         }
 
-    def image(self, name: str, path: Path) -> None:
-        """Put an image into Glance."""
-        body = {"name": name, "disk_format": "qcow2", "container_format": "bare", "visibility": "public"}
-        made = self.api.post("glance", "/v2/images", body)["id"]
+    def image(self, name: str, path: Path, kind: str = "qcow2", **properties: str) -> str:
+        """Put an image into Glance; return its id.
+
+        Args:
+            name: its name.
+            path: its file.
+            kind: `qcow2`, or `aki` and `ari`: a kernel and its ramdisk.
+            properties: as Nova reads them.
+        """
+        container = "bare" if kind == "qcow2" else kind
+        body = {"name": name, "disk_format": kind, "container_format": container, "visibility": "public"}
+        made = self.api.post("glance", "/v2/images", {**body, **properties})["id"]
         self.api.send_file("PUT", "glance", f"/v2/images/{made}/file", path.read_bytes(), "application/octet-stream")
+        return made
+
+    def vloop(self, name: str, forward: str) -> None:
+        """Put vloop into Glance so that it forwards from its boot on: nobody reaches its agent in a cloud."""
+        sidecar = json.loads((IMAGES / "vloop.json").read_text())
+        kernel = self.image(f"{name}-kernel", IMAGES / "vloop.kernel", "aki")
+        ramdisk = self.image(f"{name}-initrd", IMAGES / "vloop.initrd", "ari")
+        words = f"{sidecar['cmdline']} vloop.forward={forward}"
+        self.image(name, IMAGES / "vloop.qcow2", kernel_id=kernel, ramdisk_id=ramdisk, os_command_line=words)
+
+    def frames(self, source: str, target: str, count: int) -> int:
+        """Send frames of foreign addresses from a bridge's own port; return how many came to another one."""
+        script = Path(__file__).with_name("frames_in_node.py").read_text()
+        argv = ("/usr/bin/python3", "-c", script, source, target, str(count))
+        return int(self.channel.check(Command(argv)))
 
     def is_gone(self, service: str, path: str) -> bool:
         """Whether an API no longer knows something."""

@@ -15,7 +15,6 @@ from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.sites.openstack.places import CloudPlaces
 
 pytestmark = pytest.mark.timeout(2400)
-VLOOP = ROOT / "images/vloop.qcow2"
 
 
 @pytest.fixture(scope="module", name="before")
@@ -100,12 +99,15 @@ def test_cirros_boots_and_is_reached(cloud):
         cloud.delete_server(server)
 
 
-def test_vloop_boots_between_two_data_networks(cloud):
-    assert VLOOP.is_file(), "make images"
-    cloud.image("vloop", VLOOP)
+def test_vloop_forwards_between_two_data_networks(cloud):
+    assert (ROOT / "images/vloop.qcow2").is_file(), "make images"
+    cloud.vloop("vloop", "io")
     server = cloud.boot("vloop", "vloop", "nfvbed.hugepages", ("data0", "data1"))
     try:
         assert wait(lambda: "vloop: ready" in cloud.console(server), 120), cloud.console(server)
+        sent = 200
+        assert wait(lambda: cloud.frames("br-data0", "br-data1", sent) == sent, 30), cloud.console(server)
+        assert cloud.frames("br-data1", "br-data0", sent) == sent
     finally:
         cloud.delete_server(server)
 

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.openstack import flavors
 from nfvbed.sites.openstack.contents import SMALL
-from nfvbed.sites.openstack.services import mariadb
+from nfvbed.sites.openstack.services import keystone, mariadb
 from nfvbed.sites.openstack.services.catalogue import OPENSTACK, SERVICES
 from nfvbed.sites.openstack.services.settings import PORTS, CloudSettings, Secrets
 from nfvbed.spec.flavor import Flavor
@@ -43,8 +44,6 @@ def test_sql_makes_databases_and_users_and_can_be_repeated():
 
 
 def test_no_command_has_a_password_among_its_arguments(tmp_path):
-    from nfvbed.sites.openstack.services import keystone
-
     commands = [command for service in SERVICES for command in service.migrations]
     commands += [keystone.bootstrap("geheim"), mariadb.execute("IDENTIFIED BY 'geheim'")]
     assert [command for command in commands if "geheim" in " ".join(command.argv)] == []
@@ -101,9 +100,6 @@ def test_a_flavor_has_novas_extra_specs(flavor, specs):
 
 
 def test_every_flavor_of_the_project_has_a_body(root):
-    from nfvbed.dataplanes.catalogue import VariantModel
-    from nfvbed.spec.loader import Project
-
-    project = Project(root, VariantModel)
+    project = open_project(root)
     bodies = [flavors.body(project.load_flavor(name)) for name in project.flavor_names]
     assert {body["name"] for body in bodies} == {f"nfvbed.{name}" for name in project.flavor_names}
