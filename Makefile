@@ -153,12 +153,14 @@ devcloud: setup ## start a real OpenStack on this machine; nfvbed devcloud stop 
 test: setup-test ## all tiers of tests, in order, with a summary
 	@setup/native
 	@setup/images
+	@setup/node
 	@$(PYTHON) tests/tiers.py $(TIERS)
 
 .PHONY: $(TESTS)
 $(TESTS): test-%: setup-test ## the tier NAME alone
 	@setup/native
 	$(if $(filter functional image,$*),@setup/images)
+	$(if $(filter functional,$*),@setup/node)
 	@$(PYTHON) tests/tiers.py $*
 
 .PHONY: test-node
@@ -189,6 +191,10 @@ bench-generator: build ## the generator against testpmd in the same loop
 .PHONY: bench-overhead
 bench-overhead: build ## what stamps and telemetry cost: the rate with them against without
 	@$(PYTHON) bench/overhead.py
+
+.PHONY: bench-price-of-switch
+bench-price-of-switch:
+	@echo "bench-price-of-switch is called bench-switching-overhead now" >&2; exit 2
 
 .PHONY: bench-switching-overhead
 bench-switching-overhead: build ## Open vSwitch against testpmd io in its place

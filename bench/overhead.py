@@ -40,7 +40,7 @@ SIDES = {OFF: (False, False), "stamps": (True, False), "telemetry": (False, True
 """Name of a side: whether frames are stamped, whether telemetry is on."""
 WARM_UP_S = 0.2
 QUIET = 0.1
-NOT_TOLD = 1.0
+NOT_KNOWN = 1.0
 """On kernel ports the generator's sender and its sinks share a core and wait for each other (0.8 of a trial on a quiet
 machine), so that others' work cannot be separated from it; it is looked for before every round only."""
 
@@ -163,7 +163,7 @@ def measure(site: Site, variant: str, arguments: argparse.Namespace) -> tuple[li
     """Measure rounds of one variant until one class has enough of them; return the trials and the pressure's limit."""
     project = open_project(ROOT)
     chosen = project.load_variant(variant)
-    limit = NOT_TOLD if chosen.port_kind is PortKind.VETH else QUIET
+    limit = NOT_KNOWN if chosen.port_kind is PortKind.VETH else QUIET
     deployment = site.deploy(chosen, "p2p")
     trials: list[Trial] = []
     try:

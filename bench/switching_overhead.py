@@ -91,7 +91,7 @@ def classes_of(pairs: list[tuple[Trial, Trial]]) -> list[ClassResult]:
 
 
 def is_limited(trials: list[Trial]) -> bool:
-    """Say whether the generator was busy all the time while the switch hardly ever pushed back."""
+    """Return whether the generator was busy all the time while the switch hardly ever pushed back."""
     if not trials:
         return False
     busy = median([trial.generator_busy_ratio for trial in trials])

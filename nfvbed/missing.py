@@ -7,7 +7,7 @@ from nfvbed.records import TrialRecord
 
 
 def missing_ratio(lost: int, unsent: int, late: int, intended: int) -> float | None:
-    """Give missing over intended frames; frames that the generator was too late for were asked of nobody.
+    """Return missing over intended frames; frames that the generator was too late for were asked of nobody.
 
     Args:
         lost: sent and not received.
@@ -23,7 +23,7 @@ def missing_ratio(lost: int, unsent: int, late: int, intended: int) -> float | N
 
 
 def missing_of(trials: Iterable[TrialRecord]) -> float | None:
-    """Give the ratio over all directions of trials.
+    """Return the ratio over all directions of trials.
 
     Of a generator that was too slow for the load late frames are missing too, as in searches (`search/measurer.py`):
     its limit must not look like the system's strength.

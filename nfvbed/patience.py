@@ -6,7 +6,7 @@ VARIABLE = "NFVBED_PATIENCE"
 
 
 def patient(seconds: float) -> float:
-    """Give a time-out as it is on this machine: multiplied by $NFVBED_PATIENCE, where that is a number above 1."""
+    """Return a time-out as it is on this machine: multiplied by $NFVBED_PATIENCE, where that is a number above 1."""
     try:
         factor = float(os.environ.get(VARIABLE, "1"))
     except ValueError:

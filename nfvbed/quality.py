@@ -1,4 +1,4 @@
-"""The doubts about a measurement: a closed list, stored with results and shown wherever their numbers are shown.
+"""The warnings about a measurement: a closed list, stored with results and shown wherever their numbers are shown.
 
 What each means and what can be done about it is in `nfvbed/compare/advice.py`.
 """
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class QualityWarning(StrEnum):
-    """A doubt about a measurement, stored with it and shown wherever its number is shown."""
+    """A warning about a measurement, stored with it and shown wherever its number is shown."""
 
     GENERATOR_LIMITED = "generator-limited"
     PORT_LIMITED = "port-limited"

@@ -278,8 +278,8 @@ class WorkThread(Record):
     polling: bool = False
 
 
-GuestCard = Literal["any", "virtio", "e1000", "rtl8139"]
-"""A guest's network card: virtio-net, or an emulated one."""
+GuestNic = Literal["any", "virtio", "e1000", "rtl8139"]
+"""A guest's NIC: virtio-net, or an emulated one."""
 
 
 class VnfPort(Record):
@@ -299,7 +299,7 @@ class VnfPort(Record):
     queues: int = 1
     queue_size: int = 1024
     listens: bool = True
-    card: GuestCard = "any"
+    nic: GuestNic = "any"
     """NIC model that a guest has on it; any: the one that the VNF asks for."""
     offloads: bool = True
     """Permission for the VNF to leave checksums and segmentation to it, where it would."""
@@ -328,7 +328,7 @@ class VnfHandle(Record):
 
 
 class Deployment(Record):
-    """A data plane that stands; enough to measure it, to look into it and to take it down from another process."""
+    """A data plane that is deployed; enough to measure it, to look into it and to take it down from another process."""
 
     id: str
     variant: str
@@ -347,7 +347,7 @@ class Deployment(Record):
     """Versions of what is under test; part of the configuration hash."""
     steps: tuple[tuple[str, int], ...] = ()
     """(step, duration in ns), in order."""
-    doubts: tuple[QualityWarning, ...] = ()
+    warnings: tuple[QualityWarning, ...] = ()
     """About every trial on it: what it was set up with is not what was asked for."""
     simulated: bool = False
 

@@ -20,7 +20,7 @@ ONLY = "only"
 
 
 def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
-    """Give a test's placement class, as it is known now.
+    """Return a test's placement class, as it is known now.
 
     Args:
         kind: a search used the trials of its own class alone; any other test has to be in one with all its points.
@@ -37,7 +37,7 @@ def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
 
 
 def label_of(labels: Sequence[str]) -> str:
-    """Give the class that trials share; `mixed` where they share none, `only` where there are none."""
+    """Return the class that trials share; `mixed` where they share none, `only` where there are none."""
     real = set(labels) - {MIXED, ONLY}
     return MIXED if MIXED in labels or len(real) > 1 else next(iter(real), ONLY)
 

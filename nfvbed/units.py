@@ -22,21 +22,21 @@ FrameSize = int | Literal["imix"]
 
 
 def frame_mix(size: FrameSize) -> tuple[tuple[int, int], ...]:
-    """Give (frame size in bytes, weight) pairs for one size or the mix."""
+    """Return (frame size in bytes, weight) pairs for one size or the mix."""
     return IMIX if size == "imix" else ((size, 1),)
 
 
 def mean_frame_size_bytes(size: FrameSize) -> float:
-    """Give the mean frame size in bytes (353.83 for IMIX)."""
+    """Return the mean frame size in bytes (353.83 for IMIX)."""
     mix = frame_mix(size)
     return sum(length * weight for length, weight in mix) / sum(weight for _, weight in mix)
 
 
 def layer2_bits_per_s(rate_pps: float, size: FrameSize) -> float:
-    """Give the bit rate at layer 2, frames with FCS, in bit/s."""
+    """Return the bit rate at layer 2, frames with FCS, in bit/s."""
     return rate_pps * mean_frame_size_bytes(size) * 8
 
 
 def layer1_bits_per_s(rate_pps: float, size: FrameSize) -> float:
-    """Give the bit rate at layer 1, with preamble and inter-frame gap, in bit/s."""
+    """Return the bit rate at layer 1, with preamble and inter-frame gap, in bit/s."""
     return rate_pps * (mean_frame_size_bytes(size) + LAYER1_OVERHEAD_BYTES) * 8

@@ -50,7 +50,7 @@ class CellRole(StrEnum):
     LOOPBACK = "loopback"
     """The generator looped back on the port kind: its own ceiling."""
     REFERENCE = "reference"
-    """testpmd io in the switch's place: the floor of the price of switching."""
+    """testpmd io in the switch's place: the floor of switching overhead."""
     VNF = "vnf"
     """The VNF looped back alone, the generator on its ports: its own ceiling."""
 

@@ -5,19 +5,23 @@ import signal
 import subprocess
 from pathlib import Path
 
-import again
-import footprint
 import pytest
 
 from nfvbed.errors import NfvbedError
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.reap import reap
 from nfvbed.sites.lab.remembered import find_remembered
+from tests import footprint
+from tests.functional import again
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
-MACHINE_TIERS = ("functional", "browser")
-"""Tiers that deploy on this machine."""
+DEPLOYING = ("functional",)
+"""Tiers that need the machine to themselves, without a deployment on it."""
+WATCHED = (*DEPLOYING, "image", "browser")
+"""Tiers that may leave something on this machine: it is looked at before the first test and after the last one."""
+BEFORE = pytest.StashKey[footprint.Footprint]()
+LEFT = pytest.StashKey[list[str]]()
 
 
 def pytest_configure() -> None:
@@ -26,9 +30,32 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def tier_of(path: Path) -> str:
-    """Give the folder below tests/ that a test is in."""
-    return path.relative_to(TESTS).parts[0]
+def tiers_of(config: pytest.Config) -> set[str]:
+    """Return the folders below tests/ that a session was started with."""
+    paths = [(config.invocation_params.dir / argument.partition("::")[0]).resolve() for argument in config.args]
+    below = [path.relative_to(TESTS).parts for path in paths if path.is_relative_to(TESTS)]
+    return {parts[0] for parts in below if parts} | ({*WATCHED} if () in below else set())
+
+
+def pytest_sessionstart(session):
+    """Look at the machine before the tests; where they run in several workers, only in the process that has them."""
+    tiers = tiers_of(session.config)
+    if hasattr(session.config, "workerinput") or not tiers & set(WATCHED):
+        return
+    if tiers & set(DEPLOYING):
+        _start_from_a_free_host()
+    session.config.stash[BEFORE] = footprint.take()
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_sessionfinish(session):
+    """Compare the machine after the last fixture and the last worker with what it was before; what is left fails."""
+    result = yield
+    before = session.config.stash.get(BEFORE, None)
+    left = session.config.stash[LEFT] = before.left_behind() if before else []
+    if left:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    return result
 
 
 @pytest.fixture(scope="session", name="root")
@@ -45,8 +72,11 @@ def _made_again(request):
         request.node.user_properties.append(("again", again.described(request.node.nodeid)))
 
 
-def pytest_terminal_summary(terminalreporter):
-    """Print which tests made something again, how often, and what was stolen meanwhile."""
+def pytest_terminal_summary(terminalreporter, config):
+    """Print what the tests left on this machine; which made something again, how often, and what was stolen then."""
+    if left := config.stash.get(LEFT, []):
+        terminalreporter.section("the tests left on this machine")
+        terminalreporter.write_line("\n".join(left))
     if again.AGAIN:
         terminalreporter.section("made again")
     for name in again.AGAIN:
@@ -60,21 +90,6 @@ def _vloop_image():
         [ROOT / "setup/images"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"make images failed ({done.returncode}):\n{done.stdout}{done.stderr}"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _nothing_is_left(request):
-    """Compare the machine before and after the tiers that deploy; what is left is an error of the session."""
-    tiers = {tier_of(item.path) for item in request.session.items if item.path.is_relative_to(TESTS)}
-    if not tiers & set(MACHINE_TIERS):
-        yield
-        return
-    _start_from_a_free_host()
-    before = footprint.take()
-    yield
-    left = before.left_behind()
-    if left:
-        pytest.fail("the tests left on this machine:\n" + "\n".join(left), pytrace=False)
 
 
 def _start_from_a_free_host() -> None:
@@ -91,4 +106,4 @@ def _start_from_a_free_host() -> None:
     finally:
         lock.release()
     if standing is not None:
-        pytest.exit(f"{standing.deployment.variant} stands on this host: make destroy, then test", returncode=2)
+        pytest.exit(f"{standing.deployment.variant} is deployed on this host: make destroy, then test", returncode=2)

@@ -1,11 +1,11 @@
-"""What stands on this machine, with the processes of this session of tests, orphans included."""
+"""What is deployed on this machine, with the processes of this session of tests, orphans included."""
 
 import os
 
-from nfvbed.host import footprint
+from nfvbed.host.footprint import Footprint
 
 
-def take() -> footprint.Footprint:
+def take() -> Footprint:
     """Look now; another nfvbed on this machine is none of ours."""
     session = os.environ.setdefault("NFVBED_TEST_SESSION", str(os.getpid()))
-    return footprint.Footprint.take(f"NFVBED_TEST_SESSION={session}")
+    return Footprint.take(f"NFVBED_TEST_SESSION={session}")

@@ -17,7 +17,7 @@ AUTHORIZATION = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decod
 
 
 class OnosDouble:
-    """Listens on the loop-back address while it is open."""
+    """Listens on the loopback address while it is open."""
 
     def __init__(self, answer=None):
         """`answer(method, path, body)` gives (status, JSON); by default the recorded one."""

@@ -2,10 +2,9 @@
 
 import dataclasses
 
-from sample_records import BRIDGE, CEILINGS, DPDK, OVS, XDP, Scenario, System, build
-
 from nfvbed.compare.rundata import RunData
 from nfvbed.records import CellRole, PortKind, Status
+from tests.sample_records import BRIDGE, CEILINGS, DPDK, OVS, XDP, Scenario, System, build
 
 KERNEL = {
     "linux-bridge": 1.08e6, "linux-bridge-no-offloads": 1.05e6, "linux-bridge-vhost": 0.9e6, "macvtap-bridge": 0.98e6,

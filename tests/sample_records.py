@@ -55,12 +55,12 @@ class System:
 
     @property
     def path(self) -> str:
-        """Give the middle of a cell's name."""
+        """Return the middle of a cell's name."""
         return f"{self.topology}+{self.vnf}" if self.vnf else self.topology
 
     @property
     def accelerator(self) -> str | None:
-        """Give the guest's."""
+        """Return the guest's."""
         return "tcg" if self.emulated else None
 
 
@@ -88,7 +88,7 @@ CEILINGS = (
 
 
 def with_vnf(system: System, label: str, resolved: str, capacity: tuple[float, float], topology: str = "pvp") -> System:
-    """Give a system with VNFs on its path, measured at 64 B."""
+    """Return a system with VNFs on its path, measured at 64 B."""
     name = f"vnf:{system.port_kind.value}" if system.role is CellRole.VNF else system.name
     return dataclasses.replace(
         system, name=name, vnf=label, vnf_resolved=resolved, capacity={64: capacity}, topology=topology

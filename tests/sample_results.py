@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Sequence
 
 from hdrh.histogram import HdrHistogram
-from sample_records import NS, RUN
 
 from nfvbed.compare.rundata import RunData
 from nfvbed.records import CoreDistance, DirectionCounts, Engine, QualityWarning, Record, Status, TrialRecord
@@ -21,6 +20,7 @@ from nfvbed.results import (
 from nfvbed.search.result import Bound, GoalResult, LoadRange, PlacementSummary, SearchResult
 from nfvbed.search.stop import Irregularity
 from nfvbed.spec.search import PRESETS, Search
+from tests.sample_records import NS, RUN
 
 BRIDGE, OVS = "linux-bridge/p2p/64", "ovs-dpdk/p2p/64"
 PDR_OF = {BRIDGE: 960_000, OVS: 11_200_000}
@@ -28,7 +28,7 @@ START = "2026-01-02T03:10:00Z"
 
 
 def with_tests(data: RunData, rounds: int = 3) -> RunData:
-    """Give the run with tests of both variants: three searches each, two curves of loads, a soak, a table."""
+    """Return the run with tests of both variants: three searches each, two curves of loads, a soak, a table."""
     trials, results = list(data.trials), list(data.results)
     for number in range(1, rounds + 1):
         for cell, pdr in PDR_OF.items():
@@ -62,7 +62,7 @@ def _result(cell: str, kind: ResultKind, number: int, payload: Record | None, *t
 
 
 def _search(cell: str, number: int, pdr: int) -> ResultRecord:
-    """Give a search in which only the bridge scatters, and whose PDR on Open vSwitch is the generator's ceiling."""
+    """Return a search in which only the bridge scatters, and whose PDR on Open vSwitch is the generator's ceiling."""
     preset = PRESETS["csit-quick"]
     pps = round(pdr * (1 + (0.1 if cell == BRIDGE else 0.001) * (number - 2)))
     goals = []
@@ -166,7 +166,7 @@ def _trial(cell: str, sequence: int, asked: tuple[int, float]) -> TrialRecord:
 
 
 def _histogram(base_ns: int, load_pps: int) -> str:
-    """Give 100,000 frames whose latency grows with the load and has a tail."""
+    """Return 100,000 frames whose latency grows with the load and has a tail."""
     histogram = HdrHistogram(1, 60 * NS, 3)
     for step in range(1000):
         tail = (step / 1000) ** 40 * 300_000

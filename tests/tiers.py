@@ -6,6 +6,7 @@ an earlier one failed; the exit status is 0 only when all passed. Nothing is wri
 Tiers that share nothing run together on all cores, before those that need the machine to themselves.
 """
 
+import compileall
 import os
 import shutil
 import subprocess
@@ -21,7 +22,7 @@ PYTHON = sys.executable
 
 TIERS = ("lint", "image", "unit", "golden", "contract", "functional", "browser", "node", "openstack")
 """`node` and `openstack` are no part of `make test`: they take 20 to 60 minutes, and 5 to 15."""
-SIDE_BY_SIDE = ("lint", "unit", "golden", "contract")
+SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 TELLS_NAMES = ("image", "functional", "browser", "node", "openstack")
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
@@ -50,6 +51,8 @@ def main(names: list[str]) -> int:
     together = [tier for tier in SIDE_BY_SIDE if tier in names]
     groups = ([together] if together else []) + [[name] for name in names if name not in SIDE_BY_SIDE]
     outcomes, started = list[Outcome](), time.monotonic()
+    # Tests write no bytecode, and start nfvbed hundreds of times, also where the processor is emulated.
+    compileall.compile_dir(ROOT / "nfvbed", quiet=1, workers=0)
     for place, group in enumerate(groups, 1):
         print(f"\n=== {', '.join(group)} ({place} of {len(groups)})", flush=True)
         outcomes += _pytest(group)
@@ -78,7 +81,8 @@ def _pytest(tiers: list[str]) -> list[Outcome]:
     argv = [PYTHON, "-m", "pytest", *map(str, folders.values()), f"--basetemp={WORK / 't'}", f"--junitxml={report}"]
     argv.append("-v" if tiers[0] in TELLS_NAMES else "-q")
     if tiers[0] in SIDE_BY_SIDE:
-        argv += ["-n", str(len(os.sched_getaffinity(0)))]
+        # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
+        argv += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
     started = time.monotonic()
     status = subprocess.run(argv, cwd=ROOT, env=_environment(work), stdin=subprocess.DEVNULL, check=False).returncode
     outcomes[tiers[0]].seconds = time.monotonic() - started
@@ -127,8 +131,8 @@ def _summarise(outcomes: list[Outcome], total: float) -> None:
             print(f"failed   {outcome.tier}: {note}")
         for reason in outcome.skipped:
             print(f"skipped  {outcome.tier}: {reason}")
-        for told in outcome.again:
-            print(f"again    {outcome.tier}: {told}")
+        for reported in outcome.again:
+            print(f"again    {outcome.tier}: {reported}")
     failed = sum(outcome.failed for outcome in outcomes)
     print(f"{'FAILED' if failed else 'passed'} after {total:.0f} s", flush=True)
 

@@ -56,7 +56,7 @@ class Builder:
         return True
 
     def key(self, packages: tuple[Package, ...]) -> str:
-        """Give the hash of all that decides the image: recipe, builder, package contents, QEMU's version."""
+        """Return the hash of all that decides the image: recipe, builder, package contents, QEMU's version."""
         extra = tuple(sorted((ROOT / "images" / "builder").glob("*.py")))
         lines = [f"{package.name} {package.version}\n" for package in packages]
         return Sidecar.hash("".join([self.recipe.digest(extra), "\n", *lines, self.qemu.version]))

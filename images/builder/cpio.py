@@ -7,7 +7,7 @@ _CONSOLE = (0o600 | stat.S_IFCHR, 5, 1)
 
 
 def archive(folder: Path) -> bytes:
-    """Give the folder as an archive owned by root; `/dev/console` is added, as the kernel opens it first."""
+    """Return the folder as an archive owned by root; `/dev/console` is added, as the kernel opens it first."""
     parts = []
     number = 1
     entries: list[tuple[str, int, bytes, tuple[int, int]]] = [("dev", 0o755 | stat.S_IFDIR, b"", (0, 0))]

@@ -31,7 +31,7 @@ class Disk:
         self._tool = tool
 
     def root(self, source: Path) -> Path:
-        """Give the squashfs of a folder: sorted, owned by root, every time stamp the same."""
+        """Return the squashfs of a folder: sorted, owned by root, every time stamp the same."""
         target = self.folder / "root.squashfs"
         # With SOURCE_DATE_EPOCH it would keep the time stamps of files that are older.
         argv: list[str | Path] = ["env", "-u", "SOURCE_DATE_EPOCH", "mksquashfs", source, target]
@@ -41,7 +41,7 @@ class Disk:
         return target
 
     def boot(self, kernel: Path, ramdisk: Path) -> Path:
-        """Give the FAT file system with the loader."""
+        """Return the FAT file system with the loader."""
         target = self.folder / "boot.fat"
         settings = self.folder / "syslinux.cfg"
         settings.write_text(_LOADER.format(self.recipe.cmdline))
@@ -57,7 +57,7 @@ class Disk:
         return target
 
     def assemble(self, boot: Path, root: Path, qemu: QemuBinaries) -> Path:
-        """Give the qcow2 of both, with a partition table."""
+        """Return the qcow2 of both, with a partition table."""
         raw, target = self.folder / "disk.raw", self.folder / "disk.qcow2"
         starts = [_ALIGNED, _ALIGNED + _rounded(boot.stat().st_size)]
         with raw.open("wb") as disk:
@@ -73,7 +73,7 @@ class Disk:
 
 
 def partition_table(signature: str, starts: list[int], sizes: list[int]) -> bytes:
-    """Give the first sector: syslinux's code, the disk's signature and two partitions, the first active.
+    """Return the first sector: syslinux's code, the disk's signature and two partitions, the first active.
 
     Args:
         signature: eight hexadecimal digits.

@@ -17,7 +17,7 @@ class ModuleTree:
         self._builtin = {Path(path).stem.replace("-", "_") for path in builtin}
 
     def closure(self, names: list[str]) -> list[str]:
-        """Give the files of modules in an order in which each can be inserted; what is built in has none.
+        """Return the files of modules in an order in which each can be inserted; what is built in has none.
 
         Raises:
             ConfigurationError: the kernel has no such module.

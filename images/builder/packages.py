@@ -37,7 +37,7 @@ class PackageSource:
         self._list = folder / "sources.list"
 
     def resolve(self, names: tuple[str, ...]) -> tuple[Package, ...]:
-        """Give the packages and all that they depend on, sorted; the indexes are fetched where there are none.
+        """Return the packages and all that they depend on, sorted; the indexes are fetched where there are none.
 
         Raises:
             PrerequisiteError: apt finds no mirror, or not all packages.
@@ -55,7 +55,7 @@ class PackageSource:
         return tuple(Package(name, version) for name, version in json.loads(known.read_text()))
 
     def refresh(self) -> None:
-        """Fetch the indexes anew."""
+        """Fetch the indexes again."""
         shutil.rmtree(self.folder, ignore_errors=True)
         for name in ("state/lists/partial", "cache/archives/partial"):
             (self.folder / name).mkdir(parents=True)
@@ -66,7 +66,7 @@ class PackageSource:
         new.rename(self._list)
 
     def sources(self) -> str:
-        """Give apt's entries for the suite with the components that are needed, mirrors as the machine has them."""
+        """Return apt's entries for the suite with the components that are needed, mirrors as the machine has them."""
         targets = self._tool.run(["apt-get", "indextargets", "--format", _TARGET, "Created-By: Packages"])
         rows = [line.split("|") for line in targets.splitlines()]
         wanted = sorted({(uri, release) for uri, release, name in rows if (name or release).startswith(self.suite)})
@@ -81,7 +81,7 @@ class PackageSource:
         return "".join(f"deb {signed}{uri} {release} {COMPONENTS}\n" for uri, release in wanted)
 
     def acquire_options(self) -> str:
-        """Give the machine's settings for fetching (proxy, validity), as a configuration file of apt."""
+        """Return the machine's settings for fetching (proxy, validity), as a configuration file of apt."""
         return self._tool.run(["apt-config", "dump", "--no-empty", "Acquire"])
 
     def _apt(self, *words: str, sources: Path | None = None) -> str:

@@ -79,6 +79,6 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Give the recipe's files; what Python left there is none."""
+    """Return the recipe's files; what Python left there is none."""
     found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return sorted(found)

@@ -66,7 +66,7 @@ class RootFs:
         self._tool.run(argv, given=sources)
 
     def finish(self, kernel: Path, ramdisk: Path) -> None:
-        """Thin out, add the recipe's files, and give the kernel and the folder of the initial ramdisk."""
+        """Thin out, add the recipe's files, and return the kernel and the folder of the initial ramdisk."""
         image = _only(self.folder / "boot", "vmlinuz-*")
         release = image.name.removeprefix("vmlinuz-")
         shutil.copyfile(image, kernel)
@@ -121,7 +121,7 @@ class RootFs:
         self._tool.run(["chroot", root, "/usr/bin/python3", "-E", "-s", "-S", "-c", _COMPILE])
 
     def _found(self, program: str) -> str:
-        """Give where the root has a program."""
+        """Return where the root has a program."""
         for folder in ("usr/bin", "usr/sbin"):
             if (self.folder / folder / program).exists():
                 return f"/{folder}/{program}"
@@ -135,7 +135,7 @@ class RootFs:
 
 
 def uncompressed(kernel: Path) -> bytes:
-    """Give the ELF file that a compressed kernel holds: QEMU boots it directly, without unpacking it in the guest.
+    """Return the ELF file that a compressed kernel holds: QEMU boots it directly, without unpacking it in the guest.
 
     Raises:
         ConfigurationError: the kernel is not compressed with xz, as Debian 12's are.

@@ -15,7 +15,7 @@ class Sidecar:
         self.path = path
 
     def is_of(self, key: str) -> bool:
-        """Say whether the files that lie there were built from the input with this key and are whole.
+        """Return whether the files that lie there were built from the input with this key and are whole.
 
         Sizes and times of change stand for the content, which is not read again here; a guest's start reads it.
         """
@@ -43,7 +43,7 @@ class Sidecar:
 
     @staticmethod
     def hash(text: str) -> str:
-        """Give the SHA-256 of a text."""
+        """Return the SHA-256 of a text."""
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _is_same(self, path: Path, file: dict[str, Any]) -> bool:
@@ -52,7 +52,7 @@ class Sidecar:
 
 
 def digest(path: Path) -> str:
-    """Give the SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     total = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):

@@ -19,7 +19,7 @@ class Tool:
     log: Path
 
     def run(self, argv: Sequence[str | Path], *, given: str = "", environment: dict[str, str] | None = None) -> str:
-        """Run a program and give its output.
+        """Run a program and return its output.
 
         Raises:
             PrerequisiteError: it is missing or fails; with its last lines.

@@ -38,7 +38,7 @@ static struct {
 struct request {
 	int core[2];
 	uint64_t deadline;
-	uint64_t tsc_hz; /* as an earlier call told it; 0: not known */
+	uint64_t tsc_hz; /* as an earlier call reported it; 0: not known */
 };
 
 static int place_thread(int core)
@@ -204,7 +204,7 @@ static int parse_hz(const char *text, uint64_t *hz)
 		return 0;
 	fprintf(stderr,
 		"nfvbed-coredistance: --tsc-hz %s: ticks of the processor's counter a second, as an earlier call "
-		"told them\n",
+		"reported them\n",
 		text);
 	return EXIT_USAGE;
 }
@@ -220,7 +220,7 @@ static int parse(int argc, char **argv, struct request *request)
 		if (option == 'h') {
 			puts("usage: nfvbed-coredistance --cores A,B [--tsc-hz HZ]\n\n"
 			     "Prints the one-way time of a cache line between two cores as one line of JSON.\n"
-			     "  --tsc-hz HZ  the counter's rate that an earlier call told: it is not measured again, "
+			     "  --tsc-hz HZ  the counter's rate that an earlier call reported: it is not measured again, "
 			     "which "
 			     "takes 20 ms");
 			return -1;

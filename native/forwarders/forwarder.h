@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the forwarders share: two ports, their counters on a Unix socket, an end that is told by a signal. */
+/* What the forwarders share: two ports, their counters on a Unix socket, an end that is reported by a signal. */
 #ifndef NFVBED_FORWARDER_H
 #define NFVBED_FORWARDER_H
 

@@ -11,23 +11,23 @@ static struct {
 	int signals;
 	pid_t parent;
 	struct ending ending; /* reason NULL: go on */
-} told = {.signals = -1};
+} reported = {.signals = -1};
 
 void ending_watch(int signals)
 {
-	told.signals = signals;
-	told.parent = getppid();
+	reported.signals = signals;
+	reported.parent = getppid();
 }
 
 void ending_set(struct ending ending)
 {
-	if (!told.ending.reason)
-		told.ending = ending;
+	if (!reported.ending.reason)
+		reported.ending = ending;
 }
 
 bool ending_is_set(void)
 {
-	return told.ending.reason != NULL;
+	return reported.ending.reason != NULL;
 }
 
 static void look(void)
@@ -36,11 +36,11 @@ static void look(void)
 
 	if (ending_is_set())
 		return;
-	if (read(told.signals, &info, sizeof(info)) == sizeof(info))
+	if (read(reported.signals, &info, sizeof(info)) == sizeof(info))
 		ending_set((struct ending){.reason = "signal",
 			.signal = (int)info.ssi_signo,
 			.status = info.ssi_signo == SIGINT ? EXIT_SIGINT : EXIT_ENDED});
-	else if (getppid() != told.parent)
+	else if (getppid() != reported.parent)
 		ending_set((struct ending){.reason = "parent"});
 }
 
@@ -48,13 +48,13 @@ bool ending_look(struct ending *ending)
 {
 	look();
 	if (ending_is_set())
-		*ending = told.ending;
+		*ending = reported.ending;
 	return ending_is_set();
 }
 
 bool ending_sleep(unsigned timeout_ms)
 {
-	struct pollfd watch = {.fd = told.signals, .events = POLLIN};
+	struct pollfd watch = {.fd = reported.signals, .events = POLLIN};
 
 	poll(&watch, 1, (int)timeout_ms);
 	look();

@@ -118,7 +118,7 @@ struct failure {
  * `run` is called on the thread that the engine owns (options->core), blocks until the trial has ended, and looks at
  * `stop` at least every 10 ms. `idle` is called on that thread between trials, about every millisecond (ARP, ND,
  * draining). `snapshot` may be called on any thread while `run` runs. `links` (added later; may be NULL: then the
- * states that `open` found stand) may be called on any thread at any time.
+ * states that `open` found hold) may be called on any thread at any time.
  */
 struct engine {
 	const char *name;

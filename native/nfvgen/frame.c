@@ -144,7 +144,7 @@ static void put_payload(struct frame_template *t, uint16_t stream)
 		at[i] = frame_pattern(i);
 }
 
-/* Where in an IP header the 16 bits lie that tell flows apart; even, as sums count in words of 16 bits. */
+/* Where in an IP header the 16 bits lie that distinguish flows; even, as sums count in words of 16 bits. */
 static uint16_t flow_address(const struct frame_stack *stack)
 {
 	static const uint8_t ipv4[] = {12 + 2, 16 + 2, 16}, ipv6[] = {8 + 14, 24 + 14, 24 + 6};

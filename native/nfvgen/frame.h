@@ -18,7 +18,7 @@
 #define NFVGEN_FCS_BYTES 4
 #define NFVGEN_MIN_FRAME_SIZE 64      /* with FCS */
 #define NFVGEN_MAX_FRAME_SIZE 9728    /* with FCS; an engine may stop earlier */
-#define FRAME_DESTINATION 5           /* the byte of the frame that tells several destination addresses apart */
+#define FRAME_DESTINATION 5           /* the byte of the frame that distinguishes several destination addresses */
 #define FRAME_DESTINATION_LOW 3       /* the last three bytes of the destination's MAC address */
 #define FRAME_SOURCE_LOW 9            /* and of the source's */
 #define NFVGEN_MIN_UDP_SOURCE 0xc000u /* flows use the dynamic ports, 49152 and up */
@@ -62,7 +62,7 @@ struct frame_layout {
 	uint16_t length;             /* bytes in memory: the frame's size without FCS */
 	uint16_t network;            /* the first IP header */
 	uint16_t inner_network;      /* the IP header next to the payload; = network without VXLAN */
-	uint16_t address;            /* u16: the 16 bits of an address that tell flows apart */
+	uint16_t address;            /* u16: the 16 bits of an address that distinguish flows */
 	uint16_t ip_checksum;        /* u16; 0 with IPv6 */
 	uint16_t source_port;        /* u16 */
 	uint16_t udp_checksum;       /* u16 */

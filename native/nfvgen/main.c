@@ -12,7 +12,7 @@
 
 #include "nfvgen.h"
 
-#define OPEN_GRACE_MS 3000   /* told to end while ports are being opened */
+#define OPEN_GRACE_MS 3000   /* asked to end while ports are being opened */
 #define CLOSE_GRACE_MS 15000 /* a drain and the drivers' own shutting down */
 
 static int watch_signals(void)

@@ -51,7 +51,7 @@ enum sequence_verdict sequence_track_slow(struct sequence *s, uint32_t number, u
 		advance(s, at);
 	} else {
 		verdict = SEQUENCE_REORDERED;
-		/* Its word is in use again: it can no longer be told whether it was seen. */
+		/* Its word is in use again: it can no longer be determined whether it was seen. */
 		if (at / 64 + SEQUENCE_WORDS <= (s->next - 1) / 64)
 			return verdict;
 		if (s->seen[(at / 64) % SEQUENCE_WORDS] >> (at % 64) & 1)

@@ -117,7 +117,7 @@ int switch_options(int argc, char **argv, struct switch_options *options)
 	int option, status = 0;
 
 	*options = (struct switch_options){0};
-	optind = 0; /* begins anew, whoever parsed before */
+	optind = 0; /* restarts, whoever parsed before */
 	while (!status && (option = getopt_long(argc, argv, "", table, NULL)) != -1)
 		status = set(option, optarg, options);
 	if (!status && (optind < argc || !options->socket || !options->ports || !options->cables))

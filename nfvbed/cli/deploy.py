@@ -54,7 +54,7 @@ def _foreseen(site: Site, wanted: Variant, topology: str, choice: VnfChoice | No
     standing = site.find_deployed()
     if standing is not None:
         standing.require_same(wanted, topology, choice)
-        return "stands already: nothing would be done"
+        return "deployed already: nothing would be done"
     support = site.require(wanted)
     if choice is not None:
         site.check(topology, choice)
@@ -62,7 +62,7 @@ def _foreseen(site: Site, wanted: Variant, topology: str, choice: VnfChoice | No
 
 
 def _print(deployment: Deployment, stood: bool) -> None:
-    state = "stood already" if stood else "stands"
+    state = "was deployed already" if stood else "deployed"
     vnfs = "".join(f", {handle.name} ({handle.kind}, {handle.forwarding})" for handle in deployment.vnfs)
     click.echo(f"{deployment.variant} ({deployment.topology}{vnfs}) {state}")
     for port in deployment.ports:

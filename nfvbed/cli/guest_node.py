@@ -74,7 +74,7 @@ def run_in_node(
 
 
 def passed_on(context: click.Context, left_out: Sequence[str] = ()) -> list[str]:
-    """Give the words of a command line again, without those of the places of files and results here.
+    """Return the words of a command line again, without those of the places of files and results here.
 
     Args:
         context: of the command.

@@ -18,10 +18,10 @@ def command(file: Path, dry_run: bool, root: Path | None, store: str | None) -> 
     from nfvbed.store.transfer import import_run, read_run
 
     document = read_run(file.read_text(encoding="utf-8"), str(file))
-    told = f"run {document.run.id} ({document.run.experiment}): {len(document.trials)} trials"
+    reported = f"run {document.run.id} ({document.run.experiment}): {len(document.trials)} trials"
     if dry_run:
-        click.echo(f"would import {told}")
+        click.echo(f"would import {reported}")
         return
     with open_store(open_project(root), store, read_only=False) as opened:
         import_run(opened, document)
-    click.echo(f"imported {told}")
+    click.echo(f"imported {reported}")

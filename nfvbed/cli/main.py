@@ -43,7 +43,7 @@ class Verbs(click.Group):
     """Loads a verb's module when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the verbs that this nfvbed has, in the order of the pipeline."""
+        """Return the verbs that this nfvbed has, in the order of the pipeline."""
         return [verb for verb, (module, _) in VERBS.items() if importlib.util.find_spec(f"nfvbed.cli.{module}")]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -76,7 +76,7 @@ def group(root: str | None, store: str | None, debug: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and give its exit code."""
+    """Run one command line and return its exit code."""
     try:
         code = group.main(arguments, prog_name="nfvbed", standalone_mode=False)
     except click.ClickException as error:

@@ -27,17 +27,17 @@ def measure_price(site: Site, wanted: Variant, topology: str, choice: VnfChoice,
     Raises:
         UsageError: this VNF or topology is none that TCP between two hosts would go through.
         UnsupportedError: the VNF's ports are no kernel links.
-        BusyError: something stands; measuring would take it apart.
+        BusyError: something is deployed; measuring would take it apart.
         GeneratorError: iperf3 failed.
     """
     _check(wanted, topology, choice)
     site.begin()
     standing = site.find_deployed()
     if standing is not None:
-        raise standing.in_the_way(f"{wanted.name} ({topology}), for the price of offloads,")
+        raise standing.in_the_way(f"{wanted.name} ({topology}), for the cost of offloads,")
     deployment = site.deploy(wanted, topology, vnf=choice)
     try:
-        host = require_host(site, deployment, "the price of offloads")
+        host = require_host(site, deployment, "the cost of offloads")
         host.close_generators()
         around = Surroundings(host.workspace, host.arrangement)
         price = OffloadPricer(deployment, around).measure(_RUNS, _RUN_S)
@@ -60,18 +60,18 @@ def measure_price(site: Site, wanted: Variant, topology: str, choice: VnfChoice,
 def _check(wanted: Variant, topology: str, choice: VnfChoice) -> None:
     if layout(topology).ways > 1 or layout(topology).one_way:
         raise UsageError(
-            "the price of offloads is measured through VNFs behind each other", observed=topology, fix="choose pvp"
+            "the cost of offloads is measured through VNFs behind each other", observed=topology, fix="choose pvp"
         )
     if choice.forwarding != _ORDINARY:
         raise UsageError(
-            "the price of offloads is measured with a VNF that ordinary traffic gets through as it is",
+            "the cost of offloads is measured with a VNF that ordinary traffic gets through as it is",
             observed=f"{choice.label}: forwarding {choice.forwarding}",
             fix=f"--forwarding {_ORDINARY}",
         )
     kind = vnf_port_kind(wanted, choice)
     if kind is not PortKind.VETH:
         raise UnsupportedError(
-            "the price of offloads is measured where the kernel can turn them on and off, on veth ports",
+            "the cost of offloads is measured where the kernel can turn them on and off, on veth ports",
             where=f"{choice.label} on {wanted.name}",
             observed=f"the VNF's ports are {kind}",
             fix="--variant linux-bridge --kind process",

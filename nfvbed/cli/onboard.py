@@ -60,7 +60,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         return
     try:
         require_site(place, wanted)
-        # Before a data plane that stands is set up anew with ports for VNFs that would then not come.
+        # Before a data plane that is deployed is set up again with ports for VNFs that would then not come.
         place.prepare(topology, choice)
         if options["offload_price"]:
             measure_price(place, wanted, topology, choice, as_json)
@@ -81,7 +81,7 @@ def _variant_name(given: str | None, standing: Deployed | None) -> str:
         return given
     if standing is None:
         raise UsageError(
-            "no data plane stands to onboard on", fix="nfvbed deploy VARIANT first, or give --variant VARIANT"
+            "no data plane is deployed to onboard on", fix="nfvbed deploy VARIANT first, or give --variant VARIANT"
         )
     return standing.variant.name
 
@@ -99,7 +99,7 @@ def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | No
 
 
 def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | None) -> None:
-    state = "stood already" if stood else "stands"
+    state = "was deployed already" if stood else "deployed"
     click.echo(f"{deployment.variant} ({deployment.topology}) with {len(deployment.vnfs)} VNFs {state}")
     show_vnfs(deployment)
     steps = dict(deployment.steps)

@@ -68,7 +68,7 @@ def override_options(function: Function) -> Function:
 
 
 def collect(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Give the experiment's keys with the values of the options that were given."""
+    """Return the experiment's keys with the values of the options that were given."""
     values: dict[str, Any] = {}
     for parameter, key in KEYS.items():
         value = parameters.get(parameter)

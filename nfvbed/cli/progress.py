@@ -46,11 +46,11 @@ class PlainProgress(Observer):
         self._ticker.join()
 
     def run_started(self, run: RunRecord, resumed: bool, left_s: TimeLeft) -> None:
-        """Tell the run's id, for `--resume`, and how long it takes."""
+        """Return the run's id, for `--resume`, and how long it takes."""
         self._say(begun(run, resumed, left_s()))
 
-    def cell_set_aside(self, cell: str, reason: str) -> None:
-        """Tell what is not measured, and why."""
+    def cell_excluded(self, cell: str, reason: str) -> None:
+        """Return what is not measured, and why."""
         self._say(f"{cell} is left out: {reason.splitlines()[0]}")
 
     def deployment_started(self, key: DeploymentKey, round_number: int) -> None:
@@ -185,13 +185,13 @@ class BarProgress(Observer):
         self._progress.stop()
 
     def run_started(self, run: RunRecord, resumed: bool, left_s: TimeLeft) -> None:
-        """Tell the run's id, for `--resume`, and how long it takes."""
+        """Return the run's id, for `--resume`, and how long it takes."""
         self._estimate = left_s
         self._timer.expect(left_s())
         self._say(begun(run, resumed, left_s()))
 
-    def cell_set_aside(self, cell: str, reason: str) -> None:
-        """Tell what is not measured, and why."""
+    def cell_excluded(self, cell: str, reason: str) -> None:
+        """Return what is not measured, and why."""
         self._say(f"{cell} is left out: {reason.splitlines()[0]}")
 
     def deployment_started(self, key: DeploymentKey, round_number: int) -> None:
@@ -203,12 +203,12 @@ class BarProgress(Observer):
         self._progress.update(self._task, description=f"round {trial.round}: {trial.cell} {named_unit(trial)}")
 
     def trial_ended(self, record: TrialRecord) -> None:
-        """Estimate anew; the trials of a longer test count together, when it ends."""
+        """Estimate again; the trials of a longer test count together, when it ends."""
         if record.preset in OF_A_VISIT:
             self._timer.expect(self._estimate())
 
     def test_ended(self, result: ResultRecord) -> None:
-        """Tell what came of a test, and estimate anew."""
+        """Return what came of a test, and estimate again."""
         self._timer.expect(self._estimate())
         self._say(result_line(result))
 
@@ -229,7 +229,7 @@ class BarProgress(Observer):
 
 
 def progress_on(console: Console) -> PlainProgress | BarProgress:
-    """Give what fits the console."""
+    """Return what fits the console."""
     return BarProgress(console) if console.is_terminal else PlainProgress(console)
 
 
@@ -260,7 +260,7 @@ def result_line(result: ResultRecord) -> str:
 
 
 def round_line(end: RoundEnd) -> str:
-    """Say in one line where a run stands after a round."""
+    """Say in one line how far a run is after a round."""
     least, most = end.of
     parts = [f"round {end.number} of {f'{least} to {most}' if least < most else most}"]
     if end.points:

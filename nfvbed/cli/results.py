@@ -58,7 +58,7 @@ def comparison_options(function: Function) -> Function:
 
 
 def text_width(otherwise: int) -> int:
-    """Give the terminal's columns; without a terminal those of COLUMNS, or so many."""
+    """Return the terminal's columns; without a terminal those of COLUMNS, or so many."""
     console = Console()
     return console.width if console.is_terminal else shutil.get_terminal_size((otherwise, 24)).columns
 

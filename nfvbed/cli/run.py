@@ -211,7 +211,7 @@ def _show(store: Store, run: RunRecord, as_json: bool) -> None:
         click.echo(json.dumps({**document, "cells": [cell.model_dump(mode="json") for cell in cells]}, indent=2))
         return
     console = Console(highlight=False)
-    for line in _told(cells):
+    for line in _reported(cells):
         console.print(line, markup=False, soft_wrap=True)
     if results:
         console.print(_tests_table(results))
@@ -223,8 +223,8 @@ def _show(store: Store, run: RunRecord, as_json: bool) -> None:
     )
 
 
-def _told(cells: Sequence[CellRecord]) -> list[str]:
-    """Give what did not end ok, cells of one reason together; the rest is what `compare` shows."""
+def _reported(cells: Sequence[CellRecord]) -> list[str]:
+    """Return what did not end ok, cells of one reason together; the rest is what `compare` shows."""
     by_reason: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         if cell.status is not Status.OK:

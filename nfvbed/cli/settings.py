@@ -39,7 +39,7 @@ def store_option(function: Function) -> Function:
 
 
 def store_location(project: Project, store: str | None) -> str:
-    """Give the file or URL of the results: `--store`, then NFVBED_STORE, then the default below the root."""
+    """Return the file or URL of the results: `--store`, then NFVBED_STORE, then the default below the root."""
     return store or os.environ.get("NFVBED_STORE") or str(project.root / DEFAULT_STORE)
 
 

@@ -90,7 +90,7 @@ def command(
 
 
 def _standing_choice(standing: Deployed | None, topology: str) -> VnfChoice | None:
-    """Give the VNF that stands on that path: what stands is traced as it is."""
+    """Return the VNF that is deployed on that path: what is deployed is traced as it is."""
     if standing is None or standing.deployment.topology != topology:
         return None
     return standing.vnf

@@ -51,10 +51,10 @@ def vnf_options(command: Command) -> Command:
 def path_of(
     project: Project, variant: Variant, topology: str | None, vnf: str, options: dict[str, Any]
 ) -> tuple[str, VnfChoice | None]:
-    """Give the topology and the VNF on it that a command means.
+    """Return the topology and the VNF on it that a command means.
 
     Without a topology it is p2p; where the variant has none, its first. Of the VNF as `choice_of`. What is taken in
-    place of the usual default is told in one line.
+    place of the usual default is reported in one line.
 
     Raises:
         UsageError: there is no such topology; of the VNF as `choice_of`.
@@ -72,40 +72,40 @@ def path_of(
 
 
 def choice_of(project: Project, variant: Variant, topology: str, vnf: str, options: dict[str, Any]) -> VnfChoice | None:
-    """Give the VNF that the options mean; None for a topology without one.
+    """Return the VNF that the options mean; None for a topology without one.
 
     Where they say neither kind nor forwarding, the variant's own VNF is taken if the variant has no path without one,
-    or cannot have the default; that is told.
+    or cannot have the default; that is reported.
 
     Raises:
         UsageError: there is no such topology, the VNF is not of that kind, or cannot forward so.
         ConfigurationError: there is no VNF or flavor of that name.
         UnsupportedError: the variant has not this topology, or such a VNF cannot be attached to it.
     """
-    choice, told = _choice(project, variant, topology, vnf, options)
-    if told:
-        click.echo(told, err=True)
+    choice, reported = _choice(project, variant, topology, vnf, options)
+    if reported:
+        click.echo(reported, err=True)
     return choice
 
 
 def _choice(
     project: Project, variant: Variant, topology: str, vnf: str, options: dict[str, Any]
 ) -> tuple[VnfChoice | None, str]:
-    """Give the VNF, and why it is the variant's own where that is not the default."""
+    """Return the VNF, and why it is the variant's own where that is not the default."""
     if not plan_of(topology):
         require_path(variant, topology, None)
         return None, ""
     given = {key: options[key] for key in KEYS if options.get(key) is not None}
     use = _use(vnf, given)
-    choice, told = _resolved(project, variant, use), ""
+    choice, reported = _resolved(project, variant, use), ""
     if not {"kind", "forwarding"} & given.keys():
         reason = _why_own(variant, topology, choice)
         own = _own(variant, use, given) if reason else None
         if own is not None:
             choice = _resolved(project, variant, own)
-            told = f"{reason}; its own VNF is taken: {choice.vnf.name} ({explicit_label(choice)})"
+            reported = f"{reason}; its own VNF is taken: {choice.vnf.name} ({explicit_label(choice)})"
     require_path(variant, topology, choice)
-    return choice, told
+    return choice, reported
 
 
 def _use(vnf: str, given: dict[str, Any]) -> VnfUse:
@@ -143,7 +143,7 @@ def _why_own(variant: Variant, topology: str, default: VnfChoice) -> str:
 
 
 def _own(variant: Variant, asked: VnfUse, given: dict[str, Any]) -> VnfUse | None:
-    """Give the variant's own VNF, with what else was asked for; None where it has none, or another one is meant."""
+    """Return the variant's own VNF, with what else was asked for; None where it has none, or another one is meant."""
     own = variant.native_vnf
     if own is None or own.vnf != asked.vnf:
         return None
@@ -155,7 +155,7 @@ def _own(variant: Variant, asked: VnfUse, given: dict[str, Any]) -> VnfUse | Non
 
 
 def plan_of(topology: str) -> int:
-    """Give the number of VNFs of a topology.
+    """Return the number of VNFs of a topology.
 
     Raises:
         UsageError: there is no such topology.

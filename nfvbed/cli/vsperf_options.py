@@ -62,7 +62,7 @@ def vsperf_options(function: Function) -> Function:
 
 
 def chosen_driver(options: Mapping[str, Any]) -> str | None:
-    """Give how a test of VSPERF is run; None where none is asked for.
+    """Return how a test of VSPERF is run; None where none is asked for.
 
     Raises:
         UsageError: options that do not go together.
@@ -109,5 +109,5 @@ def native_study(project: Project, test: str, options: Mapping[str, Any], overri
 
 
 def native_name(test: str) -> str:
-    """Give the name of the experiment that a test of VSPERF becomes."""
+    """Return the name of the experiment that a test of VSPERF becomes."""
     return name_of(test)

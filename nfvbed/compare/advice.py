@@ -1,4 +1,4 @@
-"""What each doubt about a measurement means and what can be done; shown wherever the doubt is.
+"""What each warning about a measurement means and what can be done; shown wherever the warning is.
 
 These are the general words. What can be done depends on what was done: `remedies.py` knows that.
 """
@@ -103,5 +103,5 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
 
 
 def advice_for(kind: QualityWarning) -> Advice:
-    """Give the advice that belongs to a warning, whatever was done."""
+    """Return the advice that belongs to a warning, whatever was done."""
     return ADVICE[kind]

@@ -41,12 +41,12 @@ def disagreements(said: Iterable[Support], happened: Iterable[Tried]) -> tuple[s
 
 
 def supports_of(doctor: Mapping[str, Any]) -> tuple[Support, ...]:
-    """Give the doctor's answers on variants from its stored report; none where there is no report."""
+    """Return the doctor's answers on variants from its stored report; none where there is no report."""
     return tuple(Support.model_validate(entry) for entry in doctor.get("variants", ()))
 
 
 def outcomes_of(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> tuple[Tried, ...]:
-    """Give what became of a run's variants: those with a cell that ended unsupported or failed, or with frames.
+    """Return what became of a run's variants: those with a cell that ended unsupported or failed, or with frames.
 
     A variant of which nothing was begun (blocked, skipped, not applicable) was not tried; a cell that lacks its VNF
     says nothing of its variant.

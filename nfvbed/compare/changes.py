@@ -78,7 +78,7 @@ def _fit(counts: Counter[tuple[bool, bool, float]]) -> _Fit:
 
 
 def _left_and_back(fit: _Fit, durations_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the chance that a trial which begins and ends inside was outside meanwhile."""
+    """Return the chance that a trial which begins and ends inside was outside meanwhile."""
     total = fit.leaving_per_s + fit.returning_per_s
     if not total or not len(durations_s):
         return np.zeros(len(durations_s))

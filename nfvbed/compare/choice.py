@@ -30,7 +30,7 @@ class ClassChoice(Record):
 
 
 def every_state(mixed: int) -> ClassChoice:
-    """Give the choice where nothing has to be kept to one class.
+    """Return the choice where nothing has to be kept to one class.
 
     Args:
         mixed: trials at maximum load within which the class changed.

@@ -17,8 +17,8 @@ from nfvbed.compare.remedies import advice_on
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.summary import CellSummary, View, summarise, take_census
-from nfvbed.compare.testdoubts import with_derived
 from nfvbed.compare.testresults import MeasuredTest, place_results, take_census_of_tests
+from nfvbed.compare.testwarnings import with_derived
 from nfvbed.compare.verdict import Rules, Verdict
 from nfvbed.compare.visits import ALL_STATES, LabelledTrial
 from nfvbed.errors import NotComparableError, UsageError
@@ -80,7 +80,7 @@ class Comparison(Record):
     tests: tuple[MeasuredTest, ...] = ()
     """Results of tests beside the MRR."""
     advice: dict[QualityWarning, Advice] = {}
-    """On every limit and doubt that occurs, by what was done."""
+    """On every limit and warning that occurs, by what was done."""
     distances: tuple[DistancePoint, ...]
     rigs: dict[str, dict[str, Any]] = {}
     """What the rig hashes of the rows stand for, where it is stored."""
@@ -102,7 +102,7 @@ class Comparison(Record):
         return next(found, None)
 
     def advice_on(self, kind: QualityWarning) -> Advice:
-        """Give the advice on a limit or doubt; the general one where nothing here carries it."""
+        """Return the advice on a limit or warning; the general one where nothing here carries it."""
         return self.advice.get(kind) or advice_for(kind)
 
     @property

@@ -11,7 +11,7 @@ Share = float | Literal["not-separable"] | None
 """A fraction of cores; None where nothing was recorded."""
 
 CLOCK_RATE: Final = re.compile(r" at \d+ Hz")
-"""Measured anew for every trial, so that it would make every trial's source another one."""
+"""Measured again for every trial, so that it would make every trial's source another one."""
 
 
 class CpuUse(Record):
@@ -23,7 +23,7 @@ class CpuUse(Record):
 
 
 def _median_or_word(values: Sequence[Share]) -> Share:
-    """Give the median of the numbers, `not-separable` when any value is, None when there is none."""
+    """Return the median of the numbers, `not-separable` when any value is, None when there is none."""
     if any(value == NOT_SEPARABLE for value in values):
         return NOT_SEPARABLE
     numbers = [value for value in values if isinstance(value, float)]
@@ -31,7 +31,7 @@ def _median_or_word(values: Sequence[Share]) -> Share:
 
 
 def busy_cores(trials: Sequence[TrialRecord], role: Role) -> Share:
-    """Give the cores that a role kept busy, median of trials."""
+    """Return the cores that a role kept busy, median of trials."""
 
     def of_trial(trial: TrialRecord) -> Share:
         parts = [entry.busy_ns for entry in trial.cpu if entry.role is role]
@@ -47,7 +47,7 @@ def _each(trials: Sequence[TrialRecord], measure: Callable[[TrialRecord], Share]
 
 
 def cycles_per_packet(trials: Sequence[TrialRecord]) -> tuple[Share, str]:
-    """Give the median of trials, and where "busy" comes from."""
+    """Return the median of trials, and where "busy" comes from."""
     costs = [trial.cost for trial in trials if trial.cost is not None]
     values: list[Share] = [
         NOT_SEPARABLE if cost.busy_cycles == NOT_SEPARABLE else cost.cycles_per_packet for cost in costs

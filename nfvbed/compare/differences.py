@@ -60,7 +60,7 @@ def judge_rows(
 
 
 def pairs_of(row: CellSummary, other: CellSummary) -> tuple[Pair, ...]:
-    """Give the rounds that two rows have in common; rows of different runs have none."""
+    """Return the rounds that two rows have in common; rows of different runs have none."""
     if row.mrr is None or other.mrr is None or row.run != other.run:
         return ()
     return pair(row.mrr.visits, other.mrr.visits)
@@ -77,7 +77,7 @@ def _judge(row: CellSummary, other: CellSummary, scope: ScopeFinding, rules: Rul
 
 
 def choose_baseline(rows: Sequence[CellSummary], wanted: str | None) -> str:
-    """Give the variant to judge against, or `best`; without a wish the first one, empty where there is none.
+    """Return the variant to judge against, or `best`; without a wish the first one, empty where there is none.
 
     Raises:
         UsageError: the one asked for is in none of the runs.

@@ -199,5 +199,5 @@ def _at_a_load(trial: TrialRecord, load_pps: int | None) -> tuple[Use, str]:
 
 
 def _notes(comparison: Comparison, row: CellSummary) -> tuple[str, ...]:
-    """Give the notes on the row, and those on its run."""
+    """Return the notes on the row, and those on its run."""
     return (*row.notes, *(note for note in comparison.notes if row.run in note))

@@ -39,7 +39,7 @@ class HostState(Record):
 
 
 def placement_of_host(host: str, placement: Placement, choice: ClassChoice) -> HostPlacement:
-    """Give what is shown of a host's classes."""
+    """Return what is shown of a host's classes."""
     return HostPlacement(
         host_hash=host,
         classes=placement.classes,
@@ -50,7 +50,7 @@ def placement_of_host(host: str, placement: Placement, choice: ClassChoice) -> H
 
 
 def state_of_host(host: str, runs: Sequence[RunData], placement: Placement) -> HostState:
-    """Give how quiet a host was over all trials of its runs that ended well.
+    """Return how quiet a host was over all trials of its runs that ended well.
 
     Args:
         host: its hash.
@@ -72,13 +72,13 @@ def state_of_host(host: str, runs: Sequence[RunData], placement: Placement) -> H
 
 
 def stolen_ns(trial: TrialRecord) -> int | None:
-    """Give how long the thread that lost most was kept from its core; None where nobody looked."""
+    """Return how long the thread that lost most was kept from its core; None where nobody looked."""
     known = [entry.stolen_ns for entry in trial.cpu if entry.stolen_ns is not None]
     return max(known) if known else None
 
 
 def stolen_ratio(trials: Iterable[TrialRecord]) -> float | None:
-    """Give the part of trials' time that was stolen; None where nobody looked."""
+    """Return the part of trials' time that was stolen; None where nobody looked."""
     known = [(stolen, trial.duration_ns) for trial in trials if (stolen := stolen_ns(trial)) is not None]
     duration_ns = sum(duration for _, duration in known)
     return sum(stolen for stolen, _ in known) / duration_ns if duration_ns else None

@@ -22,7 +22,7 @@ def analyse_trials(trials: Sequence[tuple[str, TrialRecord]]) -> Placement:
 
 
 def label_run(trials: Sequence[TrialRecord]) -> tuple[tuple[str, ...], tuple[LabelledTrial, ...]]:
-    """Give the classes that one run's trials show, nearest first, and the trials with their places among them."""
+    """Return the classes that one run's trials show, nearest first, and the trials with their places among them."""
     placement = analyse_trials([(trial.run, trial) for trial in trials])
     placed = zip(trials, placement.labels, placement.ends, strict=True)
     return placement.classes, tuple(LabelledTrial(trial=trial, label=label, ends=ends) for trial, label, ends in placed)

@@ -39,7 +39,7 @@ class LatencySummary(Record):
     """(percentile, latency in ns); the last one is (100, maximum)."""
 
     def at(self, percentile: float) -> int | None:
-        """Give the latency at a percentile, in ns; None where too few frames lie above it to say."""
+        """Return the latency at a percentile, in ns; None where too few frames lie above it to say."""
         return dict(self.curve).get(percentile)
 
     @property
@@ -83,7 +83,7 @@ def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
 
 
 def mean_latency_ns(encoded: Iterable[str]) -> float | None:
-    """Give the mean over all frames of base64 HdrHistograms, in ns; None when there is none or they are empty.
+    """Return the mean over all frames of base64 HdrHistograms, in ns; None when there is none or they are empty.
 
     For formats that ask for it; a mean says little of a distribution with a long tail.
 

@@ -2,7 +2,7 @@
 
 A ceiling bounds a row where the interval of the row's rate over the ceiling's lies above 0.95; where it only reaches
 there, the row is *possibly limited*, which is shown and bounds nothing. A row that lies above its ceiling with its
-whole interval shows that the ceiling is none: a loop-back has one core serve both ends of the ports, where a switch has
+whole interval shows that the ceiling is none: a loopback has one core serve both ends of the ports, where a switch has
 a core of its own to share the work. Such a ceiling is refuted for the whole run; it is named and left aside.
 
 The generator looped back has the ports of the row. testpmd in the switch's place is a ceiling only of what passes the
@@ -23,7 +23,7 @@ from typing import Final
 from nfvbed.compare.ranks import signed_rank
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.statistics import LEVEL, Interval, median_interval
-from nfvbed.compare.summary import CellSummary, ExceededCeiling, Limit, Price
+from nfvbed.compare.summary import CellSummary, ExceededCeiling, Limit, RateShare
 from nfvbed.compare.verdict import Bounds
 from nfvbed.compare.visits import pair
 from nfvbed.records import CellRole, Preset, QualityWarning
@@ -62,7 +62,7 @@ Refuted = dict[tuple[object, ...], CellSummary]
 
 
 def with_limits(rows: Sequence[CellSummary], ceilings: Sequence[CellSummary]) -> tuple[CellSummary, ...]:
-    """Give the rows with their limits, their ceilings and their price filled in.
+    """Return the rows with their limits, their ceilings and their switching overhead filled in.
 
     Args:
         rows: the subjects of all runs.
@@ -103,8 +103,8 @@ def _binds(kind: QualityWarning, row: CellSummary, other: CellSummary, scope: Sc
     return True
 
 
-def share_of(row: CellSummary, ceiling: CellSummary | None) -> Price | None:
-    """Give the row's rate as a fraction of a ceiling's; None where one of them was not measured.
+def share_of(row: CellSummary, ceiling: CellSummary | None) -> RateShare | None:
+    """Return the row's rate as a fraction of a ceiling's; None where one of them was not measured.
 
     Rounds that both have are paired; without any, the intervals of both sides are divided.
     """
@@ -113,13 +113,13 @@ def share_of(row: CellSummary, ceiling: CellSummary | None) -> Price | None:
     pairs = pair(row.mrr.visits, ceiling.mrr.visits) if row.run == ceiling.run else ()
     if not pairs:
         ratio, interval = row.mrr.median_pps / ceiling.mrr.median_pps, _quotient(row.mrr.interval, ceiling.mrr.interval)
-        return Price(ratio=ratio, interval=interval, ceiling_pps=ceiling.mrr.median_pps)
+        return RateShare(ratio=ratio, interval=interval, ceiling_pps=ceiling.mrr.median_pps)
     logs = [entry.log_ratio for entry in pairs]
     found = signed_rank(logs, 1 - LEVEL)
     interval = found.interval or median_interval(logs)
     if interval is not None:
         interval = interval.model_copy(update={"low": exp(interval.low), "high": exp(interval.high)})
-    return Price(ratio=exp(found.estimate), interval=interval, ceiling_pps=ceiling.mrr.median_pps)
+    return RateShare(ratio=exp(found.estimate), interval=interval, ceiling_pps=ceiling.mrr.median_pps)
 
 
 def _quotient(upper: Interval | None, lower: Interval | None) -> Interval | None:
@@ -159,7 +159,7 @@ def _with_limits(row: CellSummary, ceilings: Sequence[CellSummary], refuted: Ref
             "loopback_pps": _rate_of(usable.get(CellRole.LOOPBACK)),
             "vnf_pps": _rate_of(usable.get(CellRole.VNF)),
             "exceeded": exceeded,
-            "price": share_of(row, matching[CellRole.REFERENCE]) if not row.vnf else None,
+            "switching_overhead": share_of(row, matching[CellRole.REFERENCE]) if not row.vnf else None,
             "of_bare_ports": None
             if QualityWarning.EMULATED_ACCELERATOR in unique
             else share_of(row, matching[CellRole.LOOPBACK]),
@@ -192,7 +192,7 @@ def _exceeded(row: CellSummary, ceiling: CellSummary, by: CellSummary) -> list[E
 
 
 def _at_ceiling(row: CellSummary, ceiling: CellSummary, kind: QualityWarning) -> tuple[Limit | None, bool]:
-    """Give the limit where the row is at the ceiling, and whether that is certain."""
+    """Return the limit where the row is at the ceiling, and whether that is certain."""
     share = share_of(row, ceiling)
     if share is None:
         return None, False
@@ -221,7 +221,7 @@ def _matching(row: CellSummary, ceilings: Sequence[CellSummary], role: CellRole)
 
 
 def _path(cell: CellSummary, role: CellRole | None = None) -> tuple[object, ...]:
-    """Give what a ceiling is one of: the ports of a run, and their I/O path, or the VNF on them."""
+    """Return what a ceiling is one of: the ports of a run, and their I/O path, or the VNF on them."""
     role = role or cell.role
     io_path = cell.io_path if role is CellRole.REFERENCE else ""
     return cell.run, role, cell.ports, io_path, cell.vnf_resolved if role is CellRole.VNF else ""

@@ -64,12 +64,12 @@ def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> P
 
 
 def traffic_of(cell: CellRecord) -> Traffic:
-    """Give what a cell has in common with those that it can be compared with."""
+    """Return what a cell has in common with those that it can be compared with."""
     return cell.topology, cell.vnf, cell.frame_size, cell.flows, cell.bidirectional
 
 
 def alone_at(cells: Sequence[CellRecord]) -> frozenset[Traffic]:
-    """Give the traffic points of a run that have one variant only."""
+    """Return the traffic points of a run that have one variant only."""
     variants: dict[Traffic, set[str]] = {}
     for cell in cells:
         if cell.role is CellRole.SUBJECT:
@@ -78,9 +78,9 @@ def alone_at(cells: Sequence[CellRecord]) -> frozenset[Traffic]:
 
 
 def common_loads(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> dict[Traffic, int]:
-    """Give the load that the variants of each traffic point shared in the end, frames/s.
+    """Return the load that the variants of each traffic point shared in the end, frames/s.
 
-    It is half of what the slowest of them was known to carry, and is found anew in every round; a point whose variants
+    It is half of what the slowest of them was known to carry, and is found again in every round; a point whose variants
     met at no common load is left out.
     """
     subjects = {cell.id: traffic_of(cell) for cell in cells if cell.role is CellRole.SUBJECT}

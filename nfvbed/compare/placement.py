@@ -77,7 +77,7 @@ class Placement:
 
 
 def classify(distances: Sequence[CoreDistance | None]) -> list[str]:
-    """Give the placement class of every trial of one host, in the order given.
+    """Return the placement class of every trial of one host, in the order given.
 
     Args:
         distances: core distances of the trials of *one host*, of all runs that are compared; None where
@@ -91,7 +91,7 @@ def analyse(distances: Sequence[CoreDistance | None], rounds: Sequence[Hashable]
 
     Args:
         distances: as for `classify`.
-        rounds: what tells the rounds of the trials apart, over all runs; None in it: not known, a round of its own.
+        rounds: what distinguishes the rounds of the trials, over all runs; None in it: not known, a round of its own.
     """
     pairs = np.array([[d.before, d.after] for d in distances if _is_usable(d)], dtype=float).reshape(-1, 2)
     known = rounds if rounds is not None else [None] * len(distances)
@@ -154,7 +154,7 @@ def _states(logs: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 
 def _are_two_states(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
-    """Say whether neighbours lie apart as two states of a host do (step 3 of the rule)."""
+    """Return whether neighbours lie apart as two states of a host do (step 3 of the rule)."""
     separation = float(np.median(high) - np.median(low))
     gap = float(np.quantile(high, STRAY_SHARE) - np.quantile(low, 1 - STRAY_SHARE))
     return separation >= np.log(MIN_MEDIAN_RATIO) and gap >= MIN_GAP_SHARE * separation

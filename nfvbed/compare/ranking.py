@@ -24,7 +24,7 @@ class Leader(Record):
     frame_size: int | Literal["imix"]
     row: CellSummary
     runner_up: CellSummary | None
-    """The next variant that it can be compared with; None when it stands alone."""
+    """The next variant that it can be compared with; None when there is none."""
     judgement: Judgement | None
     scope: Scope | None
     differences: tuple[str, ...] = ()

@@ -109,7 +109,7 @@ def _corners(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 @lru_cache(maxsize=64)
 def _below_signed_rank(count: int) -> NDArray[np.float64]:
-    """Give the distribution function of the sum of the ranks 1 to n of which each counts with the chance one half."""
+    """Return the distribution function of the sum of the ranks 1 to n of which each counts with the chance one half."""
     largest = count * (count + 1) // 2
     if count > EXACT_PAIRS:
         return _below_normal(largest, sqrt(count * (count + 1) * (2 * count + 1) / 24))
@@ -123,7 +123,7 @@ def _below_signed_rank(count: int) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=64)
 def _below_mann_whitney(count: int, baseline_count: int) -> NDArray[np.float64]:
-    """Give the distribution function of the number of pairs in which the one side is above the other."""
+    """Return the distribution function of the number of pairs in which the one side is above the other."""
     largest = count * baseline_count
     if max(count, baseline_count) > EXACT_SIDE:
         return _below_normal(largest, sqrt(largest * (count + baseline_count + 1) / 12))

@@ -1,4 +1,4 @@
-"""What can be done about a doubt, by what was done: the host, the arrangement of cores, the variant and its VNFs."""
+"""What can be done about a warning, by what was done: the host, the arrangement of cores, the variant and its VNFs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -15,7 +15,7 @@ EXPLAINING: Final = (
     QualityWarning.CPU_STOLEN,
     QualityWarning.CORES_SHARED,
 )
-"""Doubts that make rates scatter, the plainest first."""
+"""Warnings that make rates scatter, the plainest first."""
 
 
 class Done(Record):
@@ -79,7 +79,7 @@ def done(row: CellSummary, host: Mapping[str, Any], rig: Mapping[str, Any], run_
 
 
 def _described(what: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Give a part of a description; nothing where it is not there, or only named (a simulated rig)."""
+    """Return a part of a description; nothing where it is not there, or only named (a simulated rig)."""
     part = what.get(key)
     return part if isinstance(part, dict) else {}
 
@@ -87,7 +87,7 @@ def _described(what: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 def advice_on(
     rows: Sequence[CellSummary], tests: Sequence[MeasuredTest], data: Sequence[RunData]
 ) -> dict[QualityWarning, Advice]:
-    """Give the advice on every limit and doubt that rows or tests carry, in the order of the enum.
+    """Return the advice on every limit and warning that rows or tests carry, in the order of the enum.
 
     Args:
         rows: the subjects.
@@ -99,7 +99,7 @@ def advice_on(
     for row in rows:
         entry = runs[row.run]
         what = done(row, entry.host, entry.rigs.get(row.rig_hash, {}), entry.run.status)
-        of_tests = (kind for test in tests if (test.run, test.cell) == (row.run, row.cell) for kind in test.doubts)
+        of_tests = (kind for test in tests if (test.run, test.cell) == (row.run, row.cell) for kind in test.warnings)
         of_row = [*(limit.kind for limit in row.limits), *(warning.kind for warning in row.warnings)]
         for kind in dict.fromkeys((*of_row, *of_tests)):
             carried.setdefault(kind, []).append(what)
@@ -107,18 +107,18 @@ def advice_on(
 
 
 def advise(kind: QualityWarning, carriers: Sequence[Done]) -> Advice:
-    """Give the advice on a doubt for the rows that carry it; rows that want different things get them all.
+    """Return the advice on a warning for the rows that carry it; rows that want different things get them all.
 
     Args:
-        kind: the doubt.
+        kind: the warning.
         carriers: the rows that carry it; without any the advice is the general one.
     """
     general = advice_for(kind)
     remedy = REMEDIES.get(kind)
     if remedy is None or not carriers:
         return general
-    told = dict.fromkeys(remedy(entry) or general.remedy for entry in carriers)
-    return general.model_copy(update={"remedy": " ".join(told)})
+    reported = dict.fromkeys(remedy(entry) or general.remedy for entry in carriers)
+    return general.model_copy(update={"remedy": " ".join(reported)})
 
 
 def _cores_shared(what: Done) -> str:
@@ -140,7 +140,7 @@ def _cores_shared(what: Done) -> str:
 def _offloads_on(what: Done) -> str:
     if what.vnf_kind == "vm":
         return (
-            "Take the offloads from the guest's cards (`offloads: false` of the VNF in the experiment, --no-offloads): "
+            "Take the offloads from the guest's NICs (`offloads: false` of the VNF in the experiment, --no-offloads): "
             "its tap then completes checksums before the guest has the frame."
         )
     if what.row.port_kind is PortKind.VETH:
@@ -242,7 +242,7 @@ def _unstable(what: Done) -> str:
     carried = {warning.kind for warning in what.row.warnings}
     first = next((kind for kind in EXPLAINING if kind in carried), None)
     if first is not None:
-        return f"{what.row.variant} also carries {first.value}, which makes rates scatter: mend that first."
+        return f"{what.row.variant} also carries {first.value}, which makes rates scatter: fix that first."
     return ""
 
 

@@ -30,9 +30,9 @@ class RunData:
     """The I/O path of cells, by the hash of their configuration, where the kind of their ports leaves it open."""
 
     def ports_of(self, cell: CellRecord) -> str:
-        """Give the ports of a cell: their kind, and what few have set (`veth-no-offloads`)."""
+        """Return the ports of a cell: their kind, and what few have set (`veth-no-offloads`)."""
         return self.ports.get(cell.config_hash, cell.port_kind.value)
 
     def io_path_of(self, cell: CellRecord) -> str:
-        """Give the way by which frames pass the ports outside; empty where it is not known (older runs on veth)."""
+        """Return the way by which frames pass the ports outside; empty where it is not known (older runs on veth)."""
         return self.io_paths.get(cell.config_hash) or IO_PATHS.get(cell.port_kind, "")

@@ -72,7 +72,7 @@ def _system(
 
 
 def _obstacle(candidate: CellSummary, baseline: CellSummary) -> str:
-    """Give the first reason why two cells cannot be compared, or nothing."""
+    """Return the first reason why two cells cannot be compared, or nothing."""
     if candidate.host_hash != baseline.host_hash:
         return "measured on different hosts (or the host was changed in between)"
     if candidate.simulated != baseline.simulated:
@@ -112,7 +112,7 @@ def _rig_differences(candidate: CellSummary, baseline: CellSummary, rigs: dict[s
 
 
 def _differing(left: dict[str, str], right: dict[str, str]) -> list[str]:
-    """Give the keys of which two descriptions differ; none where one of them is not known."""
+    """Return the keys of which two descriptions differ; none where one of them is not known."""
     if not left or not right:
         return []
     return [key for key in sorted(left.keys() | right.keys()) if left.get(key) != right.get(key)]

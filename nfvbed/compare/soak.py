@@ -9,7 +9,7 @@ from nfvbed.units import NS_PER_S
 
 
 def interval_starts_s(points: Sequence[LoadPoint], trials: Mapping[int, TrialRecord]) -> tuple[float, ...]:
-    """Give the start of each interval, in s since the first one began, to the millisecond.
+    """Return the start of each interval, in s since the first one began, to the millisecond.
 
     It is what the clock says, with the moments between two intervals in which no frames are sent. No interval begins
     before the traffic of those before it is over: a simulation takes no time, and a clock may be set back.

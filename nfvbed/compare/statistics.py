@@ -48,18 +48,18 @@ def _array(samples: Sequence[float]) -> NDArray[np.float64]:
 
 
 def median(samples: Sequence[float]) -> float:
-    """Give the median; the samples must not be empty."""
+    """Return the median; the samples must not be empty."""
     return float(np.median(_array(samples)))
 
 
 def interquartile_range(samples: Sequence[float]) -> float:
-    """Give the distance between the quartiles (linear interpolation, as NumPy's default)."""
+    """Return the distance between the quartiles (linear interpolation, as NumPy's default)."""
     low, high = np.quantile(_array(samples), [0.25, 0.75])
     return float(high - low)
 
 
 def median_interval(samples: Sequence[float], level: float = LEVEL) -> Interval | None:
-    """Give the interval of the median between two order statistics, which covers for every distribution.
+    """Return the interval of the median between two order statistics, which covers for every distribution.
 
     The k-th least and k-th greatest of n samples enclose the median unless fewer than k lie on one side of it, which is
     binomial (David and Nagaraja, Order Statistics, 2003, section 7.1). At 95 % that takes six samples.
@@ -80,7 +80,7 @@ def median_interval(samples: Sequence[float], level: float = LEVEL) -> Interval 
 
 @lru_cache(maxsize=256)
 def _rank_of_bound(count: int, level: float) -> int:
-    """Give the largest k at which the k-th least and greatest sample enclose the median at the level; 0: none."""
+    """Return the largest k at which the k-th least and greatest sample enclose the median at the level; 0: none."""
     # A little slack, so that a level which is attained exactly is not missed by rounding.
     allowed = (1 - level) / 2 * 2**count * (1 + 1e-9)
     rank = total = 0
@@ -90,7 +90,7 @@ def _rank_of_bound(count: int, level: float) -> int:
 
 
 def ratio_interval(samples: Sequence[float], baseline: Sequence[float], level: float = LEVEL) -> Interval | None:
-    """Give the interval of the ratio of two sides that are not paired: the Hodges-Lehmann shift of their logarithms.
+    """Return the interval of the ratio of two sides that are not paired: the Hodges-Lehmann shift of their logarithms.
 
     Returns:
         The range of the extreme ratios (`is_range`) where there are too few samples for the level; None below two
@@ -106,7 +106,7 @@ def ratio_interval(samples: Sequence[float], baseline: Sequence[float], level: f
 
 
 def mean_interval(samples: Sequence[float], level: float = LEVEL) -> Interval | None:
-    """Give Student's interval of the mean, for figures that are published as means; None below two samples."""
+    """Return Student's interval of the mean, for figures that are published as means; None below two samples."""
     if len(samples) < 2:
         return None
     values = _array(samples)
@@ -115,7 +115,7 @@ def mean_interval(samples: Sequence[float], level: float = LEVEL) -> Interval | 
 
 
 def mean_with_intervals(samples: Sequence[float]) -> MeanAndIntervals:
-    """Give the mean with its intervals at the levels that papers use; the samples must not be empty."""
+    """Return the mean with its intervals at the levels that papers use; the samples must not be empty."""
     found = (mean_interval(samples, level) for level in LEVELS_OF_MEANS)
     return MeanAndIntervals(
         mean=float(_array(samples).mean()), intervals=tuple(interval for interval in found if interval)

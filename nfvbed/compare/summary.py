@@ -9,7 +9,7 @@ from nfvbed.compare.labelling import OF_A_VISIT
 from nfvbed.compare.paced import PacedSummary, Traffic, at_common_load, summarise_paced, traffic_of
 from nfvbed.compare.placement import MIXED, ONLY
 from nfvbed.compare.rates import RateSummary, summarise_rate
-from nfvbed.compare.rowdoubts import WarningCount, row_warnings
+from nfvbed.compare.rowwarnings import WarningCount, row_warnings
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.verdict import Rules
@@ -57,7 +57,7 @@ class ExceededCeiling(Record):
     detail: str
 
 
-class Price(Record):
+class RateShare(Record):
     """A row's rate as a fraction of a ceiling's: of testpmd io in the switch's place, or of the bare ports.
 
     Paired by round where both have rounds in common.
@@ -116,8 +116,8 @@ class CellSummary(Record):
     vnf_pps: float | None = None
     """The VNF looped back alone, same run; None also where it is exceeded or was not measured."""
     exceeded: tuple[ExceededCeiling, ...] = ()
-    price: Price | None = None
-    of_bare_ports: Price | None = None
+    switching_overhead: RateShare | None = None
+    of_bare_ports: RateShare | None = None
     """The rate as a fraction of the generator's looped back on such ports; None where that is not known."""
     notes: tuple[str, ...] = ()
 
@@ -174,7 +174,7 @@ class View:
 def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], view: View) -> CellSummary:
     """Summarise one cell; with a class asked for, trials of others are counted and not used.
 
-    A ceiling's trial without a core distance counts in every class: a loop-back has no switch to be far from.
+    A ceiling's trial without a core distance counts in every class: a loopback has no switch to be far from.
 
     Args:
         data: the run that it was measured in.
@@ -230,7 +230,7 @@ def _maximum(census: Census) -> int:
 
 
 def _rules_of(cell: CellRecord, view: View) -> Rules:
-    """Give the rules of a row: a ceiling is measured as often as its experiment says, which is not known here."""
+    """Return the rules of a row: a ceiling is measured as often as its experiment says, which is not known here."""
     if cell.role is not CellRole.SUBJECT:
         return view.rules.model_copy(update={"needed": 1, "purpose": "survey"})
     return view.rules.model_copy(update={"purpose": "survey"}) if traffic_of(cell) in view.alone else view.rules
@@ -245,7 +245,7 @@ def take_census(trials: Sequence[LabelledTrial]) -> Census:
 
 
 def _status(cell: CellRecord, census: Census, count: int, placement_class: str) -> tuple[Status, str]:
-    """Give the row's own status: what was measured counts, even when the cell ended badly."""
+    """Return the row's own status: what was measured counts, even when the cell ended badly."""
     if count:
         return Status.OK, "" if cell.status is Status.OK else f"cell ended {cell.status.value}: {cell.reason}"
     if cell.status is not Status.OK:

@@ -62,19 +62,19 @@ class MeasuredTest(Record):
     table: TablePayload | None = None
     """Of a test that measures quantities under several conditions."""
     derived: tuple[QualityWarning, ...] = ()
-    """Doubts that only show when results are read together: a class that changed, scatter, too few repetitions."""
+    """Warnings that only show when results are read together: a class that changed, scatter, too few repetitions."""
 
     @property
-    def doubts(self) -> tuple[QualityWarning, ...]:
+    def warnings(self) -> tuple[QualityWarning, ...]:
         """All there are: those of its trials, and the derived ones."""
         return tuple(dict.fromkeys((*self.result.warnings, *self.derived)))
 
     def base_of(self, load: MeasuredLoad) -> Reference | None:
-        """Give what one of its loads is a part of; None where it was given in frames/s."""
+        """Return what one of its loads is a part of; None where it was given in frames/s."""
         return None if load.point.fraction is None else self.reference
 
-    def doubts_at(self, load: MeasuredLoad) -> tuple[QualityWarning, ...]:
-        """Give those about one of its loads: of that load's trial, and what all its repetitions show."""
+    def warnings_at(self, load: MeasuredLoad) -> tuple[QualityWarning, ...]:
+        """Return those about one of its loads: of that load's trial, and what all its repetitions show."""
         return tuple(dict.fromkeys((*load.warnings, *self.derived)))
 
 

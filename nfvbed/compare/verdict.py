@@ -6,7 +6,7 @@ in advance (`Rules.looks`), each at an equal part of the level; the first look t
 at a traffic point are looked at once, at the last look, and corrected by `holm`.
 
 *Same* is shown, not assumed: at the last look the 90 % interval of the ratio must lie within the margin (two one-sided
-tests at 5 %; Schuirmann, 1987). A difference that is certain is told also where it lies within the margin.
+tests at 5 %; Schuirmann, 1987). A difference that is certain is reported also where it lies within the margin.
 
 **Limited results are lower bounds.** A rate that the generator, the ports, the VNF or the wire bounded says that the
 data plane can do at least this much. With candidate C and baseline B:
@@ -173,7 +173,7 @@ def judge(pairs: Sequence[Pair], rules: Rules, bounds: Bounds | None = None, com
 
 
 def _first_decided(ordered: Sequence[Pair], looks: Sequence[int], rules: Rules) -> Judgement:
-    """Give the first look that decides, else the last one that there are pairs for."""
+    """Return the first look that decides, else the last one that there are pairs for."""
     taken = [look for look in looks if look <= len(ordered)]
     for look in taken:
         pairs = ordered[:look]
@@ -226,7 +226,7 @@ def judge_unpaired(
 
 
 def not_comparable(reason: str) -> Judgement:
-    """Give the judgement on two sides that have no common scope."""
+    """Return the judgement on two sides that have no common scope."""
     return Judgement(verdict=Verdict.NOT_COMPARABLE, reason=reason, bound=Bound.UNKNOWN)
 
 
@@ -264,7 +264,7 @@ def _is_different(seen: Judgement) -> bool:
 
 
 def _describe(pairs: Sequence[Pair], found: RankResult | None) -> Judgement:
-    """Give what is seen, without a verdict; without a look (`found`) the range of the ratios and their estimate."""
+    """Return what is seen, without a verdict; without a look (`found`) the range of the ratios and their estimate."""
     logs = [_finite(pair.log_ratio) for pair in pairs]
     if not logs:
         return Judgement(verdict=Verdict.UNDECIDED)
@@ -302,7 +302,7 @@ def _decide(seen: Judgement, found: RankResult, rules: Rules) -> Judgement:
 
 
 def _class_ratios(pairs: Sequence[Pair]) -> tuple[ClassRatio, ...]:
-    """Give each matched class's own ratio; whether it opposes is known with the verdict."""
+    """Return each matched class's own ratio; whether it opposes is known with the verdict."""
     by_class: dict[str, list[float]] = {}
     for pair in pairs:
         if pair.placement:
@@ -320,7 +320,7 @@ def _class_ratios(pairs: Sequence[Pair]) -> tuple[ClassRatio, ...]:
 
 
 def _opposes(logs: Sequence[float], *, upward: bool) -> bool:
-    """Say whether a class's pairs surely point up (or down): few must all do, more by their own exact test."""
+    """Return whether a class's pairs surely point up (or down): few must all do, more by their own exact test."""
     side = [value if upward else -value for value in logs]
     if len(side) < TESTED_PAIRS:
         return len(side) >= OPPOSING_PAIRS and min(side) > 0
@@ -383,7 +383,7 @@ def _range_of(logs: Sequence[float]) -> Interval | None:
 
 
 def _as_ratio(interval: Interval | None) -> Interval | None:
-    """Give the interval of a ratio from that of its logarithm."""
+    """Return the interval of a ratio from that of its logarithm."""
     if interval is None:
         return None
     return interval.model_copy(update={"low": exp(interval.low), "high": exp(interval.high)})

@@ -1,7 +1,7 @@
 """Visits and pairs: what one cell showed in one round, and the rounds that two cells share.
 
 A visit is several short trials at maximum load. Its rate is that of all of them together, whatever state the host was
-in: what was received over the time in which it was sent. Beside it stand the rates of the trials that ran in one
+in: what was received over the time in which it was sent. Beside it are the rates of the trials that ran in one
 placement class from beginning to end, so that two visits of a round can be matched by class. The class is chosen by
 distances alone, never by rates, and so favours neither side.
 
@@ -118,7 +118,7 @@ def pair(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> tuple[Pair, .
 
 
 def class_effects(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> dict[str, float]:
-    """Give what each class does to rates: the mean over both variants of each one's own class medians.
+    """Return what each class does to rates: the mean over both variants of each one's own class medians.
 
     Args:
         candidate: the visits of the one.
@@ -146,7 +146,7 @@ def _class_medians(visits: Sequence[Visit]) -> dict[str, float]:
 
 
 def _levelled(visit: Visit, effects: Mapping[str, float]) -> float | None:
-    """Give the logarithm of a visit's rate with the effects of classes taken off; None where that cannot be done.
+    """Return the logarithm of a visit's rate with the effects of classes taken off; None where that cannot be done.
 
     A trial that changed its class counts as half in each. The median of the trials is taken, as one in three may have
     been robbed of its time.
@@ -174,7 +174,7 @@ def _pair(visit: Visit, other: Visit, effects: Mapping[str, float]) -> Pair:
 
 
 def _log_ratio(rate_pps: float, other_pps: float) -> float:
-    """Give the logarithm of a ratio; of two sides that forwarded nothing, none was ahead."""
+    """Return the logarithm of a ratio; of two sides that forwarded nothing, none was ahead."""
     if rate_pps > 0 and other_pps > 0:
         return log(rate_pps / other_pps)
     return (rate_pps > 0) * LARGEST_LOG - (other_pps > 0) * LARGEST_LOG

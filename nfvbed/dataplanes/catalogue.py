@@ -79,7 +79,7 @@ class Catalogue:
     def data_plane(
         self, variant: Variant, role: CellRole = CellRole.SUBJECT, vnf: VnfChoice | None = None
     ) -> "DataPlane":
-        """Give the adapter of a variant, or of the ceiling that belongs to its ports; a VNF's own, to those of the VNF.
+        """Return the adapter of a variant, or of the ceiling of its ports; a VNF's own, of those of the VNF.
 
         Raises:
             UnsupportedError: there is none.

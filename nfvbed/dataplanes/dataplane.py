@@ -52,7 +52,7 @@ class DeployRequest:
     onos: OnosSpec | None = None
     """The site's, for variants that are steered by it."""
     cables: tuple[CableSpec, ...] = ()
-    """The site's, for variants whose ports are on network cards."""
+    """The site's, for variants whose ports are on NICs."""
     peers: Peers | None = None
     """Started by the data plane where that is of use; where it does not, by others after it."""
 
@@ -169,7 +169,7 @@ class DataPlane(ABC):
 
     @abstractmethod
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Give the threads that forward packets now."""
+        """Return the threads that forward packets now."""
 
 
 class Ceiling(DataPlane):

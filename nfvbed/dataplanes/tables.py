@@ -34,7 +34,7 @@ class ForwardingTable(ABC):
     entry: str
     """What an entry is, in the plural: `OpenFlow entries`, `routes`."""
     most: int
-    """As many as can be told apart by frames."""
+    """As many as can be distinguished by frames."""
     notes: tuple[str, ...] = ()
     """What has to be known of its entries to read the figures rightly."""
 
@@ -70,11 +70,11 @@ class LearningTable(ABC):
 
     @abstractmethod
     def learnt(self) -> int | None:
-        """Give the addresses that the switch says it holds; None where it does not say."""
+        """Return the addresses that the switch says it holds; None where it does not say."""
 
     @abstractmethod
     def flooded(self) -> int:
-        """Give the frames that the monitoring port was sent, cumulative: none of them was for it."""
+        """Return the frames that the monitoring port was sent, cumulative: none of them was for it."""
 
     @abstractmethod
     def close(self) -> None:
@@ -86,7 +86,7 @@ Table = TypeVar("Table", ForwardingTable, LearningTable)
 
 @contextlib.contextmanager
 def closing(table: Table) -> Iterator[Table]:
-    """Close a table at the end; where something failed before, that is told and not that it cannot be closed either."""
+    """Close a table at the end; where something failed before, that is reported, not that it cannot be closed."""
     try:
         yield table
     except BaseException:

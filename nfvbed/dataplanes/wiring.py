@@ -14,12 +14,12 @@ from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 _FIRST_OF_VNFS = 3
 """OpenFlow number of the first VNF's port 0."""
-EMULATED_CARDS = ("e1000", "rtl8139")
-"""Network cards that QEMU itself emulates, of one queue."""
+EMULATED_NICS = ("e1000", "rtl8139")
+"""NICs that QEMU itself emulates, of one queue."""
 
 
 def port_numbers(plan: Layout) -> dict[str, int]:
-    """Give the OpenFlow numbers of the ports by name, in the order of the path; 1 and 2 lead outside."""
+    """Return the OpenFlow numbers of the ports by name, in the order of the path; 1 and 2 lead outside."""
     return {
         end.name: end.port + 1 if end.vnf is None else _FIRST_OF_VNFS + 2 * end.vnf + end.port
         for end in plan.switch_ends
@@ -37,7 +37,7 @@ def vnf_ports(plan: Layout, make: Callable[[End], VnfPort]) -> tuple[tuple[VnfPo
 
 
 def require_vnf(plan: Layout, choice: VnfChoice | None, variant: Variant) -> PortKind | None:
-    """Give the kind of the VNFs' ports; None where the layout has no VNFs.
+    """Return the kind of the VNFs' ports; None where the layout has no VNFs.
 
     Raises:
         InternalError: it has some, and nobody said which.
@@ -51,8 +51,8 @@ def require_vnf(plan: Layout, choice: VnfChoice | None, variant: Variant) -> Por
 
 
 def queues_of(choice: VnfChoice | None) -> int:
-    """Give the queues that a VNF's ports are to have: those of a virtual machine's flavor; an emulated card has one."""
-    if choice is None or choice.kind is not VnfKind.VM or vnic_of(choice) in EMULATED_CARDS:
+    """Return the queues of a VNF's ports: those of a virtual machine's flavor; an emulated NIC has one."""
+    if choice is None or choice.kind is not VnfKind.VM or vnic_of(choice) in EMULATED_NICS:
         return 1
     return choice.flavor.queues
 
@@ -72,7 +72,7 @@ def refuse_many_vnfs(plan: Layout) -> None:
 
 
 def end_mac(end: End) -> str:
-    """Give the address of a VNF's port: locally administered, and the same in every deployment."""
+    """Return the address of a VNF's port: locally administered, and the same in every deployment."""
     vnf = 0 if end.vnf is None else end.vnf + 1
     return f"02:4e:46:56:{0x10 + vnf:02x}:{end.port:02x}"
 
@@ -87,7 +87,7 @@ def vnf_port_kind(variant: Variant, choice: VnfChoice) -> PortKind:
 
 
 def on_path(plan: Layout, choice: VnfChoice) -> VnfChoice:
-    """Give a VNF as it runs on a path: its ends send and receive as testpmd does, whatever they could forward."""
+    """Return a VNF as it runs on a path: its ends send and receive as testpmd does, whatever they could forward."""
     return choice.model_copy(update={"forwarding": "io"}) if plan.one_way else choice
 
 

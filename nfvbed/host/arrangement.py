@@ -37,7 +37,7 @@ def resolve(
         spec: what the site's file asks for.
         switch_cores: how many the variant wants.
         vnfs: how many VNFs the topology has.
-        near: the NUMA node that the switch's cores are taken from where it has enough: its network cards'.
+        near: the NUMA node that the switch's cores are taken from where it has enough: its NICs'.
 
     Raises:
         ConfigurationError: the file names a core that is not there, or one twice.
@@ -181,7 +181,7 @@ def _control(topology: CpuTopology, used: set[int], generator: int) -> tuple[int
 
 def _too_few(topology: CpuTopology, wanted: int) -> NfvbedError:
     return UnsupportedError(
-        f"{wanted} switch cores and one for the generator are not to be had",
+        f"{wanted} switch cores and one for the generator are not available",
         where="pmd_cores of the variant",
         observed=f"cores there are for us: {list(topology.allowed)}",
         fix=f"lower pmd_cores to at most {len(topology.allowed) - 1}, or use a larger machine",

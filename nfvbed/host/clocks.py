@@ -15,7 +15,7 @@ COUNTS = "aperfmperf"
 """The CPU flag of those that count their clocks; with it the "cpu MHz" of /proc/cpuinfo is measured, else constant."""
 MPERF, APERF = 0xE7, 0xE8
 THROTTLE_COUNTS = ("core_throttle_count", "package_throttle_count")
-NOT_TOLD = "cannot be told"
+NOT_KNOWN = "cannot be determined"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class CoreReader:
             os.close(handle)
 
 
-def what_is_told(root: Path = Path("/")) -> dict[str, str]:
+def what_is_reported(root: Path = Path("/")) -> dict[str, str]:
     """Say by what this host tells clocks and throttling, or why it cannot.
 
     Only what stays the same until the machine changes: whether the module msr is loaded is not in it.
@@ -98,10 +98,10 @@ def what_is_told(root: Path = Path("/")) -> dict[str, str]:
     throttles = next((root / CPUS).glob(f"cpu[0-9]*/thermal_throttle/{THROTTLE_COUNTS[0]}"), None) is not None
     clock = " and ".join([*(["cpufreq"] if scales else []), *(["aperf/mperf"] if counts else [])])
     return {
-        "clock": clock or f"{NOT_TOLD}: no cpufreq, and no CPU flag {COUNTS} (usual in a virtual machine)",
+        "clock": clock or f"{NOT_KNOWN}: no cpufreq, and no CPU flag {COUNTS} (usual in a virtual machine)",
         "thermal_throttling": "thermal_throttle counts"
         if throttles
-        else f"{NOT_TOLD}: no thermal_throttle in sysfs (it is there on Intel CPUs outside of virtual machines)",
+        else f"{NOT_KNOWN}: no thermal_throttle in sysfs (it is there on Intel CPUs outside of virtual machines)",
     }
 
 

@@ -13,7 +13,7 @@ from nfvbed.records import Record, VnfHandle
 
 _TIMEOUT_S = patient(10.0)
 _RATES: dict[str, int] = {}
-"""Of the time-stamp counter in Hz, by program, as its first call told it: it stays, and to measure it takes 20 ms."""
+"""Of the time-stamp counter in Hz, by program, as its first call reported it: it stays, and takes 20 ms to measure."""
 _ATTEMPTS = 3 if patient(1) > 1 else 1
 """Both cores must run at the same time; those of an emulated machine do when the host's scheduler says so."""
 
@@ -48,7 +48,7 @@ def measure(cores: tuple[int, int], root: Path | None = None) -> Distance:
 
 
 def pairs_of(arrangement: Arrangement, vnfs: Sequence[VnfHandle] = ()) -> tuple[tuple[int, int], ...]:
-    """Give the pairs of cores that share the work: each of the switch's with the generator's and with each VNF's.
+    """Return the pairs of cores that share the work: each of the switch's with the generator's and with each VNF's.
 
     A guest's cores are those that its vCPUs are pinned to, where they are.
 

@@ -1,4 +1,4 @@
-"""The mode of a card's embedded switch, over devlink (Documentation/networking/devlink/, `devlink dev eswitch`)."""
+"""The mode of a NIC's embedded switch, over devlink (Documentation/networking/devlink/, `devlink dev eswitch`)."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _NUMBERS = {name: number for number, name in _MODES.items()}
 
 
 def mode(address: str) -> str | None:
-    """Give the mode of a PCI device's embedded switch; None: its driver does not tell, as those without a choice."""
+    """Return the mode of a PCI device's embedded switch; None: its driver does not tell, as those without a choice."""
     try:
         with DL() as link:
             answers = _ask(link, _message(DEVLINK_CMD_ESWITCH_GET, address))
@@ -29,7 +29,7 @@ def set_mode(address: str, wanted: str) -> None:
     """Change it. The kernel refuses while virtual functions have drivers.
 
     Raises:
-        UnsupportedError: the card or its driver has no such mode.
+        UnsupportedError: the NIC or its driver has no such mode.
     """
     message = _message(DEVLINK_CMD_ESWITCH_SET, address)
     message["attrs"].append(("DEVLINK_ATTR_ESWITCH_MODE", _NUMBERS[wanted]))

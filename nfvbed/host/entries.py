@@ -38,7 +38,7 @@ class CgroupEntry(Record):
 
 
 class ProcessEntry(Record):
-    """A process, told from a later one with the same id by its start time."""
+    """A process, distinguished from a later one with the same id by its start time."""
 
     kind: Literal["process"] = "process"
     name: str
@@ -140,7 +140,7 @@ class LinkStateEntry(Record):
 
 
 class EswitchEntry(Record):
-    """A network card whose embedded switch was given another mode."""
+    """A NIC whose embedded switch was given another mode."""
 
     kind: Literal["eswitch"] = "eswitch"
     address: str

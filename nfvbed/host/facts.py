@@ -5,7 +5,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from nfvbed.host.clocks import what_is_told
+from nfvbed.host.clocks import what_is_reported
 from nfvbed.host.topology import CpuTopology
 
 _GIB_KIB = 1024 * 1024
@@ -38,7 +38,7 @@ _BOOT_PARAMETERS = (
 def host_facts(topology: CpuTopology, root: Path = Path("/")) -> dict[str, Any]:
     """CPU, kernel, mitigations, governor, isolation and memory, from /proc and /sys.
 
-    `told` says which doubts about a trial this host can raise at all; what it cannot tell is no doubt.
+    `told` says which warnings about a trial this host can raise at all; what it cannot tell is no warning.
     """
     return {
         "cpu": _cpu(root),
@@ -51,11 +51,11 @@ def host_facts(topology: CpuTopology, root: Path = Path("/")) -> dict[str, Any]:
         "memory_gib": _memory_gib(root),
         "clock_source": _text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "page_kib": os.sysconf("SC_PAGE_SIZE") // 1024,
-        "told": what_is_told(root) | {"numa": _numa_is_told(topology)},
+        "told": what_is_reported(root) | {"numa": _numa_is_reported(topology)},
     }
 
 
-def _numa_is_told(topology: CpuTopology) -> str:
+def _numa_is_reported(topology: CpuTopology) -> str:
     nodes = len([node for node in topology.nodes if node])
     return "numa_maps and numa_node" if nodes > 1 else "one node: nothing can lie on a wrong one"
 

@@ -1,4 +1,4 @@
-"""What stands on this machine, to be compared before and after: what is new later was left behind."""
+"""What is deployed on this machine, to be compared before and after: what is new later was left behind."""
 
 import time
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ GRACE_S = 5.0
 """Namespaces, and links with them, are taken apart by the kernel after the last process has gone."""
 PAUSE_S = 0.05
 SHARED = ("/dev/shm", "/run/dpdk")
-"""Folders into which programs put files unless they are told another one."""
+"""Folders into which programs put files unless they are given another one."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Footprint:
         return cls(mark, kinds)
 
     def left_behind(self, grace_s: float = GRACE_S) -> list[str]:
-        """Give what is there now and was not then, `kind: name`, after a grace for what is still being taken apart."""
+        """Return what is there now and was not then, `kind: name`, after a grace for what is being removed."""
         deadline = time.monotonic() + grace_s
         while True:
             now = Footprint.take(self.mark).kinds

@@ -19,16 +19,16 @@ from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 GENERATOR_ADDRESSES = ("198.18.0.1", "198.19.0.1")
 """The generator's ports' own, as whoever routes sees them (RFC 2544's range); frames from port 0 go to the second."""
 _MEMORY_MIB = 256
-"""Enough for the generator's own buffers; the site's figure is what is set aside, this is what is taken at once."""
+"""Enough for the generator's own buffers; the site's figure is what is reserved, this is what is taken at once."""
 
 
 class GeneratorStarter:
-    """Starts generators in one workspace; their hugepages are set aside once.
+    """Starts generators in one workspace; their hugepages are reserved once.
 
     Args:
         workspace: where they run.
         arrangement: where they sit.
-        hugepages_mib: what is set aside for them, where they use any.
+        hugepages_mib: what is reserved for them, where they use any.
         root: where `native/build` is.
     """
 
@@ -94,7 +94,7 @@ class GeneratorStarter:
 
 
 def destination_macs(deployment: Deployment) -> tuple[str, str] | None:
-    """Give the destinations of frames from port 0 and port 1 where a switch or a VNF at an end asks for some."""
+    """Return the destinations of frames from port 0 and port 1 where a switch or a VNF at an end asks for some."""
     wanted = PlaneState.of(deployment).destination_macs
     if wanted:
         first_mac, last_mac = wanted
@@ -106,7 +106,7 @@ def destination_macs(deployment: Deployment) -> tuple[str, str] | None:
 
 
 def both_ports(deployment: Deployment) -> tuple[GeneratorPort, GeneratorPort]:
-    """Give the generator's two ports: its port 0 at outside end 0 and its port 1 at outside end 1.
+    """Return the generator's two ports: its port 0 at outside end 0 and its port 1 at outside end 1.
 
     Where one of the ends is a VNF, the generator's port there leads nowhere (`PlaneState.idle_port`).
 

@@ -48,11 +48,11 @@ class HostLock:
             handle, self._handle = self._handle, None
             self._path.unlink(missing_ok=True)
             os.close(handle)
-            with contextlib.suppress(OSError):  # something stands in it
+            with contextlib.suppress(OSError):  # something is deployed in it
                 self._path.parent.rmdir()
 
     def _try(self) -> int | None:
-        """Give the locked file; None when its last holder removed it between our open and our lock."""
+        """Return the locked file; None when its last holder removed it between our open and our lock."""
         handle = self._open()
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -21,12 +21,12 @@ class NodeIdentity:
 
 
 def parameters(site: str, accelerator: Accelerator, qemu: str) -> tuple[str, ...]:
-    """Give the kernel's parameters that carry the identity; kernels ignore those with a dot that they do not know."""
+    """Return the kernel's parameters that carry the identity; kernels ignore those with a dot that they do not know."""
     return f"{_NAME}={site}", f"{_ACCELERATOR}={accelerator.value}", f"{_QEMU}={qemu}"
 
 
 def this_node(command_line: str | None = None) -> NodeIdentity | None:
-    """Tell which guest node this machine is; None where it is none.
+    """Return which guest node this machine is; None where it is none.
 
     Args:
         command_line: of the kernel; None: this machine's.

@@ -1,4 +1,4 @@
-"""Hugepages that stay set aside from one deployment of a run to the next.
+"""Hugepages that stay reserved from one deployment of a run to the next.
 
 Given back to the kernel of a virtual machine, memory may go back to its host, which has to find it again, page by page,
 when the next deployment clears it: DPDK's start then takes a second of the control core in place of a sixth.

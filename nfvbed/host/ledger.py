@@ -56,7 +56,7 @@ class Ledger:
         self.path = path
         self.owner = owner
         self._entries = entries
-        """Those that still stand, by their place."""
+        """Those that are still there, by their place."""
         self._next = lines
 
     @classmethod
@@ -93,7 +93,7 @@ class Ledger:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What still stands, oldest first."""
+        """What is still there, oldest first."""
         return tuple(self._entries.values())
 
     @property
@@ -103,7 +103,7 @@ class Ledger:
 
     @property
     def this_boot(self) -> bool:
-        """Whether the machine has not been started anew since it was made."""
+        """Whether the machine has not been restarted since it was made."""
         return self.owner.boot == boot_id()
 
     def record(self, entry: Entry) -> int:
@@ -125,7 +125,7 @@ class Ledger:
             self._entries[index] = entry
 
     def hand_over(self, entry: Entry, other: "Ledger") -> None:
-        """Let another ledger answer for what stands here; between two writes both do, so that it is never forgotten."""
+        """Let another ledger answer for what is deployed here; between two writes both do, so nothing is forgotten."""
         with signals_held():
             index = next(place for place, mine in self._entries.items() if mine is entry)
             other.record(entry)

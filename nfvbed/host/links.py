@@ -90,7 +90,7 @@ def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None
 
 
 def _far_index() -> int:
-    """Give an index that the other end of a pair, in a namespace of few links, does not have too.
+    """Return an index that the other end of a pair, in a namespace of few links, does not have too.
 
     The kernel takes a device whose other end has its own number for one without another end, and tells only once a
     second that such a device has got a carrier; until then a bridge does not forward to it, and it sends nothing.
@@ -180,7 +180,7 @@ def steer_by_address(isolated: Iterable[str], ports: Mapping[str, Iterable[str]]
 
 
 def learnt_addresses(bridge: str) -> tuple[int | None, int | None]:
-    """Give how many addresses a bridge of this namespace has learnt, and how many it may (0: no limit).
+    """Return how many addresses a bridge of this namespace has learnt, and how many it may (0: no limit).
 
     None where the kernel does not say: it does from 6.7 on.
     """
@@ -210,7 +210,7 @@ def set_features(name: str, wanted: Mapping[str, bool]) -> None:
 
 
 def has_feature(name: str, feature: str) -> bool:
-    """Tell whether an offload is on; not where this kernel or device does not have it."""
+    """Return whether an offload is on; not where this kernel or device does not have it."""
     device = IoctlEthtool(name)
     try:
         features = device.get_features()
@@ -220,7 +220,7 @@ def has_feature(name: str, feature: str) -> bool:
 
 
 def veth_pair(name: str) -> tuple[int, int] | None:
-    """Give the indices of a veth and of its other end, in whatever namespace that is; None for a link of another kind.
+    """Return the indices of a veth and of its other end, in whatever namespace; None for another kind of link.
 
     Raises:
         FileNotFoundError: there is no such link.

@@ -48,7 +48,7 @@ def what_lies_apart(
 
 
 def hugepages_kib(pid: int, root: Path = Path("/")) -> dict[int, int]:
-    """Give how much of a process's hugepage memory is on each node; nothing where it is gone, or has none."""
+    """Return how much of a process's hugepage memory is on each node; nothing where it is gone, or has none."""
     try:
         text = (root / "proc" / str(pid) / "numa_maps").read_text()
     except OSError:
@@ -66,7 +66,7 @@ def hugepages_kib(pid: int, root: Path = Path("/")) -> dict[int, int]:
 
 
 def nic_node(port: GeneratorPort, root: Path = Path("/")) -> int | None:
-    """Give the node of a port's PCI device; None where it has none, or the machine does not say."""
+    """Return the node of a port's PCI device; None where it has none, or the machine does not say."""
     address = _PCI.search(port.spec)
     if port.kind not in (PortKind.PCI, PortKind.VF) or address is None:
         return None

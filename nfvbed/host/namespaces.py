@@ -78,7 +78,7 @@ def inside(path: str, work: Callable[[], _Result]) -> _Result:
 
 
 def create(path: str) -> None:
-    """Make a network namespace that is held by a mount, as `ip netns` does, its loop-back up.
+    """Make a network namespace that is held by a mount, as `ip netns` does, its loopback up.
 
     Raises:
         OSError: no privilege, or the name exists.

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 RUN_DIRECTORY = Path("/run/nfvbed")
-"""Run directories, one a workspace, and the host lock; it is there only while something stands."""
+"""Run directories, one a workspace, and the host lock; it is there only while something is deployed."""
 
 LOCK_NAME = "lock"
 LEDGER_NAME = "ledger.jsonl"

@@ -85,7 +85,7 @@ def _ended(handle: int, timeout_s: float) -> bool:
 
 
 LOG_LINES = 15
-"""Last words of a process that are told when it has ended."""
+"""Last lines of the log of a process that are reported when it has ended."""
 
 
 class ManagedProcess:
@@ -117,7 +117,7 @@ class ManagedProcess:
         return os.waitstatus_to_exitcode(int(fields[_EXIT_CODE]))
 
     def log_tail(self, lines: int = 20) -> str:
-        """Give the last lines that it wrote."""
+        """Return the last lines that it wrote."""
         try:
             text = self.log.read_text(errors="replace")
         except FileNotFoundError:
@@ -163,11 +163,11 @@ def check_alive(process: ManagedProcess, what: str = "") -> None:
     """Make sure that a process of the switch runs.
 
     Args:
-        process: of the switch, or of what stands in its place or steers it.
+        process: of the switch, or of what is in its place or steers it.
         what: what it means that it has ended; empty: that it has.
 
     Raises:
-        SwitchDiedError: it has ended; with its exit status and last words.
+        SwitchDiedError: it has ended; with its exit status and the last lines of its log.
     """
     if process.alive():
         return
@@ -180,7 +180,7 @@ def check_alive(process: ManagedProcess, what: str = "") -> None:
 
 
 def how_it_ended(process: ManagedProcess) -> str:
-    """Tell the exit status or signal of a process that has ended, and its last words."""
+    """Return the exit status or signal of a process that has ended, and the last lines of its log."""
     status = process.exit_status
     cause = "exit status unknown" if status is None else f"signal {-status}" if status < 0 else f"exit status {status}"
-    return f"{cause}; its last words:\n{process.log_tail(LOG_LINES)}"
+    return f"{cause}; the last lines of its log:\n{process.log_tail(LOG_LINES)}"

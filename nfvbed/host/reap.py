@@ -71,7 +71,7 @@ def remove_unreadable() -> list[str]:
 
 
 def reap(lock: HostLock) -> list[Reaped]:
-    """Undo every workspace whose nfvbed is dead, but for the standing deployments; says so in the log.
+    """Undo every workspace whose nfvbed is dead, but for the existing deployments; says so in the log.
 
     Args:
         lock: held by the caller, so that two never undo the same.

@@ -10,7 +10,7 @@ _NONE = "(null)"
 
 
 def read_override(address: str, sysfs: Path = _SYSFS) -> str:
-    """Give the driver that the device is reserved for; empty: none."""
+    """Return the driver that the device is reserved for; empty: none."""
     text = (sysfs / "bus/pci/devices" / address / "driver_override").read_text().strip()
     return "" if text == _NONE else text
 
@@ -49,5 +49,5 @@ def unbind(address: str, override: str, sysfs: Path = _SYSFS) -> None:
 
 
 def netdevs(folder: Path) -> tuple[Path, ...]:
-    """Give the network devices of a PCI device, by its folder and as folders; those of virtio are one level below."""
+    """Return the network devices of a PCI device, by its folder and as folders; those of virtio are one level below."""
     return tuple(sorted(path for level in ("net/*", "virtio*/net/*") for path in folder.glob(level)))

@@ -1,4 +1,4 @@
-"""Gives a network card back what a deployment changed; every function is idempotent, and fine with what is gone."""
+"""Gives a NIC back what a deployment changed; every function is idempotent, and fine with what is gone."""
 
 import os
 import time

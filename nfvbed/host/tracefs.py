@@ -15,7 +15,7 @@ _BUSY_WAIT_S = 2.0
 
 
 def instance_path(mount_point: Path, name: str) -> Path:
-    """Give where an instance of that name is, below a mounted tracefs."""
+    """Return where an instance of that name is, below a mounted tracefs."""
     return mount_point / "instances" / name
 
 

@@ -146,7 +146,7 @@ def _(entry: HugepagesEntry) -> None:
 def settled(entry: Entry) -> Entry:
     """Say of an entry what undoing it leaves, so that it can be undone twice.
 
-    Pages that stood before may have been another nfvbed's, which is gone: where it is known how many are ours, those
+    Pages that were there before may have been of an nfvbed that is gone: where it is known how many are ours, those
     are taken from what there is now.
     """
     if not isinstance(entry, HugepagesEntry) or entry.granted is None:

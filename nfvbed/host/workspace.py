@@ -28,7 +28,7 @@ class Workspace:
         self.ledger = ledger
         self._processes: dict[str, ManagedProcess] = {}
         self.short_of_hugepages = False
-        """Whether fewer could be set aside than were asked for."""
+        """Whether fewer could be reserved than were asked for."""
 
     @classmethod
     def create(cls, *, persistent: bool = False) -> "Workspace":
@@ -43,7 +43,7 @@ class Workspace:
 
     @classmethod
     def attach(cls, directory: Path) -> "Workspace":
-        """Open one that stands, also one that another nfvbed made.
+        """Open one that is deployed, also one that another nfvbed made.
 
         Raises:
             DeployError: it is gone.
@@ -60,7 +60,7 @@ class Workspace:
         return self.ledger.owner.persistent
 
     def network_namespace(self, name: str) -> str:
-        """Make a network namespace with its loop-back up, and give its path. The name is used once per workspace."""
+        """Make a network namespace with its loopback up, and return its path. The name is used once per workspace."""
         if not namespaces.NETNS_DIRECTORY.is_dir():
             self.ledger.record(DirectoryEntry(path=str(namespaces.NETNS_DIRECTORY), shared=True))
             namespaces.NETNS_DIRECTORY.mkdir(mode=0o755, exist_ok=True)
@@ -94,7 +94,7 @@ class Workspace:
             raise DeployError("hugetlbfs cannot be mounted", where=str(target), observed=str(failure)) from failure
         return target
 
-    def set_aside(self, mib: int, least_mib: int | None = None, node: int | None = None) -> None:
+    def reserve_hugepages(self, mib: int, least_mib: int | None = None, node: int | None = None) -> None:
         """Make sure of so much hugepage memory for a program that takes it by itself, from no mount, right after this.
 
         Args:
@@ -124,7 +124,7 @@ class Workspace:
         return sum(os.statvfs(m.path).f_bfree for m in hugetlb)
 
     def cgroup(self) -> Path:
-        """Make the workspace's cgroup, once, and give its directory."""
+        """Make the workspace's cgroup, once, and return its directory."""
         path = cgroups.unified_mount() / f"nfvbed-{self.id}"
         if not path.is_dir():
             self.ledger.record(CgroupEntry(path=str(path)))
@@ -229,7 +229,7 @@ def remove_run_directory(directory: Path) -> list[str]:
 
 
 def try_memory(hugepages_mib: int, least_mib: int | None = None) -> Fitness:
-    """Set hugepages aside and give them back.
+    """Reserve hugepages and release them.
 
     Args:
         hugepages_mib: wanted.
@@ -249,6 +249,6 @@ def try_memory(hugepages_mib: int, least_mib: int | None = None) -> Fitness:
         reason = f"fewer hugepages than the {hugepages_mib} MiB that it asks for: results will say so"
         return Fitness(limited=True, reason=reason, fix=MORE_PAGES)
     except OSError as failure:
-        raise DeployError("hugepages cannot be set aside", observed=str(failure)) from failure
+        raise DeployError("hugepages cannot be reserved", observed=str(failure)) from failure
     finally:
         workspace.close()

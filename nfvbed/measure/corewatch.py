@@ -14,7 +14,7 @@ class CoreWatch:
 
     Where a core counts its cycles, its clock in a trial is their mean rate, and it is compared with the trial before.
     Where the clock can only be read, it is read before and after; before it counts only on the cores of pollers, as
-    the others are idle then. What this host cannot tell raises no doubt: the host's facts say so once.
+    the others are idle then. What this host cannot tell raises no warning: the host's facts say so once.
 
     Args:
         reader: of the cores.
@@ -51,7 +51,7 @@ class CoreWatch:
 
 
 def clock_in_trial(before: CoreReading, after: CoreReading) -> float | None:
-    """Give a core's clock: its mean by its counters, as a part of its constant clock; else as it was read last, in Hz.
+    """Return a core's clock: its mean by its counters, as a part of its constant clock; else as read last, in Hz.
 
     Returns:
         None where this host does not tell, or the core was idle all the time.
@@ -64,11 +64,11 @@ def clock_in_trial(before: CoreReading, after: CoreReading) -> float | None:
 
 
 def is_changed(reference: Mapping[int, float], clocks: Mapping[int, float]) -> bool:
-    """Tell whether a core's clock differs from what it was."""
+    """Return whether a core's clock differs from what it was."""
     both = reference.keys() & clocks.keys()
     return any(abs(clocks[core] / reference[core] - 1) > CLOCK_CHANGE for core in both if reference[core])
 
 
 def is_throttled(before: CoreReading, after: CoreReading) -> bool:
-    """Tell whether heat slowed a core between two readings."""
+    """Return whether heat slowed a core between two readings."""
     return before.throttled is not None and after.throttled is not None and after.throttled > before.throttled

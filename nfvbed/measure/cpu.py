@@ -1,4 +1,4 @@
-"""CPU time by role around a trial: what can be told apart is given in ns, what cannot is `not-separable`."""
+"""CPU time by role around a trial: what can be distinguished is given in ns, what cannot is `not-separable`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LEAST_SWITCHING_NS = 20
 
 @dataclass(frozen=True)
 class CpuReport:
-    """CPU time of every role and core, and the doubts about it."""
+    """CPU time of every role and core, and the warnings about it."""
 
     times: tuple[CpuTime, ...]
     warnings: tuple[QualityWarning, ...]
@@ -30,7 +30,7 @@ class _Window:
     """How long frames were sent; the readings lie a little further apart."""
 
     def thread(self, thread: WorkThread) -> ThreadSample | None:
-        """Give what a thread used in the window; None when it was not there at both ends."""
+        """Return what a thread used in the window; None when it was not there at both ends."""
         first = self.before.threads.get((thread.pid, thread.tid))
         last = self.after.threads.get((thread.pid, thread.tid))
         if first is None or last is None:
@@ -44,11 +44,11 @@ class _Window:
         )
 
     def softirq_ns(self, core: int) -> int:
-        """Give the core's softirq time, whoever caused it."""
+        """Return the core's softirq time, whoever caused it."""
         return self.after.cores[core].softirq_ns - self.before.cores[core].softirq_ns
 
     def steal_ns(self, core: int | None) -> int:
-        """Give the time that the hypervisor took from the core."""
+        """Return the time that the hypervisor took from the core."""
         if core is None or core not in self.after.cores or core not in self.before.cores:
             return 0
         return self.after.cores[core].steal_ns - self.before.cores[core].steal_ns
@@ -116,7 +116,7 @@ def without_hidden_work(times: Sequence[CpuTime], threads: Sequence[WorkThread],
 
 
 def _is_idle(times: Sequence[CpuTime], role: Role, less_than_ns: int) -> bool:
-    """Tell whether a role has threads that all together ran for less than a time."""
+    """Return whether a role has threads that all together ran for less than a time."""
     mine = [time.busy_ns for time in times if time.role is role]
     return bool(mine) and sum(busy if busy != NOT_SEPARABLE else less_than_ns for busy in mine) < less_than_ns
 
@@ -183,12 +183,12 @@ def _source(others: Sequence[WorkThread], in_softirq: Sequence[WorkThread], owne
     if in_softirq:
         parts.append("softirq ticks of its core")
     elif not owned:
-        parts.append("softirq not told apart (core shared or not known)")
+        parts.append("softirq not distinguished (core shared or not known)")
     return "; ".join(parts)
 
 
 def _stolen_ns(thread: WorkThread, threads: Sequence[WorkThread], window: _Window) -> int:
-    """Give how long a thread waited for its core that no other working thread there accounts for.
+    """Return how long a thread waited for its core that no other working thread there accounts for.
 
     Threads of ours that share a core wait for each other by design (both ports' NAPI threads on the switch's core, the
     sinks and the sender on the generator's): that is the arrangement, and no theft.

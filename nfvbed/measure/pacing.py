@@ -7,7 +7,7 @@ from nfvbed.errors import UsageError
 
 
 def paced_rate_pps(mrr_pps: Sequence[int], fraction: float, directions: int) -> int:
-    """Give the intended load per direction, in whole frames/s, as a fraction of the median MRR.
+    """Return the intended load per direction, in whole frames/s, as a fraction of the median MRR.
 
     Args:
         mrr_pps: aggregate maximum receive rates that were measured so far.

@@ -63,7 +63,7 @@ class DeploymentMeasurer(Measurer):
         return trial_of(record)
 
     def now_s(self) -> float:
-        """Give the time: of the host, or of the simulation."""
+        """Return the time: of the host, or of the simulation."""
         return self._passed_ns / NS_PER_S if self._simulated else time.monotonic()
 
     def wait(self, duration_s: float) -> None:
@@ -81,7 +81,7 @@ class DeploymentMeasurer(Measurer):
 
 
 def trial_of(record: TrialRecord) -> Trial:
-    """Give a stored trial as a search sees it."""
+    """Return a stored trial as a search sees it."""
     limited = QualityWarning.GENERATOR_LIMITED in record.warnings
     seen = seen_by_search(record.directions, record.duration_ns, record.core_distance_ns, limited)
     stolen_ns = [time.stolen_ns or 0 for time in record.cpu if time.role in (Role.SWITCH, Role.VNF)]
@@ -91,7 +91,7 @@ def trial_of(record: TrialRecord) -> Trial:
 def seen_by_search(
     ways: Sequence[DirectionCounts], duration_ns: int, distance: CoreDistance | None, generator_limited: bool
 ) -> Trial:
-    """Give a trial's counts as a search sees them: sums over the directions.
+    """Return a trial's counts as a search sees them: sums over the directions.
 
     Args:
         ways: counts of each direction.

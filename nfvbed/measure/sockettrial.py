@@ -7,9 +7,9 @@ from typing import Any
 from nfvbed.errors import GeneratorError
 from nfvbed.host.procfs import read_sample
 from nfvbed.measure.cpu import account, without_hidden_work
-from nfvbed.measure.doubts import vnf_doubts
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
+from nfvbed.measure.warnings import vnf_warnings
 from nfvbed.readings import Part, available
 from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
 from nfvbed.sites.site import Site
@@ -37,7 +37,7 @@ class SocketMeter:
         """Run a tool once, and describe it completely.
 
         Raises:
-            SwitchDiedError, VnfDiedError: it ended; this is told before a tool's trouble that it may have caused.
+            SwitchDiedError, VnfDiedError: it ended; this is reported before a tool's trouble that it may have caused.
             GeneratorError: the tool failed.
         """
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -73,11 +73,11 @@ class SocketMeter:
             core_distance_ns=window.distance,
             engine=figures.engine,
             simulated=self._deployment.simulated,
-            warnings=self._warnings(window.doubts),
+            warnings=self._warnings(window.warnings),
         )
 
     def _warnings(self, found: tuple[QualityWarning, ...]) -> tuple[QualityWarning, ...]:
-        all_ = [*vnf_doubts(self._deployment), *found]
+        all_ = [*vnf_warnings(self._deployment), *found]
         if self._ends.cores.shared or self._shares_with_vnf():
             all_.append(QualityWarning.CORES_SHARED)
         return tuple(dict.fromkeys(all_))
@@ -96,7 +96,7 @@ class _Window:
         self.frames = (0, 0)
         """Sent and received by both hosts' devices."""
         self.cpu: tuple[CpuTime, ...] = ()
-        self.doubts: tuple[QualityWarning, ...] = ()
+        self.warnings: tuple[QualityWarning, ...] = ()
         self.counters: SwitchCounters | None = None
         self.distance: CoreDistance | None = None
 
@@ -125,7 +125,7 @@ class _Window:
         self.cpu = without_hidden_work(times, threads, self.frames[1])
         # The tools' threads are not among these: who waits for a tool on its core is not robbed.
         apart = [thread for thread in threads if thread.core not in self._ends.cores.all]
-        self.doubts = account(apart, self._cpu, cpu, length_ns).warnings
+        self.warnings = account(apart, self._cpu, cpu, length_ns).warnings
 
 
 def _frames(ends: SocketEnds) -> tuple[int, int]:
@@ -134,9 +134,9 @@ def _frames(ends: SocketEnds) -> tuple[int, int]:
 
 
 def _described(counters: SwitchCounters | None, figures: SocketFigures) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "tool": {figure.name: figure.value for figure in figures.figures} | {"raw": figures.raw},
     }
     if counters is not None:
-        told |= {"packets": counters.packets, "source": counters.source, "raw": counters.raw}
-    return told
+        reported |= {"packets": counters.packets, "source": counters.source, "raw": counters.raw}
+    return reported

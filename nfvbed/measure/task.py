@@ -22,7 +22,7 @@ class TrialTask:
     preset: TrialPreset
     request: TrafficRequest
     renewed: Renewed | None = None
-    """What its visit set up again; None: not told."""
+    """What its visit set up again; None: not reported."""
     counters: bool = True
     """Read the switch's counters around the trial; a search does without, as its trials are many and short."""
     meanwhile: Callable[[], None] | None = None

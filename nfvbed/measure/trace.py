@@ -199,7 +199,7 @@ class _Way:
     ways: int
 
     def share(self, hop: Hop, frames: int) -> int | None:
-        """Give how many of the frames must pass a hop; None where all must. Flows go in turn, so shares are equal."""
+        """Return how many of the frames must pass a hop; None where all must. Flows go in turn, so shares are equal."""
         return frames // self.ways if self.ways > 1 and hop.vnf is not None else None
 
 
@@ -250,7 +250,7 @@ def _lacks(point: TracePoint, expected: int) -> bool:
 
 
 def _shares(steps: Sequence[Step], points: Sequence[TracePoint], expected: int) -> tuple[ShareTrace, ...]:
-    """Give what went into every VNF and came out of it, by the first and the last counter on its way."""
+    """Return what went into every VNF and came out of it, by the first and the last counter on its way."""
     counted: dict[int, list[int]] = {hop.vnf: [] for hop, _ in steps if hop.vnf is not None}
     for (hop, _), point in zip(steps, points[1:-1], strict=True):
         if hop.vnf is not None and point.packets is not None:
@@ -272,7 +272,7 @@ def _is_preempted(counts: DirectionCounts) -> bool:
 
 
 def _steps(path: Sequence[Hop]) -> list[Step]:
-    """Tell which counter of each hop lies on the path.
+    """Return which counter of each hop lies on the path.
 
     Frames leave the generator's first port (tx) and enter its last (rx); between them they enter a port of a switch or
     VNF (rx) and leave it by the next one (tx). A hop with one counter has no choice, one without has none.
@@ -298,7 +298,7 @@ def _is_generators(hop: Hop) -> bool:
 
 
 def _classify(place: int, points: Sequence[TracePoint], steps: Sequence[Step]) -> tuple[Break, str]:
-    """Give the kind of the break and, for a wrong port, which one."""
+    """Return the kind of the break and, for a wrong port, which one."""
     if place == 0:
         return Break.GENERATOR_TX, ""
     if place == len(points) - 1:

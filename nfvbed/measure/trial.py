@@ -9,8 +9,8 @@ from typing import Any
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
-from nfvbed.measure.doubts import is_wire_limited, traffic_doubts, vnf_doubts
 from nfvbed.measure.task import TrialTask
+from nfvbed.measure.warnings import is_wire_limited, traffic_warnings, vnf_warnings
 from nfvbed.patience import patient
 from nfvbed.readings import Distances, Part, Unavailable, available
 from nfvbed.records import (
@@ -36,7 +36,7 @@ LINK_TIMEOUT_S = patient(10.0)
 _LOOK_S = 0.01
 
 SWITCHLESS = (CellRole.LOOPBACK, CellRole.VNF)
-"""Ceilings in which no switch stands."""
+"""Ceilings in which no switch is deployed."""
 
 
 class Measurement:
@@ -49,7 +49,7 @@ class Measurement:
         self._info = generator.hello()
         self._watch = CoreWatch()
         self._standing: tuple[QualityWarning, ...] | None = None
-        """Doubts about the deployment, once its memory is in use; None: not asked yet."""
+        """Warnings about the deployment, once its memory is in use; None: not asked yet."""
 
     def warm_up(self, request: TrafficRequest) -> None:
         """Wait for the links, then run traffic whose result is thrown away: caches, tables and rings fill.
@@ -70,7 +70,7 @@ class Measurement:
         """Run one trial and describe it completely.
 
         Raises:
-            SwitchDiedError, VnfDiedError: it ended; this is told before a generator's trouble that it may have caused.
+            SwitchDiedError, VnfDiedError: it ended; reported before a generator's trouble that it may have caused.
             GeneratorError: the generator failed.
         """
         site, deployment = self._site, self._deployment
@@ -140,13 +140,13 @@ class Measurement:
 
     def _of_deployment(self, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         if self._standing is None:
-            self._standing = self._site.doubts(self._deployment, threads)
+            self._standing = self._site.warnings(self._deployment, threads)
         return self._standing
 
     def _without_thread(
         self, threads: Sequence[WorkThread], of_deployment: tuple[WorkThread, ...] | Unavailable
     ) -> tuple[CpuTime, ...]:
-        """Return the roles that work and have no thread, with why their time cannot be told apart: it is not zero."""
+        """Return the roles that work and have no thread, with why their time is not known: it is not zero."""
         deployment = self._deployment
         if deployment.simulated:
             return ()
@@ -155,12 +155,12 @@ class Measurement:
         seen = {thread.role for thread in threads}
         hidden = "no thread of its own: it works in the sender's softirq"
         why = of_deployment.reason if isinstance(of_deployment, Unavailable) else hidden
-        return tuple(_untold(role, why) for role in expected if role not in seen)
+        return tuple(_unreported(role, why) for role in expected if role not in seen)
 
     def _warnings(self, task: TrialTask, result: TrafficResult, cpu: CpuReport) -> tuple[QualityWarning, ...]:
         found = [
-            *traffic_doubts(result, task.request.rate_pps is not None),
-            *vnf_doubts(self._deployment),
+            *traffic_warnings(result, task.request.rate_pps is not None),
+            *vnf_warnings(self._deployment),
             *cpu.warnings,
         ]
         if is_wire_limited(result, task.request.frame_size, self._info, self._generator.ports):
@@ -182,7 +182,7 @@ def with_sender(threads: tuple[WorkThread, ...] | Unavailable, info: GeneratorIn
     return (*threads, sender)
 
 
-def _untold(role: Role, why: str) -> CpuTime:
+def _unreported(role: Role, why: str) -> CpuTime:
     return CpuTime(
         role=role,
         core=None,
@@ -196,7 +196,7 @@ def _untold(role: Role, why: str) -> CpuTime:
 
 
 def wait_for_links(generator: Generator) -> GeneratorInfo:
-    """Wait until both of a generator's ports have a link, and give what it then says of itself.
+    """Wait until both of a generator's ports have a link, and return what it then says of itself.
 
     Raises:
         GeneratorError: one stays down.
@@ -221,12 +221,12 @@ def look_for_links(generator: Generator, patience_s: float) -> GeneratorInfo:
 
 
 def rate_pps(frames: int, duration_ns: int) -> int:
-    """Give whole frames/s; 0 for a trial in which nothing was sent."""
+    """Return whole frames/s; 0 for a trial in which nothing was sent."""
     return frames * NS_PER_S // duration_ns if duration_ns else 0
 
 
 def intended_load_pps(request: TrafficRequest) -> int | None:
-    """Give the aggregate load that was asked for; None: as much as the port takes."""
+    """Return the aggregate load that was asked for; None: as much as the port takes."""
     if request.rate_pps is None:
         return None
     return request.rate_pps * request.directions
@@ -253,7 +253,7 @@ def difference(before: SwitchCounters | Unavailable, after: SwitchCounters | Una
 
 
 def cost_of(counters: SwitchCounters | None, cpu: Sequence[CpuTime], tsc_hz: int) -> Cost | None:
-    """Give what the switch spent: its own busy cycles, else its CPU time in TSC cycles; None without counters."""
+    """Return what the switch spent: its own busy cycles, else its CPU time in TSC cycles; None without counters."""
     if counters is None:
         return None
     if counters.busy_cycles != NOT_SEPARABLE:

@@ -63,7 +63,7 @@ def planned_ceilings(
 
 
 def _ports_that_bound(variants: Sequence[Variant]) -> frozenset[str]:
-    """Give the ports whose reference can bound a comparison."""
+    """Return the ports whose reference can bound a comparison."""
     kinds = Counter(variant.port_kind for variant in variants)
     return frozenset(
         variant.ports
@@ -81,7 +81,7 @@ def is_bounded_by_its_vnf(cell: CellPlan, choices: Choices) -> bool:
 
 
 def choice_of(choices: Choices, key: DeploymentKey) -> VnfChoice | None:
-    """Give the VNF of a deployment; None where it has none.
+    """Return the VNF of a deployment; None where it has none.
 
     A ceiling is named by what runs, also where only a `native` cell asked for it.
 
@@ -99,7 +99,7 @@ def choice_of(choices: Choices, key: DeploymentKey) -> VnfChoice | None:
 
 
 def _used_sizes(subjects: Iterable[CellPlan]) -> dict[str, list[FrameSize]]:
-    """Give the sizes of cells between two ports of the generator, by their ports: others have no such ceilings."""
+    """Return the sizes of cells between two ports of the generator, by their ports: others have no such ceilings."""
     found: dict[str, list[FrameSize]] = {}
     for cell in subjects:
         sizes = found.setdefault(cell.ports, [])

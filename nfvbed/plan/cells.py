@@ -46,7 +46,7 @@ class CellPlan(Record):
 
     @property
     def deployment(self) -> DeploymentKey:
-        """What must stand to measure it."""
+        """What must be deployed to measure it."""
         return DeploymentKey(self.variant, self.role, self.topology, self.vnf)
 
     @property

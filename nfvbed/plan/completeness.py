@@ -1,4 +1,4 @@
-"""Where a run stands: what every cell has, of which rounds or in which placement class, and whether that is enough."""
+"""How far a run is: what every cell has, of which rounds or in which placement class, and whether that is enough."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,7 +54,7 @@ class DoneTest:
         return (self.round, self.cell, self.test, self.kind)
 
     def placement(self, labels: Sequence[str]) -> str:
-        """Give its class, as it is known now.
+        """Return its class, as it is known now.
 
         Args:
             labels: of its trials.
@@ -124,7 +124,7 @@ def completeness(
     without: Iterable[str] = (),
     tests: Sequence[DoneTest] = (),
 ) -> Completeness:
-    """Find out where a run stands.
+    """Find out how far a run is.
 
     Of the MRR rounds count, whatever class their trials are in: those that two variants share where they are compared,
     all others in a survey. A test beside it must have its repetitions in one class, common to all cells.
@@ -189,7 +189,7 @@ class _Count:
         return found
 
     def _needed_alone(self, cell: str) -> int:
-        """Give the rounds of a cell that is compared with none, also where that is so as its partners failed."""
+        """Return the rounds of a cell that is compared with none, also where that is so as its partners failed."""
         return min(self._plan.needed(cell), self._plan.experiment.repetitions.needed)
 
     def _lacks_of_tests(self, placement: str, counts: Mapping[tuple[str, str, str], int]) -> list[OfCell]:
@@ -227,7 +227,7 @@ class _Count:
 
 
 def visited(plan: Plan, done: Iterable[DoneTrial]) -> dict[str, frozenset[int]]:
-    """Give the rounds in which each cell has all its trials at maximum load."""
+    """Return the rounds in which each cell has all its trials at maximum load."""
     counts = Counter((trial.cell, trial.round) for trial in done if trial.preset is Preset.MRR)
     found: dict[str, set[int]] = {}
     for (cell, number), trials in counts.items():
@@ -241,7 +241,7 @@ def _sum(lacks: Iterable[OfCell]) -> int:
 
 
 def _labels(done: Sequence[DoneTrial], tests: Sequence[DoneTest], classify: Classify) -> tuple[list[str], list[str]]:
-    """Give the classes of trials and of tests; all distances of the host are sorted together."""
+    """Return the classes of trials and of tests; all distances of the host are sorted together."""
     distances = [trial.distance for trial in done]
     labels = classify([*distances, *(distance for test in tests for distance in test.distances)])
     found, place = [], len(distances)

@@ -44,7 +44,7 @@ def unit_s(plan: Plan, unit: PlannedTrial, overheads: Overheads) -> float:
 
 
 def _expected(plan: Plan, unit: PlannedTrial) -> tuple[float, int]:
-    """Give the seconds of traffic of a unit, and its trials."""
+    """Return the seconds of traffic of a unit, and its trials."""
     spec = plan.experiment.trials
     if unit.preset is Preset.MRR:
         return spec.warmup_s + spec.mrr_trials * spec.mrr_duration_s, spec.mrr_trials
@@ -55,7 +55,7 @@ def _expected(plan: Plan, unit: PlannedTrial) -> tuple[float, int]:
 
 
 def shortest(plan: Plan) -> tuple[PlannedTrial, ...]:
-    """Give the trials of a run that needs no round more than asked: every ceiling and test only as often as needed."""
+    """Return the trials of a run that needs no more rounds than asked: ceilings and tests only as often as needed."""
     rounds = range(1, plan.rounds[0] + 1)
     return tuple(
         trial for number in rounds for trial in plan.round(number) if number <= plan.expected(trial.cell, trial.test)

@@ -42,7 +42,7 @@ def ordered_round(
 ) -> list[CellPlan]:
     """Order the cells of one round: path by path, and at each the deployments of all variants next to each other.
 
-    Partners then meet the same state of the host as often as can be. Ceilings stand before the subjects of their path.
+    Partners then meet the same state of the host as often as can be. Ceilings come before the subjects of their path.
     Frame sizes on one deployment rotate too, alike for all variants.
 
     Args:

@@ -69,7 +69,7 @@ class Plan:
     """Variants whose deployments take long."""
 
     def choice(self, key: DeploymentKey) -> VnfChoice | None:
-        """Give the VNF of a deployment; None where it has none."""
+        """Return the VNF of a deployment; None where it has none."""
         return choice_of(self.choices, key)
 
     def boots(self, key: DeploymentKey) -> bool:
@@ -95,7 +95,7 @@ class Plan:
         return {number: tuple(trials) for number, trials in groupby(self.trials, key=lambda trial: trial.round)}
 
     def round(self, number: int) -> tuple[PlannedTrial, ...]:
-        """Give one round's trials, from 1."""
+        """Return one round's trials, from 1."""
         return self._rounds.get(number, ())
 
     @cached_property
@@ -105,7 +105,7 @@ class Plan:
 
     @cached_property
     def rounds(self) -> tuple[int, int]:
-        """The fewest rounds in which all that is asked for can be had, and the most."""
+        """The fewest rounds in which all that is asked for is measured, and the most."""
         repetitions = self.experiment.repetitions
         units = [(cell.id, label) for cell in self.cells for label, _ in self.units(cell.id)]
         least = max((self.expected(cell, label) for cell, label in units), default=0)
@@ -114,12 +114,12 @@ class Plan:
         return least, max(least, min(most, repetitions.max_rounds) if only_mrr else repetitions.max_rounds)
 
     def units(self, cell: str) -> tuple[Unit, ...]:
-        """Give what one repetition of a cell is made of."""
+        """Return what one repetition of a cell is made of."""
         planned = self.cell_by_id[cell]
         return units_of(self.experiment, planned, compared=self.is_compared(cell))
 
     def trials_of(self, preset: TrialPreset) -> int:
-        """Give the trials that a unit of the MRR test has."""
+        """Return the trials that a unit of the MRR test has."""
         return self.experiment.trials.mrr_trials if preset is Preset.MRR else 1
 
     def is_compared(self, cell: str) -> bool:
@@ -127,7 +127,7 @@ class Plan:
         return cell in self.compared.get(self.cell_by_id[cell].point, ())
 
     def needed(self, cell: str, test: str = MRR) -> int:
-        """Give the repetitions that a cell must have.
+        """Return the repetitions that a cell must have.
 
         Args:
             cell: its id.
@@ -144,11 +144,11 @@ class Plan:
         return repetitions.needed if fewer is None else min(repetitions.needed, fewer)
 
     def looks(self, point: Point) -> tuple[int, ...]:
-        """Give the rounds after which a traffic point is looked at."""
+        """Return the rounds after which a traffic point is looked at."""
         return looks_at(self.experiment, len(self.compared[point]))
 
     def expected(self, cell: str, test: str = MRR) -> int:
-        """Give the rounds that a cell has at least: more than it needs where one look comes after all of them."""
+        """Return the rounds that a cell has at least: more than it needs where one look comes after all of them."""
         if test == MRR and self.is_compared(cell):
             return self.looks(self.cell_by_id[cell].point)[0]
         return self.needed(cell, test)
@@ -167,7 +167,7 @@ class Plan:
 def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices | None = None) -> Plan:
     """Expand an experiment.
 
-    Within a round cells are grouped by deployment, ceilings stand first, and the variants rotate.
+    Within a round cells are grouped by deployment, ceilings come first, and the variants rotate.
 
     Args:
         experiment: what is asked.
@@ -201,7 +201,7 @@ def _is_guest(choice: VnfChoice | None) -> bool:
 
 
 def units_of(experiment: Experiment, cell: CellPlan, *, compared: bool) -> tuple[Unit, ...]:
-    """Give what one repetition of a cell is made of, in order; where it is compared, with a trial at the common load.
+    """Return what one repetition of a cell is made of, in order; where it is compared, with a trial at the common load.
 
     A ceiling has its MRR alone; the generator looped back also latency at a fixed load, which is its own floor.
     """
@@ -224,7 +224,7 @@ def _has_floor(test: AnyTest) -> bool:
 
 
 def pending(trials: Iterable[PlannedTrial], done: Iterable[TrialKey]) -> tuple[PlannedTrial, ...]:
-    """Give the trials that are not done yet, in their order."""
+    """Return the trials that are not done yet, in their order."""
     finished = set(done)
     return tuple(trial for trial in trials if trial.key not in finished)
 

@@ -12,7 +12,7 @@ MANY_COMPARISONS: Final = 3
 
 
 def compared_points(experiment: Experiment, cells: Iterable[CellPlan]) -> dict[Point, tuple[str, ...]]:
-    """Give the traffic points at which variants are compared by their MRR, each with its cells.
+    """Return the traffic points at which variants are compared by their MRR, each with its cells.
 
     There are none in a survey. Where one variant is alone at a point there is nothing to compare it with: its cell then
     needs what it would in a survey.
@@ -31,6 +31,6 @@ def compared_points(experiment: Experiment, cells: Iterable[CellPlan]) -> dict[P
 
 
 def looks_at(experiment: Experiment, cells: int) -> tuple[int, ...]:
-    """Give the rounds after which a traffic point of so many cells is looked at."""
+    """Return the rounds after which a traffic point of so many cells is looked at."""
     looks = experiment.repetitions.looks
     return looks[-1:] if cells - 1 > MANY_COMPARISONS else looks

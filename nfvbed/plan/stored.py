@@ -11,6 +11,7 @@ from nfvbed.records import CellRecord, RunRecord, Status
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import AnySite, SiteSpec
+from nfvbed.spec.validate import RENAMED
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
@@ -23,7 +24,7 @@ def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple
         variant_model: of variants, with the options of all data planes that there are.
     """
     experiment = Experiment.model_validate(_as_meant(plan["experiment"]))
-    variants = tuple(variant_model.model_validate(variant) for variant in plan["variants"])
+    variants = tuple(variant_model.model_validate(_as_named(variant)) for variant in plan["variants"])
     choices = {
         (entry["variant"], entry["choice"]["label"]): VnfChoice.model_validate(entry["choice"])
         for entry in plan.get("choices", ())
@@ -43,15 +44,21 @@ def _as_meant(experiment: Mapping[str, Any]) -> dict[str, Any]:
     return {**experiment, "purpose": "survey", "trials": {"mrr_duration_s": 0.5, **trials}}
 
 
+def _as_named(variant: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored variant with its options called as they are now."""
+    options = {RENAMED.get(key, key): value for key, value in variant["options"].items()}
+    return {**variant, "options": options}
+
+
 def never_reached(
     run: RunRecord, plan: Mapping[str, Any], cells: Sequence[CellRecord], variant_model: type[Variant]
 ) -> tuple[CellRecord, ...]:
-    """Give the planned cells that have no row: the run ended, or stands, before their first trial.
+    """Return the planned cells that have no row: the run ended, or was interrupted, before their first trial.
 
     A cell has no row before it is deployed, as the row holds what was under test then; readers must not miss it.
 
     Args:
-        run: as it stands.
+        run: as it is.
         plan: the run's plan as stored; one of another form (VSPERF's) has no such cells.
         cells: the run's rows.
         variant_model: of variants, with the options of all data planes that there are.

@@ -11,7 +11,7 @@ from nfvbed.compare.verdict import Bound, Verdict
 from nfvbed.records import Record
 from nfvbed.report import wording
 
-TESTS_ALONE: Final = "Tests without a maximum receive rate: their results stand as they are, and are not ranked."
+TESTS_ALONE: Final = "Tests without a maximum receive rate: their results are shown as they are, and are not ranked."
 EMULATED: Final = "No rate can be given: the guests were emulated; only their frame counts hold."
 
 
@@ -54,7 +54,7 @@ def answer(comparison: Comparison) -> Answer:
 
 
 def command_for(comparison: Comparison, point: Leader) -> str:
-    """Give the command that compares the first of a point with those whose ranges overlap its own; empty: none do."""
+    """Return the command that compares the first of a point with those whose ranges overlap its own; empty: none do."""
     names = dict(zip(comparison.runs, comparison.experiments, strict=False))
     experiment = names.get(point.row.run, "")
     variants = [point.row.variant, *dict.fromkeys(row.variant for row in point.close)]
@@ -141,7 +141,7 @@ def _rest(points: Sequence[Leader], clear: Sequence[Leader]) -> str:
 
 
 def _span(points: Sequence[Leader]) -> str:
-    """Give the range of ratios to the next best, for each path on its own: their scopes differ."""
+    """Return the range of ratios to the next best, for each path on its own: their scopes differ."""
     paths = dict.fromkeys((point.topology, point.vnf) for point in points)
     if len(paths) == 1:
         return f"{_ratios(points)} the rate of {_runner_up(points)}"

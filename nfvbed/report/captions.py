@@ -55,7 +55,7 @@ def _state(host: HostState) -> str:
 
 
 def short_caption(comparison: Comparison, rows: Sequence[CellSummary] | None = None) -> str:
-    """Give the one-line caption of a figure: placement, pairs, scope, and the mark of a simulation.
+    """Return the one-line caption of a figure: placement, pairs, scope, and the mark of a simulation.
 
     Args:
         comparison: what is shown.

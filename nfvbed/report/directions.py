@@ -23,7 +23,7 @@ class LatencyLine:
 
 
 def latency_lines(tests: Iterable[MeasuredTest]) -> tuple[LatencyLine, ...]:
-    """Give the lines of tests of latency, in their order; nothing of a path with one direction."""
+    """Return the lines of tests of latency, in their order; nothing of a path with one direction."""
     return tuple(
         LatencyLine(
             variant=test.variant,

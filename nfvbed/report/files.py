@@ -32,7 +32,7 @@ def write_report(context: ReportContext, folder: Path) -> list[Path]:
 
 
 def _render(context: ReportContext) -> dict[str, bytes]:
-    """Give the content of every file by its name below the folder."""
+    """Return the content of every file by its name below the folder."""
     contents = {
         "index.html": render_page(context).encode(),
         "comparison.json": to_json(context.comparison).encode(),

@@ -1,4 +1,4 @@
-"""What was not measured or not decided, told once for all cells of a variant with the same reason."""
+"""What was not measured or not decided, reported once for all cells of a variant with the same reason."""
 
 from collections.abc import Sequence
 
@@ -51,7 +51,7 @@ def counted(variants: Sequence[str]) -> str:
 
 
 def open_verdicts(comparison: Comparison) -> dict[str, list[str]]:
-    """Give the reasons of verdicts that have one, measured rows only, each with its variants."""
+    """Return the reasons of verdicts that have one, measured rows only, each with its variants."""
     measured = {(row.run, row.cell) for row in comparison.rows if row.mrr is not None and not row.emulated}
     found: dict[str, list[str]] = {}
     for entry in comparison.differences:

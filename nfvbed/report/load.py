@@ -114,11 +114,11 @@ def _read(store: "Store", run: RunRecord, variant_model: type[Variant]) -> RunDa
     host, results = _described(store, run.host_hash), tuple(store.results(run.id))
     supports = supports_of(_described(store, run.doctor_hash))
     configurations = {digest: _described(store, digest) for digest in {cell.config_hash for cell in cells}}
-    ports, paths = (_told(configurations, key) for key in ("ports", "io_path"))
+    ports, paths = (_reported(configurations, key) for key in ("ports", "io_path"))
     return RunData(run, cells, tuple(store.trials(run.id)), known, host, results, supports, ports, paths)
 
 
-def _told(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[str, str]:
+def _reported(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[str, str]:
     return {digest: value[key] for digest, value in configurations.items() if key in value}
 
 

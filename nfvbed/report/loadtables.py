@@ -20,12 +20,12 @@ TAIL: Final = 99.9
 
 
 def listed(test: MeasuredTest) -> tuple[MeasuredLoad, ...]:
-    """Give the loads that the terminal lists: all, but of a soak's intervals only the worst one."""
+    """Return the loads that the terminal lists: all, but of a soak's intervals only the worst one."""
     return (worst_interval(test),) if test.result.kind is ResultKind.SOAK and test.loads else test.loads
 
 
 def worst_interval(test: MeasuredTest) -> MeasuredLoad:
-    """Give the interval of a soak that lost most; of equal ones the first."""
+    """Return the interval of a soak that lost most; of equal ones the first."""
     return max(test.loads, key=lambda load: load.missing_ratio)
 
 
@@ -74,7 +74,7 @@ def _bounds(comparison: Comparison, tests: Iterable[MeasuredTest]) -> str:
 
 
 def _irregular(test: MeasuredTest) -> Reference | None:
-    """Give the reference that a test's loads are parts of, where it is a lower bound only."""
+    """Return the reference that a test's loads are parts of, where it is a lower bound only."""
     bases = (test.table.reference,) if test.table else (test.base_of(load) for load in test.loads)
     return next((base for base in bases if base is not None and not base.regular), None)
 
@@ -117,5 +117,5 @@ def tail_lines(shown: Iterable[tuple[MeasuredTest, Sequence[MeasuredLoad]]]) -> 
 
 
 def _latencies(test: MeasuredTest, load: MeasuredLoad) -> tuple[LatencySummary | None, ...]:
-    """Give what a load's rows show: both directions together, and of a test of latency each on its own."""
+    """Return what a load's rows show: both directions together, and of a test of latency each on its own."""
     return (load.latency, *(load.latency_directions if test.result.kind is ResultKind.LATENCY else ()))

@@ -30,7 +30,7 @@ class MeasuredLine:
     quantities: dict[str, str]
     """By name, written: the median, and least and greatest where there are several."""
     repetitions: int
-    doubts: tuple[QualityWarning, ...]
+    warnings: tuple[QualityWarning, ...]
     reason: str = ""
     """Why a figure, or the whole result, is missing."""
 
@@ -47,7 +47,7 @@ class MeasuredTable:
 
 
 def measured_tables(comparison: Comparison) -> tuple[MeasuredTable, ...]:
-    """Give a table for each kind of test, in the order in which kinds were first measured."""
+    """Return a table for each kind of test, in the order in which kinds were first measured."""
     by_kind: dict[ResultKind, list[MeasuredTest]] = {}
     for test in comparison.tests:
         if test.result.kind.is_table and test.shown:
@@ -76,7 +76,7 @@ def _together(line: MeasuredLine) -> MeasuredLine:
 
 
 def _lines(tests: Sequence[MeasuredTest], several: bool) -> Iterable[MeasuredLine]:
-    """Give the lines of one test of one cell."""
+    """Return the lines of one test of one cell."""
     without = [test for test in tests if test.result.status is not Status.OK or test.table is None]
     for test in without:
         yield _line(test, several, f"{test.result.status.value}: {test.result.reason}")
@@ -90,13 +90,13 @@ def _lines(tests: Sequence[MeasuredTest], several: bool) -> Iterable[MeasuredLin
             label=label,
             quantities={name: _written(_of(same, name)) for name in _names(same)},
             repetitions=len(same),
-            doubts=throughput.doubts_of(test for test, row in rows if row.label == label),
+            warnings=throughput.warnings_of(test for test, row in rows if row.label == label),
             reason="; ".join(reason for reason in reasons if reason),
         )
 
 
 def _line(test: MeasuredTest, several: bool, reason: str) -> MeasuredLine:
-    return MeasuredLine(**_named(test, several), label="", quantities={}, repetitions=0, doubts=(), reason=reason)
+    return MeasuredLine(**_named(test, several), label="", quantities={}, repetitions=0, warnings=(), reason=reason)
 
 
 def _named(test: MeasuredTest, several: bool) -> dict[str, str]:

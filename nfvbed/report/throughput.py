@@ -20,7 +20,7 @@ JUDGED_BY_SEARCHES = (QualityWarning.UNSENT, QualityWarning.GENERATOR_LIMITED)
 SENTENCE = (
     "Conditional throughput (RFC 9971): forwarded at the relevant lower bound; frames/s, all directions together. "
     "Medians where a search was repeated. Without a regular result there is no throughput: the bounds and the reason "
-    "stand in its place."
+    "are in its place."
 )
 
 
@@ -47,14 +47,14 @@ class ThroughputRow:
     upper_pps: float | None
     irregular: tuple[tuple[Irregularity, str], ...]
     """Reason and explanation of each irregular result."""
-    doubts: tuple[QualityWarning, ...] = ()
+    warnings: tuple[QualityWarning, ...] = ()
     """Of any trial of the searches."""
     status: str = ""
     """Why there is no result at all."""
 
 
 def throughput_rows(comparison: Comparison) -> tuple[ThroughputRow, ...]:
-    """Give the rows in the order in which cells and tests were declared."""
+    """Return the rows in the order in which cells and tests were declared."""
     several = len(comparison.runs) > 1
     groups: dict[tuple[str, str, str], list[MeasuredTest]] = {}
     for test in comparison.tests:
@@ -89,7 +89,7 @@ def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
             lower_pps=_bound(result.lower_bound for result in of),
             upper_pps=_bound(result.upper_bound for result in of),
             irregular=tuple(_reason(result) for result in results if result.irregularity is not None),
-            doubts=doubts_of(shown),
+            warnings=warnings_of(shown),
         )
 
 
@@ -127,29 +127,29 @@ def _bound(bounds: Iterable[Bound | None]) -> float | None:
     return median(loads) if loads else None
 
 
-def doubts_of(tests: Iterable[MeasuredTest]) -> tuple[QualityWarning, ...]:
-    """Give the doubts about results, each once, without those that a search itself judges its trials by."""
+def warnings_of(tests: Iterable[MeasuredTest]) -> tuple[QualityWarning, ...]:
+    """Return the warnings about results, each once, without those that a search itself judges its trials by."""
     found: dict[QualityWarning, None] = {}
     for test in tests:
         judged = JUDGED_BY_SEARCHES if test.result.kind is ResultKind.SEARCH else ()
-        found |= dict.fromkeys(warning for warning in test.doubts if warning not in judged)
+        found |= dict.fromkeys(warning for warning in test.warnings if warning not in judged)
     return tuple(found)
 
 
-def doubts(warnings: Iterable[QualityWarning]) -> str:
-    """Write doubts in one line."""
+def warnings_in_a_line(warnings: Iterable[QualityWarning]) -> str:
+    """Write warnings in one line."""
     return ", ".join(warning.value for warning in warnings) or "none"
 
 
 def further_advice(comparison: Comparison) -> tuple[tuple[QualityWarning, Advice], ...]:
-    """Give the doubts about tests that no row at maximum load has, with their advice: it stands nowhere else."""
-    known = set(wording.doubts(comparison.rows))
-    found = [kind for kind in doubts_of(test for test in comparison.tests if test.shown) if kind not in known]
+    """Return the warnings about tests that no row at maximum load has, with their advice: it is nowhere else."""
+    known = set(wording.warnings(comparison.rows))
+    found = [kind for kind in warnings_of(test for test in comparison.tests if test.shown) if kind not in known]
     return tuple((kind, comparison.advice_on(kind)) for kind in found)
 
 
 def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:
-    """Give every reason that occurs, once."""
+    """Return every reason that occurs, once."""
     return tuple(dict.fromkeys(reason for row in rows for reason, _ in row.irregular))
 
 

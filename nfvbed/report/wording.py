@@ -7,7 +7,7 @@ from nfvbed.compare.chains import Chain
 from nfvbed.compare.cost import Share
 from nfvbed.compare.differences import Difference
 from nfvbed.compare.latency import LatencySummary
-from nfvbed.compare.rowdoubts import WarningCount
+from nfvbed.compare.rowwarnings import WarningCount
 from nfvbed.compare.scope import Scope, ScopeFinding
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.summary import CellSummary
@@ -68,7 +68,7 @@ def own_vnf(row: CellSummary) -> str:
 
 
 def bound(row: CellSummary) -> str:
-    """Give the sign before a limited rate; the rate of an emulated guest is no bound of anything."""
+    """Return the sign before a limited rate; the rate of an emulated guest is no bound of anything."""
     return "≥ " if row.limited and not row.emulated else ""
 
 
@@ -224,7 +224,7 @@ def limited_by(row: CellSummary) -> str:
     named += [f"{LIMITED_BY[limit.kind]}?" for limit in row.possible_limits if limit.kind in LIMITED_BY]
     if named:
         return ", ".join(named)
-    if row.of_bare_ports is None and row.price is None and row.vnf_pps is None:
+    if row.of_bare_ports is None and row.switching_overhead is None and row.vnf_pps is None:
         return "not known"
     return "switch, VNF" if row.vnf else "switch"
 
@@ -280,13 +280,13 @@ def scope_sentence(found: Iterable[ScopeFinding]) -> str:
 
 
 def limits(row: CellSummary) -> str:
-    """Write what bounds a row, and the doubts stored with it."""
-    doubts = [f"{kind.value} {counts}" for kind, counts in row_doubts(row).items()]
-    return ", ".join([*(limit.kind.value for limit in row.limits), *doubts])
+    """Write what bounds a row, and the warnings stored with it."""
+    warnings = [f"{kind.value} {counts}" for kind, counts in row_warnings(row).items()]
+    return ", ".join([*(limit.kind.value for limit in row.limits), *warnings])
 
 
-def row_doubts(row: CellSummary) -> dict[QualityWarning, str]:
-    """Give the doubts that do not bound a row, with how many of its trials carry them: `2/6, paced 1/6`."""
+def row_warnings(row: CellSummary) -> dict[QualityWarning, str]:
+    """Return the warnings that do not bound a row, with how many of its trials carry them: `2/6, paced 1/6`."""
     bounding = {limit.kind for limit in row.limits}
     found: dict[QualityWarning, list[WarningCount]] = {}
     for warning in row.warnings:
@@ -310,8 +310,8 @@ def _counts(entries: Sequence[WarningCount], presets: int) -> str:
     return ", ".join(parts)
 
 
-def doubts(rows: Sequence[CellSummary]) -> list[QualityWarning]:
-    """Give each kind of limit or doubt that occurs, once, in alphabetical order."""
+def warnings(rows: Sequence[CellSummary]) -> list[QualityWarning]:
+    """Return each kind of limit or warning that occurs, once, in alphabetical order."""
     limiting = {limit.kind for row in rows for limit in row.limits}
     return sorted(limiting | {warning.kind for row in rows for warning in row.warnings})
 
@@ -336,7 +336,7 @@ def chain(found: Chain) -> str:
 
 
 def short_run(run: str) -> str:
-    """Shorten a run's id to what tells two runs apart: version 7 ids begin with the time and end with chance."""
+    """Shorten a run's id to what distinguishes two runs: version 7 ids begin with the time and end with chance."""
     return run[-8:]
 
 

@@ -1,4 +1,4 @@
-"""One run's study, plan and rows, and the questions about where it stands."""
+"""One run's study, plan and rows, and the questions about where it is deployed."""
 
 import contextlib
 from collections.abc import Collection, Iterator, Sequence
@@ -11,7 +11,7 @@ from nfvbed.plan.estimate import shortest
 from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
 from nfvbed.records import CellLack, CellRole, Readiness, Status, Support
 from nfvbed.run.forecast import Forecast
-from nfvbed.run.ledger import Aside, RunLedger
+from nfvbed.run.ledger import Exclusion, RunLedger
 from nfvbed.run.looks import Look
 from nfvbed.run.observer import Observer, RoundEnd
 from nfvbed.run.tools import Tools
@@ -45,14 +45,14 @@ class Execution:
         self._forecast = Forecast(self.plan, tools.clock)
         self._forecast.expect(pending(shortest(self.plan), ledger.done_keys))
         self._seen = len(ledger.done_keys)
-        """Units that had ended when the forecast was told last."""
-        self._aside = 0
+        """Units that had ended when the forecast was reported last."""
+        self._excluded = 0
         self._decided: frozenset[Point] = frozenset()
         """Traffic points of which no more is measured by the MRR."""
         self._over_budget: set[str] = set()
         """Cells of which something was not begun as it would not have fitted into the budget."""
 
-    def set_aside(self, supports: Sequence[Support], observer: Observer) -> None:
+    def exclude(self, supports: Sequence[Support], observer: Observer) -> None:
         """Write the cells that this host or the matrix does not have, with their reasons."""
         reasons = {s.variant: f"{s.reason} ({s.fix})" if s.fix else s.reason for s in supports}
         unsupported = {s.variant for s in supports if s.readiness is Readiness.UNSUPPORTED}
@@ -63,9 +63,9 @@ class Execution:
         lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c, _ in whole.skipped if c.variant in unsupported]
         lost += [(c, Status.UNSUPPORTED, reasons[c.variant]) for c in whole.cells if c.variant in unsupported]
         for cell, status, reason in lost:
-            self._leave_out(cell, Aside(status, reason), observer)
+            self._leave_out(cell, Exclusion(status, reason), observer)
 
-    def set_aside_without_vnf(self, site: Site, observer: Observer) -> None:
+    def exclude_without_vnf(self, site: Site, observer: Observer) -> None:
         """Write the cells whose VNF cannot be started as a file of it is not there; all others are measured."""
         missing: dict[DeploymentKey, str] = {}
         for cell in self.plan.cells:
@@ -75,13 +75,13 @@ class Execution:
             if cell.deployment not in missing:
                 missing[cell.deployment] = site.missing(cell.topology, choice)
             if missing[cell.deployment]:
-                why = Aside(Status.UNSUPPORTED, missing[cell.deployment], CellLack.VNF)
+                why = Exclusion(Status.UNSUPPORTED, missing[cell.deployment], CellLack.VNF)
                 self._leave_out(cell, why, observer)
 
-    def _leave_out(self, cell: CellPlan, why: Aside, observer: Observer) -> None:
+    def _leave_out(self, cell: CellPlan, why: Exclusion, observer: Observer) -> None:
         config = self.ledger.put_blob("variant", described(self.variants[cell.variant], cell, {}))
-        self.ledger.set_cell_aside(cell, config, why)
-        observer.cell_set_aside(cell.id, why.reason)
+        self.ledger.exclude_cell(cell, config, why)
+        observer.cell_excluded(cell.id, why.reason)
 
     def goes_on(self) -> bool:
         """Whether there is something left to compare; not where VNFs that failed took the rest of it.
@@ -89,11 +89,11 @@ class Execution:
         Raises:
             UnsupportedError: no subject cell is left, and none ever could be measured.
         """
-        if any(cell.role is CellRole.SUBJECT and cell.id not in self.ledger.set_aside for cell in self.plan.cells):
+        if any(cell.role is CellRole.SUBJECT and cell.id not in self.ledger.excluded for cell in self.plan.cells):
             return True
         if self.ledger.given_up:
             return False
-        reasons = self.ledger.reasons_set_aside()
+        reasons = self.ledger.reasons_excluded()
         raise UnsupportedError(
             f"nothing of experiment {self._study.experiment.name} can be measured here",
             where=f"site {self._study.site.name}",
@@ -102,7 +102,7 @@ class Execution:
         )
 
     def before(self, number: int) -> Completeness:
-        """Find out where the run stood before a round, and which traffic points were decided then.
+        """Find out how far the run was before a round, and which traffic points were decided then.
 
         A resumed run asks it of all rounds again, and so stops the same points after the same rounds.
         """
@@ -118,14 +118,14 @@ class Execution:
         return before.enough and not self._open(before)
 
     def due(self, number: int, before: Completeness) -> tuple[PlannedTrial, ...]:
-        """Give what is still to be measured in a round.
+        """Return what is still to be measured in a round.
 
-        Judged by what stood before the round, so that a resumed run measures what one without a stop would have.
+        Judged by what was known before the round, so that a resumed run measures what one without a stop would have.
         """
         return pending(self._wanted(number, before), self.ledger.done_keys)
 
     def after(self, number: int) -> RoundEnd:
-        """Find out after a round where the run stands, and which rounds are still needed."""
+        """Find out after a round how far the run is, and which rounds are still needed."""
         found = self.before(number + 1)
         looks = [look for point in self._open(found) for look in self.plan.looks(point) if look > number]
         more = max(found.rounds_missing, min(looks, default=number) - number)
@@ -202,33 +202,33 @@ class Execution:
     def _standing(self, before_round: int | None = None) -> Completeness:
         done = [t for t in self.ledger.done if before_round is None or t.round < before_round]
         tests = [t for t in self.ledger.done_tests if before_round is None or t.round < before_round]
-        return completeness(self.plan, done, self._tools.classify, self.ledger.set_aside, tests)
+        return completeness(self.plan, done, self._tools.classify, self.ledger.excluded, tests)
 
     def _left_at(self, point: Point) -> tuple[CellPlan, ...]:
-        aside = self.ledger.set_aside
-        return tuple(self.plan.cell_by_id[cell] for cell in self.plan.compared[point] if cell not in aside)
+        excluded = self.ledger.excluded
+        return tuple(self.plan.cell_by_id[cell] for cell in self.plan.compared[point] if cell not in excluded)
 
     def _undecided(self, found: Completeness) -> Collection[Point]:
         return found.pairs.keys() - self._decided
 
     def _open(self, found: Completeness) -> frozenset[Point]:
-        """Give the traffic points that are looked at again."""
+        """Return the traffic points that are looked at again."""
         last = self.plan.experiment.repetitions.looks[-1]
         return frozenset(point for point in self._undecided(found) if found.pairs[point] < last)
 
     def _wanted(self, number: int, before: Completeness) -> list[PlannedTrial]:
-        """Give what a round is for: ceilings that are not complete, and of all subjects the tests that any lacks.
+        """Return what a round is for: ceilings that are not complete, and of all subjects the tests that any lacks.
 
         Where variants are compared it visits all of them at each traffic point that is not decided. With `only_lacking`
         subjects that have enough are left out elsewhere.
         """
-        aside = self.ledger.set_aside | before.complete
+        excluded = self.ledger.excluded | before.complete
         points = self._open(before)
         only_lacking = self.plan.experiment.repetitions.only_lacking
 
         def is_wanted(trial: PlannedTrial) -> bool:
             cell = self.plan.cell_by_id[trial.cell]
-            if trial.cell in aside:
+            if trial.cell in excluded:
                 return False
             if cell.role is not CellRole.SUBJECT:
                 return True
@@ -252,7 +252,7 @@ class Execution:
             self._seen += 1
             if key in self.plan.trial_by_key:
                 self._forecast.ended(self.plan.trial_by_key[key])
-        aside = len(self.ledger.set_aside)
-        if aside != self._aside:
-            self._aside = aside
-            self._forecast.leave_out(self.ledger.set_aside)
+        excluded = len(self.ledger.excluded)
+        if excluded != self._excluded:
+            self._excluded = excluded
+            self._forecast.leave_out(self.ledger.excluded)

@@ -74,7 +74,7 @@ def _detail(key: DeploymentKey) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Aside:
+class Exclusion:
     """Why a cell is not measured."""
 
     status: Status
@@ -152,16 +152,16 @@ class RunLedger:
         return frozenset(self._finished)
 
     def finished_since(self, number: int) -> Sequence[TrialKey]:
-        """Give the same in the order in which it ended, without the first ones."""
+        """Return the same in the order in which it ended, without the first ones."""
         return self._finished[number:]
 
     def trials_left(self, unit: PlannedTrial) -> int:
-        """Give how many trials of the MRR test a unit still lacks: a visit may have been cut short."""
+        """Return how many trials of the MRR test a unit still lacks: a visit may have been cut short."""
         of_one = self._mrr_trials if unit.preset is Preset.MRR else 1
         return max(of_one - self._counts[unit.key], 0)
 
     @property
-    def set_aside(self) -> frozenset[str]:
+    def excluded(self) -> frozenset[str]:
         """Cells that cannot be measured here, and those that were given up since this process began."""
         final = (Status.UNSUPPORTED, Status.NOT_APPLICABLE, Status.SKIPPED)
         return frozenset(cell.id for cell in self._cells.values() if cell.status in final) | self._given_up.keys()
@@ -171,9 +171,9 @@ class RunLedger:
         """Cells that failed while the others went on, with what happened; a resumed run tries them again."""
         return self._given_up
 
-    def reasons_set_aside(self) -> dict[str, str]:
+    def reasons_excluded(self) -> dict[str, str]:
         """Say of each such cell why not."""
-        return {cell: self._cells[cell].reason for cell in sorted(self.set_aside)}
+        return {cell: self._cells[cell].reason for cell in sorted(self.excluded)}
 
     @property
     def next_sequence(self) -> int:
@@ -181,7 +181,7 @@ class RunLedger:
         return self._next_sequence
 
     def task(self, trial: PlannedTrial, request: TrafficRequest, renewed: Renewed | None = None) -> TrialTask:
-        """Give what a measurement needs to know of the next trial.
+        """Return what a measurement needs to know of the next trial.
 
         Args:
             trial: its unit.
@@ -199,13 +199,13 @@ class RunLedger:
         )
 
     def put_blob(self, kind: str, value: Any) -> str:
-        """Keep a value and give its hash."""
+        """Keep a value and return its hash."""
         return self._store.put_blob(kind, value)
 
-    def set_cell_aside(self, cell: CellPlan, config_hash: str, why: Aside) -> None:
+    def exclude_cell(self, cell: CellPlan, config_hash: str, why: Exclusion) -> None:
         """Write that a cell is unsupported or not applicable; once is enough."""
         if cell.id in self._cells:
-            if cell.id not in self.set_aside:
+            if cell.id not in self.excluded:
                 self._settle(cell.id, why)
             return
         record = self._record(cell, config_hash, NO_RIG)
@@ -214,7 +214,7 @@ class RunLedger:
     def give_up(self, cell: CellPlan, config_hash: str, error: NfvbedError) -> None:
         """Write that a cell failed, and measure it no more; what it has stays."""
         if cell.id in self._cells:
-            self._settle(cell.id, Aside(Status.FAILED, str(error)))
+            self._settle(cell.id, Exclusion(Status.FAILED, str(error)))
         else:
             record = self._record(cell, config_hash, NO_RIG)
             self._add_cell(record.model_copy(update={"status": Status.FAILED, "reason": str(error)}))
@@ -298,8 +298,8 @@ class RunLedger:
                 self._write_fact(round_number, ONBOARD + step.removeprefix(ONBOARD), duration_ns, about)
 
     def fail_cell(self, cell: str, reason: str) -> None:
-        """Write that a cell failed; a resumed run may mend it."""
-        self._settle(cell, Aside(Status.FAILED, reason))
+        """Write that a cell failed; a resumed run may fix it."""
+        self._settle(cell, Exclusion(Status.FAILED, reason))
 
     def finish(self, status: Status, reason: str) -> RunRecord:
         """Write that something ended the run, and its reason."""
@@ -321,7 +321,7 @@ class RunLedger:
         if blocked:
             return self._finish(Status.BLOCKED, next(iter(blocked.values())), lacking)
         # `ok` is final, so no cell gets it before the whole run has ended so: a resumed one may measure it again.
-        return self._finish(Status.OK, "", dict.fromkeys(set(self._cells) - self.set_aside, (Status.OK, "")))
+        return self._finish(Status.OK, "", dict.fromkeys(set(self._cells) - self.excluded, (Status.OK, "")))
 
     def _finish(self, status: Status, reason: str, cells: Mapping[str, tuple[Status, str]]) -> RunRecord:
         self._store.finish_run(self.run.id, status, reason, cells)
@@ -355,7 +355,7 @@ class RunLedger:
         self._store.add_cell(record)
         self._cells[record.id] = record
 
-    def _settle(self, cell: str, why: Aside) -> None:
+    def _settle(self, cell: str, why: Exclusion) -> None:
         self._store.set_cell_status(self.run.id, cell, why.status, why.reason, why.lacks)
         self._cells[cell] = self._cells[cell].model_copy(update=dataclasses.asdict(why))
 

@@ -28,7 +28,7 @@ Decide = Callable[[Look], Collection[Point]]
 
 
 def decided(look: Look) -> frozenset[Point]:
-    """Give the traffic points at which every verdict is final: no further round would change it.
+    """Return the traffic points at which every verdict is final: no further round would change it.
 
     Limits are left aside, as more rounds lift none.
     """
@@ -53,7 +53,7 @@ def _is_decided(experiment: Experiment, cells: Sequence[CellPlan], visits: Mappi
 
 
 def _baseline(experiment: Experiment, cells: Sequence[CellPlan], visits: Mapping[str, Sequence[Visit]]) -> CellPlan:
-    """Give the cell that the others are judged against, as the comparison will choose it."""
+    """Return the cell that the others are judged against, as the comparison will choose it."""
     if experiment.baseline == BEST:
         return max(cells, key=lambda cell: median([visit.rate_pps for visit in visits.get(cell.id, ())] or [0.0]))
     return next((cell for cell in cells if cell.variant == experiment.baseline), cells[0])

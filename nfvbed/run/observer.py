@@ -15,7 +15,7 @@ TimeLeft = Callable[[], float]
 
 @dataclass(frozen=True)
 class RoundEnd:
-    """Where a run stands after a round."""
+    """How far a run is after a round."""
 
     number: int
     of: tuple[int, int]
@@ -37,7 +37,7 @@ class Observer:
     def run_started(self, run: RunRecord, resumed: bool, left_s: TimeLeft) -> None:
         """A run begins or goes on; `left_s` estimates at any time how long what is left takes, in s."""
 
-    def cell_set_aside(self, cell: str, reason: str) -> None:
+    def cell_excluded(self, cell: str, reason: str) -> None:
         """A cell cannot be measured here."""
 
     def deployment_started(self, key: DeploymentKey, round_number: int) -> None:

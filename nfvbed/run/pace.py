@@ -23,7 +23,7 @@ class Pace:
         return self._clock() - self._began
 
     def left_s(self, planned_s: float, done_s: float) -> float:
-        """Give how long what is left takes, in s.
+        """Return how long what is left takes, in s.
 
         Args:
             planned_s: for what is left, by the plan.

@@ -31,7 +31,7 @@ class Known:
     """The placement class to measure in; None: the host has shown none."""
 
     def mrr(self, cell: str) -> tuple[list[int], str]:
-        """Give the maximum receive rates of a cell in the class of its newest one, and that class.
+        """Return the maximum receive rates of a cell in the class of its newest one, and that class.
 
         Where the newest one is in none, all count.
         """
@@ -46,7 +46,7 @@ class Known:
 
 
 def reference(of: str, cell: CellPlan, known: Known) -> Reference:
-    """Give the load that fractions are fractions of: the MRR, or the lower bound that a search found.
+    """Return the load that fractions are fractions of: the MRR, or the lower bound that a search found.
 
     Of several results those in the wanted class come first, then regular ones, then the newest.
 
@@ -82,7 +82,7 @@ def reference(of: str, cell: CellPlan, known: Known) -> Reference:
 
 
 def load_range(what: Search, cell: CellPlan, known: Known) -> LoadRange:
-    """Give the loads of a search: up to what was asked for, else up to the generator's ceiling.
+    """Return the loads of a search: up to what was asked for, else up to the generator's ceiling.
 
     The ceiling is the median rate of the generator looped back. Where one core serves both its ends, that can be less
     than what came through the system under test; then this was the most that the generator has shown.

@@ -19,18 +19,18 @@ RECENT = 200
 
 
 def warm_up(experiment: Experiment, cell: CellPlan) -> TrafficRequest | None:
-    """Give the traffic before a cell's trials; None when the experiment wants none."""
+    """Return the traffic before a cell's trials; None when the experiment wants none."""
     duration_s = experiment.trials.warmup_s
     return _request(experiment, cell, duration_s) if duration_s else None
 
 
 def maximum(experiment: Experiment, cell: CellPlan) -> TrafficRequest:
-    """Give the traffic of an MRR trial."""
+    """Return the traffic of an MRR trial."""
     return _request(experiment, cell, experiment.trials.mrr_duration_s)
 
 
 def paced(experiment: Experiment, cell: CellPlan, trials: Sequence[TrialRecord], classify: Classify) -> TrafficRequest:
-    """Give the traffic of a paced trial: a fraction of the median MRR of this cell so far.
+    """Return the traffic of a paced trial: a fraction of the median MRR of this cell so far.
 
     Only MRR trials in the placement class of the newest one count; all of them when that one is mixed.
 
@@ -53,7 +53,7 @@ def paced(experiment: Experiment, cell: CellPlan, trials: Sequence[TrialRecord],
 def common(
     experiment: Experiment, cell: CellPlan, partners: Sequence[str], trials: Sequence[TrialRecord]
 ) -> TrafficRequest:
-    """Give the traffic of a trial at the load that all variants of a traffic point share.
+    """Return the traffic of a trial at the load that all variants of a traffic point share.
 
     That is a fraction of the lowest median MRR that they have shown so far; before the first visit to a partner it is
     the cell's own.
@@ -77,7 +77,7 @@ def common(
 
 
 def plain(experiment: Experiment, cell: CellPlan) -> TrafficRequest:
-    """Give a cell's traffic without a load; a test puts its own and a duration into it."""
+    """Return a cell's traffic without a load; a test puts its own and a duration into it."""
     return _request(experiment, cell, 0.0)
 
 

@@ -80,8 +80,8 @@ class Runner:
         run = begin(self._store, study, runnable, hashes)
         execution = Execution(study, runnable, RunLedger(self._store, run, study), self._tools)
         with self._ended(execution.ledger):
-            execution.set_aside(supports, self._observer)
-            execution.set_aside_without_vnf(site, self._observer)
+            execution.exclude(supports, self._observer)
+            execution.exclude_without_vnf(site, self._observer)
             return self._execute(execution, site, resumed=False)
 
     def resume(self, run: RunRecord) -> RunRecord:
@@ -163,7 +163,7 @@ class Runner:
             self._finish(ledger, Status.INTERRUPTED, "interrupted by the user")
             raise InterruptedRunError(
                 f"run {ledger.run.id} was interrupted",
-                observed=f"{len(ledger.trials)} trials are kept, nothing stands any more",
+                observed=f"{len(ledger.trials)} trials are kept, nothing is deployed any more",
                 fix="go on with: nfvbed run --resume",
             ) from None
         except UnsupportedError as error:
@@ -214,5 +214,5 @@ def failure_of_tests(failed: Mapping[tuple[int, str, str], NfvbedError]) -> Nfvb
         f"{len(failed)} {'test' if len(failed) == 1 else 'tests'} failed; all others were measured",
         where=", ".join(f"{test} of {cell} in round {number}" for number, cell, test in failed),
         observed=str(error),
-        fix="begin a new run when the cause is mended; what was measured is kept",
+        fix="begin a new run when the cause is fixed; what was measured is kept",
     )

@@ -1,4 +1,4 @@
-"""What stands while a run measures on one deployment."""
+"""What is deployed while a run measures on one deployment."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from nfvbed.traffic.held import HeldGenerator
 
 @dataclass(frozen=True)
 class Setup:
-    """What stands while trials run."""
+    """What is deployed while trials run."""
 
     site: Site
     variant: Variant

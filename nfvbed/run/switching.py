@@ -69,7 +69,7 @@ class Visit(Record):
     steps: tuple[tuple[str, int], ...] = ()
     """Of the deployment, of the generator's start, and of the wait for the first frame, ns."""
     left: tuple[str, ...] = ()
-    """What stood after its destruction and not before the loop."""
+    """What was left after its destruction and not before the loop."""
 
 
 class Switching(Record):
@@ -80,12 +80,12 @@ class Switching(Record):
     """Empty: each variant gave the same in each pass, left nothing, and did what the doctor says."""
 
     def times_s(self, variant: str) -> list[float]:
-        """Give the times to switch to a variant, seconds, sorted."""
+        """Return the times to switch to a variant, seconds, sorted."""
         own = [visit.switch_ns for visit in self.visits if visit.variant == variant and visit.worked]
         return sorted(time_ns / NS_PER_S for time_ns in own if time_ns is not None)
 
     def median_s(self, variant: str) -> float | None:
-        """Give the median of them; None where there is none."""
+        """Return the median of them; None where there is none."""
         times = self.times_s(variant)
         return median(times) if times else None
 
@@ -95,8 +95,8 @@ class SwitchLoop:
 
     Args:
         site: where; its host is taken already, so that what appears is the loop's.
-        before: what stood then.
-        heard: told of each visit as it ends.
+        before: what was there then.
+        heard: reported of each visit as it ends.
         clock: nanoseconds.
     """
 
@@ -176,7 +176,7 @@ class SwitchLoop:
 
 
 def topology_for(variant: Variant, wanted: Sequence[str]) -> str:
-    """Give the first of some topologies that a variant has; empty where it has none of them."""
+    """Return the first of some topologies that a variant has; empty where it has none of them."""
     return next((name for name in wanted if not variant.lacks(name) and not layout(name).one_way), "")
 
 
@@ -203,7 +203,7 @@ def problems(visits: Sequence[Visit], supports: Sequence[Support]) -> tuple[str,
 
 
 def outcomes(visits: Sequence[Visit]) -> list[Tried]:
-    """Give what became of each variant: it works where it worked in all passes."""
+    """Return what became of each variant: it works where it worked in all passes."""
     found = []
     for name in dict.fromkeys(visit.variant for visit in visits):
         bad = [visit for visit in visits if visit.variant == name and not visit.worked]

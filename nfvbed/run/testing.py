@@ -28,7 +28,7 @@ from nfvbed.store.clock import utc_now
 from nfvbed.vnfs.vm.agent import AgentRefused
 
 OF_THE_TEST = (AgentRefused, ConfigurationError, DeployError, UsageError)
-"""What keeps one test from its result, while everything stands."""
+"""What keeps one test from its result, while everything runs."""
 OF_THE_DEPLOYMENT = (GeneratorError, SwitchDiedError)
 """What ends the deployment that a test ran on; other tests get a new one."""
 
@@ -116,7 +116,7 @@ class Tester:
         )
 
     def _placement(self, kind: ResultKind, payload: Record | None) -> str:
-        """Give the class that all points of a test are in; `mixed` where they are in several."""
+        """Return the class that all points of a test are in; `mixed` where they are in several."""
         if not isinstance(payload, LoadsPayload | TablePayload):
             return ""
         trials = self._ledger.trials
@@ -131,10 +131,10 @@ class Tester:
 
 
 def _of_deployment(setup: Setup) -> tuple[QualityWarning, ...]:
-    """Give the doubts about a result that is of no trial (socket traffic): those of what it was measured on."""
+    """Return the warnings about a result that is of no trial (socket traffic): those of what it was measured on."""
     deployment = setup.deployment
     threads = available(setup.site.look(deployment, Part.THREADS).threads) or ()
-    found = setup.site.doubts(deployment, threads)
+    found = setup.site.warnings(deployment, threads)
     return (*found, QualityWarning.SIMULATED) if deployment.simulated else found
 
 

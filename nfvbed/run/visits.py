@@ -20,7 +20,7 @@ from nfvbed.plan.plan import Plan, PlannedTrial, pending
 from nfvbed.records import CellLack, Deployment, Preset, Status
 from nfvbed.run import requests
 from nfvbed.run.kinds.celltest import RunContext
-from nfvbed.run.ledger import Aside, RunLedger
+from nfvbed.run.ledger import Exclusion, RunLedger
 from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
 from nfvbed.run.testing import DeploymentLost, Tester
@@ -45,7 +45,7 @@ class Visitor:
     """Serves deployments of one run.
 
     Args:
-        site: where they stand.
+        site: where they are deployed.
         plan: what is measured.
         ledger: where it is written.
         tools: what measures it.
@@ -61,15 +61,15 @@ class Visitor:
         self._tester = Tester(RunContext(plan, ledger, tools, observer))
 
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
-        """Deploy, measure, take down. What the site cannot do is set aside; a cell whose VNF failed is given up.
+        """Deploy, measure, take down. What the site cannot do is excluded; a cell whose VNF failed is given up.
 
         So is one whose VNFs need more than there is: a longer chain needs memory that a shorter one does not.
 
         Cells that were to follow one whose VNF failed are measured on a new deployment.
 
         Raises:
-            PrerequisiteError (without VNFs), ConfigurationError, DeployError: nothing stands then.
-            GeneratorError, SwitchDiedError: a trial failed; its row is written, nothing stands.
+            PrerequisiteError (without VNFs), ConfigurationError, DeployError: nothing is deployed then.
+            GeneratorError, SwitchDiedError: a trial failed; its row is written, nothing is deployed.
             None of these where the experiment keeps going: then the cells are given up.
         """
         left = tuple(trials)
@@ -93,12 +93,12 @@ class Visitor:
                     self._measure_cell(self._plan.cell_by_id[cell], variant, setup, tuple(group))
         except DeploymentLost:
             left = pending(trials, self._ledger.done_keys)
-            return tuple(trial for trial in left if trial.cell not in self._ledger.set_aside)
+            return tuple(trial for trial in left if trial.cell not in self._ledger.excluded)
         except UnsupportedError as error:
             for cell in cells:
                 lacks = CellLack.VNF if error.of_vnf else None
-                why = Aside(Status.UNSUPPORTED, str(error), lacks)
-                self._set_aside(self._plan.cell_by_id[cell], variant, why)
+                why = Exclusion(Status.UNSUPPORTED, str(error), lacks)
+                self._exclude(self._plan.cell_by_id[cell], variant, why)
         except (*OF_THE_VNF, *OF_THE_VARIANT) as error:
             if not self._is_given_up(error, key):
                 raise
@@ -140,14 +140,14 @@ class Visitor:
     def _measure_cell(self, cell: CellPlan, variant: Variant, setup: Setup, trials: Sequence[PlannedTrial]) -> None:
         reason = requests.misfit(cell, setup.info)
         if reason:
-            self._set_aside(cell, variant, Aside(Status.UNSUPPORTED, reason))
+            self._exclude(cell, variant, Exclusion(Status.UNSUPPORTED, reason))
             return
         config = self._ledger.put_blob("variant", described(variant, cell, setup.deployment.versions))
         rig = self._ledger.put_blob("rig", self._site.rig(setup.deployment))
         self._ledger.register(cell, config, rig)
         warm_up = requests.warm_up(self._plan.experiment, cell)
         for index, trial in enumerate(trials):
-            with self._failure_told(trial, setup):
+            with self._failure_reported(trial, setup):
                 if index == 0 and warm_up is not None:
                     setup.measures.warm_up(warm_up)
                 for _ in range(self._ledger.trials_left(trial) if trial.is_trial else 0):
@@ -163,7 +163,7 @@ class Visitor:
         self._observer.trial_ended(record)
 
     @contextlib.contextmanager
-    def _failure_told(self, trial: PlannedTrial, setup: Setup) -> Iterator[None]:
+    def _failure_reported(self, trial: PlannedTrial, setup: Setup) -> Iterator[None]:
         try:
             yield
         except DIED as error:
@@ -176,32 +176,32 @@ class Visitor:
         if trial.preset is Preset.MRR:
             return requests.maximum(self._plan.experiment, cell)
         if trial.preset is Preset.COMMON:
-            aside = self._ledger.set_aside
-            partners = [other for other in self._plan.compared.get(cell.point, ()) if other not in aside]
+            excluded = self._ledger.excluded
+            partners = [other for other in self._plan.compared.get(cell.point, ()) if other not in excluded]
             return requests.common(self._plan.experiment, cell, partners, self._ledger.trials)
         return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify)
 
-    def _set_aside(self, cell: CellPlan, variant: Variant, why: Aside) -> None:
+    def _exclude(self, cell: CellPlan, variant: Variant, why: Exclusion) -> None:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))
-        self._ledger.set_cell_aside(cell, config, why)
-        self._observer.cell_set_aside(cell.id, why.reason)
+        self._ledger.exclude_cell(cell, config, why)
+        self._observer.cell_excluded(cell.id, why.reason)
 
     def _give_up(self, cell: CellPlan, variant: Variant, error: NfvbedError) -> None:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))
         self._ledger.give_up(cell, config, error)
-        self._observer.cell_set_aside(cell.id, str(error))
+        self._observer.cell_excluded(cell.id, str(error))
 
 
 def described(variant: Variant, cell: CellPlan, versions: dict[str, str]) -> dict[str, object]:
-    """Give what the configuration hash stands for: the variant as resolved, with the versions under test.
+    """Return what the configuration hash stands for: the variant as resolved, with the versions under test.
 
     Its ports are named where few have them set so, and its I/O path where the kind of its ports leaves it open:
     comparisons match ceilings by that (`RunData.ports`, `RunData.io_paths`).
     """
-    told: dict[str, object] = {"role": cell.role.value, "variant": variant, "versions": versions}
+    reported: dict[str, object] = {"role": cell.role.value, "variant": variant, "versions": versions}
     if variant.ports != variant.port_kind.value:
-        told["ports"] = variant.ports
+        reported["ports"] = variant.ports
     io_path = variant.io_path(cell.role)
     if io_path != IO_PATHS.get(variant.port_kind):
-        told["io_path"] = io_path
-    return told
+        reported["io_path"] = io_path
+    return reported

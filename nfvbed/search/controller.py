@@ -47,7 +47,7 @@ class _Adapter:
         """Give the library the counts of one trial.
 
         The effective duration is the intended one: sums of durations are sums of traffic, and a measured 59.9999 s does
-        not make a trial of 60 s a short one. Unsent frames are told by the intended count, so they count as lost.
+        not make a trial of 60 s a short one. Unsent frames are reported by the intended count, so they count as lost.
         """
         trial = self._take(intended_load, intended_duration)
         return MeasurementResult(

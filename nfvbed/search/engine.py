@@ -20,7 +20,7 @@ then the search gives up."""
 SHORT_TRIAL = 0.9
 """Part of its duration that a trial must last to be one."""
 WIDTH_TOLERANCE = 1e-6
-"""Loads are told in whole frames/s, which moves a width by less than this at 1 Mpps."""
+"""Loads are reported in whole frames/s, which moves a width by less than this at 1 Mpps."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
 
     Args:
         what: goals and limits.
-        measurer: of a system that stands.
+        measurer: of a system that is deployed.
         setting: loads in frames/s over all directions, and the rule for placement classes.
 
     Raises:
@@ -58,7 +58,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
             break
         trials.forget()
         outcome = control(what.goals, loads, trials.take)
-    stopped = outcome.stopped or trials.doubt_at_end()
+    stopped = outcome.stopped or trials.change_at_end()
     goals = tuple(
         _goal_result(goal, bounds, _Found(loads, outcome, stopped, trials.used_at))
         for goal, bounds in zip(what.goals, outcome.bounds, strict=True)
@@ -133,7 +133,7 @@ class _Trials:
         return trial
 
     def forget(self) -> None:
-        """Begin anew with no trial; the time limit goes on."""
+        """Restart with no trial; the time limit goes on."""
         self.used_at.clear()
         self._keeper.forget(self._measurer.now_s())
 
@@ -160,7 +160,7 @@ class _Trials:
                 return trial
 
     def _is_disturbed(self, trial: Trial) -> bool:
-        """Tell whether the generator left out so much of the load that the trial may not be called good.
+        """Return whether the generator left out so much of the load that the trial may not be called good.
 
         What is bad for every goal is bad all the same. A generator that is too slow for the load is no disturbance.
 
@@ -179,7 +179,7 @@ class _Trials:
         return True
 
     def _is_stolen(self, trial: Trial) -> bool:
-        """Tell whether a trial is bad for a goal, and the system's threads were kept from their cores for as long.
+        """Return whether a trial is bad for a goal, and the system's threads were kept from their cores for as long.
 
         What it lost then says nothing of the system. A trial that lost nothing all the same is good all the same.
 
@@ -196,8 +196,8 @@ class _Trials:
         )
         return True
 
-    def doubt_at_end(self) -> SearchStopped | None:
-        """Give what speaks against the search as a whole, now that it has its bounds."""
+    def change_at_end(self) -> SearchStopped | None:
+        """Return what speaks against the search as a whole, now that it has its bounds."""
         try:
             self._keeper.check_end()
         except SearchStopped as stop:

@@ -58,7 +58,7 @@ class Trial:
         return self.missing / self.base if self.base else 0.0
 
     def is_explained(self, factor: float) -> bool:
-        """Tell whether the missing frames are no more than were due in `factor` times the stolen time."""
+        """Return whether the missing frames are no more than were due in `factor` times the stolen time."""
         return 0 < self.loss_ratio <= factor * self.stolen_s / self.duration_s
 
     @property
@@ -68,7 +68,7 @@ class Trial:
 
 
 class Measurer(ABC):
-    """Measures trials on a system that stands. Times are seconds of the clock that the search goes by."""
+    """Measures trials on a system that is deployed. Times are seconds of the clock that the search goes by."""
 
     @abstractmethod
     def measure(self, load_pps: float, duration_s: float) -> Trial:
@@ -83,7 +83,7 @@ class Measurer(ABC):
         """
 
     def now_s(self) -> float:
-        """Give the time; a simulation gives its own."""
+        """Return the time; a simulation gives its own."""
         return time.monotonic()
 
     def wait(self, duration_s: float) -> None:

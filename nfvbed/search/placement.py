@@ -1,6 +1,6 @@
 """Keeps a search within one placement class, and sees when classes change too fast for its trials.
 
-Classes are derived from raw core distances by the rule of whoever compares results; it is injected, and asked anew
+Classes are derived from raw core distances by the rule of whoever compares results; it is injected, and asked again
 after every trial, as what is known of a host grows with them.
 
 A trial that has both its ends in one class may have left it in between. How often that happens follows from the trials
@@ -24,7 +24,7 @@ LIMITS_AT_END = ((2, 0.3), (1, 1.0))
 """The same for a search that has its bounds: there is no more to come that could tell."""
 
 Classify = Callable[[Sequence[CoreDistance | None]], Sequence[str]]
-"""Gives the class of each of one host's trials, in order: `compare.placement.classify`."""
+"""Returns the class of each of one host's trials, in order: `compare.placement.classify`."""
 
 
 def _one_class(distances: Sequence[CoreDistance | None]) -> Sequence[str]:
@@ -58,7 +58,7 @@ class PlacementKeeper:
     """Labels of the trials, as of the last one: the rule is asked once a trial."""
 
     def accepts(self, trial: Trial, now_s: float) -> bool:
-        """Tell whether a trial that has just ended may be used.
+        """Return whether a trial that has just ended may be used.
 
         Raises:
             TrialsReclassified: trials used before turn out to be of several classes.
@@ -82,12 +82,12 @@ class PlacementKeeper:
         return self.used[-1]
 
     def forget(self, now_s: float) -> None:
-        """Use no trial so far, because the search begins anew; their distances still tell the host's classes."""
+        """Use no trial so far, because the search restarts; their distances still tell the host's classes."""
         self.used = [False] * len(self.used)
         self.since_s = now_s
 
     def suits_now(self, distance_ns: float) -> bool:
-        """Tell whether a trial that began at this core distance would begin in the search's class."""
+        """Return whether a trial that began at this core distance would begin in the search's class."""
         here = CoreDistance(before=distance_ns, after=distance_ns)
         labels = self._classified(here)
         return self._suits(labels[-1], {label for label, used in zip(labels[:-1], self.used, strict=True) if used})

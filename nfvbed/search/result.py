@@ -126,7 +126,7 @@ class SearchResult(Record):
         return all(goal.regular for goal in self.goals)
 
     def of(self, name: str) -> GoalResult:
-        """Give the result of the goal of a name.
+        """Return the result of the goal of a name.
 
         Raises:
             KeyError: there is none.

@@ -36,4 +36,4 @@ class SearchStopped(Exception):
 
 
 class TrialsReclassified(SearchStopped):
-    """Trials that were used lie in several placement classes, as later ones show: the search has to begin anew."""
+    """Trials that were used lie in several placement classes, as later ones show: the search has to restart."""

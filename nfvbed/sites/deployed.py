@@ -13,7 +13,7 @@ from nfvbed.vnfs import onboarded
 
 @dataclass(frozen=True)
 class Deployed:
-    """What stands, as it was deployed."""
+    """What is deployed, as it was deployed."""
 
     deployment: Deployment
     variant: Variant
@@ -37,20 +37,20 @@ class Deployed:
         return self.variant == variant and self.deployment.topology == topology and fits
 
     def in_the_way(self, wanted: str) -> BusyError:
-        """Say that it stands where something else is wanted."""
+        """Say that it is deployed where something else is wanted."""
         return BusyError(
-            f"{wanted} cannot be deployed: {self.deployment.variant} stands on this host",
+            f"{wanted} cannot be deployed: {self.deployment.variant} is deployed on this host",
             where=self.where,
             observed=f"deployed since {self.since}",
             fix="nfvbed destroy, then again",
         )
 
     def require_same(self, wanted: Variant, topology: str, choice: VnfChoice | None) -> None:
-        """Refuse, in a dry run, what a deployment would refuse to take as it stands.
+        """Refuse, in a dry run, what a deployment would refuse to take as it is.
 
         Raises:
-            BusyError: another variant, topology or kind of VNF ports stands.
-            OnboardError: another VNF stands on it.
+            BusyError: another variant, topology or kind of VNF ports is deployed.
+            OnboardError: another VNF is running on it.
         """
         kind = None if choice is None else vnf_port_kind(wanted, on_path(layout(topology), choice))
         if not self.is_same(wanted, topology, kind):
@@ -59,7 +59,7 @@ class Deployed:
             onboarded.require_same(self.deployment, self.vnf, choice)
 
     def require_room(self, wanted: Variant, topology: str) -> None:
-        """Refuse to onboard where another data plane stands, or this one with other VNFs' ports.
+        """Refuse to onboard where another data plane is deployed, or this one with other VNFs' ports.
 
         Raises:
             BusyError: it does.

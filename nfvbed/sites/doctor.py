@@ -44,7 +44,7 @@ def _examine_variant(variant: Variant, site: Site) -> Support:
 
 
 def with_misfits(support: Support, variant: Variant) -> Support:
-    """Say of a variant that can be had which of its topologies its options do not fit; no host would change that."""
+    """Say of a variant that is available which of its topologies its options do not fit; no host would change that."""
     misfits = variant.misfits
     if not misfits or support.readiness is Readiness.UNSUPPORTED:
         return support

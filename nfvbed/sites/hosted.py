@@ -10,8 +10,8 @@ def require_host(site: Site, deployment: Deployment, what: str) -> HostView:
     """Return the host of a deployment.
 
     Args:
-        site: where it stands.
-        deployment: stands.
+        site: where it is deployed.
+        deployment: an existing one.
         what: needs it, in the plural or not: it begins the message.
 
     Raises:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     # Whoever asks for a host imports what it is made of; the interface needs nothing of it.
     from nfvbed.sites.hostview import HostView
 
-NOTHING_STANDS = "nothing stands on this host"
+NOTHING_DEPLOYED = "nothing is deployed on this host"
 
 
 class Site(ABC):
@@ -69,7 +69,7 @@ class Site(ABC):
         """Find out whether this site can run the variant, and why not."""
 
     def require(self, variant: Variant) -> Support:
-        """Probe a variant that is about to be deployed; not while something stands, which it would disturb.
+        """Probe a variant that is about to be deployed; not while something is deployed, which it would disturb.
 
         Raises:
             UnsupportedError, PrerequisiteError: this site cannot run it; with the probe's reason and fix.
@@ -126,20 +126,20 @@ class Site(ABC):
         """Destroy what does not stay, and let go of the site; idempotent."""
 
     def find_deployed(self) -> Deployed | None:
-        """Find what an earlier command left standing; None: nothing stands, or nothing can outlive a command here."""
+        """Find what an earlier command left deployed; None: nothing is, or nothing can outlive a command."""
         return None
 
     def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
         """Set data plane and VNFs up so that they outlive nfvbed.
 
         Returns:
-            The deployment, and whether all of it stood already.
+            The deployment, and whether all of it was deployed already.
 
         Raises:
             UnsupportedError: nothing can outlive a command on this site.
-            BusyError: another nfvbed is at work, or another deployment stands.
+            BusyError: another nfvbed is at work, or another deployment is running.
         """
-        raise self._cannot("leave a deployment standing", variant.name, "nfvbed run and nfvbed trace set up their own")
+        raise self._cannot("leave a deployment behind", variant.name, "nfvbed run and nfvbed trace set up their own")
 
     def onboard(
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
@@ -150,16 +150,16 @@ class Site(ABC):
             variant: the data plane.
             topology: its layout's name; with VNFs.
             vnf: what they will be.
-            tell: is told what is set up again.
+            tell: is called with what is set up again.
 
         Returns:
             As `deploy_to_stay`.
 
         Raises:
             UnsupportedError: nothing can outlive a command on this site.
-            BusyError: another nfvbed is at work, or another deployment stands.
+            BusyError: another nfvbed is at work, or another deployment is running.
         """
-        raise self._cannot("leave VNFs standing", vnf.label, "nfvbed run and nfvbed trace start their own")
+        raise self._cannot("leave VNFs behind", vnf.label, "nfvbed run and nfvbed trace start their own")
 
     # VNFs of a deployment that an earlier command left.
 
@@ -207,7 +207,7 @@ class Site(ABC):
         raise self._cannot("offboard VNFs", deployment.variant, "nfvbed destroy takes them down with their data plane")
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
-        """Take down what earlier commands left, whether standing or of killed ones; return lines that say what was.
+        """Take down what earlier commands left, whether deployed or of killed ones; return lines that say what was.
 
         Args:
             everything: also what cannot be read.
@@ -215,11 +215,11 @@ class Site(ABC):
         Raises:
             DeployError: not everything could be removed.
         """
-        return (NOTHING_STANDS,)
+        return (NOTHING_DEPLOYED,)
 
     def foresee_take_down(self) -> tuple[str, ...]:
         """Return lines that say what `take_down` would remove; nothing is changed."""
-        return (NOTHING_STANDS,)
+        return (NOTHING_DEPLOYED,)
 
     # One deployment.
 
@@ -262,14 +262,14 @@ class Site(ABC):
         Its hash is the rig hash.
 
         Args:
-            deployment: stands; what is described is its own.
+            deployment: an existing one; what is described is its own.
         """
 
     def host_view(self, deployment: Deployment) -> "HostView | None":
         """Return the host of a deployment, for what starts processes beside it; None: the site is no host.
 
         Raises:
-            DeployError: the deployment does not stand.
+            DeployError: the deployment is not there.
         """
         return None
 
@@ -283,7 +283,7 @@ class Site(ABC):
     def open_generator(self, deployment: Deployment) -> Generator:
         """Start the generator on the deployment's ports, pinned as the arrangement says.
 
-        With one port (`p2v`, `v2p`) the other one of the generator leads nowhere: its port 0 stands at outside end 0
+        With one port (`p2v`, `v2p`) the other one of the generator leads nowhere: its port 0 is at outside end 0
         and its port 1 at outside end 1 all the same.
 
         Raises:
@@ -292,14 +292,14 @@ class Site(ABC):
 
     # What is read of it.
 
-    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """Name what the deployment, as it stands, casts doubt on: every trial on it has these.
+    def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+        """Name the warnings that every trial on the deployment has.
 
         Args:
-            deployment: stands, with its generator.
+            deployment: an existing one, with its generator.
             threads: those that do the packet work, the generator's included.
         """
-        return deployment.doubts
+        return deployment.warnings
 
     @abstractmethod
     def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
@@ -329,7 +329,7 @@ class Site(ABC):
     # What tests do to it.
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
-        """Wait, then break the switch off and bring it back as it was; called while frames flow.
+        """Wait, then kill the switch and restart it as it was; called while frames flow.
 
         Args:
             deployment: whose switch.

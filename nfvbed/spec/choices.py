@@ -32,7 +32,7 @@ class Catalogue(Protocol):
 
 
 def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | None:
-    """Give the VNF that a use stands for on a variant; None where it is `native` and the variant has none.
+    """Return the VNF that a use stands for on a variant; None where it is `native` and the variant has none.
 
     The use must have passed `use_is_possible`.
 
@@ -63,13 +63,13 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
 def resolve_all(
     experiment: Experiment, variants: Sequence[Variant], catalogue: Catalogue
 ) -> dict[tuple[str, str], VnfChoice]:
-    """Give the VNFs of all variants by (variant, label)."""
+    """Return the VNFs of all variants by (variant, label)."""
     found = ((variant.name, use, resolve(use, variant, catalogue)) for variant in variants for use in experiment.uses)
     return {(name, use.label): choice for name, use, choice in found if choice is not None}
 
 
 def explicit_label(choice: VnfChoice) -> str:
-    """Give the label that says what runs, also where it is `native`: `process-bridge`."""
+    """Return the label that says what runs, also where it is `native`: `process-bridge`."""
     use = VnfUse(
         vnf=choice.vnf.name,
         kind=choice.kind,
@@ -94,12 +94,12 @@ def with_forwarding(experiment: Experiment, catalogue: Catalogue) -> Experiment:
 
 
 def default_forwarding(use: VnfUse, vnf: VnfSpec) -> Forwarding:
-    """Give what a VNF does where nothing is said: its first way, or what its image does that nobody can tell."""
+    """Return what a VNF does where nothing is said: its first way, or what its image does that nobody can tell."""
     return AS_THE_IMAGE if _goes_its_own_way(use, vnf) else vnf.forwarding[0]
 
 
 def possible_forwarding(use: VnfUse, vnf: VnfSpec) -> tuple[str, ...]:
-    """Give what a VNF can be asked to do: an image without nfvbed's agent cannot be asked, any other image can."""
+    """Return what a VNF can be asked to do: an image without nfvbed's agent cannot be asked, any other image can."""
     if _goes_its_own_way(use, vnf):
         return (AS_THE_IMAGE,)
     return (*vnf.forwarding, AS_THE_IMAGE) if use.kind is VnfKind.VM else vnf.forwarding
@@ -158,6 +158,6 @@ def _is_known(document: Document, key: KeyPath, named: tuple[str, str], known: S
 
 
 def uses_of(experiment: Experiment) -> Iterator[tuple[KeyPath, VnfUse]]:
-    """Give the uses of an experiment with their places; those that the file leaves out have the list's."""
+    """Return the uses of an experiment with their places; those that the file leaves out have the list's."""
     for index, use in enumerate(experiment.vnfs or experiment.uses):
         yield (("vnfs", index) if experiment.vnfs else ("vnfs",)), use

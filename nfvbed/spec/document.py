@@ -161,5 +161,5 @@ def _malformed(path: Path, error: yaml.YAMLError) -> ConfigurationError:
         f"{path.name} is not valid YAML",
         where=place,
         observed=f"{problem} ({context})" if context else problem,
-        fix="mend that line; indentation is spaces, lists are `- item` or `[a, b]`",
+        fix="fix that line; indentation is spaces, lists are `- item` or `[a, b]`",
     )

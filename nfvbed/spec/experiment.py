@@ -208,7 +208,7 @@ class Experiment(SpecModel):
         return any(isinstance(test, MrrTest) for test in self.tests)
 
     def search_of(self, test: SearchTest) -> Search:
-        """Give a search as it is run here, with all its attributes."""
+        """Return a search as it is run here, with all its attributes."""
         return test.resolved(self.quick)
 
     @model_validator(mode="after")

@@ -23,7 +23,7 @@ _CHAIN = re.compile(r"pv([1-9][0-9]?)p")
 
 
 class EndKind(StrEnum):
-    """What stands at an end of the path."""
+    """What is at an end of the path."""
 
     GENERATOR = "generator"
     """A port of the traffic generator, outside the switch."""
@@ -134,7 +134,7 @@ def _chain(name: str, length: int) -> Layout:
 
 
 def chain_length(name: str) -> int | None:
-    """Give the VNFs that follow each other between two generator ports (`pvp`: 1); None for what is no chain."""
+    """Return the VNFs that follow each other between two generator ports (`pvp`: 1); None for what is no chain."""
     chain = _CHAIN.fullmatch(name)
     return int(chain[1]) if chain else {"pvp": 1, "pvvp": 2}.get(name)
 
@@ -145,7 +145,7 @@ def chains(longest: int = MAX_CHAIN) -> tuple[str, ...]:
 
 
 def without_chains(topologies: Iterable[str]) -> tuple[str, ...]:
-    """Give what a variant lists beside chains of every length: each has one layout."""
+    """Return what a variant lists beside chains of every length: each has one layout."""
     return tuple(name for name in topologies if name != CHAINS)
 
 
@@ -155,7 +155,7 @@ def offers(topologies: tuple[str, ...], name: str) -> bool:
 
 
 def each_of(topologies: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the topologies that a variant lists, with a chain of every length in the place of `pvNp`; each once."""
+    """Return the topologies that a variant lists, with a chain of every length in the place of `pvNp`; each once."""
     return tuple(dict.fromkeys(name for listed in topologies for name in (chains() if listed == CHAINS else [listed])))
 
 

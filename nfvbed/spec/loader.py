@@ -174,7 +174,7 @@ class Project:
         return replace(document, data={**document.data, "variants": names})
 
     def _altered(self, document: Document, name: str, change: AlteredVariant, site: SiteSpec) -> Variant:
-        """Give a variant with other options.
+        """Return a variant with other options.
 
         Raises:
             ConfigurationError: its name is taken, or the options are none of that data plane's.

@@ -148,7 +148,7 @@ def refuse_existing() -> UnsupportedError:
 
 
 def veth_for_processes(choice: VnfChoice, where: str, no_guests: str) -> PortKind:
-    """Give a process or container the end of a veth pair.
+    """Return a process or container the end of a veth pair.
 
     Args:
         choice: the VNF.
@@ -156,7 +156,7 @@ def veth_for_processes(choice: VnfChoice, where: str, no_guests: str) -> PortKin
         no_guests: why a virtual machine gets none.
 
     Raises:
-        UnsupportedError: the VNF is neither, or wants another network card.
+        UnsupportedError: the VNF is neither, or wants another NIC.
     """
     if choice.kind is VnfKind.EXISTING:
         raise refuse_existing()
@@ -170,7 +170,7 @@ def veth_for_processes(choice: VnfChoice, where: str, no_guests: str) -> PortKin
     vnic = vnic_of(choice)
     if vnic != "any":
         raise UnsupportedError(
-            f"a VNF of kind {choice.kind} has no network card of kind {vnic!r}",
+            f"a VNF of kind {choice.kind} has no NIC of kind {vnic!r}",
             where=where,
             observed="a process or container gets the end of a veth pair",
             fix="vnic: any",

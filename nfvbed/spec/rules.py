@@ -33,7 +33,7 @@ class Study:
     """(variant, label of a VNF) -> the VNF as it will run; a variant without a native one lacks that."""
 
     def choice(self, variant: str, label: str) -> VnfChoice | None:
-        """Give the VNF of a cell; None for a cell without (an empty label).
+        """Return the VNF of a cell; None for a cell without (an empty label).
 
         Raises:
             InternalError: the variant has none of that label, so it has no such cell either.
@@ -128,7 +128,7 @@ def port_kind_is_the_sites(document: Document, variant: VariantFile) -> None:
 
 
 def simulated_is_not_mixed_with_real(document: Document, variants: Sequence[Variant]) -> None:
-    """A simulated result must never stand beside a measured one."""
+    """A simulated result must never be beside a measured one."""
     simulated = [v.name for v in variants if v.options.is_simulated]
     real = [v.name for v in variants if not v.options.is_simulated]
     if simulated and real:

@@ -52,7 +52,9 @@ class Goal(SpecModel):
     def words_mean_what_they_say(self) -> Self:
         meant = LOSS_RATIO_OF.get(self.name.upper())
         if meant is not None and self.loss_ratio != meant:
-            raise ValueError(f"{self.name} means a loss ratio of {meant:g}; name the goal for {self.loss_ratio:g} anew")
+            raise ValueError(
+                f"{self.name} means a loss ratio of {meant:g}; name the goal for {self.loss_ratio:g} again"
+            )
         return self
 
     @model_validator(mode="after")
@@ -160,7 +162,7 @@ class SearchSpec(SpecModel):
         return self
 
     def resolved(self, quick: bool = False) -> "Search":
-        """Give the search with all its attributes.
+        """Return the search with all its attributes.
 
         Args:
             quick: take the preset's form for laptops; attributes that the file gives stay as they are.
@@ -214,7 +216,7 @@ class Search(SpecModel):
 
 
 def quick_name(preset: str) -> str:
-    """Give the name of a preset's form for laptops."""
+    """Return the name of a preset's form for laptops."""
     return preset if preset.endswith(QUICK) else preset + QUICK
 
 

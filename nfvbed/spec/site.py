@@ -36,7 +36,7 @@ class GuestSpec(SpecModel):
     """Devices beside them, in order."""
 
     @model_validator(mode="after")
-    def card_has_room_below_4_gib(self) -> Self:
+    def nic_has_room_below_4_gib(self) -> Self:
         if "igb" in self.devices and self.memory_mib >= BELOW_4_GIB_MIB:
             raise ValueError(
                 f"with the device igb a guest has less than {BELOW_4_GIB_MIB} MiB: with more, the firmware puts the "

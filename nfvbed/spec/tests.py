@@ -66,7 +66,7 @@ KINDS: frozenset[str] = frozenset(
 
 
 def label_of(test: AnyTest) -> str:
-    """Give the name under which a test's results are kept; unique within an experiment."""
+    """Return the name under which a test's results are kept; unique within an experiment."""
     return test.kind if isinstance(test, MrrTest) else test.name or test.kind
 
 

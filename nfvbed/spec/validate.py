@@ -15,6 +15,8 @@ from nfvbed.spec.document import Document, KeyPath, dotted
 from nfvbed.spec.model import MisfitError, SpecModel
 
 Spec = TypeVar("Spec", bound=SpecModel)
+RENAMED = {"guest_card": "guest_nic"}
+"""Keys that files had, and what they are called now."""
 SHOWN = 60
 """Characters of a wrong value that a message repeats."""
 _KEYS_AND_VALUES = ("dataclass_type", "model_type", "model_attributes_type", "dict_type", "mapping_type")
@@ -41,7 +43,7 @@ def build(document: Document, model: type[Spec]) -> Spec:
 
 
 def build_one_of(document: Document, models: Any) -> Any:
-    """Validate a document as `build` does, as one of several models that a key tells apart.
+    """Validate a document as `build` does, as one of several models that a key distinguish.
 
     Args:
         document: what the file holds.
@@ -58,7 +60,7 @@ def build_one_of(document: Document, models: Any) -> Any:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Give the candidate that looks most like a name; None when none does."""
+    """Return the candidate that looks most like a name; None when none does."""
     found = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.5)
     return found[0] if found else None
 
@@ -72,7 +74,7 @@ def suggestion(name: str, candidates: Iterable[str]) -> str:
 
 
 def _first(document: Document, model: Any, errors: list[ErrorDetails]) -> ConfigurationError:
-    # An unknown key often explains a missing one (`frame_size:` for `frame_sizes:`), so it is told first.
+    # An unknown key often explains a missing one (`frame_size:` for `frame_sizes:`), so it is reported first.
     error = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     key = _key_of(document.data, error)
     same = [e for e in errors if _key_of(document.data, e) == key]
@@ -80,7 +82,8 @@ def _first(document: Document, model: Any, errors: list[ErrorDetails]) -> Config
     file = document.path.name + (f" (and {others} more in this file)" if others else "")
     where = document.where(key)
     if error["type"] == "extra_forbidden":
-        fix = suggestion(str(key[-1]), _names(_type_at(model, key[:-1], document.data)))
+        name, names = str(key[-1]), _names(_type_at(model, key[:-1], document.data))
+        fix = f"it is called {RENAMED[name]!r} now" if RENAMED.get(name) in names else suggestion(name, names)
         what, observed = f"unknown key {dotted(key)!r} in {file}", f"key {str(key[-1])!r}"
     elif error["type"] in ("missing", "union_tag_not_found"):
         fix = f"add `{key[-1]}: ...`"

@@ -65,7 +65,7 @@ class Variant(VariantFile):
         return "-".join((self.port_kind.value, *self.options.port_settings(self.port_kind)))
 
     def io_path(self, role: CellRole = CellRole.SUBJECT) -> str:
-        """By which way frames pass the ports outside: of the data plane, or of what stands in its place.
+        """By which way frames pass the ports outside: of the data plane, or of what is in its place.
 
         The generator looped back on these ports (and a VNF with it) passes them as it does for the data plane.
         """
@@ -105,7 +105,7 @@ class Variant(VariantFile):
 
 
 def options_of(variant: Variant, kind: type[_Options]) -> _Options:
-    """Give a variant's options as those of one kind of data plane.
+    """Return a variant's options as those of one kind of data plane.
 
     Raises:
         ConfigurationError: they are those of another.

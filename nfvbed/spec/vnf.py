@@ -122,7 +122,7 @@ class VnfUse(SpecModel):
 
     @property
     def label(self) -> str:
-        """What tells it from other uses in one run: `process-io`, `vm-bridge`, `native`."""
+        """What distinguishes it from other uses in one run: `process-io`, `vm-bridge`, `native`."""
         if self.forwarding == NATIVE:
             return NATIVE
         parts = [self.kind.value, self.forwarding or "default"]
@@ -156,7 +156,7 @@ class VnfChoice(SpecModel):
 
 
 def vnic_of(choice: VnfChoice) -> Vnic:
-    """Give the network card that a VNF is to have: the choice's, else that which its ports ask for."""
+    """Return the NIC that a VNF is to have: the choice's, else that which its ports ask for."""
     if choice.vnic != "any":
         return choice.vnic
     asked = [port.vnic for port in choice.vnf.ports if port.role != "management" and port.vnic != "any"]

@@ -4,5 +4,5 @@ from datetime import UTC, datetime
 
 
 def utc_now() -> str:
-    """Give the time now in UTC, ISO 8601 with milliseconds."""
+    """Return the time now in UTC, ISO 8601 with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -50,7 +50,7 @@ def locate(url_or_path: str | Path) -> Location:
 
 
 def connect(location: Location, *, read_only: bool) -> Engine:
-    """Give an engine; with SQLite every transaction of a writer takes the write lock at its start.
+    """Return an engine; with SQLite every transaction of a writer takes the write lock at its start.
 
     Raises:
         StoreError: the file is missing (when only reading) or its folder cannot be made.

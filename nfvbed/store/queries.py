@@ -12,7 +12,7 @@ from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RESULT, RUN, TRIAL
 
 
 def blob(connection: Connection, sha256: str, where: str) -> str:
-    """Give the JSON text of a blob.
+    """Return the JSON text of a blob.
 
     Raises:
         StoreError: there is none of that hash.
@@ -29,7 +29,7 @@ def blob(connection: Connection, sha256: str, where: str) -> str:
 
 
 def runs(connection: Connection) -> list[RunRecord]:
-    """Give all runs, newest first; version 7 ids grow with time."""
+    """Return all runs, newest first; version 7 ids grow with time."""
     query = select(RUN).order_by(RUN.c.started_at.desc(), RUN.c.id.desc())
     return [run_of(row) for row in connection.execute(query).mappings()]
 
@@ -56,13 +56,13 @@ def choose(candidates: list[RunRecord], name: str, where: str) -> RunRecord:
 
 
 def cells(connection: Connection, run: str) -> list[CellRecord]:
-    """Give a run's cells in the order in which they were added."""
+    """Return a run's cells in the order in which they were added."""
     query = select(CELL).where(CELL.c.run == run).order_by(CELL.c.position)
     return [cell_of(row) for row in connection.execute(query).mappings()]
 
 
 def trials(connection: Connection, run: str, cell: str | None) -> list[TrialRecord]:
-    """Give trials with their histograms, in the order of their sequence."""
+    """Return trials with their histograms, in the order of their sequence."""
     query = select(TRIAL).where(TRIAL.c.run == run).order_by(TRIAL.c.sequence)
     if cell is not None:
         query = query.where(TRIAL.c.cell == cell)
@@ -74,7 +74,7 @@ def trials(connection: Connection, run: str, cell: str | None) -> list[TrialReco
 
 
 def results(connection: Connection, run: str) -> list[ResultRecord]:
-    """Give the results of a run's tests, in the order in which they ended."""
+    """Return the results of a run's tests, in the order in which they ended."""
     query = select(RESULT).where(RESULT.c.run == run)
     # Two can end in one millisecond: then it is the order in which SQLite was given them.
     query = query.order_by(RESULT.c.ended_at, literal_column("rowid"))
@@ -82,6 +82,6 @@ def results(connection: Connection, run: str) -> list[ResultRecord]:
 
 
 def facts(connection: Connection, run: str) -> list[FactRecord]:
-    """Give a run's facts in the order in which they were added."""
+    """Return a run's facts in the order in which they were added."""
     query = select(FACT).where(FACT.c.run == run).order_by(FACT.c.id)
     return [fact_of(row) for row in connection.execute(query).mappings()]

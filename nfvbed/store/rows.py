@@ -9,12 +9,12 @@ from nfvbed.results import ResultRecord
 
 
 def trial_row(trial: TrialRecord) -> dict[str, Any]:
-    """Give a trial's row; its histograms are rows of their own."""
+    """Return a trial's row; its histograms are rows of their own."""
     return trial.model_dump(mode="json", exclude={"latency_hdr"})
 
 
 def histogram_rows(trial: TrialRecord) -> list[dict[str, Any]]:
-    """Give one row a direction; a direction without a histogram keeps its place."""
+    """Return one row a direction; a direction without a histogram keeps its place."""
     return [
         {"run": trial.run, "sequence": trial.sequence, "direction": direction, "encoded": encoded}
         for direction, encoded in enumerate(trial.latency_hdr)
@@ -27,7 +27,7 @@ def trial_of(row: RowMapping, latency_hdr: tuple[str | None, ...]) -> TrialRecor
 
 
 def cell_row(cell: CellRecord, position: int) -> dict[str, Any]:
-    """Give a cell's row. An `ok` is not written yet: it is known when the run ends."""
+    """Return a cell's row. An `ok` is not written yet: it is known when the run ends."""
     row = cell.model_dump(mode="json")
     row["frame_size"] = str(cell.frame_size)
     row["status"] = None if cell.status is Status.OK else cell.status.value

@@ -181,7 +181,7 @@ class Store:
     # Reading
 
     def get_blob(self, sha256: str) -> Any:
-        """Give a kept value, as JSON has it.
+        """Return a kept value, as JSON has it.
 
         Raises:
             StoreError: there is none of that hash.
@@ -190,7 +190,7 @@ class Store:
             return json.loads(queries.blob(connection, sha256, str(self.location)))
 
     def runs(self) -> list[RunRecord]:
-        """Give all runs, newest first."""
+        """Return all runs, newest first."""
         with self._transaction("the runs could not be read") as connection:
             return queries.runs(connection)
 
@@ -203,22 +203,22 @@ class Store:
         return queries.choose(self.runs(), name, str(self.location))
 
     def cells(self, run: str) -> list[CellRecord]:
-        """Give a run's cells in the order in which they were added."""
+        """Return a run's cells in the order in which they were added."""
         with self._transaction("the cells could not be read") as connection:
             return queries.cells(connection, run)
 
     def trials(self, run: str, cell: str | None = None) -> list[TrialRecord]:
-        """Give a run's trials, or a cell's, in the order of their sequence."""
+        """Return a run's trials, or a cell's, in the order of their sequence."""
         with self._transaction("the trials could not be read") as connection:
             return queries.trials(connection, run, cell)
 
     def results(self, run: str) -> list[ResultRecord]:
-        """Give the results of a run's tests, in the order in which they ended."""
+        """Return the results of a run's tests, in the order in which they ended."""
         with self._transaction("the results could not be read") as connection:
             return queries.results(connection, run)
 
     def facts(self, run: str) -> list[FactRecord]:
-        """Give a run's facts in the order in which they were added."""
+        """Return a run's facts in the order in which they were added."""
         with self._transaction("the facts could not be read") as connection:
             return queries.facts(connection, run)
 

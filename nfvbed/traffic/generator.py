@@ -9,7 +9,7 @@ from nfvbed.traffic.timeline import Timeline
 from nfvbed.units import FrameSize
 
 FlowAddress = Literal["source", "destination", "destination-network"]
-"""Which 16 bits of an IP address tell flows apart: the last of the source's or the destination's, or the first 16 of
+"""Which 16 bits of an IP address distinguish flows: the last of the source's or the destination's, or the first 16 of
 an IPv4 destination (of an IPv6 one the number of a /64 in its /48)."""
 
 
@@ -70,7 +70,7 @@ class TrafficRequest:
         return 2 if self.bidirectional else 1
 
     def share_of(self, load_pps: float) -> int:
-        """Give the part of a load that each direction has, in whole frames/s; at least 1.
+        """Return the part of a load that each direction has, in whole frames/s; at least 1.
 
         Args:
             load_pps: frames/s over all directions; they have the same.

@@ -59,10 +59,10 @@ class GeneratorProcess(Protocol):
         """Exit status; None while it runs or when it cannot be known."""
 
     def alive(self) -> bool:
-        """Tell whether it still runs."""
+        """Return whether it still runs."""
 
     def log_tail(self, lines: int = ...) -> str:
-        """Give the last lines of its output."""
+        """Return the last lines of its output."""
 
     def stop(self) -> None:
         """End it for certain; idempotent."""
@@ -102,7 +102,7 @@ class NfvgenOptions:
     """How much longer than asked a trial may take before the generator counts as stuck."""
 
     def argv(self) -> list[str]:
-        """Give the command line."""
+        """Return the command line."""
         argv = [str(self.binary), "--engine", self.engine, "--socket", str(self.socket_path), "--core", str(self.core)]
         for port in self.ports:
             argv += ["--port", port.spec]
@@ -221,7 +221,7 @@ class NfvgenClient(Generator):
                 raise GeneratorError(
                     f"nfvgen was not ready within {self._options.start_timeout_s:g} s",
                     where=str(self._options.socket_path),
-                    observed=self._last_words(),
+                    observed=self._log_end(),
                     fix="see whether the other side of its ports runs",
                 )
             time.sleep(POLL_INTERVAL_S)
@@ -314,19 +314,19 @@ class NfvgenClient(Generator):
             return BusyError(
                 "another nfvgen holds the socket",
                 where=self._where(),
-                observed=self._last_words(),
+                observed=self._log_end(),
                 fix="end the other run, or wait for it",
             )
         return GeneratorError(
             what,
             where=self._where(),
-            observed=f"exit status {'unknown' if status is None else status}; last words:\n{self._last_words()}",
+            observed=f"exit status {'unknown' if status is None else status}; its log ends:\n{self._log_end()}",
         )
 
     def _where(self) -> str:
         return f"process {self._process.pid}, {self._options.socket_path}"
 
-    def _last_words(self) -> str:
+    def _log_end(self) -> str:
         # The exit document is among them, on one line with all its latency counts.
         lines = [_cut(line) for line in self._process.log_tail(LOG_LINES).strip().splitlines()]
         return "\n".join(lines) or "(nothing on its output)"

@@ -164,7 +164,7 @@ class StartMessage(Message):
 
 
 def addressing_keys(addressing: Addressing) -> dict[str, Any]:
-    """Give the keys of `start` for which the generator's defaults are not what is asked for."""
+    """Return the keys of `start` for which the generator's defaults are not what is asked for."""
     default = Addressing()
     keys = {key: getattr(addressing, key) for key in ("flow_address", "flow_macs", "macs", "ipv4")}
     return {

@@ -46,12 +46,12 @@ class Timeline:
         return sum(seen.missing for seen in self._within(from_ns, to_ns))
 
     def last_missing_ns(self, from_ns: int = 0) -> tuple[int, int] | None:
-        """Give begin and end of the last bin with a missing frame after a time; None where none was missing."""
+        """Return begin and end of the last bin with a missing frame after a time; None where none was missing."""
         found = [seen.number for seen in self._within(from_ns, None) if seen.missing]
         return (found[-1] * self.bin_ns, (found[-1] + 1) * self.bin_ns) if found else None
 
     def quiet_from_ns(self, from_ns: int, until_ns: int, length_ns: int) -> int | None:
-        """Give the begin of the first stretch of a length without a missing frame; None where there is none.
+        """Return the begin of the first stretch of a length without a missing frame; None where there is none.
 
         Args:
             from_ns: where to begin to look; that is the answer if nothing is missing from there on.

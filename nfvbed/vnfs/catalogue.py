@@ -27,7 +27,7 @@ _VM = "nfvbed.vnfs.vm.driver:VmVnf"
 
 
 def driver(kind: VnfKind, does: str) -> VnfDriver:
-    """Give the driver for a kind of VNF and what it is to do with frames.
+    """Return the driver for a kind of VNF and what it is to do with frames.
 
     Raises:
         UnsupportedError: there is none.

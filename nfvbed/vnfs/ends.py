@@ -20,7 +20,7 @@ _LISTEN_PPS = 1
 """A generator only counts during a trial, and a trial sends: one frame a second, into the source."""
 
 Restart = Callable[[int], None]
-"""Starts the source anew with frames of that size."""
+"""Starts the source again with frames of that size."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class EndTraffic(Generator):
             )
         if request.frame_size != self._frame_size:
             if self._ends.restart is None:
-                raise InternalError("the source cannot be started anew", where="onboard/ends.py")
+                raise InternalError("the source cannot be restarted", where="onboard/ends.py")
             self._ends.restart(request.frame_size)
             self._frame_size = request.frame_size
         time.sleep(_SETTLE_S)

@@ -17,7 +17,7 @@ RAW = ("io", "mac", "macswap", "5tswap", "xdp", "raw")
 
 
 def leave_checksums_out(deployment: Deployment, handles: Iterable[VnfHandle], choice: VnfChoice) -> bool:
-    """Tell whether the kernel leaves checksums to a link that leads to a raw-Ethernet VNF.
+    """Return whether the kernel leaves checksums to a link that leads to a raw-Ethernet VNF.
 
     Args:
         deployment: the data plane.

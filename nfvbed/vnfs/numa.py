@@ -133,7 +133,7 @@ def _check_memory(flavor: Flavor, nodes: Sequence[GuestNode], host: Host) -> Non
             raise PrerequisiteError(
                 f"flavor {flavor.name} wants {node.memory_mib} MiB of hugepages on {where}",
                 where="hugepages of the flavor",
-                observed=f"{there} MiB can be had",
+                observed=f"{there} MiB is available",
                 fix="free memory on that node, or choose a smaller flavor",
             )
         if node.host_node is not None:

@@ -1,4 +1,4 @@
-"""VNFs that stand between two commands: what is written beside a standing deployment, and found again."""
+"""VNFs that are deployed between two commands: what is written beside an existing deployment, and found again."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ _NAME = "vnfs.json"
 
 
 class OnboardedVnfs(Record):
-    """The VNFs of a standing deployment."""
+    """The VNFs of an existing deployment."""
 
     choice: VnfChoice
     handles: tuple[VnfHandle, ...]
@@ -44,11 +44,11 @@ def require_same(deployment: Deployment, stood: VnfChoice, choice: VnfChoice) ->
     """Refuse to take VNFs over that are others than those asked for; by which words they were asked for is the same.
 
     Raises:
-        OnboardError: another VNF stands.
+        OnboardError: another VNF is running.
     """
     if stood.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
         raise OnboardError(
-            f"another VNF stands on {deployment.variant}",
+            f"another VNF is running on {deployment.variant}",
             where=deployment.run_directory,
             observed=f"{stood.label}; asked for: {choice.label}",
             fix="nfvbed destroy, then again",

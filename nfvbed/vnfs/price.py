@@ -2,7 +2,7 @@
 
 Frames of a generator do not feel offloads; a stack does: without them every checksum is computed and every segment cut
 before the VNF has it. What is turned off is what `offloads: false` turns off: the VNF's ports and the switch's that
-lead to them. So the price is measured with iperf3 between two hosts at the ends of the path (`onboard/sockets`).
+lead to them. So the cost is measured with iperf3 between two hosts at the ends of the path (`onboard/sockets`).
 """
 
 import statistics
@@ -51,7 +51,7 @@ class OffloadPricer:
         kinds = [*(port.kind for port in deployment.ports), *(port.kind for port in inner)]
         if len(deployment.ports) != 2 or set(kinds) != {PortKind.VETH}:
             raise OnboardError(
-                "the price of offloads is measured between kernel ports",
+                "the cost of offloads is measured between kernel ports",
                 where=f"{deployment.variant}, {deployment.topology}",
                 observed=f"ports: {', '.join(kinds)}",
                 fix="choose linux-bridge, and a VNF that is a process",

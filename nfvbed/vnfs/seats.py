@@ -24,7 +24,7 @@ def seats(
     """Give every VNF its place, in the order of the path.
 
     Args:
-        deployment: the data plane that stands, with the ports of the VNFs.
+        deployment: the data plane that is deployed, with the ports of the VNFs.
         plan: its topology.
         choice: the VNF; all places run the same.
         host: the workspace it starts in, the arrangement of cores, the root of the project.
@@ -76,7 +76,7 @@ def _meets_others(guest: GuestSeats | None, arrangement: Arrangement) -> bool:
 
 
 def beyond(deployment: Deployment, plan: Layout, index: int) -> tuple[str, str]:
-    """Give what a VNF's ports lead to: its neighbours along a chain, the generator at its ends and side by side."""
+    """Return what a VNF's ports lead to: its neighbours along a chain, the generator at its ends and side by side."""
     vnfs = deployment.vnf_ports
     kind = (deployment.ports or deployment.vnf_ports[index])[0].kind
     generator = vhost_user.MACS if kind in _SOCKETS else tuple(veth.MACS[name] for name in GENERATOR_LINKS)
@@ -88,7 +88,7 @@ def beyond(deployment: Deployment, plan: Layout, index: int) -> tuple[str, str]:
 
 
 def _does(plan: Layout, index: int, choice: VnfChoice) -> str:
-    """Tell what a VNF does: an end of the path sends or receives, whatever it could forward."""
+    """Return what a VNF does: an end of the path sends or receives, whatever it could forward."""
     if index == 0 and plan.ends[0] is EndKind.SOURCE:
         return SOURCE
     if index == plan.vnfs - 1 and plan.ends[1] is EndKind.SINK:

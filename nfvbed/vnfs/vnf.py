@@ -76,7 +76,7 @@ class VnfDriver(ABC):
 
     @abstractmethod
     def start(self, seat: VnfSeat) -> VnfHandle:
-        """Start it; it need not forward yet. The ports' other ends stand already.
+        """Start it; it need not forward yet. The ports' other ends are deployed already.
 
         Raises:
             OnboardError, PrerequisiteError, UnsupportedError: the caller then undoes the workspace.
@@ -84,10 +84,11 @@ class VnfDriver(ABC):
 
     @abstractmethod
     def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
-        """Wait until it says that it forwards, and give the handle with what is known then (threads, versions, steps).
+        """Wait until it says that it forwards, and return the handle with what is known then
+        (threads, versions, steps).
 
         Raises:
-            OnboardError: it did not within its readiness time-out; the message holds its last words.
+            OnboardError: it did not within its readiness time-out; the message holds the last lines of its log.
             VnfDiedError: it ended.
         """
 
@@ -105,7 +106,7 @@ class VnfDriver(ABC):
 
     @abstractmethod
     def threads(self, handle: VnfHandle) -> Sequence[WorkThread]:
-        """Give the threads that do its packet work now, in the role `vnf`."""
+        """Return the threads that do its packet work now, in the role `vnf`."""
 
     @abstractmethod
     def stop(self, handle: VnfHandle) -> None:

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
-from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
-from sample_results import with_tests
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.context import ReportContext
 from nfvbed.report.page.page import render_page
+from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
+from tests.sample_results import with_tests
+
+pytestmark = pytest.mark.xdist_group("chromium")
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
@@ -98,11 +100,11 @@ def test_the_page_is_sound(opened: tuple[str, Page, list[str], list[str]]):
 def test_the_answer_is_on_the_first_screen(browser: Browser, pages: dict[str, Path]):
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(pages["measured"].as_uri())
-    cards = page.locator(".card")
-    assert cards.count() == 2
-    box = cards.last.bounding_box()
+    tiles = page.locator(".tile")
+    assert tiles.count() == 2
+    box = tiles.last.bounding_box()
     assert box is not None and box["y"] + box["height"] < 800
-    assert "times that of linux-bridge (whole systems compared" in page.locator(".headline, .card").all_inner_texts()[1]
+    assert "times that of linux-bridge (whole systems compared" in page.locator(".headline, .tile").all_inner_texts()[1]
     page.close()
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
-from source import python_files, text, tracked, tree
+
+from tests.contract.source import python_files, text, tracked, tree
 
 OWN = "(own modules)"
 ROOMS = "(all other folders)"
@@ -73,7 +74,7 @@ class Import:
     place: str
 
     def parting(self) -> tuple[str, str, str]:
-        """Give the innermost folder that both are in, and what they are, or are in, below it."""
+        """Return the innermost folder that both are in, and what they are, or are in, below it."""
         ours, theirs = self.source.split("."), self.target.split(".")
         depth = next(i for i in range(len(ours) + 1) if ours[: i + 1] != theirs[: i + 1] or i == len(ours))
         return ".".join(ours[:depth]), _child(ours, depth), _child(theirs, depth)
@@ -112,7 +113,7 @@ def _imports() -> Iterator[Import]:
             assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path}:{node.lineno}: a relative import"
             for target in _targets(node):
                 if target.split(".")[0] == "nfvbed" and target != module:
-                    # A package and its module are told apart by what is in it: `nfvbed.store` is its __init__.
+                    # A package and its module are distinguished by what is in it: `nfvbed.store` is its __init__.
                     yield Import(module, target, f"{path}:{node.lineno}")
 
 
@@ -135,7 +136,7 @@ def _is_allowed(imported):
 
 
 def _circle(edges):
-    """Give a circle of a graph as a list of nodes, the first one again at its end; empty where there is none."""
+    """Return a circle of a graph as a list of nodes, the first one again at its end; empty where there is none."""
     done, way = set(), []
 
     def follow(node):
@@ -217,7 +218,7 @@ def _code(path):
 
 
 def _definitions():
-    """Give the file that defines a function, by the folder of the engine that has it and its name."""
+    """Return the file that defines a function, by the folder of the engine that has it and its name."""
     found = {}
     for path in C_SOURCES:
         if path.suffix == ".c":

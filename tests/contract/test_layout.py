@@ -4,7 +4,8 @@ import ast
 from pathlib import Path
 
 import yaml
-from source import ROOT, python_files, text, tracked, tree
+
+from tests.contract.source import ROOT, python_files, text, tracked, tree
 
 TOP_LEVEL = {
     ".ci",
@@ -48,7 +49,7 @@ EXCEPTIONS = yaml.safe_load(text(Path("tests/contract/exceptions.yml"))) or {}
 
 
 def _functions(path):
-    """Give (qualified name, node) of every function of a module."""
+    """Return (qualified name, node) of every function of a module."""
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{path}::{node.name}", node

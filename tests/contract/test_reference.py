@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from source import ROOT, text, tracked
+
+from tests.contract.source import ROOT, text, tracked
 
 REFERENCE = Path("docs/reference")
 ENVIRONMENT = REFERENCE / "environment.md"
@@ -89,7 +90,7 @@ def test_options_of_every_data_plane_are_documented():
 def test_every_target_has_a_line_of_help():
     phony = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
     listed = re.findall(r"^([a-z$][^:\s]*):.*## ", MAKEFILE, re.MULTILINE)
-    internal = {"setup-test"}
+    internal = {"setup-test", "bench-price-of-switch"}  # the latter only names its successor
     assert set(phony) - internal == set(listed)
 
 

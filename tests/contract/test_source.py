@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from source import python_files, text, tracked, tree
+
+from tests.contract.source import python_files, text, tracked, tree
 
 C_FILES = [path for path in tracked() if path.suffix in (".c", ".h")]
 DATA = ("tests/unit", "tests/golden")

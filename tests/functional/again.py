@@ -57,7 +57,7 @@ def read(root: Path = PROC, own: int | None = None) -> Reading:
 
 
 def stolen_s(before: Reading, after: Reading) -> float:
-    """Give how much time was stolen between two readings: of several threads, that of the one that waited longest."""
+    """Return how much time was stolen between two readings: of several threads, that of the one that waited longest."""
     length = after.at - before.at
     others = sum(
         # One that has ended hands a life's time to its parent: more than there was cannot be of this while.
@@ -94,7 +94,7 @@ def _pids(root: Path) -> list[int]:
 
 
 def _stat(root: Path, pid: int) -> list[str]:
-    """Give the fields behind the name (proc(5)): state, parent, ...; nothing of one that has ended."""
+    """Return the fields behind the name (proc(5)): state, parent, ...; nothing of one that has ended."""
     try:
         return (root / str(pid) / "stat").read_text().rpartition(") ")[2].split()
     except OSError:

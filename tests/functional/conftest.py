@@ -10,13 +10,13 @@ import sys
 import uuid
 
 import pytest
-from lab_host import MARK, ROOT, assert_back_to, left_as_found, run, snapshot
-from xdp_driver import Generator, Namespace, start_relay
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
+from tests.functional.lab_host import MARK, ROOT, assert_back_to, left_as_found, run, snapshot
+from tests.functional.xdp_driver import Generator, Namespace, start_relay
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -92,7 +92,7 @@ def _lab_with_vnfs(monkeypatch, mark):
 def _before(mark):
     """The host as it was; and it is the same after the test."""
     found = snapshot(mark)
-    assert found["run"] is None, "something stands on this host: nfvbed destroy"
+    assert found["run"] is None, "something is deployed on this host: nfvbed destroy"
     yield found
     if snapshot(mark) != found:
         # A test that failed must not make the next ones fail.

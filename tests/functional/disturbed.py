@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import again
-
 from nfvbed.errors import SwitchDiedError
 from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
+from tests.functional import again
 
 Made = TypeVar("Made")
 ATTEMPTS = 8

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disturbed import PATIENCE_S, wait_until
 
 from nfvbed.host.hugepages import HugepagePool
 from nfvbed.host.workspace import Workspace
+from tests.functional.disturbed import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("NFVGEN", ROOT / "native/build/nfvgen/nfvgen"))

@@ -1,4 +1,4 @@
-"""What stands on this host, as a value; a way to wait for it: the kernel empties namespaces in the background.
+"""What is deployed on this host, as a value; a way to wait for it: the kernel empties namespaces in the background.
 
 And the small nfvbed that tests interrupt and kill.
 """
@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from disturbed import PATIENCE_S, wait_until
 from pyroute2 import IPRoute
 
 from nfvbed.host.cgroups import unified_mount
+from tests.functional.disturbed import PATIENCE_S, wait_until
 
 MARK = "NFVBED_TEST_MARK"
 """Environment variable that everything a test starts inherits: its processes are found by it, not by name."""

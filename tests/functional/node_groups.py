@@ -8,29 +8,28 @@ import json
 import os
 import sys
 
-import node_proofs
-from lab_host import MARK, ROOT, assert_back_to, snapshot
-
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.vpp import binaries
 from nfvbed.sites.guest_node.node import Program
 from nfvbed.sites.guest_node.session import guest_node
+from tests.functional import node_proofs
+from tests.functional.lab_host import MARK, ROOT, assert_back_to, snapshot
 
 PATIENCE = "6"
 """Times that time-outs are stretched by: the processor is emulated."""
 SITES = {"sriov-": "guest-node-igb", "cables-": "guest-node-cables"}
-"""By the beginning of a proof's name; the others need no card."""
+"""By the beginning of a proof's name; the others need no NIC."""
 PLAIN = "guest-node"
 OF_VPP = "cables-vpp-"
 
 
 def site_of(proof):
-    """Give the name of the site that a proof is made on."""
+    """Return the name of the site that a proof is made on."""
     return next((site for beginning, site in SITES.items() if proof.startswith(beginning)), PLAIN)
 
 
 def proofs_of(site):
-    """Give the proofs that are made on a site, in order."""
+    """Return the proofs that are made on a site, in order."""
     return tuple(proof for proof in node_proofs.PROOFS if site_of(proof) == site)
 
 

@@ -11,10 +11,6 @@ import traceback
 from dataclasses import dataclass, replace
 from functools import partial
 
-import node_proofs_cables as cables
-import node_proofs_sriov as sriov
-from disturbed import retried, send_enough
-
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.host.identity import this_node
@@ -26,6 +22,9 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional import node_proofs_cables as cables
+from tests.functional import node_proofs_sriov as sriov
+from tests.functional.disturbed import retried, send_enough
 
 FRAMES = 100
 ATTEMPTS = 20
@@ -41,7 +40,7 @@ def frames_pass(site, variant_name, topology, use=None):
     choice = None if topology == "p2p" else resolve(use or variant.native_vnf, variant, PROJECT)
     deployment = site.deploy(variant, topology, vnf=choice)
     try:
-        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(
+        assert QualityWarning.EMULATED_ACCELERATOR in site.warnings(
             deployment, site.look(deployment, Part.THREADS).threads
         )
         assert site.rig(deployment)["node"]["site"] == this_node().site
@@ -141,10 +140,10 @@ def main(names):
         for name in names:
             started = time.monotonic()
             try:
-                told = {"ok": True, **PROOFS[name](site)}
+                reported = {"ok": True, **PROOFS[name](site)}
             except (NfvbedError, AssertionError, OSError, KeyError):
-                told, failed = {"ok": False, "failure": traceback.format_exc()}, failed + 1
-            print(json.dumps({"proof": name, "seconds": round(time.monotonic() - started, 1), **told}), flush=True)
+                reported, failed = {"ok": False, "failure": traceback.format_exc()}, failed + 1
+            print(json.dumps({"proof": name, "seconds": round(time.monotonic() - started, 1), **reported}), flush=True)
     finally:
         site.close()
     return failed

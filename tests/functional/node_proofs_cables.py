@@ -1,7 +1,7 @@
-"""The proofs of ports on network cards, on four emulated ones of a guest node that are cabled in pairs.
+"""The proofs of ports on NICs, on four emulated ones of a guest node that are cabled in pairs.
 
 Run by `node_proofs.py` on the site `guest-node-cables`; VPP's with VPP_BIN naming one that has the DPDK plug-in. DPDK
-drives the cards over vfio and the guest's IOMMU as it drives real ones; cards and cables are emulated: frames count,
+drives the NICs over vfio and the guest's IOMMU as it drives real ones; NICs and cables are emulated: frames count,
 rates do not.
 """
 
@@ -12,17 +12,17 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from disturbed import send_enough
 from pyroute2 import IPRoute
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.nics import card
+from nfvbed.host.nics import inventory
 from nfvbed.host.rebind import read_override
 from nfvbed.readings import Part
 from nfvbed.records import PortKind, QualityWarning, Readiness
 from nfvbed.sites.guest_node.devices import CABLED_NICS
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
+from tests.functional.disturbed import send_enough
 
 FRAMES = 40
 SIZES = (64, 1518)
@@ -39,27 +39,27 @@ time.sleep(600)
 """
 
 
-def cards():
-    """The cards as the kernel has them: drivers, overrides, network devices."""
-    found = {address: card.read(address).model_dump() for address in CABLED_NICS}
-    for address, told in found.items():
-        told["override"] = read_override(address)
+def nics():
+    """The NICs as the kernel has them: drivers, overrides, network devices."""
+    found = {address: inventory.read(address).model_dump() for address in CABLED_NICS}
+    for address, reported in found.items():
+        reported["override"] = read_override(address)
     return found
 
 
 def frames_pass(site, send, name, topology="p2p", use=None):
-    """Deploy, send frames of two sizes both ways, count each at every hop; the cards are the kernel's again then."""
+    """Deploy, send frames of two sizes both ways, count each at every hop; the NICs are the kernel's again then."""
     variant = send.project.load_variant(name)
-    before = cards()
-    assert {told["driver"] for told in before.values()} == {"igb"}, before
+    before = nics()
+    assert {reported["driver"] for reported in before.values()} == {"igb"}, before
     support = site.probe(variant)
     assert support.readiness is not Readiness.UNSUPPORTED, support.reason
     choice = None if topology == "p2p" else resolve(use or variant.native_vnf, variant, send.project)
     deployment = site.deploy(variant, topology, vnf=choice)
     try:
-        assert {told["driver"] for told in cards().values()} == {"vfio-pci"}
+        assert {reported["driver"] for reported in nics().values()} == {"vfio-pci"}
         assert {port.kind for port in deployment.ports} == {PortKind.PCI}
-        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(
+        assert QualityWarning.EMULATED_ACCELERATOR in site.warnings(
             deployment, site.look(deployment, Part.THREADS).threads
         )
         generator = site.open_generator(deployment)
@@ -69,13 +69,13 @@ def frames_pass(site, send, name, topology="p2p", use=None):
         finally:
             generator.close()
         site.verify(deployment)
-        told = {"counted": counted, "generator": drivers, "rig": site.rig(deployment)["cables"]}
-        told |= {"versions": deployment.versions, "steps": deployment.steps}
-        told |= {"vnf_ports": [port.kind for ports in deployment.vnf_ports for port in ports]}
+        reported = {"counted": counted, "generator": drivers, "rig": site.rig(deployment)["cables"]}
+        reported |= {"versions": deployment.versions, "steps": deployment.steps}
+        reported |= {"vnf_ports": [port.kind for ports in deployment.vnf_ports for port in ports]}
     finally:
         site.destroy(deployment)
-    assert cards() == before, (cards(), before)
-    return told
+    assert nics() == before, (nics(), before)
+    return reported
 
 
 def _count(site, deployment, generator, request, size=64):
@@ -107,7 +107,7 @@ def _count(site, deployment, generator, request, size=64):
 def a_port_in_use_is_refused(site, send):
     """An address on one of the four ports: the variant is unsupported, a deployment refused, and nothing is unbound."""
     variant = send.project.load_variant("ovs-dpdk-pci")
-    before = cards()
+    before = nics()
     name = before[CABLED_NICS[0]]["ports"][0]["name"]
     with IPRoute() as route:
         index = route.link_lookup(ifname=name)[0]
@@ -120,13 +120,13 @@ def a_port_in_use_is_refused(site, send):
             route.addr("del", index=index, address="192.0.2.1", prefixlen=24)
     assert support.readiness is Readiness.UNSUPPORTED
     assert "192.0.2.1" in support.reason
-    assert cards() == before
+    assert nics() == before
     return {"reason": support.reason, "fix": support.fix}
 
 
-def a_kill_gives_the_cards_back(site, send):
-    """nfvbed is killed while a switch has the cards, one of them up: the next nfvbed gives all back as they were."""
-    before = cards()
+def a_kill_gives_the_nics_back(site, send):
+    """nfvbed is killed while a switch has the NICs, one of them up: the next nfvbed gives all back as they were."""
+    before = nics()
     name = before[CABLED_NICS[0]]["ports"][0]["name"]
     with IPRoute() as route:
         route.link("set", index=route.link_lookup(ifname=name)[0], state="up")
@@ -134,21 +134,21 @@ def a_kill_gives_the_cards_back(site, send):
     argv = [sys.executable, "-c", HOLD, "ovs-dpdk-pci"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "deployed\n"
-        taken = cards()
+        taken = nics()
         process.send_signal(signal.SIGKILL)
-    assert {told["driver"] for told in taken.values()} == {"vfio-pci"}, taken
+    assert {reported["driver"] for reported in taken.values()} == {"vfio-pci"}, taken
     reaped = site._planes.machine.begin()
-    assert cards() == before, (cards(), before)
+    assert nics() == before, (nics(), before)
     with IPRoute() as route:
         index = route.link_lookup(ifname=name)[0]
         flags = next(iter(route.get_links(index)))["flags"]
         assert flags & 1, "the port was up, and is down"
         route.link("set", index=index, state="down")
-    return {"reaped": len(reaped), "drivers": {address: told["driver"] for address, told in taken.items()}}
+    return {"reaped": len(reaped), "drivers": {address: reported["driver"] for address, reported in taken.items()}}
 
 
 def reset_and_pass(site, send, name):
-    """The switch is killed and comes back on the same cards, beneath a generator that lives on."""
+    """The switch is killed and comes back on the same NICs, beneath a generator that lives on."""
     deployment = site.deploy(send.project.load_variant(name), "p2p")
     try:
         generator = site.open_generator(deployment)
@@ -175,7 +175,7 @@ PROOFS = {
     "ovs-pvp": _through("ovs-dpdk-pci", "pvp"),
     "ovs-pvvp": _through("ovs-dpdk-pci", "pvvp"),
     "ovs-in-use": a_port_in_use_is_refused,
-    "ovs-kill": a_kill_gives_the_cards_back,
+    "ovs-kill": a_kill_gives_the_nics_back,
     "ovs-reset": partial(reset_and_pass, name="ovs-dpdk-pci"),
     "vpp-p2p": _through("vpp-pci"),
     "vpp-pvp": _through("vpp-pci", "pvp"),

@@ -1,4 +1,4 @@
-"""The proofs of `sriov` on the emulated card of a guest node; see `node_proofs.py`.
+"""The proofs of `sriov` on the emulated NIC of a guest node; see `node_proofs.py`.
 
 Its functions are real to the kernel that drives them. What it forwards is emulated: frames count, rates do not.
 """
@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from disturbed import retried, send_enough
 from pyroute2 import IPRoute
 
 from nfvbed.dataplanes.sriov.functions import FunctionState
@@ -18,6 +17,7 @@ from nfvbed.readings import Part
 from nfvbed.records import QualityWarning, Readiness
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
+from tests.functional.disturbed import retried, send_enough
 
 SETTINGS = {
     "p0": {"vlan": 101, "trust": True, "spoof_check": True, "max_rate_mbps": 200},
@@ -28,7 +28,7 @@ SETTINGS = {
 FRAMES = 20
 ATTEMPTS = 60
 FLOWING = 2000
-"""Frames while the card is reset: ten seconds of them."""
+"""Frames while the NIC is reset: ten seconds of them."""
 
 
 def with_options(variant, **options):
@@ -36,8 +36,8 @@ def with_options(variant, **options):
     return type(variant).model_validate(variant.model_dump() | {"options": variant.options.model_dump() | options})
 
 
-def card_state():
-    """All that a deployment may change of the card, as the kernel shows it."""
+def nic_state():
+    """All that a deployment may change of the NIC, as the kernel shows it."""
     (function,) = discover()
     folder = Path("/sys/bus/pci/devices") / function.address
     with IPRoute() as route:
@@ -55,13 +55,13 @@ def card_state():
 
 def pass_frames(site, variant, topology, send, use=None):
     """Deploy, send frames both ways, count each; everything is as before when it is taken down."""
-    before = card_state()
+    before = nic_state()
     support = site.probe(variant)
     assert support.readiness is not Readiness.UNSUPPORTED, support.reason
     choice = None if topology == "p2p" else resolve(use or variant.native_vnf, variant, send.project)
     deployment = site.deploy(variant, topology, vnf=choice)
     try:
-        assert QualityWarning.EMULATED_ACCELERATOR in site.doubts(
+        assert QualityWarning.EMULATED_ACCELERATOR in site.warnings(
             deployment, site.look(deployment, Part.THREADS).threads
         )
         generator = site.open_generator(deployment)
@@ -91,12 +91,12 @@ def pass_frames(site, variant, topology, send, use=None):
         }
         through = [name for name in hops if re.match(r"(p|v)\d.?: vf ", name)]
         assert all(min(hops[name]) >= min(sent) for name in through), hops
-        told = {name: {"driver": r.driver, **r.laid_down.model_dump()} for name, r in records.items()}
-        found = {"sent": sent, "hops": hops, "functions": told, "versions": deployment.versions}
+        reported = {name: {"driver": r.driver, **r.laid_down.model_dump()} for name, r in records.items()}
+        found = {"sent": sent, "hops": hops, "functions": reported, "versions": deployment.versions}
         found |= {"steps": deployment.steps, "vnfs": [handle.facts for handle in deployment.vnfs]}
     finally:
         site.destroy(deployment)
-    assert card_state() == before, (card_state(), before)
+    assert nic_state() == before, (nic_state(), before)
     return found
 
 
@@ -128,8 +128,8 @@ def vlans_keep_apart(site, send):
 
 
 def reset_under_traffic(site, send):
-    """The card is reset while frames flow: some are lost, then all pass again, and settings are as they were."""
-    before = card_state()
+    """The NIC is reset while frames flow: some are lost, then all pass again, and settings are as they were."""
+    before = nic_state()
     variant = with_options(send.project.load_variant("sriov"), ports=SETTINGS)
     deployment = site.deploy(variant, "p2p")
     try:
@@ -153,7 +153,7 @@ def reset_under_traffic(site, send):
     lost = [one.sent - one.received for one in broken.directions]
     assert max(lost) > 0, broken
     assert all(d.received == d.sent for result in results for d in result.directions), results
-    assert card_state() == before, (card_state(), before)
+    assert nic_state() == before, (nic_state(), before)
     sent = [one.sent for one in broken.directions]
     return {"kind": report.kind, "steps": report.steps, "sent": sent, "lost": lost, "trials_until_all_pass": again}
 

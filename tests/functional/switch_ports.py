@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from declared import PROJECT
-from disturbed import retried
-
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import PROJECT
+from tests.functional.disturbed import retried
 
 TRICKLE = TrafficRequest(
     duration_ns=2_000_000_000, frame_size=64, rate_pps=5_000, frames=1000, flows=2, learning_frames=0
@@ -18,7 +17,7 @@ TRICKLE = TrafficRequest(
 def generator_between(site, deployment, sockets, good):
     """Start the generator at two of the switch's ports, as the virtio side of both; give its result and the hops.
 
-    A vhost-user port's counters go with its peer, so they are read while the generator stands.
+    A vhost-user port's counters go with its peer, so they are read while the generator runs.
 
     Args:
         site: where.

@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from declared import PROJECT, vnf
-from disturbed import pass_all
 
 from nfvbed.dataplanes.lagopus.adapter import LagopusRaw
 from nfvbed.dataplanes.vale import control
@@ -16,6 +14,8 @@ from nfvbed.dataplanes.vale.control import ValeControl
 from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.records import Readiness
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import PROJECT, vnf
+from tests.functional.disturbed import pass_all
 
 TRICKLE = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=1_000, learning_frames=0)
 

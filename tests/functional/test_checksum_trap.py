@@ -1,10 +1,11 @@
-"""The checksum trap as a user meets it: `nfvbed onboard` of a raw-Ethernet VNF on kernel ports, and its price."""
+"""The checksum trap as a user meets it: `nfvbed onboard` of a raw-Ethernet VNF on kernel ports, and its cost."""
 
 import json
 import statistics
 
 import pytest
-from lab_host import assert_back_to, snapshot
+
+from tests.functional.lab_host import assert_back_to, snapshot
 
 BRIDGE = ("onboard", "vloop", "--variant", "linux-bridge")
 FRAMES = "frames with a checksum left to hardware: "
@@ -54,7 +55,7 @@ def test_the_price_is_measured_with_an_ordinary_vnf_and_leaves_nothing(ask, befo
     assert_back_to(before, mark)
 
 
-def test_no_price_where_it_would_mean_nothing_or_take_apart_what_stands(ask, mark):
+def test_no_price_where_it_would_mean_nothing_or_take_apart_what_is_deployed(ask, mark):
     status, _, err = ask(*BRIDGE, "--forwarding", "raw", "--offload-price")
     assert status == 2
     assert "--forwarding bridge" in err

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from lab_host import MARK, ROOT, assert_back_to, measure, run
 
 from nfvbed.host import namespaces
 from nfvbed.results import TablePayload
 from nfvbed.store import Store
+from tests.functional.lab_host import MARK, ROOT, assert_back_to, measure, run
 
 TESTS = "tests=[{kind: cost, duration_s: 0.3, load_pps: 20000}]"
 SHORT = (

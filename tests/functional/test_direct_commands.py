@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from disturbed import retried
-from lab_host import assert_back_to, snapshot
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import Readiness
 from nfvbed.sites.catalogue import open_site
+from tests.functional.disturbed import retried
+from tests.functional.lab_host import assert_back_to, snapshot
 
 PROJECT = open_project()
 
@@ -36,7 +36,7 @@ def test_a_variant_without_p2p_is_deployed_with_its_own_vnf(ask, before, mark):
     assert (found["topology"], found["complete"]) == ("pvp", True)
     status, out, err = ask("onboard", "vloop")
     assert status == 0, err
-    assert "stood already" in out
+    assert "was deployed already" in out
     assert snapshot(mark) == now
     assert ask("destroy")[0] == 0
     assert_back_to(before, mark)
@@ -58,7 +58,7 @@ def test_it_is_traced_without_a_deployment_too(ask, before, mark):
         ("linux-bridge-vhost-net", ("onboard", "vloop", "--variant", "linux-bridge-vhost-net")),
     ],
 )
-def test_what_the_host_lacks_is_told_as_the_doctor_tells_it(ask, before, mark, name, command):
+def test_what_the_host_lacks_is_reported_as_the_doctor_tells_it(ask, before, mark, name, command):
     support = open_site(PROJECT.load_site("lab"), PROJECT.root).probe(PROJECT.load_variant(name))
     status, _, err = ask(*command)
     if support.readiness is Readiness.UNSUPPORTED:
@@ -72,7 +72,7 @@ def test_what_the_host_lacks_is_told_as_the_doctor_tells_it(ask, before, mark, n
     assert_back_to(before, mark)
 
 
-def test_a_missing_image_is_told_while_what_stands_is_left_alone(ask, before, mark):
+def test_a_missing_image_is_reported_while_what_stands_is_left_alone(ask, before, mark):
     status, _, err = ask("deploy", "linux-bridge")
     assert status == 0, err
     now = snapshot(mark)
@@ -80,7 +80,7 @@ def test_a_missing_image_is_told_while_what_stands_is_left_alone(ask, before, ma
     assert status == 12, err
     assert "the VNF's image is not there" in err
     assert "/nowhere/own.qcow2, named by image of" in err
-    assert "set up anew" not in err
+    assert "set up again" not in err
     assert snapshot(mark) == now
     assert ask("destroy")[0] == 0
     assert_back_to(before, mark)

@@ -7,12 +7,12 @@ import sys
 import time
 import uuid
 
-import node_proofs
 import pytest
-from lab_host import MARK, ROOT, assert_back_to, run
-from node_groups import PLAIN, booted
 
 from nfvbed.host.places import RUN_DIRECTORY
+from tests.functional import node_proofs
+from tests.functional.lab_host import MARK, ROOT, assert_back_to, run
+from tests.functional.node_groups import PLAIN, booted
 
 IN_MAKE_TEST = ("ovs-kernel-p2p",)
 """The others take minutes each: `make test-node`."""
@@ -30,8 +30,8 @@ def _unpacked():
     assert done.returncode == 0, f"make node failed ({done.returncode}):\n{done.stdout}{done.stderr}"
 
 
-@pytest.fixture(scope="module", name="told")
-def _told(unpacked):
+@pytest.fixture(scope="module", name="reported")
+def _reported(unpacked):
     """What the proofs said, by name."""
     with booted(PLAIN, uuid.uuid4().hex) as prove:
         return prove(IN_MAKE_TEST, timeout_s=280)
@@ -40,13 +40,13 @@ def _told(unpacked):
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("proof", IN_MAKE_TEST)
-def test_what_this_kernel_lacks_works_in_a_guest_node(told, proof):
-    assert told[proof]["ok"], told[proof]["failure"]
-    assert "openvswitch" in told[proof]["versions"]
-    assert told[proof]["datapath"]["last"]["lost"] == 0
+def test_what_this_kernel_lacks_works_in_a_guest_node(reported, proof):
+    assert reported[proof]["ok"], reported[proof]["failure"]
+    assert "openvswitch" in reported[proof]["versions"]
+    assert reported[proof]["datapath"]["last"]["lost"] == 0
 
 
-def test_nothing_is_left_of_the_node(told):
+def test_nothing_is_left_of_the_node(reported):
     assert not RUN_DIRECTORY.exists()
 
 

@@ -4,8 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from lab_host import MARK, assert_back_to, snapshot
-from vm_guests import PROJECT, choice
 
 from nfvbed.host.arrangement import resolve
 from nfvbed.host.hostlock import HostLock
@@ -19,6 +17,8 @@ from nfvbed.store import Store
 from nfvbed.vnfs.guest.beside import beside
 from nfvbed.vnfs.guest.pinning import read_pinning
 from nfvbed.vnfs.guest.sysbench import MemoryLoad
+from tests.functional.lab_host import MARK, assert_back_to, snapshot
+from tests.functional.vm_guests import PROJECT, choice
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
 

@@ -1,11 +1,10 @@
-"""The Linux bridge and its loop-back on the real host. As root."""
+"""The Linux bridge and its loopback on the real host. As root."""
 
 import os
 import socket
 import time
 
 import pytest
-from disturbed import PATIENCE_S, pass_all, retried
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import InternalError, SwitchDiedError
@@ -14,6 +13,7 @@ from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.disturbed import PATIENCE_S, pass_all, retried
 
 PROJECT = open_project()
 FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(46)

@@ -9,11 +9,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from lab_host import MARK, ROOT, assert_back_to, snapshot
 
 from nfvbed.host.probes import memory
 from nfvbed.records import Renewed, Status
 from nfvbed.store import Store
+from tests.functional.lab_host import MARK, ROOT, assert_back_to, snapshot
 
 EXPERIMENT = """
 name: killed

@@ -5,9 +5,10 @@ import signal
 import time
 
 import pytest
-from disturbed import PATIENCE_S
-from lab_driver import HOST_LINK
-from lab_host import assert_back_to, run, snapshot, start, wait_for_processes
+
+from tests.functional.disturbed import PATIENCE_S
+from tests.functional.lab_driver import HOST_LINK
+from tests.functional.lab_host import assert_back_to, run, snapshot, start, wait_for_processes
 
 
 def wait_for(process, word):
@@ -40,7 +41,7 @@ def held(hold):
     return hold("deployed")
 
 
-def test_everything_is_there_while_it_stands(held, before, mark):
+def test_everything_is_there_while_it_is_deployed(held, before, mark):
     wait_for_processes(mark, 3)  # nfvbed, its switch, and the switch's runaway child
     now = snapshot(mark)
     assert len(now["namespaces"]) == 1
@@ -64,7 +65,7 @@ def test_after_a_failure_in_the_middle_of_deploying(before, mark):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_after_a_signal_while_it_stands(held, before, mark, number):
+def test_after_a_signal_while_it_is_deployed(held, before, mark, number):
     held.send_signal(number)
     assert held.wait(PATIENCE_S) == 130
     assert_back_to(before, mark)
@@ -128,7 +129,7 @@ def test_dry_run_of_destroy_says_what_is_left_and_leaves_it(held, before, mark):
     assert snapshot(mark)["namespaces"]
 
 
-def test_second_nfvbed_is_told_who_is_at_work(held, before, mark):
+def test_second_nfvbed_is_reported_who_is_at_work(held, before, mark):
     status, out, err = run(mark, "once")
     assert status == 13
     assert f"pid {held.pid} since" in err

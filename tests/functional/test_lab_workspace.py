@@ -5,7 +5,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from disturbed import PATIENCE_S, wait_until
 
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.entries import NetnsEntry, ProcessEntry
@@ -13,6 +12,7 @@ from nfvbed.host.hugepages import HugepagePool
 from nfvbed.host.namespaces import inside
 from nfvbed.host.processes import is_alive
 from nfvbed.host.workspace import Workspace
+from tests.functional.disturbed import PATIENCE_S, wait_until
 
 PAGES = Path("/proc/sys/vm/nr_hugepages")
 
@@ -72,7 +72,7 @@ def test_program_that_does_not_exist_leaves_its_words_in_the_log(workspace):
     assert "/no/such/program" in process.log_tail()
 
 
-def test_loop_back_of_a_namespace_is_up(workspace):
+def test_loopback_of_a_namespace_is_up(workspace):
     netns = workspace.network_namespace("one")
     assert Path(netns).name == f"nfvbed-{workspace.id}-one"
     flags = inside(netns, lambda: Path("/proc/thread-self/net/dev").read_text())

@@ -1,17 +1,17 @@
-"""Links between namespaces are told to have a carrier at once, not at the kernel's next second. As root."""
+"""Links between namespaces are asked to have a carrier at once, not at the kernel's next second. As root."""
 
 import time
 
 import pytest
-from disturbed import PATIENCE_S
 
 from nfvbed.host import links
 from nfvbed.host.linkdump import read_links
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
+from tests.functional.disturbed import PATIENCE_S
 
 ROUNDS = 4
-"""The kernel told of the first one in any case at once, of those after it once a second."""
+"""The kernel reported of the first one in any case at once, of those after it once a second."""
 MACS = ("02:4e:46:56:01:00", "02:4e:46:56:00:00")
 NO_SECOND_S = 0.5
 

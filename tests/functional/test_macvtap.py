@@ -6,9 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from declared import variant, vnf
-from disturbed import pass_all, wait_until
-from lab_host import assert_back_to
 from pyroute2 import IPRoute
 
 from nfvbed.errors import SwitchDiedError, UnsupportedError
@@ -18,6 +15,9 @@ from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, inside, libc
 from nfvbed.readings import Part
 from nfvbed.records import NOT_SEPARABLE, PortKind, Readiness, Role
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import variant, vnf
+from tests.functional.disturbed import pass_all, wait_until
+from tests.functional.lab_host import assert_back_to
 
 ETHERTYPE = 0x88B5
 MACS = ("02:4e:46:56:7f:10", "02:4e:46:56:7f:11")

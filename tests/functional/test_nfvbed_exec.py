@@ -7,8 +7,9 @@ import signal
 import subprocess
 
 import pytest
-from disturbed import PATIENCE_S, wait_until
-from xdp_driver import make_namespace
+
+from tests.functional.disturbed import PATIENCE_S, wait_until
+from tests.functional.xdp_driver import make_namespace
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXEC = os.environ.get("NFVBED_EXEC", str(ROOT / "native/build/exec/nfvbed-exec"))
@@ -47,7 +48,7 @@ def _is_gone(pid):
 
 
 def test_exit_status_is_the_programs_own():
-    """Nothing stands between the program and its caller."""
+    """Nothing is deployed between the program and its caller."""
     assert _run("sh", "-c", "exit 7").returncode == 7
     assert _run("--", "true").returncode == 0
 

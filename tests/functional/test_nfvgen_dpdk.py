@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disturbed import retried, wait_until
-from dpdk_driver import CORE, Generator, assert_clean, enough_hugepages, looped
+
+from tests.functional.disturbed import retried, wait_until
+from tests.functional.dpdk_driver import CORE, Generator, assert_clean, enough_hugepages, looped
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -185,7 +186,7 @@ def test_through_testpmd(testpmd: tuple[Generator, subprocess.Popen[str]]) -> No
     paced: dict[str, Any] = {"rate_pps": 20_000, "frame_sizes": [[64, 1], [1518, 1]]}
 
     def trial_in_which(holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Give the first trial in which it holds for both directions: testpmd obeys when it comes to it."""
+        """Return the first trial in which it holds for both directions: testpmd obeys when it comes to it."""
         trial = retried(lambda: generator.trial(**paced), lambda trial: all(map(holds, trial["directions"])))
         assert all(map(holds, trial["directions"])), trial
         return trial

@@ -13,7 +13,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dpdk_driver import BINARY, CORE, TRIAL_NS, Generator, assert_clean, enough_hugepages, loop_ports, looped
+
+from tests.functional.dpdk_driver import (
+    BINARY,
+    CORE,
+    TRIAL_NS,
+    Generator,
+    assert_clean,
+    enough_hugepages,
+    loop_ports,
+    looped,
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -2,7 +2,8 @@
 """Timelines and a change of the load within a trial, in both engines of nfvgen: frames only, no rates."""
 
 import pytest
-from dpdk_driver import enough_hugepages, looped
+
+from tests.functional.dpdk_driver import enough_hugepages, looped
 
 MS = 1_000_000
 THEN = {"duration_ns": 200 * MS, "rate_pps": 20_000, "then": {"rate_pps": 5_000, "duration_ns": 100 * MS}}

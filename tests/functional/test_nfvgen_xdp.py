@@ -7,8 +7,9 @@ import sys
 import time
 
 import pytest
-from disturbed import PATIENCE_S, retried, wait_until
-from xdp_driver import Generator, assert_nothing_lost
+
+from tests.functional.disturbed import PATIENCE_S, retried, wait_until
+from tests.functional.xdp_driver import Generator, assert_nothing_lost
 
 
 def test_paced_trial_is_complete(loop):
@@ -89,7 +90,7 @@ print(json.dumps([[frame[:6].hex(":"), int.from_bytes(frame[34:36], "big")] for 
 
 
 def heard(namespace, tmp_path, script, keys):
-    """Send one way with these keys, and give what a listener behind the port prints of 100 frames."""
+    """Send one way with these keys, and return what a listener behind the port prints of 100 frames."""
     namespace.pair("nfvta", "nfvtc")
     namespace.pair("nfvtb", "nfvtd")
     namespace.receive_offload("on", "nfvtc", "nfvtd")

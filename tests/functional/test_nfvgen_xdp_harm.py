@@ -2,7 +2,8 @@
 """What a peer does to frames of nfvgen's XDP engine is found out, whether they take the quick check or are parsed."""
 
 import pytest
-from xdp_driver import assert_nothing_lost
+
+from tests.functional.xdp_driver import assert_nothing_lost
 
 ONE_WAY = {"duration_ns": 5_000_000_000, "rate_pps": 1000, "directions": [[0, 1]], "drain_ns": 200_000_000}
 

@@ -6,7 +6,8 @@ import pathlib
 import sys
 
 import pytest
-from xdp_driver import CORE, NFVGEN, Generator, assert_nothing_lost, ip
+
+from tests.functional.xdp_driver import CORE, NFVGEN, Generator, assert_nothing_lost, ip
 
 # Two tap interfaces, each one's frames written to the other, as a switch in user space does.
 TAPS = """
@@ -96,7 +97,7 @@ def test_answers_arp_and_neighbour_discovery(namespace, tmp_path):
 
 
 def test_sink_core(namespace, tmp_path):
-    """The ports' receive threads run where they were told to; at the end the ports are as they were."""
+    """The ports' receive threads run where they were asked to; at the end the ports are as they were."""
     core = str(min(os.sched_getaffinity(0)))
     namespace.pair("nfvta", "nfvtb")
     generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"), "--sink-core", core)

@@ -7,8 +7,6 @@ import socket
 from pathlib import Path
 
 import pytest
-from declared import PROJECT, variant, vnf
-from disturbed import death_of, pass_all
 
 from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.dataplanes.ovs.overlay import watch
@@ -19,6 +17,8 @@ from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import NOT_SEPARABLE, QualityWarning
 from nfvbed.sites.lab.site import LabSite
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import PROJECT, variant, vnf
+from tests.functional.disturbed import death_of, pass_all
 
 TRICKLE = TrafficRequest(
     duration_ns=3_000_000_000, frame_size=1518, rate_pps=5_000, frames=500, flows=10, learning_frames=1
@@ -100,7 +100,7 @@ def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_103000_rules(
         assert len(zones) == 2, "one where frames leave the port, one where they arrive at it"
     counted = lab.counters(deployment)
     assert counted.busy_cycles == NOT_SEPARABLE
-    assert deployment.doubts == (QualityWarning.CORES_SHARED,)
+    assert deployment.warnings == (QualityWarning.CORES_SHARED,)
     for host in hosts:
         raw = counted.raw[host.name]
         assert raw["tunnel"]["tx_packets"] >= sent

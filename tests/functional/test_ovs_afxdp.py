@@ -6,8 +6,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from declared import PROJECT, validated
-from disturbed import death_of, pass_all
 
 from nfvbed.dataplanes.ovs import rxq, unixctl
 from nfvbed.errors import NfvbedError
@@ -17,6 +15,8 @@ from nfvbed.records import CellRole, PortKind, Readiness, Role
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import PROJECT, validated
+from tests.functional.disturbed import death_of, pass_all
 
 FRAMES = 500
 REQUEST = TrafficRequest(duration_ns=500_000_000, frame_size=64, rate_pps=1_000, frames=FRAMES, learning_frames=1)
@@ -70,7 +70,7 @@ def test_frames_pass_polled_ports_and_survive_a_reset(site):
     site.destroy(deployment)
 
 
-def test_by_interrupt_the_main_thread_forwards_and_its_end_is_told(site):
+def test_by_interrupt_the_main_thread_forwards_and_its_end_is_reported(site):
     wanted = validated("ovs-afxdp-interrupt")
     deployment = site.deploy(wanted, "pvp", vnf=process(wanted, "bridge"))
     generator = site.open_generator(deployment)

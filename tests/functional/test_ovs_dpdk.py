@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-from disturbed import death_of, each_is_counted_once, pass_all
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.dataplane import DeployRequest
@@ -25,6 +24,7 @@ from nfvbed.records import CellRole, Readiness, Role
 from nfvbed.spec.layout import layout
 from nfvbed.spec.site import ArrangementSpec
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.disturbed import death_of, each_is_counted_once, pass_all
 
 PROJECT = open_project()
 FRAMES = 2000
@@ -86,7 +86,7 @@ def test_every_frame_is_counted_at_every_hop(site, flows):
     site.destroy(deployment)
 
 
-def test_deployment_says_what_stands(site):
+def test_deployment_says_what_is_deployed(site):
     deployment = site.deploy(variant(), "p2p")
     (thread,) = site.work_threads(deployment)
     assert (thread.role, thread.core, thread.polling) == (Role.SWITCH, arrangement().switch_cores[0], True)
@@ -126,7 +126,7 @@ def test_switch_killed_in_mid_trial(site, role):
     killer.join()
     death = death_of(lambda: site.verify(deployment))
     assert "signal 9" in death.observed
-    assert "VHOST_CONFIG" in death.observed, "its last words"
+    assert "VHOST_CONFIG" in death.observed, "the last lines of its log"
     with pytest.raises(SwitchDiedError):
         site.counters(deployment)
     generator.close()
@@ -165,7 +165,7 @@ def test_busy_socket(workspace):
     assert caught.value.where.endswith("p0.sock")
 
 
-def test_port_that_cannot_be_opened_is_told_in_the_switchs_words(workspace):
+def test_port_that_cannot_be_opened_is_reported_in_the_switchs_words(workspace):
     placed = arrangement()
     instance = OvsInstance(workspace, locate(), placed.control_cores)
     instance.start_database()
@@ -179,7 +179,7 @@ def test_port_that_cannot_be_opened_is_told_in_the_switchs_words(workspace):
     assert "0000:ff:1f.7" in caught.value.observed
 
 
-def test_switch_that_cannot_start_is_told_with_its_log(workspace):
+def test_switch_that_cannot_start_is_reported_with_its_log(workspace):
     placed = arrangement()
     instance = OvsInstance(workspace, locate(), placed.control_cores)
     instance.start_database()

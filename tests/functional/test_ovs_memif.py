@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from disturbed import pass_all
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs import rxq
@@ -17,6 +16,7 @@ from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.disturbed import pass_all
 
 PROJECT = open_project()
 REQUEST = TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=2_000, frames=400, learning_frames=1)

@@ -4,13 +4,12 @@ import os
 import re
 from pathlib import Path
 
-from declared import validated
-from disturbed import pass_all, wait_until
-
 from nfvbed.dataplanes.ovs import rxq, unixctl
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import Readiness
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import validated
+from tests.functional.disturbed import pass_all, wait_until
 
 ASKED = {
     "rxq_assignment": "group",

@@ -6,7 +6,6 @@ import threading
 import time
 
 import pytest
-from disturbed import PATIENCE_S, retried
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.dataplanes.catalogue import open_project
@@ -16,6 +15,7 @@ from nfvbed.measure.trace import run_trace
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import CellRole, Preset, Role, TrialRecord
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.disturbed import PATIENCE_S, retried
 
 PROJECT = open_project()
 PACED = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=10_000)

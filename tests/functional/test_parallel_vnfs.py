@@ -3,8 +3,6 @@
 import socket
 
 import pytest
-from declared import PROJECT, vnf
-from disturbed import pass_all, retried, wait_until
 from pyroute2 import IPRoute
 
 from nfvbed.dataplanes.ports import veth
@@ -12,6 +10,8 @@ from nfvbed.host.namespaces import inside
 from nfvbed.measure.trace import run_trace
 from nfvbed.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import PROJECT, vnf
+from tests.functional.disturbed import pass_all, retried, wait_until
 
 TRICKLE = TrafficRequest(
     duration_ns=3_000_000_000, frame_size=64, rate_pps=2_000, frames=999, flows=3, learning_frames=0
@@ -31,7 +31,7 @@ def deploy(site, variant, forwarding):
 
 
 def entered(before, after, vnf):
-    """Give what each of a VNF's ports received meanwhile."""
+    """Return what each of a VNF's ports received meanwhile."""
     first = {hop.name: hop.rx_packets for hop in before}
     return [hop.rx_packets - first[hop.name] for hop in after if hop.name.startswith(f"vnf{vnf} port")]
 
@@ -83,7 +83,7 @@ def send(netns, link, destinations):
 
 
 def counts(netns, names):
-    """Give received and sent frames of each port."""
+    """Return received and sent frames of each port."""
     return {name: (found.rx_packets, found.tx_packets) for name, found in veth.read(netns, names).items()}
 
 

@@ -4,12 +4,12 @@ import contextlib
 import socket
 
 import pytest
-from declared import PROJECT, vnf
-from disturbed import retried, wait_until
-from switch_ports import generator_between, socket_of
 
 from nfvbed.host.namespaces import inside
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import PROJECT, vnf
+from tests.functional.disturbed import retried, wait_until
+from tests.functional.switch_ports import generator_between, socket_of
 
 ETH_P_IP = 0x0800
 SO_RCVBUFFORCE = 33

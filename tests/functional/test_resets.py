@@ -1,7 +1,6 @@
-"""The real switches of the lab are broken off under traffic and come back. As root."""
+"""The real switches of the lab are killed under traffic and restarted. As root."""
 
 import pytest
-from disturbed import retried
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError
@@ -11,6 +10,7 @@ from nfvbed.readings import Part
 from nfvbed.records import CellRole
 from nfvbed.results import ResultKind
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.disturbed import retried
 
 PROJECT = open_project()
 WARM_UP = TrafficRequest(duration_ns=50_000_000, frame_size=64, rate_pps=10_000)

@@ -5,9 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from brought_vpp import with_vpp
-from declared import PROJECT, variant, vnf
-from disturbed import retried
 
 from nfvbed.dataplanes.tables import Filling, ForwardingTable
 from nfvbed.errors import ConfigurationError
@@ -22,6 +19,9 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
 from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
+from tests.functional.brought_vpp import with_vpp
+from tests.functional.declared import PROJECT, variant, vnf
+from tests.functional.disturbed import retried
 
 FRAMES = 2_000
 

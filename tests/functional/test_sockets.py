@@ -4,8 +4,6 @@ Whatever the rates are: bytes arrive, counts agree, and the host is as before.
 """
 
 import pytest
-from vm_guests import PROJECT
-from vm_guests import choice as guest
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Status, VnfKind
@@ -19,6 +17,8 @@ from nfvbed.traffic.sockets import iperf3, netperf, sockettools
 from nfvbed.vnfs.offload import REMEDY
 from nfvbed.vnfs.sockets.ends import socket_ends
 from nfvbed.vnfs.sockets.hosts import Surroundings
+from tests.functional.vm_guests import PROJECT
+from tests.functional.vm_guests import choice as guest
 
 SHORT = {"duration_s": 1, "repetitions": 1}
 TESTS = (

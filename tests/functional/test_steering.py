@@ -12,9 +12,6 @@ import struct
 import threading
 
 import pytest
-from disturbed import PATIENCE_S
-from lab_host import MARK, assert_back_to, snapshot
-from onos_double import PASSWORD, OnosDouble
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs import openflow
@@ -39,6 +36,9 @@ from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.site import ArrangementSpec
+from tests.functional.disturbed import PATIENCE_S
+from tests.functional.lab_host import MARK, assert_back_to, snapshot
+from tests.onos_double import PASSWORD, OnosDouble
 
 PROJECT = open_project()
 PORTS = {"p0": 1, "p1": 2, "v0p0": 3, "v0p1": 4, "v1p0": 5, "v1p1": 6}
@@ -132,7 +132,7 @@ class Outside:
         return opened
 
     def send(self, port, frame):
-        """Put a frame into a port, and give the port that it comes out of: exactly one."""
+        """Put a frame into a port, and return the port that it comes out of: exactly one."""
         before = self._sent()
         self.sockets[port].send(frame)
         with selectors.DefaultSelector() as waiting:
@@ -175,7 +175,7 @@ ARP = b"\xff" * 6 + bytes.fromhex("024e465600000806") + bytes(46)
 
 
 def travel(outside, start, frame):
-    """Give the ports that a frame comes out of until it is outside, the VNFs passing it on."""
+    """Return the ports that a frame comes out of until it is outside, the VNFs passing it on."""
     visited = []
     port = start
     while True:
@@ -255,7 +255,7 @@ def test_controller_tells_what_it_steers(bridge, outside):
     made.tear_down(bridge)
 
 
-def test_controller_that_dies_is_told_and_the_frames_go_on(bridge, outside):
+def test_controller_that_dies_is_reported_and_the_frames_go_on(bridge, outside):
     made = steering("controller")
     made.set_up(bridge, CHAIN)
     os.kill(bridge.workspace.process(controller.PROCESS).pid, signal.SIGKILL)
@@ -269,7 +269,7 @@ def test_controller_that_dies_is_told_and_the_frames_go_on(bridge, outside):
     assert installed(bridge) == {}
 
 
-def test_controller_that_cannot_start_is_told_with_its_words(bridge):
+def test_controller_that_cannot_start_is_reported_with_its_words(bridge):
     place = controller.status_socket(bridge)
     place.mkdir()
     try:

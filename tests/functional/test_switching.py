@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from disturbed import retried
+from tests.functional.disturbed import retried
 
 ROOT = Path(__file__).resolve().parents[2]
 FAST = ("linux-bridge", "ovs-dpdk")

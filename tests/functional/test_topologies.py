@@ -1,7 +1,7 @@
 """The switch side of topologies with VNFs, on the real switches: ports, cables, counters, and nothing left. As root.
 
 No VNF runs here. On the bridge the test itself carries frames from a VNF's one port to its other; on Open vSwitch the
-generator stands at both ends of every cable in turn.
+generator is at both ends of every cable in turn.
 """
 
 import os
@@ -9,9 +9,6 @@ import socket
 from pathlib import Path
 
 import pytest
-from declared import PROJECT, variant, vnf
-from disturbed import PATIENCE_S, pass_all
-from switch_ports import TRICKLE, generator_between, socket_of
 
 from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
@@ -21,6 +18,9 @@ from nfvbed.readings import Part, Unavailable
 from nfvbed.records import NOT_SEPARABLE, CellRole, PortKind, Role, VnfKind
 from nfvbed.sites.lab.site import LabSite
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import PROJECT, variant, vnf
+from tests.functional.disturbed import PATIENCE_S, pass_all
+from tests.functional.switch_ports import TRICKLE, generator_between, socket_of
 
 ETHERTYPE = 0x88B5
 FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(46)
@@ -70,7 +70,7 @@ def carry(stations, frame, count=COUNT):
 
 
 def stations(deployment):
-    """Give the far ends of the bridges' ports, in the order of the path."""
+    """Return the far ends of the bridges' ports, in the order of the path."""
     inner = [(port.netns, port.address) for ports in deployment.vnf_ports for port in ports]
     outer = [(port.netns, port.spec) for port in deployment.ports]
     if not outer or deployment.topology == "v2p":
@@ -254,7 +254,7 @@ def test_ceilings_of_veth_ports_pass_every_frame(site, role):
     site.destroy(deployment)
 
 
-def test_vnf_on_veth_ports_stands_alone(site):
+def test_vnf_on_veth_ports_is_alone(site):
     deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "pvp", CellRole.VNF, vnf(forwarding="bridge"))
     site.verify(deployment)
     assert site.counters(deployment) is None
@@ -265,7 +265,7 @@ def test_vnf_on_veth_ports_stands_alone(site):
     site.destroy(deployment)
 
 
-def test_vnf_on_vhost_user_ports_stands_alone(site):
+def test_vnf_on_vhost_user_ports_is_alone(site):
     whole = LabSite(site, PROJECT.root)
     deployment = whole.deploy(PROJECT.load_variant("ovs-dpdk"), "pvp", CellRole.VNF, vnf())
     assert all(port.spec.startswith("net_vhost") for port in deployment.ports)

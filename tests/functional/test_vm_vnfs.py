@@ -9,9 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from disturbed import PATIENCE_S
-from lab_host import MARK, assert_back_to, snapshot
-from vm_guests import PROJECT, choice, image_that_forwards, kernel_ports, own_image, pass_through, seat
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.host.fitness import support_of
@@ -22,6 +19,9 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.records import Accelerator, PortKind, Readiness, Role
 from nfvbed.vnfs.vm.agent import Agent
 from nfvbed.vnfs.vm.driver import VmVnf
+from tests.functional.disturbed import PATIENCE_S
+from tests.functional.lab_host import MARK, assert_back_to, snapshot
+from tests.functional.vm_guests import PROJECT, choice, image_that_forwards, kernel_ports, own_image, pass_through, seat
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
 
@@ -87,15 +87,15 @@ def test_kernel_that_does_not_boot_is_seen(tmp_path):
     assert "kernel" in attempt.observed
 
 
-def assert_its_abort_is_told(workspace, vnf, handle):
-    """Have QEMU abort, as by a fault of its own: it is told with its signal and its last words."""
+def assert_its_abort_is_reported(workspace, vnf, handle):
+    """Have QEMU abort, as by a fault of its own: it is reported with its signal and the last lines of its log."""
     os.kill(handle.pids[0], signal.SIGABRT)
     workspace.process("vnf1").wait(PATIENCE_S)
     with pytest.raises(VnfDiedError) as caught:
         vnf.verify(handle)
     assert "has died (signal 6, SIGABRT)" in caught.value.what
     assert "a fault of QEMU itself" in caught.value.fix
-    assert "vloop: ready" in caught.value.observed, "its last words"
+    assert "vloop: ready" in caught.value.observed, "the last lines of its log"
     with pytest.raises(OnboardError):
         vnf.hops(handle)
     vnf.stop(handle)
@@ -114,7 +114,7 @@ def test_multiqueue_flavor_on_shared_hugepages_and_a_qemu_that_aborts(workspace)
     assert all(os.sched_getaffinity(thread.tid) == {1} for thread in vcpus)
     assert os.sched_getaffinity(pid) == {0, 1}
     assert {thread.role for thread in vnf.threads(handle)} == {Role.VNF}
-    assert_its_abort_is_told(workspace, vnf, handle)
+    assert_its_abort_is_reported(workspace, vnf, handle)
 
 
 def test_users_own_image_forwards_as_it_was_made_to_and_is_not_written_to(workspace, tmp_path):
@@ -136,7 +136,7 @@ def test_users_own_image_forwards_as_it_was_made_to_and_is_not_written_to(worksp
     assert hashlib.sha256(own.read_bytes()).hexdigest() == before
 
 
-def test_guest_that_never_boots_is_told_in_time(workspace, tmp_path):
+def test_guest_that_never_boots_is_reported_in_time(workspace, tmp_path):
     empty = tmp_path / "empty.raw"
     empty.write_bytes(bytes(1024 * 1024))
     place = seat(workspace, kernel_ports(workspace), choice(image=own_image(empty, "up"), ready_s=4))
@@ -174,7 +174,7 @@ def test_virtual_function_is_unsupported_where_the_machine_has_no_iommu():
     assert "intel_iommu=on" in support.fix
 
 
-def test_emulated_card_on_a_vhost_user_port_is_refused(workspace):
+def test_emulated_nic_on_a_vhost_user_port_is_refused(workspace):
     ports = kernel_ports(workspace)
     sockets = tuple(
         port.model_copy(update={"kind": PortKind.VHOST_USER, "address": str(workspace.directory / port.name)})

@@ -3,8 +3,6 @@
 import os
 
 import pytest
-from disturbed import pass_all
-from vm_guests import PROJECT, choice, offered
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
@@ -13,6 +11,8 @@ from nfvbed.readings import Part
 from nfvbed.records import Accelerator, Role
 from nfvbed.spec.flavor import Flavor
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.disturbed import pass_all
+from tests.functional.vm_guests import PROJECT, choice, offered
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
 

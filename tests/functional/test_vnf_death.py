@@ -1,9 +1,8 @@
 """A VNF that is killed in the middle of a run costs its own cell, and nothing else. On the real host, as root."""
 
-from lab_host import assert_back_to
-
 from nfvbed.records import Status
 from nfvbed.store import Store
+from tests.functional.lab_host import assert_back_to
 
 DOOMED = "linux-bridge/pvp+process-raw/64"
 EXPERIMENT = """
@@ -39,7 +38,7 @@ def killing(store, fact):
 Store.add_fact = killing
 sys.exit(main(sys.argv[1:]))
 """
-"""nfvbed kills the VNF as soon as its deployment stands: before its cell is over, however slow this test is."""
+"""nfvbed kills the VNF as soon as it is deployed: before its cell is over, however slow this test is."""
 
 
 def test_only_the_cell_of_a_killed_vnf_is_lost(before, mark, nfvbed, tmp_path):

@@ -2,11 +2,11 @@
 
 import pytest
 from pyroute2.ethtool.ioctl import IoctlEthtool
-from vm_guests import PROJECT, choice
 
 from nfvbed.host.namespaces import inside
 from nfvbed.records import QualityWarning, VnfKind
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
+from tests.functional.vm_guests import PROJECT, choice
 
 MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
@@ -50,7 +50,7 @@ def test_raw_process_behind_a_bridge(site, offloads):
     report = probe_checksums(deployment, MACS)
     assert report.result is (ChecksumPath.BROKEN if offloads else ChecksumPath.COMPLETED), report.observed
     assert report.remedy == (REMEDY if offloads else "")
-    assert site.doubts(deployment, ()) == ((QualityWarning.OFFLOADS_ON,) if offloads else ())
+    assert site.warnings(deployment, ()) == ((QualityWarning.OFFLOADS_ON,) if offloads else ())
     site.destroy(deployment)
 
 
@@ -62,7 +62,7 @@ def test_raw_guest_behind_a_bridge(site, offloads):
     assert leaves_checksums(switch, "v1a") is offloads, "QEMU tells the tap what the guest takes"
     states = deployment.vnfs[0].facts["forward"]["offloads"]
     assert [state["tx"] for state in states] == [offloads] * 2
-    assert site.doubts(deployment, ()) == ((QualityWarning.OFFLOADS_ON,) if offloads else ())
+    assert site.warnings(deployment, ()) == ((QualityWarning.OFFLOADS_ON,) if offloads else ())
     report = probe_checksums(deployment, MACS)
     assert report.result is (ChecksumPath.BROKEN if offloads else ChecksumPath.COMPLETED), report.observed
     site.destroy(deployment)

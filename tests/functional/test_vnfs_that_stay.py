@@ -4,11 +4,11 @@ import os
 import signal
 
 import pytest
-from declared import PROJECT, vnf
-from disturbed import retried, wait_until
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.measure.trace import run_trace
+from tests.functional.declared import PROJECT, vnf
+from tests.functional.disturbed import retried, wait_until
 
 BRIDGE = PROJECT.load_variant("linux-bridge")
 

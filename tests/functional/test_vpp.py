@@ -13,9 +13,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from brought_vpp import with_vpp
-from declared import PROJECT, variant, vnf
-from disturbed import death_of, each_is_counted_once, pass_all
 
 from nfvbed.dataplanes.vpp import binaries
 from nfvbed.dataplanes.vpp.adapter import Vpp
@@ -23,12 +20,15 @@ from nfvbed.errors import NfvbedError, PrerequisiteError, SwitchDiedError, Unsup
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, PortKind, Readiness, Role
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.brought_vpp import with_vpp
+from tests.functional.declared import PROJECT, variant, vnf
+from tests.functional.disturbed import death_of, each_is_counted_once, pass_all
 
 FRAMES = 2000
 REQUEST = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=10_000, frames=FRAMES, learning_frames=1)
-WITHOUT_CARDS = [name for name in PROJECT.variant_names if PROJECT.load_variant(name).port_kind is not PortKind.PCI]
-VARIANTS = [name for name in WITHOUT_CARDS if name.startswith("vpp")]
-"""Network cards are in guest nodes alone: `node_proofs_cables.py`."""
+WITHOUT_NICS = [name for name in PROJECT.variant_names if PROJECT.load_variant(name).port_kind is not PortKind.PCI]
+VARIANTS = [name for name in WITHOUT_NICS if name.startswith("vpp")]
+"""NICs are in guest nodes alone: `node_proofs_cables.py`."""
 
 
 def open_generator(site, deployment):
@@ -159,7 +159,7 @@ def test_generator_can_be_started_again_but_not_vpp(lab):
         generator = open_generator(lab, deployment)
         pass_all(generator, REQUEST)
         generator.close()
-    with pytest.raises(UnsupportedError, match="do not begin anew"):
+    with pytest.raises(UnsupportedError, match="do not restart"):
         lab.reset(deployment, 0.0)
     lab.destroy(deployment)
 
@@ -171,7 +171,7 @@ def test_shared_flows_are_refused_with_the_reason(lab):
 
 
 @with_vpp
-def test_ceilings_stand_beside_vpp(lab):
+def test_ceilings_are_beside_vpp(lab):
     for role in (CellRole.REFERENCE, CellRole.LOOPBACK):
         deployment = lab.deploy(variant("vpp"), "p2p", role)
         generator = open_generator(lab, deployment)

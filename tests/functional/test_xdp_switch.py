@@ -7,9 +7,6 @@ import socket
 from pathlib import Path
 
 import pytest
-from declared import variant, vnf
-from disturbed import PATIENCE_S, all_arrived, pass_all, retried
-from lab_host import assert_back_to, marked_processes, measure, run
 
 from nfvbed.dataplanes.xdp.adapter import RESET, Xdp
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
@@ -18,6 +15,9 @@ from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role, Status
 from nfvbed.results import TablePayload
 from nfvbed.store import Store
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.declared import variant, vnf
+from tests.functional.disturbed import PATIENCE_S, all_arrived, pass_all, retried
+from tests.functional.lab_host import assert_back_to, marked_processes, measure, run
 
 TRICKLE = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=2_000, learning_frames=0)
 SHARED = TrafficRequest(
@@ -34,7 +34,7 @@ SHORT = (
 
 
 def exchange(netns, frames, into, patience_s=PATIENCE_S):
-    """Send frames, each into its port, and give what a port then receives; None: nothing."""
+    """Send frames, each into its port, and return what a port then receives; None: nothing."""
 
     def work():
         with (
@@ -85,7 +85,7 @@ def test_frames_pass_and_are_counted(lab, name, core_use):
     site.destroy(deployment)
 
 
-def test_the_loop_back_stands_in_the_switchs_arrangement(lab):
+def test_the_loopback_is_in_the_switchs_arrangement(lab):
     deployment = lab.deploy(variant("xdp"), "p2p", CellRole.LOOPBACK)
     assert {thread.core for thread in lab.work_threads(deployment)} == {0}
     lab.destroy(deployment)

@@ -5,8 +5,6 @@ import socket
 import subprocess
 from pathlib import Path
 
-from disturbed import PATIENCE_S
-
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
@@ -16,6 +14,7 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import ImageSpec, ReadinessSpec, VnfChoice
 from nfvbed.vnfs.vm.monitor import Monitor
 from nfvbed.vnfs.vnf import VnfSeat
+from tests.functional.disturbed import PATIENCE_S
 
 PROJECT = open_project()
 VLOOP = PROJECT.root / "images/vloop.qcow2"
@@ -32,7 +31,7 @@ def choice(forwarding="io", *, flavor="default", vnic="any", image=None, ready_s
 
 
 def offered(handle):
-    """What QEMU offers the guest's first card: features of virtio-net."""
+    """What QEMU offers the guest's first NIC: features of virtio-net."""
     with Monitor(Path(handle.control["monitor"])) as monitor:
         monitor.connect(PATIENCE_S, lambda: None)
         status = monitor.execute("x-query-virtio-status", {"path": "/machine/peripheral/nic0/virtio-backend"})

@@ -10,17 +10,16 @@ import subprocess
 import sys
 import time
 
-from disturbed import PATIENCE_S, wait_until
-
 from nfvbed.host import namespaces
 from nfvbed.host.namespaces import NETNS_DIRECTORY
+from tests.functional.disturbed import PATIENCE_S, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NFVGEN = os.environ.get("NFVGEN", str(ROOT / "native/build/nfvgen/nfvgen"))
 CORE = str(max(os.sched_getaffinity(0)))
 _NUMBER = itertools.count()
 
-# Forwards between two interfaces and does to every tenth frame of ours what it is told; `flip` damages one byte of
+# Forwards between two interfaces and does to every tenth frame of ours what it is asked; `flip` damages one byte of
 # each, the first one's first, the second one's second.
 RELAY = """
 import contextlib, os, select, socket, sys

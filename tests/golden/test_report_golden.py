@@ -1,4 +1,4 @@
-"""The report of fixed records, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes the files anew: read the difference then."""
+"""The report of fixed records, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes the files: read the difference."""
 
 import io
 import json
@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.records import Status
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.terminal.table import render
+from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 
 FOLDER = Path(__file__).parent / "report"
-FIGURES = ("rate", "latency", "price", "core-distance")
+FIGURES = ("rate", "latency", "switching-overhead", "core-distance")
 
 
 @pytest.fixture(scope="module", name="comparison")
@@ -41,7 +41,7 @@ def check(name: str, text: str) -> None:
     if os.environ.get("NFVBED_UPDATE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    assert text == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it anew"
+    assert text == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it again"
 
 
 def table(comparison: Comparison, width: int) -> str:

@@ -1,11 +1,8 @@
-"""The tables, figures and CSV of tests beside the MRR, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes the files anew."""
+"""The tables, figures and CSV of tests beside the MRR, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes the files again."""
 
 import json
 
 import pytest
-from sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
-from sample_results import with_tests
-from test_report_golden import check, table
 
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.verdict import Rules
@@ -15,6 +12,9 @@ from nfvbed.report.csv.tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.page.page import render
 from nfvbed.report.page.tests import tests_section as values_of
+from tests.golden.test_report_golden import check, table
+from tests.sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
+from tests.sample_results import with_tests
 
 FIGURES = ("loss-by-load", "latency-by-load", "soak")
 
@@ -61,7 +61,7 @@ def test_figures_of_loads(comparison: Comparison, name: str):
         QualityWarning.TOO_FEW_REPETITIONS,
     ],
 )
-def test_a_doubt_about_a_test_stands_in_every_output(comparison: Comparison, kind: QualityWarning):
+def test_a_warning_about_a_test_is_in_every_output(comparison: Comparison, kind: QualityWarning):
     """Stored with trials, or derived from all repetitions: beside the number, and with its advice."""
     remedy = comparison.advice[kind].remedy
     assert kind.value in csv_of(comparison)

@@ -1,17 +1,16 @@
-"""The export in VSPERF's columns, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes it anew: read the difference then."""
+"""The export in VSPERF's columns, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes it again: read the difference then."""
 
 import dataclasses
 import os
 from pathlib import Path
 
-from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, RUN, Scenario, build
-from sample_results import OVS as CELL
-from sample_results import with_tests
-
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.vsperf.export.rows import to_vsperf_csv
+from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, RUN, Scenario, build
+from tests.sample_results import OVS as CELL
+from tests.sample_results import with_tests
 
 FOLDER = Path(__file__).parent / "report"
 FIGURES = (
@@ -62,4 +61,4 @@ def check(name: str, text: str) -> None:
     path = FOLDER / name
     if os.environ.get("NFVBED_UPDATE_GOLDEN"):
         path.write_text(text)
-    assert text == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it anew"
+    assert text == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it again"

@@ -7,14 +7,14 @@ import subprocess
 import sys
 from functools import partial
 
-import frames_of_ip as ip
 import pytest
-from disturbed import retried
-from vloop_guest import IMAGES, MACS, OUTSIDE, ROOT, Guest
 
 from nfvbed.vnfs.vm.agent import AgentRefused
+from tests.functional.disturbed import retried
+from tests.image import frames_of_ip as ip
+from tests.image.vloop_guest import IMAGES, MACS, OUTSIDE, ROOT, Guest
 
-pytestmark = pytest.mark.usefixtures("vloop_image")
+pytestmark = [pytest.mark.usefixtures("vloop_image"), pytest.mark.xdist_group("vloop")]
 """`make test` has built it before; whoever runs this file alone builds it here, within the first test."""
 
 FRAMES = 20
@@ -64,6 +64,7 @@ def test_built_image_is_not_built_again():
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("built again")
 def test_same_input_gives_the_same_image():
     done = subprocess.run(
         [sys.executable, "-m", "builder", "--again", "vloop"],
@@ -201,8 +202,9 @@ def test_agent_refuses_with_a_reason(idle, do, keys, words):
     assert idle.ask("info")["cpus"] == [0, 1]
 
 
-def test_own_loader_old_cards_and_one_cpu(tmp_path):
-    # The kernel drives the second card, for which DPDK has no driver; the only CPU forwards and answers.
+@pytest.mark.xdist_group("old NICs")
+def test_own_loader_old_nics_and_one_cpu(tmp_path):
+    # The kernel drives the second NIC, for which DPDK has no driver; the only CPU forwards and answers.
     with Guest(tmp_path, nics=("e1000", "rtl8139"), machine="pc", cpus=1, direct=False) as guest:
         guest.wait_ready()
         assert [link["driver"] for link in guest.ask("links")["ports"]] == ["e1000", "8139cp"]

@@ -73,7 +73,7 @@ class Guest:
         return self.agent.ask(do, keys)
 
     def exchange(self, port, frames, wanted, timeout_s=20):
-        """Send frames into a port and give those that come out of the other one, at most as many as wanted."""
+        """Send frames into a port and return those that come out of the other one, at most as many as wanted."""
         out = self.wires[1 - port]
         for frame in frames:
             self.wires[port].send(frame)

@@ -8,13 +8,13 @@ import os
 import subprocess
 import uuid
 
-import node_proofs
 import pytest
-from lab_host import ROOT
-from node_groups import OF_VPP, PLAIN, SITES, booted, proofs_of, site_of
 
 from nfvbed.dataplanes.vpp.binaries import VPP_VARIABLE
 from nfvbed.host.places import RUN_DIRECTORY
+from tests.functional import node_proofs
+from tests.functional.lab_host import ROOT
+from tests.functional.node_groups import OF_VPP, PLAIN, SITES, booted, proofs_of, site_of
 
 PROOF_S = 900
 """The longest takes some minutes; the rest is for a busy machine."""
@@ -54,7 +54,7 @@ class Nodes:
 
 @pytest.fixture(scope="module", name="nodes")
 def _nodes(unpacked):
-    assert not RUN_DIRECTORY.exists(), "something stands on this host: nfvbed destroy"
+    assert not RUN_DIRECTORY.exists(), "something is deployed on this host: nfvbed destroy"
     with contextlib.closing(Nodes()) as nodes:
         yield nodes
 
@@ -65,8 +65,8 @@ def _nodes(unpacked):
 def test_proof(nodes, site, proof):
     if proof.startswith(OF_VPP) and not os.environ.get(VPP_VARIABLE):
         pytest.skip(f"{VPP_VARIABLE} names no VPP on this host")
-    told = nodes.prove(site, proof)
-    assert told["ok"], told["failure"]
+    reported = nodes.prove(site, proof)
+    assert reported["ok"], reported["failure"]
 
 
 def test_every_proof_has_its_place():

@@ -2,10 +2,10 @@
 
 import itertools
 
-import again
-import disturbed
 import pytest
-import tiers
+
+from tests import tiers
+from tests.functional import again, disturbed
 
 OURS, CHILD, OTHER, KERNEL = 10, 11, 20, 30
 

@@ -1,11 +1,11 @@
 """Missing frames are those that were lost or refused, of those that were asked for."""
 
 import pytest
-from sample_records import OVS, Scenario, build
 
 from nfvbed.missing import missing_of, missing_ratio
 from nfvbed.quality import QualityWarning
 from nfvbed.records import DirectionCounts, TrialRecord
+from tests.sample_records import OVS, Scenario, build
 
 
 def test_late_frames_count_on_neither_side():

@@ -52,7 +52,7 @@ static void fill_info(struct engine_info *info)
 	}
 }
 
-/* The TSC beside the system's clock, read as close together as can be had in a few tries. */
+/* The TSC beside the system's clock, read as close together as possible in a few tries. */
 static void read_clocks(uint64_t *tsc, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sending. Frames are staged (buffer, headers, pattern), stamped (sequence, flow, time, checksums) at every attempt and
- * offered to the port; what the port does not take stays staged and is stamped anew, so numbers have no holes and a
+ * offered to the port; what the port does not take stays staged and is stamped again, so numbers have no holes and a
  * time is that of the attempt that succeeded.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@ static inline bool holds(const struct sender *s, const struct rte_mbuf *m, const
 }
 
 /*
- * Makes the buffer hold the template. Its headers are written anew, as a received frame has those of the other
+ * Makes the buffer hold the template. Its headers are written again, as a received frame has those of the other
  * direction; what follows them is the same in every frame and mostly there already: the tag tells.
  */
 static inline uint8_t *stage_one(const struct sender *s, struct rte_mbuf *m, const struct frame_template *t)

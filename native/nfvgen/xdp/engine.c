@@ -70,13 +70,13 @@ static int fill_info(struct engine_info *info, struct failure *why)
 		libbpf_major_version(), libbpf_minor_version());
 	for (unsigned i = 0; i < XDP_PORTS; i++) {
 		const struct xdp_port *port = &xdp.ports[i];
-		struct port_info *told = &info->ports[i];
+		struct port_info *reported = &info->ports[i];
 
-		snprintf(told->name, sizeof(told->name), "%s", port->name);
-		snprintf(told->driver, sizeof(told->driver), "%s", port->driver);
-		memcpy(told->mac, port->mac, sizeof(told->mac));
-		told->link_up = xdp_port_link(port);
-		told->speed_mbps = port->speed_mbps;
+		snprintf(reported->name, sizeof(reported->name), "%s", port->name);
+		snprintf(reported->driver, sizeof(reported->driver), "%s", port->driver);
+		memcpy(reported->mac, port->mac, sizeof(reported->mac));
+		reported->link_up = xdp_port_link(port);
+		reported->speed_mbps = port->speed_mbps;
 		if (port->mtu + ETHERNET_BYTES < longest)
 			longest = port->mtu + ETHERNET_BYTES;
 	}

@@ -31,7 +31,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u32); /* sent; refused frames among them, of which only the sum is told */
+	__type(value, __u32); /* sent; refused frames among them, of which only the sum is reported */
 } bins SEC(".maps");
 
 static __always_inline __u16 fold(__u64 sum)

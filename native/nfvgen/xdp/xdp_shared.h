@@ -10,7 +10,7 @@
 #define XDP_MIX 16
 /* VLAN, IPv6, VXLAN, IPv6 and the payload's header are 154 bytes. */
 #define XDP_HEADER_BYTES 160
-#define XDP_DESTINATION 5 /* the byte of the frame that tells several destination addresses apart */
+#define XDP_DESTINATION 5 /* the byte of the frame that distinguishes several destination addresses */
 #define XDP_FLOW_SOURCE_MAC 1
 #define XDP_FLOW_DESTINATION_MAC 2
 #define XDP_SCHEDULE 16384 /* one turn through a mix: 16 sizes of weight 1,000; a power of two, as it is a mask */
@@ -94,7 +94,7 @@ struct gen_state {
 	struct gen_direction direction[XDP_DIRECTIONS];
 };
 
-/* What the ports took, told by the kernel for every burst. */
+/* What the ports took, reported by the kernel for every burst. */
 struct xmit_config {
 	__u32 netns; /* inode */
 	__u32 ifindex[XDP_PORTS];
@@ -123,7 +123,7 @@ struct sink_expect {
 	__u64 words[XDP_EXPECT_WORDS];
 	__u64 mask[XDP_EXPECT_WORDS]; /* 0 where frames differ from each other */
 	__u32 udp_sum;
-	__u32 rest_sum; /* of what follows the headers, folded; 0 is told as 0xffff */
+	__u32 rest_sum; /* of what follows the headers, folded; 0 is reported as 0xffff */
 };
 
 /* What is expected on every port, for each size of the mix. */

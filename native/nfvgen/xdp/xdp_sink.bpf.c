@@ -149,7 +149,7 @@ static __always_inline int is_intact(struct xdp_md *ctx, void *data, void *end, 
 		return 0;
 	if (!config.check)
 		return 1;
-	/* The addresses of the pseudo header stand just before the UDP header: one stretch. */
+	/* The addresses of the pseudo header are just before the UDP header: one stretch. */
 	sum = nfvgen_sum(ctx, found->addresses, length + found->udp - found->addresses);
 	return sum >= 0 && checksum_fold((__u64)sum + bpf_htons(IPPROTO_UDP) + udp->len) == 0xffff;
 }

@@ -54,7 +54,7 @@ int BPF_PROG(nfvgen_taken, const struct net_device *from, const struct net_devic
 		port = 1;
 	else if (ifindex != config.ifindex[0])
 		return 0;
-	/* Interface numbers are counted anew in every namespace. */
+	/* Interface numbers are counted again in every namespace. */
 	if (to->nd_net.net->ns.inum != config.netns)
 		return 0;
 	mine = bpf_map_lookup_elem(&counts, &port);

@@ -107,12 +107,12 @@ class LagopusRaw(LinkSwitch):
         return (*super().work_threads(deployment), *self.lagopus(deployment).threads())
 
     def lagopus(self, deployment: Deployment) -> Lagopus:
-        """Give the Lagopus of a deployment, also one that another nfvbed made."""
+        """Return the Lagopus of a deployment, also one that another nfvbed made."""
         return Lagopus(self.workspace(deployment), LagopusState.of(deployment).lagopus)
 
 
 def rules_of(plan: Layout) -> tuple[tuple[int, int], ...]:
-    """Give the cables by the OpenFlow numbers of their ports."""
+    """Return the cables by the OpenFlow numbers of their ports."""
     numbers = port_numbers(plan)
     return tuple((numbers[cable.first.name], numbers[cable.second.name]) for cable in plan.cables)
 
@@ -206,7 +206,7 @@ class LagopusDpdk(DataPlane):
         return self._polling(self._lagopus(deployment))
 
     def _polling(self, lagopus: Lagopus) -> tuple[WorkThread, ...]:
-        """Give the threads of its pipeline, by the names that its data plane gives them (dataplane/dpdk/dpdk.c)."""
+        """Return the threads of its pipeline, by the names that its data plane gives them (dataplane/dpdk/dpdk.c)."""
         threads = [thread for thread in lagopus.threads() if thread.name.startswith(_PIPELINE)]
         return tuple(thread.model_copy(update={"polling": True}) for thread in threads)
 
@@ -235,7 +235,7 @@ def _restarted(lagopus: Lagopus) -> ResetReport:
 
 
 def eal_arguments(cores: tuple[int, ...], memory_mib: int, hugepages: Path, prefix: str) -> tuple[str, ...]:
-    """Give what DPDK is started with inside Lagopus: its cores, memory of its own, and no PCI device."""
+    """Return what DPDK is started with inside Lagopus: its cores, memory of its own, and no PCI device."""
     mask = sum(1 << core for core in cores)
     memory = ("-m", str(memory_mib), "--huge-dir", str(hugepages), "--file-prefix", prefix)
     return ("-c", f"{mask:#x}", "-n", "2", *memory, "--no-pci")

@@ -17,12 +17,12 @@ class Interface(Record):
 
 
 def raw_socket(device: str) -> Interface:
-    """Give an interface that is a network device of the kernel."""
+    """Return an interface that is a network device of the kernel."""
     return Interface(type="ethernet-rawsock", device=device)
 
 
 def vhost_client(number: int, socket_path: str) -> Interface:
-    """Give one that connects to a vhost-user socket whose server is at the other end (DPDK 16.07 or later)."""
+    """Return one that connects to a vhost-user socket whose server is at the other end (DPDK 16.07 or later)."""
     return Interface(type="ethernet-dpdk-phy", device=f"eth_vhost{number},iface={socket_path},client=1")
 
 

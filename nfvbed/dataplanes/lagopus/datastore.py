@@ -24,7 +24,7 @@ class Datastore:
         self._netns = netns
 
     def listens(self) -> bool:
-        """Tell whether it can be reached."""
+        """Return whether it can be reached."""
         try:
             self._connect().close()
         except OSError:

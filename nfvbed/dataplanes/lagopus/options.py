@@ -23,7 +23,7 @@ class LagopusRawOptions(WithCoreUse):
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Every VNF gets a veth."""
-        why = "its raw sockets complete no checksum that a guest left to its card"
+        why = "its raw sockets complete no checksum that a guest left to its NIC"
         return veth_for_processes(choice, "lagopus-raw", why)
 
 

@@ -116,7 +116,7 @@ class Lagopus:
             return False  # It listens before it has read its configuration.
 
     def threads(self) -> tuple[WorkThread, ...]:
-        """Give all threads of the process: which of them forward, it does not tell."""
+        """Return all threads of the process: which of them forward, it does not tell."""
         process, found = self.process, []
         for task in sorted(Path(f"/proc/{process.pid}/task").glob("*"), key=lambda path: int(path.name)):
             try:
@@ -129,12 +129,12 @@ class Lagopus:
 
 
 def arguments(program: Path, directory: Path, eal: Sequence[str]) -> list[str]:
-    """Give the program and its arguments; -d keeps it in the foreground."""
+    """Return the program and its arguments; -d keeps it in the foreground."""
     argv = [str(program), "-d", "-l", str(directory / "lagopus-own.log"), "-p", str(directory / "lagopus.pid")]
     argv += ["-C", str(configuration_file(directory))]
     return [*argv, "--", *eal] if eal else argv
 
 
 def configuration_file(directory: Path) -> Path:
-    """Give the file of its configuration."""
+    """Return the file of its configuration."""
     return directory / "lagopus.dsl"

@@ -16,7 +16,7 @@ from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, receive_by, require_sender, try_out
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
-from nfvbed.dataplanes.wiring import EMULATED_CARDS, queues_of, require_vnf
+from nfvbed.dataplanes.wiring import EMULATED_NICS, queues_of, require_vnf
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.fitness import Fitness
@@ -72,7 +72,7 @@ class LinuxBridge(LinkSwitch):
         return _probe_guests(options)
 
     def plan(self, request: DeployRequest) -> BridgePlan:
-        """Return the ports of a layout: veth pairs, or taps with as many queues as the VNFs' cards."""
+        """Return the ports of a layout: veth pairs, or taps with as many queues as the VNFs' NICs."""
         options = options_of(request.variant, LinuxBridgeOptions)
         kind = require_vnf(request.layout, request.vnf, request.variant)
         return BridgePlan(request.layout, kind, request.is_addressed, _queues(request.vnf, options))
@@ -90,7 +90,7 @@ class LinuxBridge(LinkSwitch):
     def guests(self, request: DeployRequest) -> GuestSide:
         """As the variant has them."""
         options = options_of(request.variant, LinuxBridgeOptions)
-        return GuestSide(options.guest_card, options.offloads, vhost_of(options.vhost))
+        return GuestSide(options.guest_nic, options.offloads, vhost_of(options.vhost))
 
     def always_up(self, plan: BridgePlan) -> tuple[str, ...]:
         """Bridges that have more than taps, and the veth pairs."""
@@ -134,7 +134,7 @@ class LinuxBridge(LinkSwitch):
         return tuple(path)
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """Remove the bridges and make them anew; the links that were their ports stay, as do their threads."""
+        """Remove the bridges and make them again; the links that were their ports stay, as do their threads."""
         plan, options = BridgePlan.of(deployment), BridgeState.of(deployment).options
         netns = LinkState.of(deployment).switch_netns
         steps = Steps()
@@ -154,7 +154,7 @@ def _probe_guests(options: LinuxBridgeOptions) -> Fitness:
     """
     if options.vhost == "on":
         require_vhost_net()
-    if options.guest_card == "any":
+    if options.guest_nic == "any":
         return Fitness()
     try_out(Attempt(_make_tap, "no tap can be made", "a kernel with CONFIG_TUN"))
     return guests_boot(locate(PROJECT_ROOT))
@@ -173,7 +173,7 @@ def _try(options: LinuxBridgeOptions, workspace: Workspace) -> None:
 
 
 def _queues(choice: VnfChoice | None, options: LinuxBridgeOptions) -> int:
-    return 1 if options.guest_card in EMULATED_CARDS else queues_of(choice)
+    return 1 if options.guest_nic in EMULATED_NICS else queues_of(choice)
 
 
 def _make_bridges(plan: BridgePlan, options: LinuxBridgeOptions) -> None:

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from nfvbed.dataplanes.ports.kernel_options import Vhost, WithOffloads, kernel_port_kind, require_card
-from nfvbed.records import GuestCard, PortKind
+from nfvbed.dataplanes.ports.kernel_options import Vhost, WithOffloads, kernel_port_kind, require_nic
+from nfvbed.records import GuestNic, PortKind
 from nfvbed.spec.vnf import VnfChoice
 
 
@@ -19,7 +19,7 @@ class LinuxBridgeOptions(WithOffloads):
     """Learning of source addresses; without it unknown destinations are flooded."""
     fdb_max_learned: int | None = Field(None, ge=1)
     """Addresses that each bridge may learn (Linux 6.7 or later); None: no limit but memory."""
-    guest_card: GuestCard = "any"
+    guest_nic: GuestNic = "any"
     """NIC model of VNFs, all of which are guests then; any: whatever VNF, and the NIC that it asks for."""
     vhost: Vhost = "auto"
     """Use of vhost-net, by which the kernel moves a guest's frames between its virtio-net NIC and the tap; auto: where
@@ -27,6 +27,6 @@ class LinuxBridgeOptions(WithOffloads):
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """A virtual machine gets a tap, everything else a veth."""
-        fitting = ("any", "tap") if self.guest_card == "virtio" else ("any", self.guest_card)
-        require_card(self.guest_card, choice, fitting, self.dataplane)
+        fitting = ("any", "tap") if self.guest_nic == "virtio" else ("any", self.guest_nic)
+        require_nic(self.guest_nic, choice, fitting, self.dataplane)
         return kernel_port_kind(choice, self.dataplane)

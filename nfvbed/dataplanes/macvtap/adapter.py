@@ -100,7 +100,7 @@ class Macvtap(DataPlane):
         kernel_checks.require_threads(deployment.threads, "the lower links")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that came from outside and from VNFs; who switched them cannot be told from those who sent them."""
+        """Frames that came from outside and from VNFs; who switched and who sent them cannot be distinguished."""
         state = MacvtapState.of(deployment)
         outer = veth.read(state.switch_netns, tuple(f"s{port}" for port in layout(deployment.topology).outside))
         inner = _devices(deployment)

@@ -52,9 +52,9 @@ class MacvtapOptions(WithOffloads):
         vnic = vnic_of(choice)
         if vnic not in (_VNICS if choice.kind is VnfKind.VM else {"any", "macvtap"}):
             raise UnsupportedError(
-                f"a network card of kind {vnic!r} cannot be attached to macvtap",
+                f"a NIC of kind {vnic!r} cannot be attached to macvtap",
                 where="macvtap",
-                observed="a guest's card is on a macvtap device, what is no guest has a macvlan device",
+                observed="a guest's NIC is on a macvtap device, what is no guest has a macvlan device",
                 fix="vnic: any; or variant linux-bridge or ovs-dpdk",
             )
         self._check_forwarding(choice)
@@ -118,5 +118,5 @@ class MacvtapOptions(WithOffloads):
 
 
 def is_chained(plan: Layout) -> bool:
-    """Tell whether some cable leads from one VNF to another."""
+    """Return whether some cable leads from one VNF to another."""
     return any(cable.first.vnf is not None and cable.second.vnf is not None for cable in plan.cables)

@@ -113,11 +113,11 @@ class MacvtapPlan:
         return end.name if self.taps else f"eth{end.vnf + 1}{'ab'[end.port]}"
 
     def address(self, end: End) -> str:
-        """Give the MAC address of a VNF's device; side by side the one that the generator gives its share."""
+        """Return the MAC address of a VNF's device; side by side the one that the generator gives its share."""
         return share_mac(end.port, end.vnf or 0) if self.layout.ways > 1 else end_mac(end)
 
     def first_macs(self) -> tuple[str, str] | None:
-        """Give the destinations that frames from the generator's port 0 and port 1 need; None: none is needed."""
+        """Return the destinations that frames from the generator's port 0 and port 1 need; None: none is needed."""
         if self.options.mode == "passthru":
             return None
         return self.address(self.ends[0]), self.address(End((self.ends[-1].vnf or 0) - self.layout.ways + 1, 1))
@@ -133,7 +133,7 @@ class MacvtapSpaces:
     """One for each VNF that is no virtual machine."""
 
     def of(self, end: End) -> str:
-        """Give that of a VNF's device."""
+        """Return that of a VNF's device."""
         return self.vnfs[end.vnf or 0] if self.vnfs else self.switch
 
 
@@ -186,7 +186,7 @@ def prepare(plan: MacvtapPlan, spaces: MacvtapSpaces, vnf_offloads: bool) -> Non
 
 
 def devices_by_space(plan: MacvtapPlan, spaces: MacvtapSpaces) -> dict[str, tuple[str, ...]]:
-    """Give the VNFs' devices by the path of their namespace."""
+    """Return the VNFs' devices by the path of their namespace."""
     found: dict[str, tuple[str, ...]] = {}
     for end in plan.ends:
         netns = spaces.of(end)
@@ -204,7 +204,7 @@ def check_modes(plan: MacvtapPlan, spaces: MacvtapSpaces) -> dict[str, str]:
 
 
 def generator_ports(plan: MacvtapPlan, spaces: MacvtapSpaces) -> tuple[GeneratorPort, ...]:
-    """Give the generator's ports."""
+    """Return the generator's ports."""
     return tuple(
         GeneratorPort(engine="xdp", spec=name, kind=PortKind.VETH, netns=spaces.generator)
         for name in plan.generator_links
@@ -212,7 +212,7 @@ def generator_ports(plan: MacvtapPlan, spaces: MacvtapSpaces) -> tuple[Generator
 
 
 def ports_of_vnfs(plan: MacvtapPlan, spaces: MacvtapSpaces) -> tuple[tuple[VnfPort, ...], ...]:
-    """Give the ports of every VNF."""
+    """Return the ports of every VNF."""
 
     def make(end: End) -> VnfPort:
         return VnfPort(
@@ -232,7 +232,7 @@ def ports_of_vnfs(plan: MacvtapPlan, spaces: MacvtapSpaces) -> tuple[tuple[VnfPo
 
 
 def _macs(plan: MacvtapPlan, place: int, segment: Segment) -> tuple[str, str]:
-    """Give the addresses of a lower link and its peer; in mode passthru a device has its lower link's."""
+    """Return the addresses of a lower link and its peer; in mode passthru a device has its lower link's."""
     own = (f"02:4e:46:56:{_WIRE + place:02x}:00", f"02:4e:46:56:{_WIRE + place:02x}:01")
     if segment.outside is not None:
         own = (MACS[segment.lower], MACS[segment.peer])

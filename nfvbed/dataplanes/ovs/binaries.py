@@ -47,7 +47,7 @@ class OvsBinaries:
         return self.root / SCHEMA
 
     def missing(self) -> tuple[Path, ...]:
-        """Give the files that are not there."""
+        """Return the files that are not there."""
         files = (self.vswitchd, self.ovsdb_server, self.ovsdb_tool, self.schema)
         return tuple(path for path in files if not path.is_file())
 

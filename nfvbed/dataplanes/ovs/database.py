@@ -151,7 +151,7 @@ class SwitchDatabase:
         self._check_ports(ports)
 
     def add_port(self, bridge: str, request: PortRequest) -> None:
-        """Add a port to a bridge that stands, and wait until the switch has opened it.
+        """Add a port to a bridge that is deployed, and wait until the switch has opened it.
 
         Raises:
             DeployError: there is no such bridge, or the port could not be opened.
@@ -159,7 +159,7 @@ class SwitchDatabase:
         self.add_ports(bridge, [request])
 
     def add_ports(self, bridge: str, requests: Sequence[PortRequest]) -> None:
-        """Add ports to a bridge that stands, all at once, and wait until the switch has opened them.
+        """Add ports to a bridge that is deployed, all at once, and wait until the switch has opened them.
 
         Raises:
             DeployError: there is no such bridge, or a port could not be opened.
@@ -208,7 +208,7 @@ class SwitchDatabase:
         self._apply(transaction, f"the switch did not take the controller of {bridge}")
 
     def controller_status(self, bridge: str) -> str:
-        """Say in the switch's words how the connection to a bridge's controller stands ("" when there is none)."""
+        """Say in the switch's words the state of the connection to a bridge's controller ("" when there is none)."""
         self._idl.run()
         rows = [row for row in self._idl.tables["Bridge"].rows.values() if row.name == bridge]
         for controller in (controller for row in rows for controller in row.controller):
@@ -228,7 +228,7 @@ class SwitchDatabase:
         """Wait until the switch has read its settings and brought DPDK up (where it cannot, it ends).
 
         Args:
-            dpdk: whether it was told to bring DPDK up.
+            dpdk: whether it was asked to bring DPDK up.
 
         Raises:
             DeployError: nothing came in time.
@@ -240,7 +240,7 @@ class SwitchDatabase:
         return self.switch()
 
     def wait_until_configured(self) -> None:
-        """Wait until the switch, started anew, has made everything that the database has.
+        """Wait until the switch, restarted, has made everything that the database has.
 
         Raises:
             DeployError: nothing came in time.
@@ -344,7 +344,7 @@ def _interface(row: Any) -> InterfaceState:
 
 
 def _optional(value: Sequence[str]) -> str:
-    """Give an optional column's value; OVSDB has it as a set of none or one."""
+    """Return an optional column's value; OVSDB has it as a set of none or one."""
     return value[0] if value else ""
 
 

@@ -112,10 +112,10 @@ def check_steering(kind: str, rules: tuple[Rule, ...]) -> None:
 
 
 def flow_address(first: int, number: int) -> int:
-    """Give a flow's source address, as nfvgen numbers them (`native/nfvgen/frame.h`)."""
+    """Return a flow's source address, as nfvgen numbers them (`native/nfvgen/frame.h`)."""
     return first & 0xFFFF0000 | (first + number) & 0xFFFF
 
 
 def flow_udp_source(number: int) -> int:
-    """Give a flow's UDP source port, as nfvgen numbers them."""
+    """Return a flow's UDP source port, as nfvgen numbers them."""
     return FIRST_UDP_SOURCE + ((number + (number >> 16)) & 0x3FFF)

@@ -69,7 +69,7 @@ class OvsInstance:
             workspace: of the deployment.
             binaries: its programs.
             control_cores: where its threads may run that do not poll.
-            name: tells it from others in the workspace: a directory of its own, and a part of its processes' names.
+            name: distinguishes it from others in the workspace: its directory and a part of its processes' names.
             environment: variables of ovs-vswitchd beside those that keep it private.
         """
         self._workspace = workspace
@@ -135,7 +135,7 @@ class OvsInstance:
         """Make sure that what was started still runs.
 
         Raises:
-            SwitchDiedError: one has ended; with its exit status and last words.
+            SwitchDiedError: one has ended; with its exit status and the last lines of its log.
         """
         for process in self._processes:
             check_alive(process)
@@ -150,7 +150,7 @@ class OvsInstance:
 
 
 def settings(dpdk: DpdkSettings, file_prefix: str) -> dict[str, str]:
-    """Give the switch's settings (`other_config`) that DPDK and the threads are started with."""
+    """Return the switch's settings (`other_config`) that DPDK and the threads are started with."""
     return {
         "dpdk-init": "true",
         "dpdk-socket-mem": dpdk.memory_by_node,
@@ -165,7 +165,7 @@ def settings(dpdk: DpdkSettings, file_prefix: str) -> dict[str, str]:
 
 
 def thread_settings(pmd_cores: tuple[int, ...]) -> dict[str, str]:
-    """Give the settings of the switch's threads.
+    """Return the settings of the switch's threads.
 
     One handler and one revalidator thread: there is one core for them, and the first frame of a flow is all they see.
     """
@@ -178,7 +178,7 @@ def core_mask(cores: tuple[int, ...]) -> str:
 
 
 def private_environment(directory: Path, binaries: OvsBinaries) -> Mapping[str, str]:
-    """Give the environment that keeps Open vSwitch and DPDK inside a run directory."""
+    """Return the environment that keeps Open vSwitch and DPDK inside a run directory."""
     inside = str(directory)
     return {
         "OVS_RUNDIR": inside,

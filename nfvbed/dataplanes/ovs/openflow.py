@@ -150,7 +150,7 @@ def message(kind: int, xid: int, body: bytes = b"") -> bytes:
 
 
 def add_rule(rule: Rule) -> bytes:
-    """Give the body of a FLOW_MOD that adds a rule to table 0 (section 7.3.4.1)."""
+    """Return the body of a FLOW_MOD that adds a rule to table 0 (section 7.3.4.1)."""
     action = _OUTPUT.pack(0, _OUTPUT.size, rule.output, 0)
     instruction = _APPLY_ACTIONS.pack(4, _APPLY_ACTIONS.size + len(action)) + action
     head = _FLOW_MOD.pack(rule.cookie, 0, 0, 0, 0, 0, rule.priority, NO_BUFFER, PORT_ANY, GROUP_ANY, 0, 0)
@@ -158,30 +158,30 @@ def add_rule(rule: Rule) -> bytes:
 
 
 def flow_mod_head(table: int, priority: int, cookie: int = 0) -> bytes:
-    """Give what comes before the match in a FLOW_MOD that adds a rule to a table."""
+    """Return what comes before the match in a FLOW_MOD that adds a rule to a table."""
     return _FLOW_MOD.pack(cookie, 0, table, 0, 0, 0, priority, NO_BUFFER, PORT_ANY, GROUP_ANY, 0, 0)
 
 
 def padded_match(fields: bytes) -> bytes:
-    """Give a match of encoded fields, padded to eight bytes; its length field does not count the padding."""
+    """Return a match of encoded fields, padded to eight bytes; its length field does not count the padding."""
     length = _MATCH.size + len(fields)
     return (_MATCH.pack(_MATCH_OXM, length) + fields).ljust((length + 7) // 8 * 8, b"\0")
 
 
 def delete_all_rules() -> bytes:
-    """Give the body of a FLOW_MOD that deletes every rule of every table."""
+    """Return the body of a FLOW_MOD that deletes every rule of every table."""
     head = _FLOW_MOD.pack(0, 0, ALL_TABLES, _DELETE, 0, 0, 0, NO_BUFFER, PORT_ANY, GROUP_ANY, 0, 0)
     return head + _match([])
 
 
 def flow_request() -> bytes:
-    """Give the body of a MULTIPART_REQUEST for the counters of all rules."""
+    """Return the body of a MULTIPART_REQUEST for the counters of all rules."""
     entry = _FLOW_REQUEST.pack(ALL_TABLES, PORT_ANY, GROUP_ANY, 0, 0) + _match([])
     return _MULTIPART.pack(MULTIPART_FLOW, 0) + entry
 
 
 def aggregate_request() -> bytes:
-    """Give the body of a MULTIPART_REQUEST for the number of all rules."""
+    """Return the body of a MULTIPART_REQUEST for the number of all rules."""
     entry = _FLOW_REQUEST.pack(ALL_TABLES, PORT_ANY, GROUP_ANY, 0, 0) + _match([])
     return _MULTIPART.pack(MULTIPART_AGGREGATE, 0) + entry
 
@@ -193,12 +193,12 @@ def parse_rule_count(body: bytes) -> int:
 
 
 def port_request() -> bytes:
-    """Give the body of a MULTIPART_REQUEST for the counters of all ports."""
+    """Return the body of a MULTIPART_REQUEST for the counters of all ports."""
     return _MULTIPART.pack(MULTIPART_PORT_STATISTICS, 0) + struct.pack("!I4x", PORT_ANY)
 
 
 def more_follows(body: bytes) -> bool:
-    """Say whether a multipart reply is continued in another one."""
+    """Return whether a multipart reply is continued in another one."""
     flags: int = _MULTIPART.unpack_from(body)[1]
     return bool(flags & MULTIPART_MORE)
 

@@ -18,7 +18,7 @@ _TIMEOUT_S = patient(10.0)
 
 
 def try_open_vswitch(variant: Variant, least_mib: int) -> Fitness:
-    """Run the switch's program, and set its hugepages aside and give them back.
+    """Run the switch's program, and reserve its hugepages and release them.
 
     A CPU that DPDK was not built for ends the program before it writes its version, so that is tried as well.
 

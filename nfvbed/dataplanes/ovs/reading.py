@@ -120,14 +120,14 @@ def port_hop(name: str, port: PortCounters, end: End | None = None) -> Hop:
 
 
 def _drops(port: PortCounters) -> dict[str, int]:
-    """Give a port's drops: the reasons where the switch names them, else the total."""
+    """Return a port's drops: the reasons where the switch names them, else the total."""
     named = {name: count for name, count in port.reasons.items() if name.endswith("_drops")}
     drops = {"rx_dropped": port.rx_dropped or 0, "rx_errors": port.rx_errors or 0}
     return drops | (named or {"tx_dropped": port.tx_dropped or 0})
 
 
 def port_totals(port: PortCounters) -> dict[str, int | None]:
-    """Give one port's counters as they are kept with a trial."""
+    """Return one port's counters as they are kept with a trial."""
     totals = {"rx_packets": port.rx_packets, "tx_packets": port.tx_packets, "tx_dropped": port.tx_dropped}
     own = {name: count for name, count in port.reasons.items() if name.startswith("ovs_")}
     return totals | _drops(port) | own

@@ -56,7 +56,7 @@ class StartedSwitch:
     """Beside Open vSwitch's own."""
     state: State = field(default_factory=PlaneState)
     """What else is to be written down of it."""
-    doubts: tuple[QualityWarning, ...] = ()
+    warnings: tuple[QualityWarning, ...] = ()
     """About every trial on it."""
 
 
@@ -72,7 +72,7 @@ class OvsSwitch(DataPlane):
 
     @abstractmethod
     def options(self, request: DeployRequest) -> OvsOptions:
-        """Give the variant's options; refuse what cannot be."""
+        """Return the variant's options; refuse what cannot be."""
 
     @abstractmethod
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
@@ -98,7 +98,7 @@ class OvsSwitch(DataPlane):
             run_directory=str(workspace.directory),
             control=_state(request, options, started).as_control() | started.state.as_control(),
             versions={"openvswitch": reading.version(started.instance.control_socket), **started.versions},
-            doubts=started.doubts,
+            warnings=started.warnings,
         )
         self._join(request, deployment, steps)
         return deployment.model_copy(update={"steps": steps.done})
@@ -196,7 +196,7 @@ class OvsSwitch(DataPlane):
             writer.tear_down(self._bridge(deployment))
 
     def _steering(self, deployment: Deployment) -> Steering | None:
-        """Give the writer of the rules; None where there is none, and of an ONOS that another process knows."""
+        """Return the writer of the rules; None where there is none, and of an ONOS that another process knows."""
         kind = OvsState.of(deployment).steering
         if deployment.id not in self._steerings and kind not in (NORMAL, "onos"):
             self._steerings[deployment.id] = steering(kind)
@@ -215,7 +215,7 @@ class OvsSwitch(DataPlane):
         )
 
     def _workspace(self, deployment: Deployment) -> Workspace:
-        """Give the workspace that was deployed into, which knows exit statuses, or open it as another process can."""
+        """Return the workspace that was deployed into, which knows exit statuses, or open it as another process can."""
         if deployment.id not in self._workspaces:
             self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
         return self._workspaces[deployment.id]

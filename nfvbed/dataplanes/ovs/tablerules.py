@@ -98,7 +98,7 @@ def _ct(flags: int, zone: int, table: int, nested: bytes) -> bytes:
 
 
 def flow_mod(rule: TableRule) -> bytes:
-    """Give the body of a FLOW_MOD that adds the rule (section 7.3.4.1)."""
+    """Return the body of a FLOW_MOD that adds the rule (section 7.3.4.1)."""
     head = openflow.flow_mod_head(rule.table, rule.priority)
     fields = b"".join(_oxm(field) for field in rule.match)
     match = openflow.padded_match(fields)
@@ -109,12 +109,12 @@ def flow_mod(rule: TableRule) -> bytes:
 
 
 def bundle_control(bundle: int, kind: int) -> bytes:
-    """Give the body of a BUNDLE_CONTROL: open one, or commit it (section 7.3.9)."""
+    """Return the body of a BUNDLE_CONTROL: open one, or commit it (section 7.3.9)."""
     return _BUNDLE.pack(bundle, kind, _ATOMIC_ORDERED)
 
 
 def bundle_add(bundle: int, xid: int, body: bytes) -> bytes:
-    """Give the body of a BUNDLE_ADD_MESSAGE with a FLOW_MOD of the same transaction."""
+    """Return the body of a BUNDLE_ADD_MESSAGE with a FLOW_MOD of the same transaction."""
     return struct.pack("!I2xH", bundle, _ATOMIC_ORDERED) + openflow.message(openflow.FLOW_MOD, xid, body)
 
 

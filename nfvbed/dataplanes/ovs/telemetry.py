@@ -39,7 +39,7 @@ class OvsReader:
         self._loads = rxq.read_loads(self._socket, int(self._duration_s) - rxq.INTERVAL_S)
 
     def rows(self) -> tuple[MeasuredRow, ...]:
-        """Give a row for each thread and each queue."""
+        """Return a row for each thread and each queue."""
         (statistics, performance), (after, later) = self._looks
         threads = [
             thread_row(_less(last, statistics.get(core)), _less(later[core], performance.get(core)))

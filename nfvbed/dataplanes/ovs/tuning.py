@@ -17,12 +17,12 @@ _MAXSLEEP_SINCE = (3, 1)
 
 
 def bridge_settings(options: OvsOptions) -> dict[str, str]:
-    """Give the bridge's settings (`other_config` of its row)."""
+    """Return the bridge's settings (`other_config` of its row)."""
     return {} if options.mac_table_size is None else {"mac-table-size": str(options.mac_table_size)}
 
 
 def flow_settings(options: OvsOptions) -> dict[str, str]:
-    """Give what the datapath may keep; keys that are not asked for are left to Open vSwitch."""
+    """Return what the datapath may keep; keys that are not asked for are left to Open vSwitch."""
     asked = {
         "flow-limit": options.flow_limit,
         "max-idle": options.max_idle_ms,
@@ -32,7 +32,7 @@ def flow_settings(options: OvsOptions) -> dict[str, str]:
 
 
 def userspace_settings(options: OvsUserspaceOptions) -> dict[str, str]:
-    """Give the settings of threads and caches, and those of flows; what is as by default is not written."""
+    """Return the settings of threads and caches, and those of flows; what is as by default is not written."""
     found = flow_settings(options)
     found |= {"smc-enable": "true"} if options.smc else {}
     found |= {} if options.emc else {"emc-insert-inv-prob": "0"}
@@ -50,7 +50,7 @@ def userspace_settings(options: OvsUserspaceOptions) -> dict[str, str]:
 
 
 def interface_settings(name: str, options: OvsUserspaceOptions, cores: Sequence[int]) -> dict[str, str]:
-    """Give an interface's settings (`other_config` of its row).
+    """Return an interface's settings (`other_config` of its row).
 
     Args:
         name: of the port.
@@ -63,7 +63,7 @@ def interface_settings(name: str, options: OvsUserspaceOptions, cores: Sequence[
 
 
 def check_affinity(variant: Variant) -> None:
-    """Make sure that a variant's affinity can be had on one of its topologies at least.
+    """Make sure that a variant's affinity is possible on one of its topologies at least.
 
     Raises:
         UnsupportedError: on none; with what is wrong on the first.

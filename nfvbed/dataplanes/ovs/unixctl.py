@@ -10,7 +10,7 @@ from nfvbed.errors import DeployError
 
 
 def command(socket: Path, name: str, *arguments: str) -> str:
-    """Run one command and give its text.
+    """Run one command and return its text.
 
     Raises:
         DeployError: nothing answers, or the daemon refused.

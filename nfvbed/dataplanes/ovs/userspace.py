@@ -127,7 +127,7 @@ def refuse_unless_vhost_user(choice: VnfChoice, where: str) -> None:
         )
     if vnic not in ("any", "vhost-user"):
         raise UnsupportedError(
-            f"a network card of kind {vnic!r} needs a kernel port",
+            f"a NIC of kind {vnic!r} needs a kernel port",
             where=where,
             observed="its ports to VNFs are vhost-user sockets, which take virtio-net alone",
             fix="vnic: any or vhost-user; or variant linux-bridge",

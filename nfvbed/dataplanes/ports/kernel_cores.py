@@ -21,7 +21,7 @@ from nfvbed.spec.options import CoreUse
 def place(
     plan: BridgePlan, spaces: BridgeSpaces, core_use: CoreUse, arrangement: Arrangement
 ) -> tuple[WorkThread, ...]:
-    """Put the work where it belongs, and give the kernel threads that do it.
+    """Put the work where it belongs, and return the kernel threads that do it.
 
     Raises:
         UnsupportedError: the kernel has no threaded NAPI or no RPS.

@@ -21,7 +21,7 @@ from nfvbed.errors import InternalError
 from nfvbed.host import links
 from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside
-from nfvbed.records import Deployment, GeneratorPort, GuestCard, Hop, PortKind, VnfPort
+from nfvbed.records import Deployment, GeneratorPort, GuestNic, Hop, PortKind, VnfPort
 from nfvbed.spec.layout import End, Layout, layout
 
 IDLE_LINKS = ("n0", "n1")
@@ -96,16 +96,16 @@ class BridgePlan:
         return (*bridges, *self.veths)
 
     def vnf_links(self, vnf: int) -> tuple[str, ...]:
-        """Give the VNF's ends of its veth pairs; none where they are taps."""
+        """Return the VNF's ends of its veth pairs; none where they are taps."""
         return tuple(self.peer(end) for end in self.ends if end.vnf == vnf and not self.is_tap(end))
 
     def address(self, end: End) -> str:
-        """Give the MAC address of a VNF's port; the share's own where it needs that."""
+        """Return the MAC address of a VNF's port; the share's own where it needs that."""
         shares = self.addressed and end.vnf is not None and self.layout.ways > 1
         return share_mac(end.port, end.vnf or 0) if shares else end_mac(end)
 
     def is_tap(self, end: End) -> bool:
-        """Tell whether the port at an end is a tap device."""
+        """Return whether the port at an end is a tap device."""
         return end.vnf is not None and self.vnf_kind is PortKind.TAP
 
     def port(self, end: End) -> str:
@@ -174,7 +174,7 @@ def prepare(plan: BridgePlan, spaces: BridgeSpaces, switch_offloads: bool, vnf_o
 
 
 def generator_ports(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[GeneratorPort, ...]:
-    """Give the generator's ports."""
+    """Return the generator's ports."""
     return tuple(
         GeneratorPort(engine="xdp", spec=name, kind=PortKind.VETH, netns=spaces.generator)
         for name in plan.generator_links
@@ -183,9 +183,9 @@ def generator_ports(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[GeneratorPo
 
 @dataclass(frozen=True)
 class GuestSide:
-    """What a variant wants of the cards that virtual machines have at its ports."""
+    """What a variant wants of the NICs that virtual machines have at its ports."""
 
-    card: GuestCard = "any"
+    nic: GuestNic = "any"
     offloads: bool = True
     vhost: bool | None = None
     """Whether the kernel moves their frames (vhost-net); None: as the host can."""
@@ -194,7 +194,7 @@ class GuestSide:
 def ports_of_vnfs(
     plan: BridgePlan, spaces: BridgeSpaces, guests: GuestSide | None = None
 ) -> tuple[tuple[VnfPort, ...], ...]:
-    """Give the ports of every VNF, with the cards that guests are to have."""
+    """Return the ports of every VNF, with the NICs that guests are to have."""
     guests = guests or GuestSide()
 
     def make(end: End) -> VnfPort:
@@ -210,7 +210,7 @@ def ports_of_vnfs(
             netns=spaces.switch if tap else spaces.vnfs[end.vnf],
             mac=plan.address(end),
             queues=plan.queues if tap else 1,
-            card=guests.card,
+            nic=guests.nic,
             offloads=guests.offloads,
             vhost=guests.vhost,
         )
@@ -219,14 +219,14 @@ def ports_of_vnfs(
 
 
 def _macs(plan: BridgePlan, end: End) -> tuple[str, str]:
-    """Give the addresses of a pair: the bridge's side, the other one."""
+    """Return the addresses of a pair: the bridge's side, the other one."""
     if end.vnf is None:
         return MACS[f"s{end.port}"], MACS[f"g{end.port}"]
     return f"02:4e:46:56:{0x30 + end.vnf:02x}:{end.port:02x}", plan.address(end)
 
 
 def bridge_names(plan: BridgePlan) -> Iterable[tuple[str, tuple[str, ...]]]:
-    """Give each bridge with its ports' names."""
+    """Return each bridge with its ports' names."""
     return [(name, tuple(plan.port(end) for end in ends)) for name, ends in plan.bridges.items()]
 
 
@@ -245,7 +245,7 @@ def between_generators(plan: BridgePlan, found: Mapping[str, LinkCounters], path
 
 
 def walk(plan: BridgePlan) -> Iterable[tuple[End | None, str, str]]:
-    """Give the bridges and ports that frames pass, in the order of the path: its end, its name, the bridge's name.
+    """Return the bridges and ports that frames pass, in the order of the path: its end, its name, the bridge's name.
 
     A bridge has no end. It comes behind its first port; one that brings VNFs side by side together again, before its
     last.

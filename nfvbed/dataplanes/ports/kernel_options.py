@@ -1,4 +1,4 @@
-"""What options of switches of the kernel share: core use, offloads, guests' cards, and how VNFs attach.
+"""What options of switches of the kernel share: core use, offloads, guests' NICs, and how VNFs attach.
 
 By a veth, and where they are virtual machines by a tap.
 """
@@ -6,14 +6,14 @@ By a veth, and where they are virtual machines by a tap.
 from typing import Literal
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import GuestCard, PortKind, VnfKind
+from nfvbed.records import GuestNic, PortKind, VnfKind
 from nfvbed.spec.options import CoreUse, DataPlaneOptions, refuse_existing
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 _VM_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
-"""What QEMU connects to a tap; virtio-net but for the emulated cards."""
+"""What QEMU connects to a tap; virtio-net but for the emulated NICs."""
 Vhost = Literal["auto", "on", "off"]
-"""Whether the kernel moves the frames of a guest's virtio-net card (vhost-net), or QEMU does; auto: the kernel where
+"""Whether the kernel moves the frames of a guest's virtio-net NIC (vhost-net), or QEMU does; auto: the kernel where
 it can."""
 
 
@@ -58,7 +58,7 @@ def kernel_port_kind(choice: VnfChoice, switch: str) -> PortKind:
     if choice.kind is not VnfKind.VM:
         if vnic != "any":
             raise UnsupportedError(
-                f"a VNF of kind {choice.kind} has no network card of kind {vnic!r}",
+                f"a VNF of kind {choice.kind} has no NIC of kind {vnic!r}",
                 where=switch,
                 observed="a process or container gets the end of a veth pair",
                 fix="vnic: any, or kind: vm",
@@ -68,11 +68,11 @@ def kernel_port_kind(choice: VnfChoice, switch: str) -> PortKind:
         return PortKind.TAP
     reasons = {
         "macvtap": "macvtap is no port of a switch: it lies on another link and switches by itself",
-        "vf": "a virtual function is a port of its network card, not of a switch",
+        "vf": "a virtual function is a port of its NIC, not of a switch",
         "vhost-user": "a switch of the kernel has no vhost-user ports",
     }
     raise UnsupportedError(
-        f"a network card of kind {vnic!r} cannot be attached to a switch of the kernel",
+        f"a NIC of kind {vnic!r} cannot be attached to a switch of the kernel",
         where=switch,
         observed=reasons[vnic],
         fix="vnic: any, tap, e1000 or rtl8139",
@@ -80,36 +80,36 @@ def kernel_port_kind(choice: VnfChoice, switch: str) -> PortKind:
 
 
 def vhost_of(wanted: Vhost) -> bool | None:
-    """Give it as a port says it; None: as the host can."""
+    """Return it as a port says it; None: as the host can."""
     return None if wanted == "auto" else wanted == "on"
 
 
-def require_card(card: GuestCard, choice: VnfChoice, fitting: tuple[str, ...], where: str) -> None:
-    """Refuse VNFs that do not have the card that a variant is about.
+def require_nic(nic: GuestNic, choice: VnfChoice, fitting: tuple[str, ...], where: str) -> None:
+    """Refuse VNFs that do not have the NIC that a variant is about.
 
     Args:
-        card: of the variant; any: it is about none.
+        NIC: of the variant; any: it is about none.
         choice: the VNF.
-        fitting: kinds of `vnic` that become this card.
+        fitting: kinds of `vnic` that become this NIC.
         where: the variant's data plane.
 
     Raises:
-        UnsupportedError: it is no virtual machine, or asks for another card.
+        UnsupportedError: it is no virtual machine, or asks for another NIC.
     """
-    if card == "any":
+    if nic == "any":
         return
     if choice.kind is not VnfKind.VM:
         raise UnsupportedError(
-            f"a VNF of kind {choice.kind} has no {card} card",
+            f"a VNF of kind {choice.kind} has no {nic} NIC",
             where=where,
-            observed=f"the variant is about a guest's {card} card, and what is no guest has the end of a link",
+            observed=f"the variant is about a guest's {nic} NIC, and what is no guest has the end of a link",
             fix="kind: vm, or variant linux-bridge",
         )
     vnic = vnic_of(choice)
     if vnic not in fitting:
         raise UnsupportedError(
-            f"the VNF asks for a network card of kind {vnic!r}",
+            f"the VNF asks for a NIC of kind {vnic!r}",
             where=where,
-            observed=f"the variant gives its guests {card} cards",
+            observed=f"the variant gives its guests {nic} NICs",
             fix=f"vnic: {' or '.join(fitting)}; or variant linux-bridge",
         )

@@ -63,7 +63,7 @@ class LinkSwitch(DataPlane):
         return False, False
 
     def guests(self, request: DeployRequest) -> GuestSide:
-        """Return what is wanted of the cards of virtual machines."""
+        """Return what is wanted of the NICs of virtual machines."""
         return GuestSide()
 
     def always_up(self, plan: BridgePlan) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class LinkSwitch(DataPlane):
         return {}
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of what is under test."""
+        """Return the versions of what is under test."""
         return {"linux": platform.release()}
 
     def deploy(self, request: DeployRequest) -> Deployment:
@@ -147,7 +147,7 @@ class LinkSwitch(DataPlane):
         return SwitchCounters(packets=packets, busy_cycles=busy_cycles, source=source, raw={**raw, **more})
 
     def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
-        """Give the cycles of its NAPI threads, where they are from, and what they were made of."""
+        """Return the cycles of its NAPI threads, where they are from, and what they were made of."""
         busy_ns, state = kernel_checks.busy_ns(deployment.threads), LinkState.of(deployment)
         taps = BridgePlan.of(deployment).taps
         if taps or busy_ns is None:
@@ -182,7 +182,7 @@ class LinkSwitch(DataPlane):
         return napi.still_there(deployment.threads)
 
     def workspace(self, deployment: Deployment) -> Workspace:
-        """Give the workspace that was deployed into, or open it as another process can."""
+        """Return the workspace that was deployed into, or open it as another process can."""
         if deployment.id not in self._workspaces:
             self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
         return self._workspaces[deployment.id]

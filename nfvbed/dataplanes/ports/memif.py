@@ -22,12 +22,12 @@ MOST_THREADS = 15
 
 
 def queues(threads: int) -> int:
-    """Give the queues on which Open vSwitch's peers receive: for what its main thread and its polling threads send."""
+    """Return the queues on which Open vSwitch's peers receive: for its main thread and its polling threads."""
     return 1 + threads
 
 
 def devargs(device: str, path: Path | str, size: int, *, listens: bool) -> str:
-    """Give DPDK's arguments of a port.
+    """Return DPDK's arguments of a port.
 
     Args:
         device: its name, which begins with `net_memif`.
@@ -40,12 +40,12 @@ def devargs(device: str, path: Path | str, size: int, *, listens: bool) -> str:
 
 
 def generator_port(index: int, path: Path, size: int, *, listens: bool = False, queues: int = 1) -> GeneratorPort:
-    """Give a port of the generator."""
+    """Return a port of the generator."""
     spec = f"{devargs(f'net_memif{index}', path, size, listens=listens)},mac={MACS[index]}"
     return GeneratorPort(engine="dpdk", spec=spec if queues == 1 else f"{spec},rx_queues={queues}", kind=PortKind.MEMIF)
 
 
 def vnf_port(end: End, path: Path, size: int, *, listens: bool = False, queues: int = 1) -> VnfPort:
-    """Give a VNF's port: a socket as vhost-user's, but for who listens."""
+    """Return a VNF's port: a socket as vhost-user's, but for who listens."""
     port = vhost_user.vnf_port(end, path, size, queues)
     return port.model_copy(update={"kind": PortKind.MEMIF, "listens": listens})

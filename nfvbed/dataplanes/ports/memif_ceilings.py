@@ -15,7 +15,7 @@ class LoopbackMemif(LoopbackVhost):
     kind = "loopback-memif"
 
     def ports(self, path: Path, size: int) -> tuple[GeneratorPort, GeneratorPort]:
-        """Give both ends of a socket."""
+        """Return both ends of a socket."""
         first = memif.generator_port(0, path, size, listens=True)
         return first, memif.generator_port(1, path, size)
 
@@ -26,11 +26,11 @@ class BareMemif(BareVhost):
     kind = "bare-memif"
 
     def ports(self, paths: tuple[Path, ...], size: int) -> tuple[GeneratorPort, ...]:
-        """Give the generator's ports."""
+        """Return the generator's ports."""
         return tuple(memif.generator_port(index, path, size) for index, path in enumerate(paths))
 
     def vnf_port(self, end: End, path: Path, size: int) -> VnfPort:
-        """Give the VNF's port on a socket."""
+        """Return the VNF's port on a socket."""
         return memif.vnf_port(end, path, size, listens=True)
 
 
@@ -41,11 +41,11 @@ class TestpmdMemif(TestpmdIo):
     kind = "testpmd-memif"
 
     def vdev(self, index: int, socket: Path, size: int) -> str:
-        """Give testpmd's port on a socket."""
+        """Return testpmd's port on a socket."""
         return memif.devargs(f"net_memif{index}", socket, size, listens=True)
 
     def ports(self, sockets: tuple[Path, ...], size: int) -> tuple[GeneratorPort, ...]:
-        """Give the generator's ports."""
+        """Return the generator's ports."""
         return tuple(memif.generator_port(index, path, size) for index, path in enumerate(sockets))
 
 

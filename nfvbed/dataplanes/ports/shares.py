@@ -17,17 +17,17 @@ _FIRST = 0x20
 
 
 def share_mac(outside: int, share: int) -> str:
-    """Give the destination of a share's frames, by the number of the generator's port that they are sent from."""
+    """Return the destination of a share's frames, by the number of the generator's port that they are sent from."""
     return f"02:4e:46:56:{_FIRST + outside:02x}:{share:02x}"
 
 
 def first_macs(plan: Layout) -> tuple[str, str] | None:
-    """Give the destinations of share 0 of frames from port 0 and port 1; None where there are no shares."""
+    """Return the destinations of share 0 of frames from port 0 and port 1; None where there are no shares."""
     return (share_mac(0, 0), share_mac(1, 0)) if plan.ways > 1 else None
 
 
 def entries(plan: Layout, ends: Iterable[End]) -> Mapping[End, tuple[str, ...]]:
-    """Give the addresses behind each port of one bridge: a VNF's its share's, the outside's all that VNFs may send to.
+    """Return the addresses behind each port of one bridge: a VNF's share's, the outside's all that VNFs may send to.
 
     Args:
         plan: a layout with shares.

@@ -1,7 +1,7 @@
 """The reference on vhost-user ports: testpmd `io` in the switch's place, on its core, with its memory settings.
 
 It moves frames from one port to the other without looking at them, so it is what the ports themselves cost; what a
-switch needs beyond it is the price of switching.
+switch needs beyond it is the switching overhead.
 """
 
 import time
@@ -130,11 +130,11 @@ class TestpmdIo(Ceiling):
         )
 
     def vdev(self, index: int, socket: Path, size: int) -> str:
-        """Give testpmd's port on a socket."""
+        """Return testpmd's port on a socket."""
         return vdev(index, socket)
 
     def ports(self, sockets: tuple[Path, ...], size: int) -> tuple[GeneratorPort, ...]:
-        """Give the generator's ports on the same sockets."""
+        """Return the generator's ports on the same sockets."""
         return vhost_user.server_ports(sockets, size)
 
     def verify(self, deployment: Deployment) -> None:
@@ -175,7 +175,7 @@ class TestpmdIo(Ceiling):
 
 
 def vdev(index: int, socket: Path) -> str:
-    """Give testpmd's vhost port, a client of the generator's socket."""
+    """Return testpmd's vhost port, a client of the generator's socket."""
     return f"net_vhost{index},iface={socket},client=1,queues=1"
 
 

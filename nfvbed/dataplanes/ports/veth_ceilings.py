@@ -70,7 +70,7 @@ class LoopbackVeth(SwitchlessVeth):
     """
 
     kind = "loopback-veth"
-    links_are = "links of the loop-back"
+    links_are = "links of the loopback"
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make the pair and place the receive work."""
@@ -209,7 +209,7 @@ class TestpmdVeth(TestpmdIo):
 
 
 def vdev(index: int, link: str) -> str:
-    """Give testpmd's port on a link."""
+    """Return testpmd's port on a link."""
     return f"net_af_xdp{index},iface={link}"
 
 

@@ -1,7 +1,7 @@
 """vhost-user ports as the generator opens them, the same for the switch and its ceilings.
 
 The generator is the virtio side and the *server* of the socket: a switch that is the client connects again by itself
-when the generator is started anew, which a generator on the client's side would not.
+when the generator is restarted, which a generator on the client's side would not.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ MAX_SOCKET_PATH_BYTES = 107
 
 
 def sockets(directory: Path, names: Iterable[str] = ("p0", "p1")) -> dict[str, Path]:
-    """Give the sockets' paths in a run directory, by the names of their ports.
+    """Return the sockets' paths in a run directory, by the names of their ports.
 
     Raises:
         DeployError: something is there already, or a path is too long for a Unix socket.
@@ -55,18 +55,18 @@ def refuse_busy(path: Path) -> None:
 
 
 def server_port(index: int, path: Path, queue_size: int) -> GeneratorPort:
-    """Give a generator's port that listens for a switch."""
+    """Return a generator's port that listens for a switch."""
     spec = f"net_virtio_user{index},path={path},server=1,queue_size={queue_size},mac={MACS[index]}"
     return GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER)
 
 
 def server_ports(paths: Sequence[Path], queue_size: int) -> tuple[GeneratorPort, ...]:
-    """Give the generator's ports, all of which listen."""
+    """Return the generator's ports, all of which listen."""
     return tuple(server_port(index, path, queue_size) for index, path in enumerate(paths))
 
 
 def vnf_port(end: End, path: Path, queue_size: int, queues: int = 1) -> VnfPort:
-    """Give a VNF's port, whose socket the VNF makes and serves; the switch takes as many queues as the VNF has."""
+    """Return a VNF's port, whose socket the VNF makes and serves; the switch takes as many queues as the VNF has."""
     if end.vnf is None:
         raise InternalError("an outside end is no VNF's port", where=str(path))
     return VnfPort(

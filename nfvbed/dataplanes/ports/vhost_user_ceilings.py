@@ -29,7 +29,7 @@ class SwitchlessVhostUser(Ceiling):
     """What its run directory is, for the message when it is gone."""
 
     def verify(self, deployment: Deployment) -> None:
-        """Check that the run directory is still there; nothing else of the deployment itself stands."""
+        """Check that the run directory is still there; nothing else of the deployment itself is left."""
         if not Path(deployment.run_directory).is_dir():
             raise SwitchDiedError(f"{self.directory_is} is gone", where=deployment.run_directory, fix="deploy again")
 
@@ -50,7 +50,7 @@ class LoopbackVhost(SwitchlessVhostUser):
     """Nothing but a place for the generator's socket: no switch, no core but the generator's."""
 
     kind = "loopback-vhost"
-    directory_is = "the loop-back's run directory"
+    directory_is = "the loopback's run directory"
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Name the socket that the generator's ports share."""
@@ -72,7 +72,7 @@ class LoopbackVhost(SwitchlessVhostUser):
         )
 
     def ports(self, path: Path, size: int) -> tuple[GeneratorPort, GeneratorPort]:
-        """Give both ends of a socket."""
+        """Return both ends of a socket."""
         vhost = GeneratorPort(
             engine="dpdk", spec=f"net_vhost0,iface={path},client=1,queues=1", kind=PortKind.VHOST_USER
         )
@@ -106,12 +106,12 @@ class BareVhost(SwitchlessVhostUser):
         )
 
     def ports(self, paths: tuple[Path, ...], size: int) -> tuple[GeneratorPort, ...]:
-        """Give the generator's ports, the vhost side of the VNF's sockets; `size`: of rings that it makes."""
+        """Return the generator's ports, the vhost side of the VNF's sockets; `size`: of rings that it makes."""
         specs = [f"net_vhost{index},iface={path},client=1,queues=1" for index, path in enumerate(paths)]
         return tuple(GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER) for spec in specs)
 
     def vnf_port(self, end: End, path: Path, size: int) -> VnfPort:
-        """Give the VNF's port on a socket."""
+        """Return the VNF's port on a socket."""
         return vhost_user.vnf_port(end, path, size)
 
 

@@ -1,4 +1,4 @@
-"""SR-IOV: virtual functions of one network card, joined by the switch in the card."""
+"""SR-IOV: virtual functions of one NIC, joined by the switch in the NIC."""
 
 import os
 import platform
@@ -48,7 +48,7 @@ class Sriov(DataPlane):
     kind = "sriov"
 
     def probe(self, variant: Variant) -> Fitness:
-        """Read what the cards and their drivers say. Nothing is created: that takes the links of a card down."""
+        """Read what the NICs and their drivers say. Nothing is created: that takes the links of a NIC down."""
         options = options_of(variant, SriovOptions)
         if os.geteuid() != 0:
             raise UnsupportedError("virtual functions can only be made by root", fix="run it with sudo")
@@ -65,8 +65,8 @@ class Sriov(DataPlane):
         plans = plan_functions(request.layout, options, request.vnf)
         chosen = choose(options, discover())
         _check(options, chosen, plans)
-        doubts = _numa_doubts(options, chosen, request.arrangement.generator_core)
-        on, steps = functions.card(chosen, request.workspace.ledger), Steps()
+        warnings = _numa_warnings(options, chosen, request.arrangement.generator_core)
+        on, steps = functions.nic(chosen, request.workspace.ledger), Steps()
         with steps.timed("deploy.functions"):
             netdevs.bring_up(chosen.port.name, on.ledger)
             found = functions.create(on, options.functions or len(plans), len(plans))
@@ -98,11 +98,11 @@ class Sriov(DataPlane):
             control=_state(chosen, records).as_control(),
             versions={"linux": platform.release(), "pf_driver": chosen.function.driver or ""},
             steps=steps.done,
-            doubts=doubts,
+            warnings=warnings,
         )
 
     def verify(self, deployment: Deployment) -> None:
-        """Check that the card's link is up, and that its functions are there with their drivers and devices."""
+        """Check that the NIC's link is up, and that its functions are there with their drivers and devices."""
         state = FunctionState.of(deployment)
         own = links.counters(state.pf_interface)
         if own is None or not own.up:
@@ -122,14 +122,14 @@ class Sriov(DataPlane):
                 raise SwitchDiedError("a virtual function is down", where=f"{record.name} ({record.netdev})")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """What functions with network devices received; the switch itself is in the card, and no CPU works for it."""
+        """What functions with network devices received; the switch itself is in the NIC, and no CPU works for it."""
         counted = _counted(deployment)
         if not counted:
             return None
         return SwitchCounters(
             packets=sum(hop.rx_packets or 0 for hop in counted.values()),
             busy_cycles=NOT_SEPARABLE,
-            source="the switch is in the card: no cycles of this machine",
+            source="the switch is in the NIC: no cycles of this machine",
             raw={name: hop.model_dump(exclude={"kind", "port"}) for name, hop in counted.items()},
         )
 
@@ -139,7 +139,7 @@ class Sriov(DataPlane):
         return tuple(counted.get(name, _hop(record)) for name, record in _records(deployment).items())
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """Set the physical function down and up: the card is reset, with the switch in it."""
+        """Set the physical function down and up: the NIC is reset, with the switch in it."""
         records = tuple(_records(deployment).values())
         reset.check(records)
         interface = FunctionState.of(deployment).pf_interface
@@ -147,7 +147,7 @@ class Sriov(DataPlane):
         return reset.execute(interface, records, NetlinkVfLink(interface), ledger)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """None: the card switches."""
+        """None: the NIC switches."""
         return ()
 
 
@@ -192,16 +192,16 @@ def _needs_vfio(chosen: PfPort, one: FunctionPlan) -> bool:
     return one.use == "guest" or (one.use == "dpdk" and not mellanox.keeps_kernel_driver(chosen.function))
 
 
-def _numa_doubts(options: SriovOptions, chosen: PfPort, core: int) -> tuple[QualityWarning, ...]:
+def _numa_warnings(options: SriovOptions, chosen: PfPort, core: int) -> tuple[QualityWarning, ...]:
     here, there = read_topology().node_of(core), chosen.function.numa_node
     if there is None or there == here:
         return ()
     if options.local_numa_only:
         raise UnsupportedError(
-            "the card is on another NUMA node than the generator",
+            "the NIC is on another NUMA node than the generator",
             where=f"{chosen.port.name}, {chosen.function.address}",
-            observed=f"card: node {there}, core {core}: node {here}",
-            fix=f"arrange the site's cores on node {there}, take another card, or local_numa_only: false",
+            observed=f"NIC: node {there}, core {core}: node {here}",
+            fix=f"arrange the site's cores on node {there}, take another NIC, or local_numa_only: false",
         )
     return (QualityWarning.WRONG_NUMA_NODE,)
 
@@ -245,7 +245,7 @@ def _records(deployment: Deployment) -> dict[str, FunctionRecord]:
 
 
 def _counted(deployment: Deployment) -> dict[str, Hop]:
-    """Give the functions with network devices as ports of the switch: it receives what their users send."""
+    """Return the functions with network devices as ports of the switch: it receives what their users send."""
     found = {}
     for name, record in _records(deployment).items():
         if record.netns:

@@ -1,4 +1,4 @@
-"""Which port of which card a variant's options mean, and what a ConnectX-3 cannot do of them.
+"""Which port of which NIC a variant's options mean, and what a ConnectX-3 cannot do of them.
 
 A ConnectX-3 (mlx4_core) has its functions from the moment its driver is loaded, by the options `num_vfs`,
 `port_type_array` and `probe_vf`; it has both ports at one PCI address; and its driver knows no trust. Later ones
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.nics.pf import NO_CARD_FIX, SYSFS, PfPort, PhysicalFunction
+from nfvbed.host.nics.pf import NO_NIC_FIX, SYSFS, PfPort, PhysicalFunction
 from nfvbed.records import Record
 
 _CONNECTX3_DRIVER = "mlx4_core"
@@ -27,10 +27,10 @@ def choose(options: SriovOptions, functions: Iterable[PhysicalFunction]) -> PfPo
     known = tuple(functions)
     if not known:
         raise UnsupportedError(
-            "no network card here can have virtual functions",
+            "no NIC here can have virtual functions",
             where="/sys/bus/pci/devices",
             observed="no network device with sriov_totalvfs above 0",
-            fix=NO_CARD_FIX,
+            fix=NO_NIC_FIX,
         )
     pairs = [PfPort(function=function, port=port) for function in known for port in function.ports]
     fitting = [pair for pair in pairs if _fits(options, pair)]
@@ -74,26 +74,26 @@ def is_connectx3(function: PhysicalFunction) -> bool:
 
 
 def read_module_options(sysfs: Path = SYSFS) -> Mlx4Options:
-    """Give the options that the loaded driver shows."""
+    """Return the options that the loaded driver shows."""
     folder = sysfs / "module" / _CONNECTX3_DRIVER / "parameters"
     values = {key: (folder / key) for key in Mlx4Options.model_fields}
     return Mlx4Options(**{key: path.read_text().strip() for key, path in values.items() if path.exists()})
 
 
 def module_file(functions: int, ports: int) -> str:
-    """Give the content of a file in /etc/modprobe.d that makes so many functions on all ports, both of type Ethernet.
+    """Return the content of a file in /etc/modprobe.d that makes so many functions on all ports, both of type Ethernet.
 
-    `num_vfs=a,b,c` is functions on port 1 alone, on port 2 alone, on both; a card with one port takes one number.
+    `num_vfs=a,b,c` is functions on port 1 alone, on port 2 alone, on both; a NIC with one port takes one number.
     """
     numbers = f"{functions}" if ports < 2 else f"0,0,{functions}"
     return f"options mlx4_core num_vfs={numbers} port_type_array={','.join(['2'] * max(ports, 1))} probe_vf={numbers}\n"
 
 
 def check(options: SriovOptions, chosen: PfPort, needed: int, sysfs: Path = SYSFS) -> None:
-    """Refuse what a ConnectX-3 cannot do, or not before its driver is loaded anew.
+    """Refuse what a ConnectX-3 cannot do, or not before its driver is loaded again.
 
     Raises:
-        UnsupportedError: with the exact content of the file that mends it, where one does.
+        UnsupportedError: with the exact content of the file that fixes it, where one does.
     """
     function = chosen.function
     if not is_connectx3(function):
@@ -116,7 +116,7 @@ def check(options: SriovOptions, chosen: PfPort, needed: int, sysfs: Path = SYSF
             where=f"{function.address}, module {_CONNECTX3_DRIVER}",
             observed=f"{function.num_vfs} functions; loaded with {_shown(read_module_options(sysfs))}",
             fix=f"write into {MODULE_FILE}: {module_file(needed, len(function.ports)).strip()}; then load the driver "
-            "anew (its ports go down): modprobe -r mlx4_en mlx4_ib mlx4_core; modprobe mlx4_core",
+            "again (its ports go down): modprobe -r mlx4_en mlx4_ib mlx4_core; modprobe mlx4_core",
         )
 
 

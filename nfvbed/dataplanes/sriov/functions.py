@@ -41,7 +41,7 @@ class FunctionRecord(Record):
 
 
 @dataclass(frozen=True)
-class Card:
+class SriovNic:
     """What the steps work on."""
 
     chosen: PfPort
@@ -51,16 +51,16 @@ class Card:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the card had no functions before."""
+        """Whether the NIC had no functions before."""
         return self.chosen.function.num_vfs == 0
 
 
-def card(chosen: PfPort, ledger: Ledger) -> Card:
-    """Give the card with its settings over netlink."""
-    return Card(chosen, ledger, NetlinkVfLink(chosen.port.name))
+def nic(chosen: PfPort, ledger: Ledger) -> SriovNic:
+    """Return the NIC with its settings over netlink."""
+    return SriovNic(chosen, ledger, NetlinkVfLink(chosen.port.name))
 
 
-def create(on: Card, wanted: int, needed: int) -> tuple[VirtualFunction, ...]:
+def create(on: SriovNic, wanted: int, needed: int) -> tuple[VirtualFunction, ...]:
     """Make sure of the functions, none of which has a driver when this returns.
 
     Raises:
@@ -76,14 +76,14 @@ def create(on: Card, wanted: int, needed: int) -> tuple[VirtualFunction, ...]:
     return found
 
 
-def _refuse_used(on: Card, one: VirtualFunction) -> None:
+def _refuse_used(on: SriovNic, one: VirtualFunction) -> None:
     up = [p.name for p in net_ports(one.address, on.sysfs) if _is_up(on.sysfs / "class/net" / p.name)]
     if up:
         raise UnsupportedError(
             "a virtual function that was there already is in use",
             where=f"{on.chosen.port.name} vf {one.index}, {one.address}",
             observed=f"{', '.join(up)} is up",
-            fix=f"ip link set {up[0]} down, if nobody needs it; or choose another card",
+            fix=f"ip link set {up[0]} down, if nobody needs it; or choose another NIC",
         )
 
 
@@ -91,7 +91,7 @@ def _is_up(folder: Path) -> bool:
     return bool(int((folder / "flags").read_text(), 0) & 1)
 
 
-def lay_down(on: Card, plans: tuple[FunctionPlan, ...]) -> dict[int, VfState]:
+def lay_down(on: SriovNic, plans: tuple[FunctionPlan, ...]) -> dict[int, VfState]:
     """Lay all settings down; the former ones of functions that were there are in the ledger."""
     ledger = None if on.is_fresh else on.ledger
     if any(one.settings.min_rate_mbps or one.settings.max_rate_mbps for one in plans):
@@ -99,7 +99,7 @@ def lay_down(on: Card, plans: tuple[FunctionPlan, ...]) -> dict[int, VfState]:
     return {one.index: settings.apply(on.link, one.index, one.settings, ledger, on.chosen.port.name) for one in plans}
 
 
-def give_drivers(on: Card, plans: tuple[FunctionPlan, ...], found: tuple[VirtualFunction, ...]) -> dict[int, str]:
+def give_drivers(on: SriovNic, plans: tuple[FunctionPlan, ...], found: tuple[VirtualFunction, ...]) -> dict[int, str]:
     """Bind every function to the driver that its use needs.
 
     Raises:
@@ -115,7 +115,7 @@ def give_drivers(on: Card, plans: tuple[FunctionPlan, ...], found: tuple[Virtual
 
 
 def take_netdevs(
-    on: Card,
+    on: SriovNic,
     plans: tuple[FunctionPlan, ...],
     found: tuple[VirtualFunction, ...],
     space_of: Callable[[str], str],
@@ -123,7 +123,7 @@ def take_netdevs(
     """Move the network devices of those that the kernel drives into their users' namespaces.
 
     Args:
-        on: the card.
+        on: the NIC.
         plans: the functions.
         found: their PCI devices.
         space_of: gives a namespace's path by its name, and makes it.
@@ -155,7 +155,7 @@ def take_netdevs(
 def record(
     plan: FunctionPlan, address: str, driver: str, spaces: Mapping[int, str], laid_down: VfState
 ) -> FunctionRecord:
-    """Give a function's record; its namespace is among those by index, if it has a network device."""
+    """Return a function's record; its namespace is among those by index, if it has a network device."""
     return FunctionRecord(
         name=plan.name,
         vnf=plan.end.vnf,
@@ -172,7 +172,7 @@ def record(
 
 
 class FunctionState(PlaneState):
-    """What is written down of the functions of one card."""
+    """What is written down of the functions of one NIC."""
 
     pf_interface: str
     pf_address: str

@@ -1,4 +1,4 @@
-"""Options of SR-IOV: virtual functions of a network card, joined by the switch in the card."""
+"""Options of SR-IOV: virtual functions of a NIC, joined by the switch in the NIC."""
 
 from typing import Annotated, Literal, Self
 
@@ -13,7 +13,7 @@ from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 MAX_FUNCTIONS = 256
 _ADDRESSING = frozenset({"mac", "router", "source", "sink"})
-"""What a VNF may do with frames: the card's switch goes by destination addresses, so it has to write the next one."""
+"""What a VNF may do with frames: the NIC's switch goes by destination addresses, so it has to write the next one."""
 MacAddress = Annotated[str, StringConstraints(pattern=r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$")]
 
 
@@ -41,7 +41,7 @@ class VfSettings(SpecModel):
         return self
 
     def over(self, general: "VfSettings") -> "VfSettings":
-        """Give these settings where they say something, else the general ones."""
+        """Return these settings where they say something, else the general ones."""
         return VfSettings.model_validate(general.model_dump() | self.model_dump(exclude_none=True))
 
 
@@ -88,7 +88,7 @@ class SriovOptions(DataPlaneOptions):
         return (PortKind.VF,)
 
     def settings_of(self, port: str) -> VfSettings:
-        """Give what is asked for a port's function."""
+        """Return what is asked for a port's function."""
         return self.ports.get(port, VfSettings()).over(self.settings)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
@@ -98,16 +98,16 @@ class SriovOptions(DataPlaneOptions):
             raise refuse_existing()
         if vnic not in ("any", "vf"):
             raise UnsupportedError(
-                f"a network card of kind {vnic!r} is no virtual function",
+                f"a NIC of kind {vnic!r} is no virtual function",
                 where="sriov",
-                observed="its ports to VNFs are virtual functions of the card",
+                observed="its ports to VNFs are virtual functions of the NIC",
                 fix="vnic: any or vf; or another variant",
             )
         if choice.forwarding not in _ADDRESSING:
             raise UnsupportedError(
-                f"a VNF that forwards with {choice.forwarding!r} cannot stand behind a card's switch",
+                f"a VNF that forwards with {choice.forwarding!r} cannot be behind a NIC's switch",
                 where="sriov",
-                observed="the card forwards by destination address: a frame whose address is not that of the next "
+                observed="the NIC forwards by destination address: a frame whose address is not that of the next "
                 "function leaves through the wire or goes back",
                 fix="forwarding: mac or router",
             )

@@ -47,7 +47,7 @@ class FunctionPlan:
 
 
 def plan_functions(plan: Layout, options: SriovOptions, choice: VnfChoice | None) -> tuple[FunctionPlan, ...]:
-    """Give the functions in the order of the path; their indices are in that order too.
+    """Return the functions in the order of the path; their indices are in that order too.
 
     Raises:
         UnsupportedError: the settings do not fit the topology.
@@ -61,7 +61,7 @@ def plan_functions(plan: Layout, options: SriovOptions, choice: VnfChoice | None
 
 
 def cables(plan: Layout, functions: tuple[FunctionPlan, ...]) -> list[tuple[int, int]]:
-    """Give the cables as pairs of functions' indices."""
+    """Return the cables as pairs of functions' indices."""
     index_of = {one.end: one.index for one in functions}
     return [(index_of[cable.first], index_of[cable.second]) for cable in plan.cables]
 

@@ -1,4 +1,4 @@
-"""Switchdev mode: representors of virtual functions, joined by a bridge for each cable that the card takes over."""
+"""Switchdev mode: representors of virtual functions, joined by a bridge for each cable that the NIC takes over."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ _OPTIONS = {"br_stp_state": 0, "br_forward_delay": 0, "br_mcast_snooping": 0}
 
 
 def check_mode(chosen: PfPort, wanted: str) -> None:
-    """Refuse a mode that the card cannot have.
+    """Refuse a mode that the NIC cannot have.
 
     Raises:
         UnsupportedError: with what its driver says.
@@ -24,7 +24,7 @@ def check_mode(chosen: PfPort, wanted: str) -> None:
     now = devlink.mode(chosen.function.address)
     if wanted == "switchdev" and now is None:
         raise UnsupportedError(
-            "the card has no embedded switch with representors",
+            "the NIC has no embedded switch with representors",
             where=f"pci/{chosen.function.address}",
             observed=f"driver {chosen.function.driver} tells no mode over devlink",
             fix="embedded_switch: legacy; switchdev takes a ConnectX-4 Lx or later (mlx5) or an E810 (ice)",
@@ -48,7 +48,7 @@ def enter_mode(chosen: PfPort, wanted: str, ledger: Ledger) -> None:
 
 
 def find(interface: str, sysfs: Path = SYSFS) -> dict[int, str]:
-    """Give the representors of a physical function's virtual ones, by index.
+    """Return the representors of a physical function's virtual ones, by index.
 
     They have the switch id of the physical function's device, and a port name with the index.
     """

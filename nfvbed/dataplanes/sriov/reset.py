@@ -1,4 +1,4 @@
-"""A reset of a card's switch (RFC 6201 section 4): its physical function is set down and up, which resets the card."""
+"""A reset of a NIC's switch (RFC 6201 section 4): its physical function is set down and up, which resets the NIC."""
 
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.sriov.functions import FunctionRecord
@@ -22,7 +22,7 @@ def check(records: tuple[FunctionRecord, ...]) -> None:
             raise UnsupportedError(
                 "there is no reset of functions that DPDK or a guest drives",
                 where=f"{one.name}, {one.address} ({one.driver})",
-                observed="the card takes their rings from functions when it is reset; the kernel's drivers notice that "
+                observed="the NIC takes their rings from functions when it is reset; the kernel's drivers notice that "
                 "and set theirs up again, DPDK's leave it to the program, which does not",
                 fix="attach: kernel with VNFs that are processes, or leave the test reset out",
             )
@@ -52,9 +52,9 @@ def execute(interface: str, records: tuple[FunctionRecord, ...], link: VfLink, l
     for one in records:
         if shown.get(one.index) != one.laid_down:
             raise DeployError(
-                "a setting of a virtual function did not survive the reset of its card",
+                "a setting of a virtual function did not survive the reset of its NIC",
                 where=f"{one.name}: {interface} vf {one.index}",
                 observed=f"{shown.get(one.index)}; it was {one.laid_down}",
-                fix="see dmesg; leave the test reset out on this card",
+                fix="see dmesg; leave the test reset out on this NIC",
             )
     return ResetReport(kind=RESET, steps=steps.done)

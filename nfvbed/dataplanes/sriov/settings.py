@@ -34,7 +34,7 @@ class VfLink(ABC):
 
     @abstractmethod
     def read(self) -> dict[int, VfState]:
-        """Give the settings of all functions, by index."""
+        """Return the settings of all functions, by index."""
 
     @abstractmethod
     def set(self, index: int, attributes: dict[str, Any]) -> None:
@@ -106,7 +106,7 @@ def apply(link: VfLink, index: int, wanted: VfSettings, ledger: Ledger | None, i
 
 
 def requests(wanted: VfSettings, now: VfState) -> list[dict[str, Any]]:
-    """Give the requests that lay settings down, one setting each."""
+    """Return the requests that lay settings down, one setting each."""
     found: list[dict[str, Any]] = []
     if wanted.mac is not None:
         found.append({"mac": wanted.mac})
@@ -124,7 +124,7 @@ def requests(wanted: VfSettings, now: VfState) -> list[dict[str, Any]]:
 
 
 def requests_back(state: VfState) -> list[dict[str, Any]]:
-    """Give the requests that bring a function back to a state; what the driver did not tell is left out."""
+    """Return the requests that bring a function back to a state; what the driver did not tell is left out."""
     found: list[dict[str, Any]] = [{"mac": state.mac}, {"vlan": state.vlan}]
     found += [{"trust": int(state.trust)}] if state.trust is not None else []
     found += [{"spoofchk": int(state.spoof_check)}] if state.spoof_check is not None else []
@@ -154,8 +154,8 @@ def _state(info: Any) -> tuple[int, VfState]:
 def _refused(where: str, request: dict[str, Any], observed: str) -> UnsupportedError:
     named = ", ".join(request)
     return UnsupportedError(
-        f"the card's driver does not take {named} for a virtual function",
+        f"the NIC's driver does not take {named} for a virtual function",
         where=where,
         observed=f"{request}: {observed}",
-        fix=f"leave {named} out of the variant's settings, or another card",
+        fix=f"leave {named} out of the variant's settings, or another NIC",
     )

@@ -1,7 +1,7 @@
 """Virtual functions: created through sysfs, in an order in which their drivers find them ready.
 
 Their drivers are kept off until the physical function has laid down addresses and VLANs: most read these once, when
-they start. A card that has functions already is used as it is, since the kernel changes their number only by way of
+they start. A NIC that has functions already is used as it is, since the kernel changes their number only by way of
 zero, which would take them from whoever uses them.
 """
 
@@ -24,28 +24,28 @@ class VirtualFunction(Record):
 
 
 def read_functions(pf_address: str, sysfs: Path = SYSFS) -> tuple[VirtualFunction, ...]:
-    """Give the virtual functions that there are, by index."""
+    """Return the virtual functions that there are, by index."""
     folder = device_folder(pf_address, sysfs)
     links = {int(path.name.removeprefix("virtfn")): path.readlink().name for path in folder.glob("virtfn*")}
     return tuple(_read(index, links[index], sysfs) for index in sorted(links))
 
 
 def check_number(function: PhysicalFunction, wanted: int) -> None:
-    """Refuse a number that this card cannot have, or not without taking functions from others.
+    """Refuse a number that this NIC cannot have, or not without taking functions from others.
 
     Raises:
         UnsupportedError: with the numbers.
     """
     if wanted > function.total_vfs:
         raise UnsupportedError(
-            f"{wanted} virtual functions are more than the card can have",
+            f"{wanted} virtual functions are more than the NIC can have",
             where=function.address,
             observed=f"sriov_totalvfs {function.total_vfs}",
-            fix="a shorter chain, or more functions in the card's firmware (Mellanox: mlxconfig ... set NUM_OF_VFS=N)",
+            fix="a shorter chain, or more functions in the NIC's firmware (Mellanox: mlxconfig ... set NUM_OF_VFS=N)",
         )
     if 0 < function.num_vfs < wanted:
         raise UnsupportedError(
-            f"the card has {function.num_vfs} virtual functions already, and {wanted} are needed",
+            f"the NIC has {function.num_vfs} virtual functions already, and {wanted} are needed",
             where=function.address,
             observed="the kernel changes their number only by removing them all",
             fix=f"if nobody uses them: echo 0 > /sys/bus/pci/devices/{function.address}/sriov_numvfs",

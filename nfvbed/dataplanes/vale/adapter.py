@@ -25,7 +25,7 @@ from nfvbed.records import Deployment
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import State
 
-RESET = "ports detached from their switches, which end with that, and attached anew"
+RESET = "ports detached from their switches, which end with that, and attached again"
 _NETMAP_VERSION = Path("/sys/module/netmap/version")
 
 
@@ -107,7 +107,7 @@ class Vale(LinkSwitch):
 
 
 def vale_ports(plan: BridgePlan, prefix: str) -> Iterator[str]:
-    """Give both ports of every cable's switch, as netmap names them (vale(4))."""
+    """Return both ports of every cable's switch, as netmap names them (vale(4))."""
     for number, cable in enumerate(plan.layout.cables):
         for end in (cable.first, cable.second):
             yield f"vale{prefix}{number}:{plan.port(end)}"

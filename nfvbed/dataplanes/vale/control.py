@@ -40,7 +40,7 @@ def locate() -> Path:
 
 
 def most_switches() -> int:
-    """Give how many switches there can be at a time."""
+    """Return how many switches there can be at a time."""
     try:
         return int(_MOST_SWITCHES.read_text())
     except (OSError, ValueError):

@@ -21,7 +21,7 @@ from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.vpp.ports import VppPorts
 from nfvbed.dataplanes.vpp.routes import VppRoutes
 from nfvbed.dataplanes.vpp.runtime import runtime_of
-from nfvbed.dataplanes.vpp.startup import CARD_PLUGIN, STATISTICS_SOCKET, CardPort, StartupSettings
+from nfvbed.dataplanes.vpp.startup import NIC_PLUGIN, STATISTICS_SOCKET, NicPort, StartupSettings
 from nfvbed.dataplanes.vpp.state import VppState
 from nfvbed.dataplanes.vpp.statistics import Entries, Statistics
 from nfvbed.dataplanes.vpp.telemetry import VppReader
@@ -45,8 +45,8 @@ BUFFER_BYTES = 2560
 """2 KiB of data, headers, and the share of what fills no page."""
 SPARE_MIB = 16
 """Hugepages beyond the buffers: VPP's other physical memory."""
-CARDS_MIB = 64
-"""Hugepages of the DPDK plug-in beside them: the rings of its cards, and what it looks for itself at its start."""
+NICS_MIB = 64
+"""Hugepages of the DPDK plug-in beside them: the rings of its NICs, and what it looks for itself at its start."""
 _SOCKETS = frozenset({PortKind.VHOST_USER, PortKind.MEMIF})
 _WORKERS_S = patient(5.0)
 
@@ -81,7 +81,7 @@ class Vpp(DataPlane):
         program = binaries.locate()
         binaries.version(program)
         if variant.port_kind is PortKind.PCI:
-            binaries.require_plugin(program, CARD_PLUGIN, "vpp-plugin-dpdk")
+            binaries.require_plugin(program, NIC_PLUGIN, "vpp-plugin-dpdk")
         native_binary("nfvgen")
         memory = try_memory(variant.hugepages_mib, _least_mib(variant))
         if variant.port_kind is PortKind.VETH:
@@ -103,7 +103,7 @@ class Vpp(DataPlane):
         cores = sorted({settings.main_core, *settings.worker_cores})
         topology = read_topology()
         with steps.timed("deploy.hugepages"):
-            _set_aside(workspace, variant, take.memory_nodes(ports.nics, cores, topology))
+            _reserve_hugepages(workspace, variant, take.memory_nodes(ports.nics, cores, topology))
         with steps.timed("deploy.switch"):
             instance.configure(settings)
             instance.start(ports.netns, cores)
@@ -133,7 +133,7 @@ class Vpp(DataPlane):
             control=state.as_control() | ports.state.as_control(),
             versions={"vpp": version},
             steps=steps.done,
-            doubts=take.doubts(ports.nics, settings.worker_cores, topology),
+            warnings=take.warnings(ports.nics, settings.worker_cores, topology),
         )
         return deployment.model_copy(update={"threads": (*ports.threads, *self._workers(deployment))})
 
@@ -169,7 +169,7 @@ class Vpp(DataPlane):
 
         The first of two readings ends what was counted before, the second shows what polling costs with nothing to do.
         """
-        self._wait_for_cards(deployment)
+        self._wait_for_nics(deployment)
         meter = self._connection(deployment).meter
         for _ in range(2):
             entries = self._read(deployment)
@@ -187,14 +187,14 @@ class Vpp(DataPlane):
         return (*napi.still_there(tuple(of_kernel)), *self._workers(deployment))
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """Kill VPP and start it again on the same configuration, which it forgets, so it is given to it anew.
+        """Kill VPP and start it again on the same configuration, which it forgets, so it is given to it again.
 
         Raises:
-            UnsupportedError: its ports are sockets, whose other sides do not begin anew with a VPP that has come back.
+            UnsupportedError: its ports are sockets, whose other sides do not restart with a VPP that has come back.
         """
         if any(interface.kind in _SOCKETS for interface in self._graph(deployment).interfaces):
             raise UnsupportedError(
-                "DPDK's ports do not begin anew with a VPP that was restarted",
+                "DPDK's ports do not restart with a VPP that was restarted",
                 where=f"variant {deployment.variant}",
                 observed="VPP begins a vhost-user ring at its first kick, and virtio-user does not kick the ring that"
                 " it receives by a second time; a memif client connects once",
@@ -210,7 +210,7 @@ class Vpp(DataPlane):
             instance.start(state.netns, state.cores)
         with instance.connect() as api, steps.timed("reset.interfaces"):
             interfaces.configure(api, self._graph(deployment))
-            self._wait_for_cards(deployment)
+            self._wait_for_nics(deployment)
         return ResetReport(kind=RESET, steps=steps.done)
 
     def release(self, deployment: Deployment) -> None:
@@ -219,12 +219,12 @@ class Vpp(DataPlane):
         if connection is not None:
             connection.close()
 
-    def _wait_for_cards(self, deployment: Deployment) -> None:
-        """Wait for the links of network cards: VPP looks at them every three seconds, and drops frames till then."""
+    def _wait_for_nics(self, deployment: Deployment) -> None:
+        """Wait for the links of NICs: VPP looks at them every three seconds, and drops frames till then."""
         numbers = VppState.of(deployment).interfaces
-        cards = [one.name for one in self._graph(deployment).interfaces if one.kind is PortKind.PCI]
-        if cards:
-            interfaces.wait_for_links(self._connection(deployment).api, {numbers[name]: name for name in cards})
+        nics = [one.name for one in self._graph(deployment).interfaces if one.kind is PortKind.PCI]
+        if nics:
+            interfaces.wait_for_links(self._connection(deployment).api, {numbers[name]: name for name in nics})
 
     def _connection(self, deployment: Deployment) -> "_Connection":
         if deployment.id not in self._connections:
@@ -249,7 +249,7 @@ class Vpp(DataPlane):
         return VppState.of(deployment).graph
 
     def _workers(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Give the workers; VPP answers on its API when all of them run."""
+        """Return the workers; VPP answers on its API when all of them run."""
         graph = self._graph(deployment)
         kernel = any(interface.kind in vpp_ports.KERNEL for interface in graph.interfaces)
         polling = not kernel or graph.rx_mode == "polling"
@@ -273,25 +273,25 @@ class Vpp(DataPlane):
 
 
 def buffer_mib(options: VppOptions) -> int:
-    """Give the hugepage memory without which VPP does not start, in MiB."""
+    """Return the hugepage memory without which VPP does not start, in MiB."""
     return -(-options.buffers * BUFFER_BYTES // (1 << 20)) + SPARE_MIB
 
 
 def _least_mib(variant: Variant) -> int:
-    """Give what it needs with the ports that the variant has outside, in MiB."""
-    cards_mib = CARDS_MIB if variant.port_kind is PortKind.PCI else 0
-    return buffer_mib(options_of(variant, VppOptions)) + cards_mib
+    """Return what it needs with the ports that the variant has outside, in MiB."""
+    nics_mib = NICS_MIB if variant.port_kind is PortKind.PCI else 0
+    return buffer_mib(options_of(variant, VppOptions)) + nics_mib
 
 
-def _set_aside(workspace: Workspace, variant: Variant, nodes: tuple[int, ...]) -> None:
+def _reserve_hugepages(workspace: Workspace, variant: Variant, nodes: tuple[int, ...]) -> None:
     """Make sure of its hugepages, on each of these NUMA nodes; without any, wherever there are some."""
     least_mib = _least_mib(variant)
     for node in nodes or (None,):
-        workspace.set_aside(max(variant.hugepages_mib, least_mib), least_mib=least_mib, node=node)
+        workspace.reserve_hugepages(max(variant.hugepages_mib, least_mib), least_mib=least_mib, node=node)
 
 
 def _settings(request: DeployRequest, options: VppOptions, ports: VppPorts) -> StartupSettings:
-    on_cards = [interface for interface in ports.interfaces if interface.kind is PortKind.PCI]
+    on_nics = [interface for interface in ports.interfaces if interface.kind is PortKind.PCI]
     return StartupSettings(
         directory=request.workspace.directory,
         prefix=f"nfvbed-{request.workspace.id}",
@@ -299,5 +299,5 @@ def _settings(request: DeployRequest, options: VppOptions, ports: VppPorts) -> S
         worker_cores=request.arrangement.switch_cores,
         main_heap_mib=options.main_heap_mib,
         buffers=options.buffers,
-        cards=tuple(CardPort(one.name, one.address, options.rx_queues, one.ring_size) for one in on_cards),
+        nics=tuple(NicPort(one.name, one.address, options.rx_queues, one.ring_size) for one in on_nics),
     )

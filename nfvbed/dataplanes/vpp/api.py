@@ -16,7 +16,7 @@ from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 
 PATIENCE_S = patient(30.0)
-"""Its DPDK plug-in opens network cards before it listens."""
+"""Its DPDK plug-in opens NICs before it listens."""
 _NAME = "nfvbed"
 
 
@@ -98,11 +98,11 @@ class VppApi:
         return reply
 
     def command(self, line: str) -> str:
-        """Run a command of VPP's console, for what the API lacks, and give its output."""
+        """Run a command of VPP's console, for what the API lacks, and return its output."""
         return str(self.call("cli_inband", cmd=line).reply)
 
     def version(self) -> str:
-        """Give the version of the running VPP ("26.06-release")."""
+        """Return the version of the running VPP ("26.06-release")."""
         return str(self.call("show_version").version)
 
     def _silent(self, failure: Exception) -> DeployError:

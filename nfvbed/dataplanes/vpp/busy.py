@@ -1,6 +1,6 @@
 """What the workers of a VPP spent on packets.
 
-A node that polls has the clocks of the polls that found nothing among its own, and VPP does not tell them apart: on an
+A node that polls has the clocks of the polls that found nothing among its own, and VPP does not distinguish them: on an
 idle port they are all there is. They are taken off here, at what such a poll costs while nothing is sent.
 """
 
@@ -40,7 +40,7 @@ class BusyMeter:
                 self._idle[node.thread, node.node] = node.clocks / node.calls
 
     def _spent(self, node: NodeRuntime, nodes: Sequence[NodeRuntime]) -> int:
-        """Give an input node's clocks without those of empty polls."""
+        """Return an input node's clocks without those of empty polls."""
         batches = sum(other.calls for other in nodes if (other.thread, other.node) == (node.thread, FIRST_NODE))
         empty = max(0, node.calls - batches)
         return max(0, round(node.clocks - empty * self._idle.get((node.thread, node.node), 0.0)))

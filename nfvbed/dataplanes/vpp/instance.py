@@ -29,7 +29,7 @@ class VppInstance:
 
     @classmethod
     def of(cls, deployment: Deployment) -> "VppInstance":
-        """Give the one that stands, from its record."""
+        """Return the one that is deployed, from its record."""
         workspace = Workspace.attach(Path(deployment.run_directory))
         return cls(workspace, Path(VppState.of(deployment).program))
 

@@ -1,6 +1,6 @@
-"""VPP's interfaces and how they are joined, over its API: vhost-user, memif, cards' and kernel ports; cables.
+"""VPP's interfaces and how they are joined, over its API: vhost-user, memif, NICs' and kernel ports; cables.
 
-The same list of interfaces in the same order gives the same numbers, so a VPP that was started anew is as the first.
+The same list of interfaces in the same order gives the same numbers, so a VPP that was restarted is as the first.
 """
 
 import time
@@ -37,7 +37,7 @@ class Interface(Record):
     """nfvbed's: `p0`, `v1a`."""
     kind: PortKind
     address: str
-    """Of vhost-user: the other side's socket; of memif: the socket that VPP serves; of a network card: its PCI address;
+    """Of vhost-user: the other side's socket; of memif: the socket that VPP serves; of a NIC: its PCI address;
     else the network device."""
     ring_size: int = 1024
     """Of memif; a vhost-user ring is as long as the virtio side makes it."""
@@ -88,7 +88,7 @@ def _create(api: VppApi, interface: Interface, place: int) -> int:
     if interface.kind is PortKind.MEMIF:
         return _memif(api, interface, place)
     if interface.kind is PortKind.PCI:
-        return _card(api, interface)
+        return _nic(api, interface)
     return _kernel_port(api, interface)
 
 
@@ -114,16 +114,16 @@ def _memif(api: VppApi, interface: Interface, place: int) -> int:
     return int(reply.sw_if_index)
 
 
-def _card(api: VppApi, interface: Interface) -> int:
-    """Find the port of a network card, which VPP has made by itself as its configuration says."""
+def _nic(api: VppApi, interface: Interface) -> int:
+    """Find the port of a NIC, which VPP has made by itself as its configuration says."""
     for found in api.call("sw_interface_dump"):
         if str(found.interface_name) == interface.name:
             return int(found.sw_if_index)
     raise DeployError(
-        "VPP has not opened a port of a network card",
+        "VPP has not opened a port of a NIC",
         where=f"{interface.name}, {interface.address}",
         observed="it has no interface of that name",
-        fix="see VPP's log in the run directory: DPDK may have no driver for this card",
+        fix="see VPP's log in the run directory: DPDK may have no driver for this NIC",
     )
 
 
@@ -167,7 +167,7 @@ def wait_for_links(api: VppApi, wanted: Mapping[int, str]) -> None:
                 "VPP's ports have no link",
                 where=str(down),
                 observed=f"without a link after {_LINK_WAIT_S:g} s",
-                fix="see the logs of VPP and of the VNFs; of network cards, their cables",
+                fix="see the logs of VPP and of the VNFs; of NICs, their cables",
             )
         time.sleep(0.05)
 

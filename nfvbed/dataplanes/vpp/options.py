@@ -85,7 +85,7 @@ class VppOptions(DataPlaneOptions):
             )
         if vnic not in ("any", "vhost-user"):
             raise UnsupportedError(
-                f"a network card of kind {vnic!r} needs a kernel port",
+                f"a NIC of kind {vnic!r} needs a kernel port",
                 where="vpp, vnf_ports: vhost-user",
                 observed="its ports to VNFs are vhost-user sockets, which take virtio-net alone",
                 fix="vnic: any or vhost-user; or variant vpp-af-packet",
@@ -97,7 +97,7 @@ class VppOptions(DataPlaneOptions):
         is_vm = choice.kind is VnfKind.VM
         if vnic not in (_TAP_VNICS if is_vm else ("any",)):
             raise UnsupportedError(
-                f"a network card of kind {vnic!r} cannot be attached to a packet socket of VPP",
+                f"a NIC of kind {vnic!r} cannot be attached to a packet socket of VPP",
                 where="vpp, vnf_ports: kernel",
                 observed="a process gets the end of a veth pair, a virtual machine a tap",
                 fix="vnic: any; or variant vpp, whose ports are vhost-user",

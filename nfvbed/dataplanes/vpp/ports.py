@@ -1,4 +1,4 @@
-"""The ports of a VPP: sockets, network cards, or network devices, with both of their sides named."""
+"""The ports of a VPP: sockets, NICs, or network devices, with both of their sides named."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
 from nfvbed.host.nics import take
-from nfvbed.host.nics.card import Nic
+from nfvbed.host.nics.inventory import Nic
 from nfvbed.records import GeneratorPort, PortKind, VnfPort, WorkThread
 from nfvbed.spec.layout import End
 from nfvbed.state import PlaneState
@@ -38,7 +38,7 @@ class VppPorts:
     state: PlaneState = field(default_factory=PlaneState)
     """What is written down of them."""
     nics: tuple[Nic, ...] = ()
-    """VPP's ports that are on network cards."""
+    """VPP's ports that are on NICs."""
 
 
 def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None) -> VppPorts:
@@ -51,18 +51,18 @@ def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None)
 
 
 def _sockets(request: DeployRequest, options: VppOptions) -> VppPorts:
-    """Name the sockets of VNFs, and of the generator where it is not at the other ends of network cards."""
+    """Name the sockets of VNFs, and of the generator where it is not at the other ends of NICs."""
     plan, outer_kind = request.layout, request.variant.port_kind
     ends = plan.switch_ends
     cables = request.cables if outer_kind is PortKind.PCI else ()
-    cards = {f"p{number}": cable.switch for number, cable in enumerate(cables)}
-    names = [end.name for end in ends if end.name not in cards]
+    addresses = {f"p{number}": cable.switch for number, cable in enumerate(cables)}
+    names = [end.name for end in ends if end.name not in addresses]
     paths = vhost_user.sockets(request.workspace.directory, names)
 
     def interface(end: End) -> Interface:
         kind = outer_kind if end.vnf is None else PortKind.VHOST_USER
         name = end.name
-        address = cards[name] if name in cards else str(paths[name])
+        address = addresses[name] if name in addresses else str(paths[name])
         return Interface(name=name, kind=kind, address=address, ring_size=options.ring_size)
 
     def generator(index: int, path: Path) -> GeneratorPort:
@@ -88,7 +88,7 @@ def _vnf_port(paths: dict[str, Path], ring_size: int, queues: int) -> Callable[[
 
 
 def memif_port(index: int, path: Path, ring_size: int) -> GeneratorPort:
-    """Give a generator's port that is the client of a memif which VPP serves."""
+    """Return a generator's port that is the client of a memif which VPP serves."""
     spec = (
         f"net_memif{index},role=client,socket={path},socket-abstract=no,id=0,rsize={ring_size.bit_length() - 1},"
         f"bsize={MEMIF_BUFFER_BYTES},mac={vhost_user.MACS[index]}"

@@ -16,7 +16,7 @@ _WORKER = "vpp_wk_"
 
 
 def counters(entries: Entries, numbers: Mapping[str, int], busy_cycles: int) -> SwitchCounters:
-    """Give the frames that all interfaces received, and the cycles of the workers.
+    """Return the frames that all interfaces received, and the cycles of the workers.
 
     Args:
         entries: of the statistics segment.
@@ -37,7 +37,7 @@ def counters(entries: Entries, numbers: Mapping[str, int], busy_cycles: int) -> 
 
 
 def hops(entries: Entries, numbers: Mapping[str, int], plan: Layout) -> tuple[Hop, ...]:
-    """Give the counters along the path: the first interface, the graph with what it dropped, the other interfaces."""
+    """Return the counters along the path: the first interface, the graph with what it dropped, the other interfaces."""
     first, *others = (_hop(end, interface_counters(entries, numbers[end.name])) for end in plan.switch_ends)
     dropped = sum(node.vectors for node in runtime_of(entries).values() if node.node == DROP_NODE)
     return first, Hop(name="vpp graph", drops={DROP_NODE: dropped}), *others

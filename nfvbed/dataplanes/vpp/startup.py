@@ -11,16 +11,16 @@ STATISTICS_INTERVAL_S = 0.05
 """Between two updates of the counters of graph nodes, which VPP's main thread makes; a reading waits for one."""
 STATISTICS_MIB = 32
 """At least; routes have counters there, for each thread."""
-CARD_PLUGIN = "dpdk_plugin.so"
-"""Drives network cards; enabled where there are some."""
-CARD_DRIVER = "vfio-pci"
+NIC_PLUGIN = "dpdk_plugin.so"
+"""Drives NICs; enabled where there are some."""
+NIC_DRIVER = "vfio-pci"
 _HEAP_FOR_STATISTICS = 4
 """The main heap is so many times as large."""
 
 
 @dataclass(frozen=True)
-class CardPort:
-    """A port of a network card, as DPDK is to open it."""
+class NicPort:
+    """A port of a NIC, as DPDK is to open it."""
 
     name: str
     """The interface's: p0, p1."""
@@ -43,7 +43,7 @@ class StartupSettings:
     worker_cores: tuple[int, ...]
     main_heap_mib: int
     buffers: int
-    cards: tuple[CardPort, ...] = ()
+    nics: tuple[NicPort, ...] = ()
 
 
 def render(settings: StartupSettings) -> str:
@@ -52,7 +52,7 @@ def render(settings: StartupSettings) -> str:
     `poll-sleep-usec` is not in it: workers that sleep between polls would be measured with their sleep.
     """
     inside = settings.directory
-    plugins = (*PLUGINS, CARD_PLUGIN) if settings.cards else PLUGINS
+    plugins = (*PLUGINS, NIC_PLUGIN) if settings.nics else PLUGINS
     workers = ",".join(str(core) for core in settings.worker_cores)
     sections = {
         "unix": (
@@ -76,13 +76,13 @@ def render(settings: StartupSettings) -> str:
         "cpu": (f"main-core {settings.main_core}", f"corelist-workers {workers}"),
         "plugins": ("plugin default { disable }", *(f"plugin {name} {{ enable }}" for name in plugins)),
     }
-    if settings.cards:
-        # Its devices are bound to vfio-pci already: told so, VPP leaves their drivers alone.
-        sections["dpdk"] = (*(_device(port) for port in settings.cards), f"uio-driver {CARD_DRIVER}")
+    if settings.nics:
+        # Its devices are bound to vfio-pci already: with that said, VPP leaves their drivers alone.
+        sections["dpdk"] = (*(_device(port) for port in settings.nics), f"uio-driver {NIC_DRIVER}")
     blocks = (f"{name} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n" for name, lines in sections.items())
     return "".join(blocks)
 
 
-def _device(port: CardPort) -> str:
+def _device(port: NicPort) -> str:
     rings = f"num-rx-desc {port.descriptors} num-tx-desc {port.descriptors}"
     return f"dev {port.address} {{ name {port.name} num-rx-queues {port.queues} {rings} }}"

@@ -57,7 +57,7 @@ class Statistics:
         """Wait for the nodes' counters to be brought up to date, and read everything that is used here.
 
         Raises:
-            DeployError: the segment cannot be had, or VPP's main thread does not bring it up to date.
+            DeployError: the segment is not available, or VPP's main thread does not bring it up to date.
         """
         try:
             self._wait()

@@ -29,13 +29,13 @@ class VppReader:
         self._statistics.close()
 
     def rows(self) -> tuple[MeasuredRow, ...]:
-        """Give a row for each node that had packets."""
+        """Return a row for each node that had packets."""
         before, after = self._looks
         return node_rows(between(before, after))
 
 
 def node_rows(nodes: Sequence[NodeRuntime]) -> tuple[MeasuredRow, ...]:
-    """Give a row for each node that had packets."""
+    """Return a row for each node that had packets."""
     return tuple(
         MeasuredRow(
             label=f"{node.node} on thread {node.thread}",

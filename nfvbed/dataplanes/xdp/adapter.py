@@ -26,7 +26,7 @@ from nfvbed.records import Deployment
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import NESTED, State
 
-RESET = "process of the programs killed (SIGKILL), programs loaded and attached anew"
+RESET = "process of the programs killed (SIGKILL), programs loaded and attached again"
 
 
 class XdpState(State):
@@ -80,7 +80,7 @@ class Xdp(LinkSwitch):
         return ResetReport(kind=RESET, steps=steps.done)
 
     def switch(self, deployment: Deployment) -> XdpSwitch:
-        """Give the switch of a deployment, also one that another nfvbed made."""
+        """Return the switch of a deployment, also one that another nfvbed made."""
         return XdpSwitch(self.workspace(deployment), XdpState.of(deployment).xdp_switch)
 
 

@@ -45,7 +45,7 @@ class XdpSwitchClient:
         self._path = path
 
     def listens(self) -> bool:
-        """Tell whether it answers."""
+        """Return whether it answers."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             try:
                 connection.connect(str(self._path))

@@ -76,12 +76,12 @@ class XdpSwitch:
 
 
 def socket_of(directory: Path) -> Path:
-    """Give the socket that it is asked over."""
+    """Return the socket that it is asked over."""
     return directory / f"{NAME}.sock"
 
 
 def arguments(spec: XdpSwitchSpec, directory: Path) -> Sequence[str]:
-    """Give the program and its arguments."""
+    """Return the program and its arguments."""
     argv = [str(native_binary(PROGRAM)), "--socket", str(socket_of(directory))]
     argv += ["--generic"] if spec.mode == "generic" else []
     for port in spec.ports:

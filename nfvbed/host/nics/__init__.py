@@ -1,1 +1,1 @@
-"""Ports of network cards that a switch and the generator take over PCI: which they are, whether they may, and how."""
+"""Ports of NICs that a switch and the generator take over PCI: which they are, whether they may, and how."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.nics import card, uses
+from nfvbed.host.nics import inventory, uses
 from nfvbed.host.nics.binding import VFIO
-from nfvbed.host.nics.card import Nic
+from nfvbed.host.nics.inventory import Nic
 from nfvbed.host.nics.pf import SYSFS, driver_of
 from nfvbed.host.nics.vfio import vfio_reason
 from nfvbed.spec.pci import CableSpec
@@ -40,13 +40,13 @@ def require(cables: tuple[CableSpec, ...], machine: Machine = HERE) -> dict[str,
         The ports by their addresses.
 
     Raises:
-        UnsupportedError: one cannot, with what was found and what mends it.
+        UnsupportedError: one cannot, with what was found and what fixes it.
     """
     if not cables:
         raise UnsupportedError(
             "the site names no cables between network ports",
             where="cables",
-            observed="its switch and its generator have no ports on a network card",
+            observed="its switch and its generator have no ports on a NIC",
             fix=_HOW,
         )
     sides = (("switch", [cable.switch for cable in cables]), ("generator", [cable.generator for cable in cables]))
@@ -59,10 +59,10 @@ def require(cables: tuple[CableSpec, ...], machine: Machine = HERE) -> dict[str,
 
 
 def _found(address: str, machine: Machine) -> Nic:
-    nic = card.read(address, machine.sysfs)
+    nic = inventory.read(address, machine.sysfs)
     where = f"cables, {address}"
     if nic is None:
-        there = ", ".join(card.network_addresses(machine.sysfs)) or "no network port at all"
+        there = ", ".join(inventory.network_addresses(machine.sysfs)) or "no network port at all"
         raise UnsupportedError(
             "a port of the site's cables is not on this machine",
             where=where,
@@ -71,15 +71,15 @@ def _found(address: str, machine: Machine) -> Nic:
         )
     if not nic.is_network:
         raise UnsupportedError(
-            "a port of the site's cables is no network card", where=where, observed=address, fix="see lspci -D"
+            "a port of the site's cables is no NIC", where=where, observed=address, fix="see lspci -D"
         )
     if len(nic.ports) > 1:
         names = ", ".join(port.name for port in nic.ports)
         raise UnsupportedError(
-            "a card with several ports at one PCI address (ConnectX-3) cannot be told apart by it",
+            "a NIC with several ports at one PCI address (ConnectX-3) cannot be distinguished by it",
             where=where,
             observed=f"{address}: {names}",
-            fix="cables between cards whose ports have an address each; or variant sriov",
+            fix="cables between NICs whose ports have an address each; or variant sriov",
         )
     return nic
 
@@ -112,7 +112,7 @@ def _require_vfio(nics: list[Nic], given: dict[str, str], machine: Machine) -> N
         reason = f"the driver {VFIO} is not loaded"
     if reason:
         raise UnsupportedError(
-            "ports of network cards cannot be given to DPDK",
+            "ports of NICs cannot be given to DPDK",
             where=VFIO,
             observed=reason,
             fix="switch the IOMMU on (intel_iommu=on or amd_iommu=on, iommu=pt) and modprobe vfio-pci",
@@ -124,7 +124,7 @@ def _require_vfio(nics: list[Nic], given: dict[str, str], machine: Machine) -> N
 def _refuse_shared_group(nic: Nic, given: dict[str, str], machine: Machine) -> None:
     """VFIO gives an IOMMU group to one program, whole: switch and generator need groups of their own."""
     where = f"cables, {nic.address}"
-    for other in card.neighbours(nic, machine.sysfs):
+    for other in inventory.neighbours(nic, machine.sysfs):
         driver = driver_of(other, machine.sysfs)
         if other in given and given[other] != given[nic.address]:
             observed = f"{nic.address} ({given[nic.address]}) and {other} ({given[other]}): group {nic.iommu_group}"
@@ -136,7 +136,7 @@ def _refuse_shared_group(nic: Nic, given: dict[str, str], machine: Machine) -> N
             "a port shares its IOMMU group with a device that another program has",
             where=where,
             observed=observed,
-            fix="cards in other slots (those below a root port with ACS have groups of their own), or give the "
+            fix="NICs in other slots (those below a root port with ACS have groups of their own), or give the "
             "neighbour to vfio-pci too if nobody needs it",
         )
     if nic.driver == VFIO and nic.iommu_group is not None and machine.is_group_busy(nic.iommu_group):
@@ -144,5 +144,5 @@ def _refuse_shared_group(nic: Nic, given: dict[str, str], machine: Machine) -> N
             "a port of the site's cables is in use by another program over vfio",
             where=where,
             observed=f"/dev/vfio/{nic.iommu_group} cannot be opened",
-            fix="end that program: another DPDK, a virtual machine, or what nfvbed left standing (nfvbed destroy)",
+            fix="end that program: another DPDK, a virtual machine, or what nfvbed left deployed (nfvbed destroy)",
         )

@@ -31,7 +31,7 @@ def bring_up(interface: str, ledger: Ledger) -> None:
 def wait_for_speed(interface: str) -> None:
     """Wait until the physical function has a carrier: before, drivers refuse rates, as they go by the link's speed.
 
-    Making functions starts its link anew. One without a cable never has a carrier, and its driver then says what it
+    Making functions starts its link again. One without a cable never has a carrier, and its driver then says what it
     does not take.
     """
     deadline = time.monotonic() + APPEAR_WAIT_S
@@ -103,7 +103,7 @@ def wait_for_carrier(netns: str, names: tuple[str, ...]) -> None:
                 "virtual functions have no link",
                 where=", ".join(down),
                 observed=f"no carrier within {CARRIER_WAIT_S:g} s",
-                fix="see whether the physical function's cable is in: most cards give their functions its link",
+                fix="see whether the physical function's cable is in: most NICs give their functions its link",
             )
         time.sleep(_LOOK_S)
 

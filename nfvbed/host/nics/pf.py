@@ -1,4 +1,4 @@
-"""Physical functions: what sysfs says of network cards that can have virtual functions.
+"""Physical functions: what sysfs says of NICs that can have virtual functions.
 
 Source: Documentation/ABI/testing/sysfs-bus-pci (sriov_totalvfs, sriov_numvfs, numa_node), sysfs-class-net (dev_port).
 """
@@ -10,8 +10,8 @@ from nfvbed.records import Record
 
 SYSFS = Path("/sys")
 NETWORK_CLASS = 0x02
-NO_CARD_FIX = (
-    "a network card with SR-IOV, switched on in the machine's firmware and the card's own (Mellanox: mlxconfig -d "
+NO_NIC_FIX = (
+    "a NIC with SR-IOV, switched on in the machine's firmware and the NIC's own (Mellanox: mlxconfig -d "
     "<device> set SRIOV_EN=1 NUM_OF_VFS=8, then restart)"
 )
 
@@ -46,7 +46,7 @@ class PfPort(Record):
 
 
 def device_folder(address: str, sysfs: Path = SYSFS) -> Path:
-    """Give a PCI device's folder."""
+    """Return a PCI device's folder."""
     return sysfs / "bus/pci/devices" / address
 
 
@@ -57,13 +57,13 @@ def driver_of(address: str, sysfs: Path = SYSFS) -> str | None:
 
 
 def net_ports(address: str, sysfs: Path = SYSFS) -> tuple[NetPort, ...]:
-    """Give the network devices of a PCI function that are in this network namespace, by port."""
+    """Return the network devices of a PCI function that are in this network namespace, by port."""
     found = [_net_port(path) for path in rebind.netdevs(device_folder(address, sysfs))]
     return tuple(sorted(found, key=lambda port: (port.dev_port, port.name)))
 
 
 def discover(sysfs: Path = SYSFS) -> tuple[PhysicalFunction, ...]:
-    """Find all network cards whose driver says that they can have virtual functions."""
+    """Find all NICs whose driver says that they can have virtual functions."""
     bus = sysfs / "bus/pci/devices"
     addresses = sorted(path.name for path in bus.iterdir()) if bus.is_dir() else []
     return tuple(_read(address, sysfs) for address in addresses if _is_physical(bus / address))

@@ -6,10 +6,10 @@ from pathlib import Path
 from nfvbed.host import links
 from nfvbed.host.ledger import Ledger
 from nfvbed.host.namespaces import inside
-from nfvbed.host.nics import binding, card, fit, netdevs
+from nfvbed.host.nics import binding, fit, inventory, netdevs
 from nfvbed.host.nics.binding import VFIO
-from nfvbed.host.nics.card import Nic
 from nfvbed.host.nics.fit import Machine
+from nfvbed.host.nics.inventory import Nic
 from nfvbed.host.nics.pf import SYSFS
 from nfvbed.host.topology import CpuTopology
 from nfvbed.records import GeneratorPort, PortKind, QualityWarning
@@ -17,7 +17,7 @@ from nfvbed.spec.pci import CableSpec
 
 
 def take(cables: tuple[CableSpec, ...], netns: str, ledger: Ledger, machine: Machine = fit.HERE) -> dict[str, Nic]:
-    """Give every port to DPDK, by vfio-pci; those that keep the kernel's driver go where their user is, and are up.
+    """Return every port to DPDK, by vfio-pci; those that keep the kernel's driver go where their user is, and are up.
 
     Args:
         cables: of the site.
@@ -54,24 +54,24 @@ def _lead_into(nic: Nic, netns: str, ledger: Ledger) -> None:
 
 
 def generator_ports(cables: tuple[CableSpec, ...]) -> tuple[GeneratorPort, ...]:
-    """Give the generator's ports: the cables' other ends."""
+    """Return the generator's ports: the cables' other ends."""
     return tuple(GeneratorPort(engine="dpdk", spec=f"pci:{cable.generator}", kind=PortKind.PCI) for cable in cables)
 
 
 def near_node(cables: tuple[CableSpec, ...], sysfs: Path = SYSFS) -> int | None:
-    """Give the NUMA node of the switch's ports; None where they are on several, or the machine does not say."""
-    nodes = _nodes(card.read(cable.switch, sysfs) for cable in cables)
+    """Return the NUMA node of the switch's ports; None where they are on several, or the machine does not say."""
+    nodes = _nodes(inventory.read(cable.switch, sysfs) for cable in cables)
     return next(iter(nodes)) if len(nodes) == 1 else None
 
 
 def memory_nodes(nics: Iterable[Nic], cores: Iterable[int], topology: CpuTopology) -> tuple[int, ...]:
-    """Give the NUMA nodes that a switch needs memory on: its ports' and its cores'; none on a machine with one."""
+    """Return the NUMA nodes that a switch needs memory on: its ports' and its cores'; none on a machine with one."""
     if len([node for node in topology.nodes if node]) < 2:
         return ()
     return tuple(sorted(_nodes(nics) | {topology.node_of(core) for core in cores}))
 
 
-def doubts(nics: Iterable[Nic], cores: Iterable[int], topology: CpuTopology) -> tuple[QualityWarning, ...]:
+def warnings(nics: Iterable[Nic], cores: Iterable[int], topology: CpuTopology) -> tuple[QualityWarning, ...]:
     """Name it where a switch's ports and its cores are on different NUMA nodes; the generator's are looked at later."""
     nodes = _nodes(nics)
     apart = bool(nodes) and any(nodes != {topology.node_of(core)} for core in cores)
@@ -79,12 +79,12 @@ def doubts(nics: Iterable[Nic], cores: Iterable[int], topology: CpuTopology) -> 
 
 
 def described(cables: tuple[CableSpec, ...], sysfs: Path = SYSFS) -> list[dict[str, str]]:
-    """Give the cables with what is at their ends, for the description of a rig."""
+    """Return the cables with what is at their ends, for the description of a rig."""
     return [{side: _named(address, sysfs) for side, address in cable.model_dump().items()} for cable in cables]
 
 
 def _named(address: str, sysfs: Path) -> str:
-    nic = card.read(address, sysfs)
+    nic = inventory.read(address, sysfs)
     return f"{address} {nic.vendor:04x}:{nic.device:04x}" if nic is not None else address
 
 

@@ -35,7 +35,7 @@ def uses_of(name: str, sysfs: Path = SYSFS) -> tuple[str, ...]:
 
 
 def devices_of_default(entry: Any) -> set[int]:
-    """Give the indices of the devices that a route leaves by; none where it is no default route."""
+    """Return the indices of the devices that a route leaves by; none where it is no default route."""
     if entry["dst_len"] or entry["type"] != _UNICAST:
         return set()
     hops = entry.get_attr("RTA_MULTIPATH") or ()

@@ -20,7 +20,7 @@ def probe_accelerator(host: Host, root: Path, *, boot: bool) -> Finding:
     Args:
         host: this machine, or a recorded one.
         root: of the project.
-        boot: boot a guest if none was booted since the machine was; else only what is remembered is told.
+        boot: boot a guest if none was booted since the machine was; else only what is remembered is reported.
     """
     if not host.live:
         return Finding(topic=TOPIC, state=State.UNKNOWN, summary="no guest can be booted", probed=RECORDED)

@@ -7,7 +7,7 @@ TIME_LIMIT_S = 10
 
 
 def ask(argv: Sequence[str]) -> tuple[int, str] | None:
-    """Run a program and give its exit status and output; None where it is missing or does not end."""
+    """Run a program and return its exit status and output; None where it is missing or does not end."""
     try:
         done = subprocess.run(
             argv,

@@ -4,7 +4,7 @@ import fcntl
 import os
 
 from nfvbed.findings import Finding, State
-from nfvbed.host.nics.pf import NO_CARD_FIX
+from nfvbed.host.nics.pf import NO_NIC_FIX
 from nfvbed.host.probes.findings import IommuFinding, Nic, NicFinding
 from nfvbed.host.probes.host import RECORDED, Host
 
@@ -60,7 +60,7 @@ def probe_nics(host: Host) -> NicFinding:
 
 
 def probe_sriov(host: Host) -> Finding:
-    """Tell which cards can have virtual functions, and how many each has now. None is made to try."""
+    """Return which NICs can have virtual functions, and how many each has now. None is made to try."""
     able = [nic for nic in probe_nics(host).nics if nic.virtual_functions]
     bus = "sys/bus/pci/devices"
     parts = [
@@ -71,9 +71,9 @@ def probe_sriov(host: Host) -> Finding:
     return Finding(
         topic="SR-IOV",
         state=State.PRESENT if able else State.ABSENT,
-        summary="; ".join(parts) or "no network card has virtual functions to give",
+        summary="; ".join(parts) or "no NIC has virtual functions to give",
         probed="read sysfs",
-        fix="" if able else NO_CARD_FIX,
+        fix="" if able else NO_NIC_FIX,
     )
 
 

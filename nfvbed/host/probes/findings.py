@@ -71,7 +71,7 @@ class HugepagePool(Record):
 
 
 class HugepageFinding(Finding):
-    """Hugepages: what is there and whether more can be had."""
+    """Hugepages: what is there and whether more is available."""
 
     pools: tuple[HugepagePool, ...]
     reservable_mib: int | None
@@ -157,7 +157,7 @@ class DoctorReport(SiteReport):
 
 
 def degraded(support: Support, reasons: Iterable[str], fixes: Iterable[str]) -> Support:
-    """Say more of what a variant that can be had lacks, after what was said before."""
-    told = {"reason": (support.reason, *reasons), "fix": (support.fix, *fixes)}
-    joined = {key: "; ".join(filter(None, texts)) for key, texts in told.items()}
+    """Say more of what a variant that is available lacks, after what was said before."""
+    reported = {"reason": (support.reason, *reasons), "fix": (support.fix, *fixes)}
+    joined = {key: "; ".join(filter(None, texts)) for key, texts in reported.items()}
     return support.model_copy(update={"readiness": Readiness.DEGRADED, **joined})

@@ -24,7 +24,7 @@ class Host:
         return self.root == REAL_ROOT
 
     def path(self, name: str) -> Path:
-        """Give the place of `proc/...` or `sys/...` below the root."""
+        """Return the place of `proc/...` or `sys/...` below the root."""
         return self.root / name.lstrip("/")
 
     def exists(self, name: str) -> bool:
@@ -32,14 +32,14 @@ class Host:
         return self.path(name).exists()
 
     def text(self, name: str) -> str | None:
-        """Give a file's stripped text; None where it is missing or cannot be read."""
+        """Return a file's stripped text; None where it is missing or cannot be read."""
         try:
             return self.path(name).read_text(errors="replace").strip()
         except OSError:
             return None
 
     def number(self, name: str) -> int | None:
-        """Give a file's number, decimal or 0x; None where there is none."""
+        """Return a file's number, decimal or 0x; None where there is none."""
         text = self.text(name)
         try:
             return int(text, 0) if text else None
@@ -47,14 +47,14 @@ class Host:
             return None
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Give the sorted names in a folder; none where it is missing."""
+        """Return the sorted names in a folder; none where it is missing."""
         try:
             return tuple(sorted(entry.name for entry in self.path(folder).iterdir()))
         except OSError:
             return ()
 
     def link_name(self, name: str) -> str | None:
-        """Give the last part of a symbolic link's target."""
+        """Return the last part of a symbolic link's target."""
         try:
             return self.path(name).readlink().name
         except OSError:

@@ -39,14 +39,14 @@ def probe_images(project: Project) -> Finding:
         return Finding(topic=TOPIC, state=State.ABSENT, summary="no VNF names one", probed=_PROBED)
     if not bad:
         return Finding(topic=TOPIC, state=State.PRESENT, summary=", ".join(found), probed=_PROBED)
-    told = "; ".join(f"{name}: {p.what} ({p.where}: {p.observed})" for name, p in bad.items())
+    reported = "; ".join(f"{name}: {p.what} ({p.where}: {p.observed})" for name, p in bad.items())
     state = State.ABSENT if len(bad) == len(found) else State.LIMITED
     fix = "; ".join(dict.fromkeys(problem.fix for problem in bad.values()))
-    return Finding(topic=TOPIC, state=state, summary=told, probed=_PROBED, fix=fix)
+    return Finding(topic=TOPIC, state=state, summary=reported, probed=_PROBED, fix=fix)
 
 
 def with_own_image(support: Support, variant: Variant, project: Project) -> Support:
-    """Say of a variant that can be had, and whose own VNF is a virtual machine, that its image is not there.
+    """Say of a variant that is available, and whose own VNF is a virtual machine, that its image is not there.
 
     It stays usable: with a VNF of another kind, or an image of one's own.
 

@@ -52,7 +52,7 @@ def probe_stalls() -> Finding:
 
 
 def stalls_finding(found: tuple[Stalls, ...]) -> Finding:
-    """Tell the worst core's stalls."""
+    """Return the worst core's stalls."""
     worst = max(found, key=lambda stalls: stalls.share)
     fine = worst.share <= TOLERATED
     summary = (

@@ -103,7 +103,7 @@ def find_accelerator(root: Path, binaries: QemuBinaries) -> AcceleratorFound:
 
 
 def remembered(root: Path, binaries: QemuBinaries) -> AcceleratorFound | None:
-    """Give what was found since this machine booted, with this QEMU; None when no guest was booted yet.
+    """Return what was found since this machine booted, with this QEMU; None when no guest was booted yet.
 
     Raises:
         PrerequisiteError: QEMU or the guest's kernel is not there.
@@ -193,7 +193,7 @@ def boot(accelerator: Accelerator, folder: Path, root: Path, binaries: QemuBinar
         process.kill()
         process.wait()
     duration = time.monotonic_ns() - started
-    observed = f"booted in {duration / 1e9:.1f} s" if booted else _last_words(words, console, WAIT_S[accelerator])
+    observed = f"booted in {duration / 1e9:.1f} s" if booted else _log_end(words, console, WAIT_S[accelerator])
     return BootAttempt(accelerator=accelerator, booted=booted, duration_ns=duration, observed=observed)
 
 
@@ -209,7 +209,7 @@ def _wait(process: subprocess.Popen[bytes], console: Path, timeout_s: float) -> 
     return False
 
 
-def _last_words(words: Path, console: Path, timeout_s: float) -> str:
+def _log_end(words: Path, console: Path, timeout_s: float) -> str:
     said = words.read_text(errors="replace").strip().splitlines()
     if said:
         telling = next((line for line in said if "error" in line), said[-1])

@@ -71,7 +71,7 @@ class QemuBinaries:
         return _version(self)
 
     def missing(self) -> tuple[Path, ...]:
-        """Give the files that are not there."""
+        """Return the files that are not there."""
         return tuple(path for path in (self.program, self.image_tool) if not path.is_file())
 
 

@@ -38,7 +38,7 @@ class Sidecar(BaseModel):
     """By suffix."""
 
     def sha256_of(self, name: str) -> str | None:
-        """Give the digest that a file had when it was built."""
+        """Return the digest that a file had when it was built."""
         return next((file.sha256 for file in self.files.values() if file.name == name), None)
 
 
@@ -54,7 +54,7 @@ class Image:
     """None: a user's own, which boots by its own loader."""
 
     def file_beside(self, suffix: str) -> Path:
-        """Give the file of the same name with another suffix."""
+        """Return the file of the same name with another suffix."""
         return self.path.with_suffix(suffix)
 
     @property

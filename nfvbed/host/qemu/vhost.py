@@ -19,7 +19,7 @@ def require_vhost_net() -> None:
     """
     reason = vhost_net_reason()
     if reason:
-        raise UnsupportedError("vhost-net cannot be had", observed=reason, fix=VHOST_FIX)
+        raise UnsupportedError("vhost-net is not available", observed=reason, fix=VHOST_FIX)
 
 
 def vhost_net_reason() -> str:

@@ -59,12 +59,12 @@ def program() -> str:
 
 
 def retry_commands(mode: str, retries: int = 64, delay_us: int = 1) -> str:
-    """Give the console commands that make a mode try again to send what a full ring refused."""
+    """Return the console commands that make a mode try again to send what a full ring refused."""
     return f"set fwd {mode} retry\nset burst tx delay {delay_us} retry {retries}\n"
 
 
 def argv(options: TestpmdOptions) -> list[str]:
-    """Give the command line.
+    """Return the command line.
 
     The lcores are threads placed on their cores, so that the main one, thread 0, may share a core with the generator
     and never polls. Memory and IOVA mode are those of the switch beside it. Links may come up after the start: its wait

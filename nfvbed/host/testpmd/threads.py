@@ -13,7 +13,7 @@ _NAMES = ("rte-worker-{}", "lcore-worker-{}", "dpdk-worker{}")
 
 
 def forwarding_threads(pid: int, cores: Sequence[int], role: Role) -> tuple[WorkThread, ...]:
-    """Give the forwarding threads that there are: lcores from 1, one on each of the cores."""
+    """Return the forwarding threads that there are: lcores from 1, one on each of the cores."""
     wanted = {pattern.format(lcore): core for lcore, core in enumerate(cores, 1) for pattern in _NAMES}
     found = []
     for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
@@ -28,7 +28,7 @@ def forwarding_threads(pid: int, cores: Sequence[int], role: Role) -> tuple[Work
 
 
 def is_runnable(thread: WorkThread) -> bool:
-    """Whether a thread runs or would; one that waits to be told to forward sleeps."""
+    """Whether a thread runs or would; one that waits to be asked to forward sleeps."""
     try:
         text = Path(f"/proc/{thread.pid}/task/{thread.tid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -34,7 +34,7 @@ def groups_of(deployment: Deployment, threads: Sequence[WorkThread], switch_core
     """Put the working threads of a deployment into groups, in the order switch, VNFs, generator.
 
     Args:
-        deployment: as it stands; a VNF without threads of its own has a group all the same.
+        deployment: as it is; a VNF without threads of its own has a group all the same.
         threads: those that do the packet work.
         switch_cores: what the arrangement gives the switch.
     """

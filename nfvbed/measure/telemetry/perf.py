@@ -136,7 +136,7 @@ class PerfCounters:
             fcntl.ioctl(handle, _DISABLE, 0)
 
     def read(self) -> dict[tuple[int, str], int | None]:
-        """Give the counts by thread and event, scaled where counters took turns; None: it never had its turn."""
+        """Return the counts by thread and event, scaled where counters took turns; None: it never had its turn."""
         return {key: _scaled(os.read(handle, _READING.size)) for key, handle in self._handles.items()}
 
     def close(self) -> None:

@@ -73,7 +73,7 @@ class Probe:
             use.switch.stop()
 
     def collect(self) -> Readings:
-        """Give what was read; the trace is decoded here and not in the trial, from whose cores it would take time."""
+        """Return what was read; the trace is decoded here and not in the trial, from whose cores it would take time."""
         before, after = self._looks
         use = self._instruments
         return Readings(
@@ -92,7 +92,7 @@ class Probe:
 def ticks_hold_softirqs(
     places: Sequence[Path] = (Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")),
 ) -> bool:
-    """Tell whether this kernel counts the ticks in a softirq among those of the thread that it interrupts.
+    """Return whether this kernel counts the ticks in a softirq among those of the thread that it interrupts.
 
     It does by ticks, unless it was built with exact accounting of interrupts (CONFIG_IRQ_TIME_ACCOUNTING); where its
     configuration cannot be read it is taken to.

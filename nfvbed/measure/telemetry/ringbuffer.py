@@ -63,14 +63,14 @@ def events_of(page: bytes) -> Iterator[Event]:
 
 
 def _split(word: int) -> tuple[int, int]:
-    """Give an event's kind or length, and the ns since the one before; bit fields begin at the lower end, or upper."""
+    """Return an event's kind or length, and the ns since the one before; bit fields begin at the lower or upper end."""
     if sys.byteorder == "little":
         return word & 31, word >> 5
     return word >> _TIME_BITS, word & ((1 << _TIME_BITS) - 1)
 
 
 def _data(page: bytes, place: int, kind: int) -> tuple[int, int]:
-    """Give where an event's data begin, and how long they are; short ones have their length in the header."""
+    """Return where an event's data begin, and how long they are; short ones have their length in the header."""
     if kind:
         return place, kind * _WORD.size
     return place + _WORD.size, _WORD.unpack_from(page, place)[0] - _WORD.size

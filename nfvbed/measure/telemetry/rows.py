@@ -88,7 +88,7 @@ def group_row(group: Group, trials: Trials) -> MeasuredRow:
 
 
 def packets_of(group: Group, record: TrialRecord, ways: int) -> tuple[int, str]:
-    """Give the packets that a group's cost is shared among, and what they are."""
+    """Return the packets that a group's cost is shared among, and what they are."""
     received = sum(way.received for way in record.directions)
     if group.role is Role.GENERATOR:
         return sum(way.sent for way in record.directions), "sent"
@@ -127,7 +127,7 @@ def core_rows(traced: TracedTimes, record: TrialRecord) -> tuple[MeasuredRow, ..
 
 
 def hardware_rows(groups: Iterable[Group], trials: Trials, support: PerfSupport) -> tuple[MeasuredRow, ...]:
-    """Give the counts of hardware events a packet, or why there are none."""
+    """Return the counts of hardware events a packet, or why there are none."""
     rows = []
     if support.events:
         rows = [_hardware_row(group, trials, support.events) for group in groups if group.threads]
@@ -159,7 +159,7 @@ def _per_packet(name: str, span: Span, packets: int) -> Quantity:
 
 
 def _cycles(group: Group, trials: Trials) -> _Cycles:
-    """Give a group's busy cycles a packet, from the most exact source there is."""
+    """Return a group's busy cycles a packet, from the most exact source there is."""
     cost = trials.counted.record.cost
     if group.role is Role.SWITCH and cost is not None and cost.source in _OWN_CYCLES:
         return _Cycles(Quantity(name="cycles", value=cost.cycles_per_packet, unit=_CYCLES), cost.source)
@@ -191,7 +191,7 @@ def _ran(group: Group, measured: Measured, *, polling: bool) -> float:
 
 
 def _switches(group: Group, measured: Measured, ways: int) -> tuple[Quantity, dict[str, str | int | float]]:
-    """Give a group's context switches a packet, and how many there were."""
+    """Return a group's context switches a packet, and how many there were."""
     packets, _ = packets_of(group, measured.record, ways)
     found = [measured.readings.threads.get((thread.pid, thread.tid)) for thread in group.threads]
     known = [use.switches for use in found if use is not None]

@@ -51,7 +51,7 @@ def look(threads: Iterable[ThreadId], proc: Path = Path("/proc")) -> ThreadLook:
 
 
 def used(before: ThreadLook, after: ThreadLook) -> dict[ThreadId, ThreadUse]:
-    """Give what every thread used that was there both times."""
+    """Return what every thread used that was there both times."""
     both = [thread for thread in before.switches if thread in after.switches and thread in after.sample.threads]
     return {thread: _difference(thread, before, after) for thread in both if thread in before.sample.threads}
 

@@ -1,4 +1,4 @@
-"""Where each group's CPU time went: user, system, softirq, guest; what cannot be told apart is bounded, and never 0."""
+"""Where each group's CPU time went: user, system, softirq, guest; what cannot be separated is bounded, never 0."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ class GroupTimes:
     softirq: Span
     guest: Span
     ticks: int | None
-    """Clock ticks by which user and system are told apart; None: nothing had to be."""
+    """Clock ticks by which user and system are distinguished; None: nothing had to be."""
     reasons: tuple[str, ...] = ()
     """Why something has no value, or not an exact one."""
 
@@ -82,7 +82,7 @@ def group_times(
     found = {}
     for group in groups:
         if group.label in hidden:
-            found[group.label] = _UNTOLD
+            found[group.label] = _UNREPORTED
             continue
         softirq = _softirq(group, readings.traced, alone[group.label] and not hidden)
         shares = [
@@ -94,7 +94,7 @@ def group_times(
 
 
 def worked_ns(thread: WorkThread, readings: Readings, duration_ns: int) -> float:
-    """Give the time for which a thread was on its core in the trial, softirqs among it."""
+    """Return the time for which a thread was on its core in the trial, softirqs among it."""
     use = readings.threads.get((thread.pid, thread.tid))
     if use is None:
         return 0.0
@@ -112,7 +112,7 @@ def _on_core(thread: WorkThread, use: ThreadUse, traced: TracedTimes | None) -> 
 
 
 def _in_trial(thread: WorkThread, readings: Readings, traffic: Traffic) -> float:
-    """Give the part of a thread's time that was in the trial: a poller also polls before it and after it.
+    """Return the part of a thread's time that was in the trial: a poller also polls before it and after it.
 
     The generator's poller sleeps between trials, and its drain is no work.
     """
@@ -124,7 +124,7 @@ def _in_trial(thread: WorkThread, readings: Readings, traffic: Traffic) -> float
 
 
 _NOT_KNOWN = Span(None)
-_UNTOLD = GroupTimes(
+_UNREPORTED = GroupTimes(
     _NOT_KNOWN,
     _NOT_KNOWN,
     _NOT_KNOWN,
@@ -159,7 +159,7 @@ def _hidden(groups: Sequence[Group], readings: Readings, traffic: Traffic, alone
 
 
 def _softirq(group: Group, traced: TracedTimes | None, owned: bool) -> tuple[Span, str]:
-    """Give a group's softirq time, and why it has no value."""
+    """Return a group's softirq time, and why it has no value."""
     if traced is None:
         return _NOT_KNOWN, "softirqs were not traced"
     here = float(traced.network_ns(group.cores))
@@ -181,7 +181,7 @@ class _Share:
     """By which it was split; None: it did not have to be."""
 
     def scaled(self, factor: float) -> "_Share":
-        """Give a part of it."""
+        """Return a part of it."""
         return _Share(_scaled(self.user, factor), _scaled(self.system, factor), self.guest_ns * factor, self.ticks)
 
 
@@ -216,7 +216,7 @@ def _times(group: Group, shares: Sequence[_Share], softirq: tuple[Span, str], *,
     if not exact:
         reasons.append("times of threads that share a core are only about right without a trace")
     if ticks is not None and ticks < LEAST_TICKS:
-        reasons.append("too few clock ticks to tell user from system within 5 points: a longer trial has more")
+        reasons.append("too few clock ticks to distinguish user from system within 5 points: a longer trial has more")
     return GroupTimes(
         _sum([share.user for share in shares]),
         _sum([share.system for share in shares]),
@@ -228,7 +228,7 @@ def _times(group: Group, shares: Sequence[_Share], softirq: tuple[Span, str], *,
 
 
 def _interval(share: float, count: int) -> tuple[float, float]:
-    """Give the 95 % interval of a share of so many samples (Wilson's)."""
+    """Return the 95 % interval of a share of so many samples (Wilson's)."""
     if not count:
         return 0.0, 1.0
     middle = share + _Z**2 / (2 * count)

@@ -41,15 +41,15 @@ class TracedTimes:
     """Events that were not recorded; other than 0, no time is right."""
 
     def softirq_in_thread(self, tid: int) -> int:
-        """Give the softirq time that ran in the time of a thread, on any traced core."""
+        """Return the softirq time that ran in the time of a thread, on any traced core."""
         return sum(core.softirq_by_thread.get(tid, 0) for core in self.cores.values())
 
     def of_thread(self, tid: int) -> int:
-        """Give the time for which a thread was on a traced core."""
+        """Return the time for which a thread was on a traced core."""
         return sum(core.on_core.get(tid, 0) for core in self.cores.values())
 
     def network_ns(self, cores: frozenset[int]) -> int:
-        """Give the softirq time of packets on some cores."""
+        """Return the softirq time of packets on some cores."""
         return sum(times.network_ns for core, times in self.cores.items() if core in cores)
 
 

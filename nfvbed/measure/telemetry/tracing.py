@@ -108,7 +108,7 @@ class CoreTracer:
         self._write("tracing_on", "0")
 
     def lost(self) -> int:
-        """Give how many events found no place in the buffers."""
+        """Return how many events found no place in the buffers."""
         counts = [self._read(f"per_cpu/cpu{core}/stats") for core in self.cores]
         return sum(int(number) for text in counts for number in _LOST.findall(text))
 

@@ -15,7 +15,7 @@ COLUMNS = (
     "mrr_iqr_pps", "layer1_bits_per_s", "layer2_bits_per_s", "mrr_loss_ratio", "paced_trials", "paced_load_pps",
     "paced_missing_ratio", "latency_p50_ns", "latency_p99_ns", "common_trials", "common_load_pps",
     "common_missing_ratio", "common_latency_p50_ns", "common_latency_p99_ns", "cpu_switch", "cpu_vnf", "cpu_generator",
-    "cycles_per_packet", "cycles_source", "loopback_pps", "vnf_alone_pps", "price_ratio",
+    "cycles_per_packet", "cycles_source", "loopback_pps", "vnf_alone_pps", "switching_overhead_ratio",
     "bare_ports_pps", "of_bare_ports", "of_bare_ports_low", "of_bare_ports_high", "limits", "possible_limits",
     "warnings",
     "baseline_cell", "baseline_run", "verdict", "bound", "ratio", "ratio_low", "ratio_high", "ratio_level", "p_value",
@@ -73,7 +73,7 @@ def _row(row: CellSummary) -> dict[str, Value]:
         "cycles_source": row.cycles_source,
         "loopback_pps": row.loopback_pps,
         "vnf_alone_pps": row.vnf_pps,
-        "price_ratio": row.price.ratio if row.price else None,
+        "switching_overhead_ratio": row.switching_overhead.ratio if row.switching_overhead else None,
         **_of_bare_ports(row),
         "limits": " ".join(limit.kind.value for limit in row.limits),
         "possible_limits": " ".join(limit.kind.value for limit in row.possible_limits),
@@ -113,7 +113,7 @@ def _rate(row: CellSummary) -> dict[str, Value]:
 
 
 def _paced(row: CellSummary) -> dict[str, Value]:
-    """Give the columns of trials at the row's own half load, and of those at the load that all share."""
+    """Return the columns of trials at the row's own half load, and of those at the load that all share."""
     own, shared = _at_load(row.paced, "paced_"), _at_load(row.common, "common_")
     renamed = {f"paced_latency_{name}": f"latency_{name}" for name in ("p50_ns", "p99_ns")}
     return {renamed.get(name, name): value for name, value in own.items()} | shared

@@ -44,7 +44,7 @@ def _details(test: MeasuredTest) -> Iterable[dict[str, Value]]:
 
 
 def _regular(base: Reference | None) -> Value:
-    """Say whether what a load is a part of is a regular result: else it is a lower bound."""
+    """Return whether what a load is a part of is a regular result: else it is a lower bound."""
     return int(base.regular) if base else None
 
 
@@ -82,7 +82,7 @@ def _first(test: MeasuredTest) -> dict[str, Value]:
         "simulated": int(result.simulated),
         "status": result.status.value,
         "reason": result.reason,
-        "warnings": " ".join(warning.value for warning in test.doubts),
+        "warnings": " ".join(warning.value for warning in test.warnings),
     }
 
 
@@ -109,7 +109,7 @@ def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
         base = test.base_of(load)
         of_directions = zip(("0_to_1_", "1_to_0_"), load.latency_directions, strict=False)
         yield {
-            "warnings": " ".join(warning.value for warning in test.doubts_at(load)),
+            "warnings": " ".join(warning.value for warning in test.warnings_at(load)),
             "sequence": load.point.sequence,
             "fraction": load.point.fraction,
             "of": base.of if base else None,

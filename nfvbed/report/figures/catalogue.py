@@ -11,7 +11,7 @@ from nfvbed.report.figures.conditions import conditions_figure
 from nfvbed.report.figures.distance import distance_figure
 from nfvbed.report.figures.latency import latency_figure
 from nfvbed.report.figures.loads import latency_by_load_figure, loss_by_load_figure
-from nfvbed.report.figures.price import price_figure
+from nfvbed.report.figures.overhead import overhead_figure
 from nfvbed.report.figures.rate import rate_figure
 from nfvbed.report.figures.soak import soak_figure
 from nfvbed.report.figures.theme import Spec
@@ -25,7 +25,7 @@ FIGURES: Final = {
     "latency-by-load": latency_by_load_figure,
     "soak": soak_figure,
     "by-condition": conditions_figure,
-    "price": price_figure,
+    "switching-overhead": overhead_figure,
     "core-distance": distance_figure,
 }
 OF_MANY: Final = {
@@ -42,7 +42,7 @@ OF_MANY: Final = {
 
 
 def figures(comparison: Comparison) -> dict[str, Spec]:
-    """Give the specification of every figure that has something to show, by name."""
+    """Return the specification of every figure that has something to show, by name."""
     drawn = {name: draw(comparison) for name, draw in (OF_MANY if comparison.many else FIGURES).items()}
     return {name: spec for name, spec in drawn.items() if spec is not None}
 

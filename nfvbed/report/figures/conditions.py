@@ -91,13 +91,13 @@ def _varied(table: TablePayload) -> str:
 
 
 def _drawn_quantity(row: MeasuredRow) -> Quantity | None:
-    """Give the first rate of a row; without any its first figure."""
+    """Return the first rate of a row; without any its first figure."""
     known = [one for one in row.quantities if one.value is not None]
     return next((one for one in known if one.unit.endswith("/s")), known[0] if known else None)
 
 
 def _rest(row: MeasuredRow, key: str) -> str:
-    """Tell apart the lines of one variant: the conditions that are words."""
+    """Return apart the lines of one variant: the conditions that are words."""
     words = [f"{name} {value}" for name, value in row.parameters.items() if name != key and isinstance(value, str)]
     return ", ".join(words) or "-"
 

@@ -67,7 +67,7 @@ def distance_figure(comparison: Comparison) -> Spec | None:
 
 
 def _classes(comparison: Comparison) -> list[str]:
-    """Give the classes that occur, nearest first, and what is in none at the end."""
+    """Return the classes that occur, nearest first, and what is in none at the end."""
     labels = {point.label for point in comparison.distances}
     known = dict.fromkeys(name for host in comparison.placement for name in host.classes)
     return [name for name in (*known, *sorted(labels - set(known))) if name in labels]

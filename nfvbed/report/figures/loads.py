@@ -66,7 +66,7 @@ def latency_by_load_figure(comparison: Comparison) -> Spec | None:
     y = alt.Y(
         "microseconds:Q", title="latency, µs", scale=alt.Scale(type="log"), axis=alt.Axis(format=",~g", tickCount=6)
     )
-    caption = f"Both directions together; dashes tell percentiles apart. {short_caption(comparison)}"
+    caption = f"Both directions together; dashes distinguish percentiles. {short_caption(comparison)}"
     medians = [record for record in records if record["percentile"] == "P50"]
     described = "Latency by load. " + "; ".join(
         f"{record['variant']} at {record['point']}: median {record['microseconds']:.3g} microseconds at"
@@ -77,7 +77,7 @@ def latency_by_load_figure(comparison: Comparison) -> Spec | None:
 
 
 def newest_tests(comparison: Comparison, kinds: tuple[ResultKind, ...]) -> list[MeasuredTest]:
-    """Give the results to draw: of the class that is shown, the newest of each test."""
+    """Return the results to draw: of the class that is shown, the newest of each test."""
     newest = {
         (test.run, test.cell, test.result.test): test
         for test in comparison.tests
@@ -101,7 +101,7 @@ def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, text
         .encode(
             x=alt.X("mpps:Q", title="intended load, million frames/s, both directions together"),
             y=y,
-            # Shapes tell variants apart without colour; each test has a line of its own.
+            # Shapes distinguish variants without colour; each test has a line of its own.
             color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
             shape=alt.Shape("variant:N", title="variant", sort=names),
             detail="test:N",

@@ -79,8 +79,10 @@ def _ceilings(row: CellSummary, several: bool) -> list[dict[str, Any]]:
     found = []
     if row.loopback_pps:
         found.append(base | {"mpps": row.loopback_pps / 1e6, "ceiling": CEILING_NAMES[CellRole.LOOPBACK]})
-    if row.price:
-        found.append(base | {"mpps": row.price.ceiling_pps / 1e6, "ceiling": CEILING_NAMES[CellRole.REFERENCE]})
+    if row.switching_overhead:
+        found.append(
+            base | {"mpps": row.switching_overhead.ceiling_pps / 1e6, "ceiling": CEILING_NAMES[CellRole.REFERENCE]}
+        )
     if row.vnf_pps:
         found.append(base | {"mpps": row.vnf_pps / 1e6, "ceiling": CEILING_NAMES[CellRole.VNF]})
     return found
@@ -116,13 +118,13 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
 
 
 def _shapes(shown: set[str]) -> alt.Scale:
-    """Give each kind of ceiling its shape, and the legend only those that there are."""
+    """Return each kind of ceiling its shape, and the legend only those that there are."""
     kinds = [(name, shape) for name, shape in zip(CEILING_NAMES.values(), SHAPES, strict=True) if name in shown]
     return alt.Scale(domain=[name for name, _ in kinds], range=[shape for _, shape in kinds])
 
 
 def _stripes() -> dict[str, Any]:
-    """Give a hatching: a gradient of hard stops, since Vega-Lite has no patterns."""
+    """Return a hatching: a gradient of hard stops, since Vega-Lite has no patterns."""
     stops = []
     for index in range(STRIPES):
         color = "#ffffffb0" if index % 2 else "#ffffff00"

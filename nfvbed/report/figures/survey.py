@@ -1,6 +1,6 @@
 """Figures of many variants: a panel for each traffic point, its variants in order, each named beside its mark.
 
-Colours could not tell twenty variants apart, so none is used for that.
+Colours could not distinguish twenty variants, so none is used for that.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What all figures share: colours that the colour-blind can tell apart, sizes, titles, and the mark of a simulation."""
+"""What all figures share: colours that the colour-blind can distinguish, sizes, titles, the mark of a simulation."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -36,7 +36,7 @@ def color_scale(names: Iterable[str]) -> alt.Scale:
 
 
 def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str, *, simulated: bool) -> Spec:
-    """Give the specification with title, caption and alternative text; no colour of text is fixed.
+    """Return the specification with title, caption and alternative text; no colour of text is fixed.
 
     Args:
         chart: the figure.
@@ -73,7 +73,7 @@ def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str,
 
 
 def fluid(spec: Spec, margin: int, columns: int = 1) -> Spec:
-    """Tell the page's script what a panel needs beside its plotting area, so that it can fit the figure in.
+    """Return the page's script what a panel needs beside its plotting area, so that it can fit the figure in.
 
     Args:
         spec: the figure.

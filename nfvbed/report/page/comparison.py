@@ -23,14 +23,14 @@ HEADINGS: Final = (
     Cell("Latency µs, P50, P99", "n"),
     Cell("CPU cores: switch · VNF · gen.", "n"),
     Cell("Cycles/ packet", "n"),
-    Cell("Limits and doubts"),
+    Cell("Limits and warnings"),
 )
 UNKNOWN: Final = Cell(wording.NOTHING, "n")
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What bounds a row, or casts doubt on it."""
+    """What bounds a row, or calls it into question."""
 
     text: str
     tone: str
@@ -62,7 +62,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Grid:
-    """The table, and what stands below it."""
+    """The table, and what is below it."""
 
     mark: str
     caption: str
@@ -125,7 +125,7 @@ def _number(text: str, below: str = "", note: Note | None = None) -> Cell:
 
 def _rate(row: CellSummary) -> tuple[Cell, ...]:
     if row.mrr is None:
-        return (Cell(wording.status(row), tone="doubt", span=2),)
+        return (Cell(wording.status(row), tone="warning", span=2),)
     rate = wording.bound(row) + wording.mpps(row.mrr.median_pps)
     return _number(rate, wording.mpps_interval(row.mrr.interval)), _number(str(row.mrr.rounds), str(row.mrr.trials))
 
@@ -175,23 +175,23 @@ def _verdict(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Cel
 
 
 def _place(comparison: Comparison, row: CellSummary) -> str:
-    """Return what tells a row from the variant's others: its size, and its path where there are several."""
+    """Return what distinguishes a row from the variant's others: its size, and its path where there are several."""
     several = len({(other.topology, other.vnf) for other in comparison.rows}) > 1
     return wording.row_point(row) if several else wording.frame_size(row.frame_size)
 
 
 def _marks(comparison: Comparison, row: CellSummary, notes: TableNotes) -> tuple[Mark, ...]:
-    """Return what bounds the row and what casts doubt on it; how is said in the notes."""
-    limits = [Mark(limit.kind.value, "doubt", notes.mark(_said(limit.kind, limit.detail))) for limit in row.limits]
+    """Return what bounds the row and what calls it into question; how is said in the notes."""
+    limits = [Mark(limit.kind.value, "warning", notes.mark(_said(limit.kind, limit.detail))) for limit in row.limits]
     perhaps = [
         Mark(f"perhaps {limit.kind.value}", "count", notes.mark(_said(limit.kind, limit.detail)))
         for limit in row.possible_limits
     ]
-    doubts = [Mark(kind.value, "doubt", count=counts) for kind, counts in wording.row_doubts(row).items()]
+    warnings = [Mark(kind.value, "warning", count=counts) for kind, counts in wording.row_warnings(row).items()]
     details = {entry.detail: f"{entry.role.value} exceeded" for entry in row.exceeded}
     place = f"{row.variant}, {_place(comparison, row)}"
     further = [Mark(details.get(note, "note"), "count", notes.mark(f"{place}: {note}.")) for note in row.notes]
-    return (*limits, *perhaps, *doubts, *further)
+    return (*limits, *perhaps, *warnings, *further)
 
 
 def _said(kind: QualityWarning, detail: str) -> str:

@@ -41,7 +41,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Bar:
-    """A variant's rate on a card."""
+    """A variant's rate on a tile."""
 
     name: str
     status: str
@@ -54,7 +54,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Card:
+class Tile:
     """A traffic point."""
 
     simulated: bool
@@ -76,18 +76,18 @@ class Decision:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The answer, a card for each traffic point, and how sure it is."""
+    """The answer, a tile for each traffic point, and how sure it is."""
 
     headline: str
     hosts: tuple[str, ...]
-    cards: tuple[Card, ...]
+    tiles: tuple[Tile, ...]
     decisions: tuple[Decision, ...]
     chains: tuple[str, ...]
     confidence: str
 
 
 def title(context: ReportContext) -> str:
-    """Give the experiment's title; its name where the plan is not stored."""
+    """Return the experiment's title; its name where the plan is not stored."""
     return context.title or ", ".join(dict.fromkeys(run.experiment for run in context.runs))
 
 
@@ -133,14 +133,18 @@ def _when(moment: str) -> str:
 
 
 def first_screen(comparison: Comparison, said: Answer) -> FirstScreen:
-    """Return the answer, a card for each traffic point, and how sure it is."""
-    doubts = wording.doubts(comparison.rows)
-    named = f"Limits and doubts: {', '.join(kind.value for kind in doubts)}." if doubts else "No doubts were raised."
+    """Return the answer, a tile for each traffic point, and how sure it is."""
+    warnings = wording.warnings(comparison.rows)
+    named = (
+        f"Limits and warnings: {', '.join(kind.value for kind in warnings)}."
+        if warnings
+        else "No warnings were raised."
+    )
     placed = " ".join(placement_lines(comparison))
     return FirstScreen(
         headline=unbroken(said.headline),
         hosts=tuple(f"{line[0].upper()}{line[1:]}." for line in host_lines(comparison)),
-        cards=tuple(_card(comparison, point) for point in said.points),
+        tiles=tuple(_tile(comparison, point) for point in said.points),
         decisions=tuple(
             Decision(wording.row_point(point.row), command)
             for point, command in zip(said.points, said.decide, strict=False)
@@ -151,7 +155,7 @@ def first_screen(comparison: Comparison, said: Answer) -> FirstScreen:
     )
 
 
-def _card(comparison: Comparison, point: Leader) -> Card:
+def _tile(comparison: Comparison, point: Leader) -> Tile:
     """Return all rates of a traffic point, measured or not, and the sentence on its leader."""
     best = point.row
     rows = comparison.ranked([row for row in comparison.rows if row.point == best.point])
@@ -159,7 +163,7 @@ def _card(comparison: Comparison, point: Leader) -> Card:
     if point.surveyed:
         who = f"{best.variant} highest"
     missing = [row.variant for row in rows if row.mrr is None] if comparison.many else []
-    return Card(
+    return Tile(
         simulated=best.simulated,
         point=wording.row_point(best),
         leader=who,

@@ -71,7 +71,7 @@ def render(template: str, **values: object) -> str:
 
 
 def embedded_json(value: object) -> str:
-    """Write JSON that can stand in a script element: no text in it can end the element."""
+    """Write JSON that can be in a script element: no text in it can end the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

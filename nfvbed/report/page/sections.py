@@ -7,7 +7,6 @@ from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.theme import Spec
 from nfvbed.report.page.comparison import comparison_grid
-from nfvbed.report.page.doubts import doubts_section
 from nfvbed.report.page.environment import environment
 from nfvbed.report.page.head import FirstScreen, Header, first_screen, page_header
 from nfvbed.report.page.method import method, scope
@@ -15,6 +14,7 @@ from nfvbed.report.page.states import below_the_table
 from nfvbed.report.page.survey import survey_grid
 from nfvbed.report.page.tests import tests_section
 from nfvbed.report.page.verdicts import verdict_section
+from nfvbed.report.page.warnings import warnings_section
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def page_values(context: ReportContext, drawn: dict[str, Spec]) -> PageValues:
         Section("tests", "Throughput, missing frames and latency by load", tests_section(comparison)),
         Section("figures", "Figures", tuple(_figure(name, spec) for name, spec in drawn.items())),
         Section("reading", "How to read this", ()),
-        Section("doubts", "Limits and doubts", doubts_section(comparison)),
+        Section("warnings", "Limits and warnings", warnings_section(comparison)),
         Section("environment", "Environment", environment(context)),
         Section("method", "Method", method(comparison)),
         Section("scope", "What this does not show", scope(comparison)),

@@ -23,7 +23,7 @@ HEADINGS: Final = (
     Cell("Latency µs, P50, P99", "n"),
     Cell("Cycles/ packet", "n"),
 )
-"""Bit rates, CPU times and the doubts of each row are in the CSV."""
+"""Bit rates, CPU times and the warnings of each row are in the CSV."""
 
 
 def survey_grid(comparison: Comparison, tables: tuple[Table, ...]) -> Grid:

@@ -16,11 +16,11 @@ from nfvbed.report.page.values import Cell, Notice, Table
 
 THROUGHPUT_HEADINGS: Final = (
     "Variant", "Traffic", "Search", "Goal", "Class", "Throughput, Mpps", "Lower and upper bound, Mpps", "Regular",
-    "Doubts", "Goal attributes",
+    "Warnings", "Goal attributes",
 )  # fmt: skip
 LOAD_HEADINGS: Final = (
     "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Missing frames", *wording.LATENCY_HEADINGS,
-    "Doubts",
+    "Warnings",
 )  # fmt: skip
 NAMING: Final = 4
 """Columns that say what was tested, before those of the numbers."""
@@ -55,7 +55,7 @@ class Tests:
     searches: Searches | None
     tables: tuple[NotedTable, ...]
     advice: tuple[Notice, ...]
-    """On doubts that no row of the comparison carries."""
+    """On warnings that no row of the comparison carries."""
 
 
 def tests_section(comparison: Comparison) -> Tests | None:
@@ -92,10 +92,10 @@ def _search(row: throughput.ThroughputRow) -> Row:
         Cell(row.preset),
         Cell(row.goal.name if row.goal else wording.NOTHING),
         Cell(row.placement_class),
-        Cell(throughput.headline(row), "n", tone="" if row.throughput_pps is not None else "doubt", below=spread),
+        Cell(throughput.headline(row), "n", tone="" if row.throughput_pps is not None else "warning", below=spread),
         Cell(throughput.bounds(row), "n"),
         Cell(f"{row.regular} of {row.repetitions}", "n"),
-        Cell(throughput.doubts(row.doubts), "limits"),
+        Cell(throughput.warnings_in_a_line(row.warnings), "limits"),
         Cell("", below=throughput.attributes(row.goal) if row.goal else wording.NOTHING),
     )
 
@@ -131,7 +131,7 @@ def _rows(test: MeasuredTest, *, timed: bool) -> Iterable[Row]:
     first = tuple(Cell(text) for text in names)
     if test.result.status is not Status.OK:
         text = f"{test.result.status.value}: {test.result.reason}"
-        yield (*first, Cell(text, tone="doubt", span=len(LOAD_HEADINGS) - NAMING + timed))
+        yield (*first, Cell(text, tone="warning", span=len(LOAD_HEADINGS) - NAMING + timed))
         return
     for load in test.loads:
         yield (*first, *_load(test, load, timed=timed))
@@ -141,7 +141,10 @@ def _load(test: MeasuredTest, load: MeasuredLoad, *, timed: bool) -> Row:
     of = loadtables.part(test, load) or wording.NOTHING
     shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio))
     numbers = (*((loadtables.start(load),) if timed else ()), *shown, *wording.latency_columns(load.latency))
-    return (*(Cell(text, "n") for text in numbers), Cell(throughput.doubts(test.doubts_at(load)), "limits"))
+    return (
+        *(Cell(text, "n") for text in numbers),
+        Cell(throughput.warnings_in_a_line(test.warnings_at(load)), "limits"),
+    )
 
 
 def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> Table | None:
@@ -160,7 +163,7 @@ def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> Table | 
 
 
 def _measured(comparison: Comparison, found: MeasuredTable) -> NotedTable:
-    headings = ("Variant", "Traffic", "Test", "Class", "Condition", *found.names, "n", "Doubts")
+    headings = ("Variant", "Traffic", "Test", "Class", "Condition", *found.names, "n", "Warnings")
     rows = (_measured_row(found, line) for line in found.lines)
     return NotedTable(_table(comparison, f"Tests of kind {found.kind.value}", headings, rows), tuple(found.notes))
 
@@ -168,13 +171,13 @@ def _measured(comparison: Comparison, found: MeasuredTable) -> NotedTable:
 def _measured_row(found: MeasuredTable, line: MeasuredLine) -> Row:
     first = tuple(Cell(text) for text in (line.variant, line.point, line.test, line.placement_class))
     if not line.label:
-        return (*first, Cell(line.reason, tone="doubt", span=len(found.names) + 3))
+        return (*first, Cell(line.reason, tone="warning", span=len(found.names) + 3))
     return (
         *first,
         Cell(line.label, below=line.reason),
         *(_quantity(line.quantities.get(name, wording.NOTHING)) for name in found.names),
         Cell(str(line.repetitions), "n"),
-        Cell(throughput.doubts(line.doubts), "limits"),
+        Cell(throughput.warnings_in_a_line(line.warnings), "limits"),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Note:
-    """What stands below a table once, and as a letter in the cells that it is about."""
+    """What is below a table once, and as a letter in the cells that it is about."""
 
     id: str
     letter: str
@@ -21,11 +21,11 @@ class Cell:
     kind: str = ""
     """Its class in the style sheet: `n` for numbers, `whole`, `limits`, `verdict`."""
     tone: str | None = None
-    """Class of the text alone, as `doubt` or a verdict; None: the cell's."""
+    """Class of the text alone, as `warning` or a verdict; None: the cell's."""
     below: str | None = None
     """In small letters below the text."""
     words: bool = False
-    """Whether what stands below may break between its words: a figure and an interval stay whole."""
+    """Whether what is below may break between its words: a figure and an interval stay whole."""
     note: Note | None = None
     more: tuple[str, ...] = ()
     """Further lines of the text."""
@@ -49,7 +49,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Notice:
-    """A doubt, or what became of a row, in a box of its own."""
+    """A warning, or what became of a row, in a box of its own."""
 
     name: str
     text: str

@@ -77,7 +77,7 @@ def lay_out(columns: Sequence[Column], lines: Sequence[Line], width: int) -> lis
 
 
 def _kept(columns: Sequence[Column], rows: Sequence[Row], widths: Sequence[int], width: int) -> list[int]:
-    """Give the columns that fit; one without any text is left out."""
+    """Return the columns that fit; one without any text is left out."""
     kept = [
         place
         for place, column in enumerate(columns)

@@ -59,9 +59,9 @@ def _trials(found: Explanation, width: int) -> list[Text]:
     lines = [_trial(trial, letters, reasons) for trial in found.trials]
     legend = [f"{letter} {kind.value}: {SHORT[kind]}" for kind, letter in letters.items()]
     legend += [f"{number} {why}" for why, number in reasons.items()]
-    told = [Text(line, "dim") for text in legend for line in paragraph(f"  {text}", width, "    ")]
+    reported = [Text(line, "dim") for text in legend for line in paragraph(f"  {text}", width, "    ")]
     heading = Text("Trials", "bold")
-    return [heading, *lay_out(columns, lines, width), *told] if lines else [heading, Text("  none")]
+    return [heading, *lay_out(columns, lines, width), *reported] if lines else [heading, Text("  none")]
 
 
 def _warnings(trials: Sequence[ExplainedTrial]) -> list[QualityWarning]:

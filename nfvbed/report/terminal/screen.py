@@ -29,7 +29,7 @@ LEGEND: Final = 8
 
 @dataclass(frozen=True)
 class About:
-    """What stands around the comparison."""
+    """What is around the comparison."""
 
     title: str = ""
     machines: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class About:
 
 
 def screen(comparison: Comparison, about: About, width: int = WIDTH) -> list[Text]:
-    """Give the lines of the screen; none is wider than asked for, as far as single words allow.
+    """Return the lines of the screen; none is wider than asked for, as far as single words allow.
 
     Args:
         comparison: what is shown.
@@ -53,11 +53,11 @@ def screen(comparison: Comparison, about: About, width: int = WIDTH) -> list[Tex
     room = HEIGHT - len(head) - len(foot) - 3
     found = groups(comparison, marks)
     wanted = _height(found, max((len(group.rows) for group in found), default=0), False) + len(tests)
-    told = _told(legend, max(LEGEND, room - wanted), width)
-    rows = _table(comparison, found, room - len(told) - min(len(tests), room // 2), width)
-    tests = _first(tests, room - len(told) - len(rows))
+    reported = _reported(legend, max(LEGEND, room - wanted), width)
+    rows = _table(comparison, found, room - len(reported) - min(len(tests), room // 2), width)
+    tests = _first(tests, room - len(reported) - len(rows))
     blank = [Text("")]
-    parts = [head, blank if rows else [], rows, tests, blank if told else [], told, blank, foot]
+    parts = [head, blank if rows else [], rows, tests, blank if reported else [], reported, blank, foot]
     return [line for part in parts for line in part]
 
 
@@ -69,7 +69,7 @@ def _head(comparison: Comparison, about: About, width: int) -> list[Text]:
 
 
 def _foot(comparison: Comparison, about: About, width: int) -> list[Text]:
-    """Give what was not measured, the answer, and where the rest is."""
+    """Return what was not measured, the answer, and where the rest is."""
     lines: list[Text] = []
     missing = _holes(comparison) if model.in_order(comparison) else ""
     if missing:
@@ -108,8 +108,8 @@ def _first_words(text: str, width: int, most: int) -> list[str]:
     return [*lines[: most - 1], f"{'  ' if most > 1 and not last.startswith('  ') else ''}{last}{more}"]
 
 
-def _told(legend: Sequence[Sequence[str]], room: int, width: int) -> list[Text]:
-    """Give the explanations that fit; the rest is counted."""
+def _reported(legend: Sequence[Sequence[str]], room: int, width: int) -> list[Text]:
+    """Return the explanations that fit; the rest is counted."""
     lines: list[Text] = []
     for number, entry in enumerate(legend):
         left = len(legend) - number
@@ -121,7 +121,7 @@ def _told(legend: Sequence[Sequence[str]], room: int, width: int) -> list[Text]:
 
 
 def _table(comparison: Comparison, found: Sequence[Group], room: int, width: int) -> list[Text]:
-    """Give as many rows of each point as fit, at least one of each; points for which there is no room are counted."""
+    """Return as many rows of each point as fit, at least one of each; points for which there is no room are counted."""
     if not found:
         return []
     named = model.in_order(comparison)

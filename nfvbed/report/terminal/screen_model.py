@@ -63,12 +63,12 @@ def _name(found: Sequence[Interval], level: str) -> str:
 
 
 def latency(row: CellSummary) -> LatencySummary | None:
-    """Give the latency that the screen shows."""
+    """Return the latency that the screen shows."""
     return row.given_load.latency if row.given_load else None
 
 
 def missing(row: CellSummary) -> float | None:
-    """Give the part of the intended frames that is missing."""
+    """Return the part of the intended frames that is missing."""
     return row.given_load.missing_ratio if row.given_load else None
 
 

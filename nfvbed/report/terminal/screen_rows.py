@@ -34,13 +34,13 @@ class Group:
     rows: tuple[Row | Banner, ...]
 
     def lines(self, most: int) -> list[Line]:
-        """Give the point's line and at most so many rows; what is not shown is counted in the point's line."""
+        """Return the point's line and at most so many rows; what is not shown is counted in the point's line."""
         left = len(self.rows) - most
         about = "; ".join(part for part in (self.about, f"{left} more: --details" if left > 0 else "") if part)
         return [Banner(f"{self.name} ({about})" if about else self.name, "bold"), *self.rows[:most]]
 
     def lines_with_name(self, most: int) -> list[Line]:
-        """Give at most so many rows, the first with the point's name before it, the second with what is not shown."""
+        """Return at most so many rows, the first with the point's name before it, the second with what is not shown."""
         left = len(self.rows) - most
         names = [self.name, f"  {left} more" if left > 0 else ""]
         return [
@@ -50,7 +50,7 @@ class Group:
 
 
 def columns(comparison: Comparison) -> tuple[Column, ...]:
-    """Give the columns, the widest table first; what does not fit is dropped when it is laid out."""
+    """Return the columns, the widest table first; what does not fit is dropped when it is laid out."""
     run = (RUN,) if len(comparison.runs) > 1 else ()
     if model.in_order(comparison):
         return (TRAFFIC, *_columns(comparison, run))
@@ -66,7 +66,7 @@ def _columns(comparison: Comparison, run: tuple[Column, ...]) -> tuple[Column, .
 
 
 def groups(comparison: Comparison, marks: Marks) -> list[Group]:
-    """Give the traffic points that have rows to show, in the order in which they were declared."""
+    """Return the traffic points that have rows to show, in the order in which they were declared."""
     found = []
     for point in dict.fromkeys(row.point for row in comparison.rows):
         rows = comparison.ranked([row for row in comparison.rows if row.point == point])
@@ -121,7 +121,7 @@ def _judged(comparison: Comparison, row: CellSummary) -> tuple[Cell, Cell, Cell]
 
 
 def _place(comparison: Comparison, row: CellSummary, first: CellSummary) -> str:
-    """Say where a row of a survey stands against the highest of its point."""
+    """Say how a row of a survey compares with the highest of its point."""
     if row.emulated:
         return "emulated"
     if (row.run, row.cell) == (first.run, first.cell):

@@ -36,7 +36,7 @@ SHORT: Final = {
 }
 """What a warning means, on one line; what can be done about it is with the details."""
 FIGURES: Final = re.compile(r"(?<=interval) [\d.e+-]+ to [\d.e+-]+")
-"""They stand in the row, and would make a reason of its own of every row's."""
+"""They are in the row, and would make a reason of its own of every row's."""
 MOST_NAMES: Final = 3
 """More rows, paths or variants than that are counted."""
 
@@ -54,20 +54,20 @@ class Marks:
     """The marks of the rows that the screen shows."""
 
     def __init__(self, comparison: Comparison) -> None:
-        """Give marks to all warnings and reasons, warnings first, in alphabetical order."""
+        """Return marks to all warnings and reasons, warnings first, in alphabetical order."""
         self._rows = tuple(row for row in comparison.rows if row.mrr is not None)
         self.explained: list[Explained] = []
-        told = all(row.simulated for row in self._rows)
+        reported = all(row.simulated for row in self._rows)
         of_kind = {kind: tuple(row for row in self._rows if _carries(row, kind)) for kind in QualityWarning}
-        kinds = [kind for kind in wording.doubts(self._rows) if of_kind[kind]]
-        kinds = [kind for kind in kinds if not (told and kind is QualityWarning.SIMULATED)]
+        kinds = [kind for kind in wording.warnings(self._rows) if of_kind[kind]]
+        kinds = [kind for kind in kinds if not (reported and kind is QualityWarning.SIMULATED)]
         for mark, kind in zip(ascii_uppercase, kinds, strict=False):
             self.explained.append(Explained(mark, f"{kind.value}: {SHORT[kind]}", of_kind[kind]))
         for number, (reason, rows) in enumerate(_reasons(comparison, self._rows).items(), start=1):
             self.explained.append(Explained(str(number), reason, tuple(rows)))
 
     def of(self, row: CellSummary) -> str:
-        """Give a row's marks; numbers are kept apart from each other."""
+        """Return a row's marks; numbers are kept apart from each other."""
         key = (row.run, row.cell)
         own = [entry.mark for entry in self.explained if key in {(one.run, one.cell) for one in entry.rows}]
         letters = "".join(mark for mark in own if mark.isalpha())
@@ -79,14 +79,14 @@ class Marks:
 
 
 def _carries(row: CellSummary, kind: QualityWarning) -> bool:
-    """Say whether a row has a warning; what limited a few trials alone does not limit the row, and is on the page."""
+    """Return whether a row has a warning; what limited a few trials alone is on the page only."""
     if kind in LIMITING:
         return any(limit.kind is kind for limit in row.limits)
     return any(warning.kind is kind for warning in row.warnings)
 
 
 def _reasons(comparison: Comparison, rows: Sequence[CellSummary]) -> dict[str, list[CellSummary]]:
-    """Give the reasons of verdicts that have one, each with its rows."""
+    """Return the reasons of verdicts that have one, each with its rows."""
     found: dict[str, list[CellSummary]] = {}
     if comparison.purpose == "survey":
         return found
@@ -100,7 +100,7 @@ def _reasons(comparison: Comparison, rows: Sequence[CellSummary]) -> dict[str, l
 
 
 def named(carrying: Sequence[CellSummary], rows: Sequence[CellSummary]) -> str:
-    """Name rows as shortly as they can be told from the others: all, variants, paths, single rows, or how many."""
+    """Name rows as shortly as is clear: all, variants, paths, single rows, or how many."""
     own = {(row.run, row.cell) for row in carrying}
     if own == {(row.run, row.cell) for row in rows}:
         return "all rows" if len(rows) > 1 else "the row"

@@ -33,13 +33,13 @@ def survey(comparison: Comparison, width: int) -> list[RenderableType]:
 
 
 def survey_remarks(comparison: Comparison) -> list[RenderableType]:
-    """Give each kind of doubt once with the variants that carry it, and why verdicts are open."""
+    """Return each kind of warning once with the variants that carry it, and why verdicts are open."""
     lines: list[RenderableType] = [
         Text(f"{reason}: {counted(variants)}") for reason, variants in open_verdicts(comparison).items()
     ]
-    for kind in wording.doubts(comparison.rows):
+    for kind in wording.warnings(comparison.rows):
         advice = comparison.advice_on(kind)
-        carrying = [row.variant for row in comparison.rows if kind in wording.doubts([row])]
+        carrying = [row.variant for row in comparison.rows if kind in wording.warnings([row])]
         lines.append(
             Text.assemble((kind.value, "bold yellow"), f" ({counted(carrying)}): ", f"{advice.meaning} {advice.remedy}")
         )

@@ -19,17 +19,17 @@ from nfvbed.report.terminal.verdict_colors import COLORS
 from nfvbed.report.terminal.whole_words import with_whole_words
 
 WIDE: Final = 110
-"""From here on loss, cycles and doubts fit; below it the doubts stand under the table."""
+"""From here on loss, cycles and warnings fit; below it the warnings are under the table."""
 
 FULL: Final = 130
-"""From here on all columns fit, bit rates and CPU too, beside doubts that are wide enough to be read."""
-DOUBTS_WIDTH: Final = 18
-"""The longest kind of doubt in one piece."""
+"""From here on all columns fit, bit rates and CPU too, beside warnings that are wide enough to be read."""
+WARNINGS_WIDTH: Final = 18
+"""The longest kind of warning in one piece."""
 
 TRAFFIC: Final = "traffic"
 VERDICT: Final = "verdict\nscope"
-DOUBTS: Final = "limits and doubts"
-LEFT: Final = ("variant", "run", TRAFFIC, VERDICT, DOUBTS)
+WARNINGS: Final = "limits and warnings"
+LEFT: Final = ("variant", "run", TRAFFIC, VERDICT, WARNINGS)
 
 Column = tuple[str, int, Callable[[Comparison, CellSummary], Text]]
 """Heading, the width of the terminal from which on it is shown, and its cell.
@@ -76,13 +76,13 @@ def _table(comparison: Comparison, width: int) -> Table:
     columns = [column for column in _columns(comparison) if width >= column[1]]
     for heading, _, _ in columns:
         left = heading in LEFT
-        fold = heading in (DOUBTS, "variant")
+        fold = heading in (WARNINGS, "variant")
         table.add_column(
             heading,
             justify="left" if left else "right",
             overflow="fold",
             no_wrap=width >= WIDE and not fold,
-            min_width=DOUBTS_WIDTH if heading == DOUBTS else None,
+            min_width=WARNINGS_WIDTH if heading == WARNINGS else None,
         )
     previous: object = None
     for row in sorted(comparison.rows, key=_order(comparison)):
@@ -108,7 +108,7 @@ def _order(comparison: Comparison) -> Callable[[CellSummary], tuple[int, ...]]:
 
 def _columns(comparison: Comparison) -> list[Column]:
     run: list[Column] = [("run", 0, lambda _, row: Text(wording.short_run(row.run)))]
-    doubts: list[Column] = [(DOUBTS, WIDE, lambda _, row: Text(wording.limits(row), style="yellow"))]
+    warnings: list[Column] = [(WARNINGS, WIDE, lambda _, row: Text(wording.limits(row), style="yellow"))]
     return [
         ("variant", 0, _variant),
         *(run if len(comparison.runs) > 1 else []),
@@ -126,7 +126,7 @@ def _columns(comparison: Comparison) -> list[Column]:
         ("CPU cores\nsw vnf gen", FULL, _cpu),
         ("cycles/\npacket", WIDE, lambda _, row: Text(wording.cycles(row.cycles_per_packet))),
         (VERDICT, 0, _verdict),
-        *(doubts if any(wording.limits(row) for row in comparison.rows) else []),
+        *(warnings if any(wording.limits(row) for row in comparison.rows) else []),
     ]
 
 
@@ -175,7 +175,7 @@ def _verdict(comparison: Comparison, row: CellSummary) -> Text:
 
 
 def _remarks(comparison: Comparison) -> list[RenderableType]:
-    """Give the reasons of holes and verdicts, and each kind of doubt once, with its advice."""
+    """Return the reasons of holes and verdicts, and each kind of warning once, with its advice."""
     lines: list[RenderableType] = [
         Text(f"{row.cell}: {wording.status(row)}", style="magenta") for row in comparison.rows if row.mrr is None
     ]
@@ -185,7 +185,7 @@ def _remarks(comparison: Comparison) -> list[RenderableType]:
         for entry in comparison.differences
         if entry.judgement.reason
     ]
-    for kind in wording.doubts(comparison.rows):
+    for kind in wording.warnings(comparison.rows):
         advice = comparison.advice_on(kind)
         lines.append(Text.assemble((kind.value, "bold yellow"), f": {advice.meaning} {advice.remedy}"))
     return lines

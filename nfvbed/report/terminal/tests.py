@@ -17,7 +17,7 @@ from nfvbed.report.measured import MeasuredTable, measured_tables
 
 
 def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
-    """Give the tables and what they need to be read; nothing where the MRR was the only test."""
+    """Return the tables and what they need to be read; nothing where the MRR was the only test."""
     if not comparison.tests:
         return []
     rows = throughput.throughput_rows(comparison)
@@ -40,7 +40,7 @@ def _table(title: str, headings: tuple[str, ...], left: int) -> Table:
 
 
 def _notes(lines: Iterable[str]) -> list[RenderableType]:
-    """Give what stands below a table."""
+    """Return what is below a table."""
     return [Text(line, style="dim") for line in lines]
 
 
@@ -54,7 +54,7 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
         "throughput\nMpps",
         "bounds\nMpps",
         "regular",
-        "doubts",
+        "warnings",
     )
     table = _table("throughput searches", headings, 5)
     for row in rows:
@@ -68,7 +68,7 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
             Text(throughput.headline(row), style=style),
             Text(throughput.bounds(row)),
             Text(f"{row.regular} of {row.repetitions}"),
-            Text(throughput.doubts(row.doubts), style="yellow" if row.doubts else ""),
+            Text(throughput.warnings_in_a_line(row.warnings), style="yellow" if row.warnings else ""),
         )
     goals = {(row.preset, row.goal) for row in rows if row.goal}
     lines = [
@@ -89,7 +89,17 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
 
 
 def _loads(tests: list[MeasuredTest]) -> Table:
-    headings = ("variant", "traffic", "test", "class", "load\nMpps", "of", "loss", *wording.LATENCY_HEADINGS, "doubts")
+    headings = (
+        "variant",
+        "traffic",
+        "test",
+        "class",
+        "load\nMpps",
+        "of",
+        "loss",
+        *wording.LATENCY_HEADINGS,
+        "warnings",
+    )
     table = _table("tests at given loads", headings, 4)
     for test in tests:
         point = wording.row_point(test)
@@ -100,14 +110,14 @@ def _loads(tests: list[MeasuredTest]) -> Table:
         for load in loadtables.listed(test):
             of = loadtables.part(test, load)
             shown = [wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio)]
-            doubts = test.doubts_at(load)
-            said = Text(throughput.doubts(doubts), style="yellow" if doubts else "")
+            warnings = test.warnings_at(load)
+            said = Text(throughput.warnings_in_a_line(warnings), style="yellow" if warnings else "")
             table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)
     return table
 
 
 def _by_direction(tests: list[MeasuredTest]) -> list[RenderableType]:
-    """Give the latency of each direction, for tests of latency; and what the last column is."""
+    """Return the latency of each direction, for tests of latency; and what the last column is."""
     if not any(load.latency for test in tests for load in test.loads):
         return []
     tail = loadtables.tail_lines((test, loadtables.listed(test)) for test in tests)
@@ -123,7 +133,7 @@ def _by_direction(tests: list[MeasuredTest]) -> list[RenderableType]:
 
 
 def _measured(found: MeasuredTable) -> list[RenderableType]:
-    headings = ("variant", "traffic", "test", "class", "", *found.names, "n", "doubts")
+    headings = ("variant", "traffic", "test", "class", "", *found.names, "n", "warnings")
     table = _table(found.kind.value, headings, 5)
     for line in found.lines:
         named = (Text(line.variant, style="bold"), Text(line.point), Text(line.test), Text(line.placement_class))
@@ -131,7 +141,7 @@ def _measured(found: MeasuredTable) -> list[RenderableType]:
             table.add_row(*named, Text(line.reason, style="magenta"))
             continue
         shown = [Text(line.quantities.get(name, wording.NOTHING)) for name in found.names]
-        said = Text(throughput.doubts(line.doubts), style="yellow" if line.doubts else "")
+        said = Text(throughput.warnings_in_a_line(line.warnings), style="yellow" if line.warnings else "")
         label = Text(f"{line.label}: {line.reason}" if line.reason else line.label)
         table.add_row(*named, label, *shown, Text(str(line.repetitions)), said)
     return [table, *_notes(found.notes)]

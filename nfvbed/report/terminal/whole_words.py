@@ -13,12 +13,12 @@ GAP = 2
 
 
 def with_whole_words(parts: Sequence[RenderableType], width: int) -> list[RenderableType]:
-    """Give parts of an output with their tables fitted to a terminal of this width."""
+    """Return parts of an output with their tables fitted to a terminal of this width."""
     return [_fitted(part, width) if isinstance(part, Table) else part for part in parts]
 
 
 def _fitted(table: Table, width: int) -> RenderableType:
-    """Give the table with columns that no word is wider than; where it cannot have them, a paragraph for each row."""
+    """Return the table with columns that no word is wider than; where it cannot have them, a paragraph for each row."""
     texts = [[_plain(column.header), *(_plain(cell) for cell in column.cells)] for column in table.columns]
     whole = [max(_longest(text.splitlines()) for text in column) for column in texts]
     words = [max(_longest(text.split()) for text in column) for column in texts]
@@ -49,6 +49,6 @@ def _paragraphs(table: Table, texts: Sequence[Sequence[str]], width: int) -> Gro
     headings = [" ".join(column[0].split()) for column in texts]
     for row in zip(*(column[1:] for column in texts), strict=True):
         first, *others = (" ".join(cell.split()) for cell in row)
-        told = [f"{heading} {cell}".strip() for heading, cell in zip(headings[1:], others, strict=True) if cell]
-        lines += [Text(line) for line in paragraph(f"{first}: {'; '.join(told)}", width, "  ")]
+        reported = [f"{heading} {cell}".strip() for heading, cell in zip(headings[1:], others, strict=True) if cell]
+        lines += [Text(line) for line in paragraph(f"{first}: {'; '.join(reported)}", width, "  ")]
     return Group(*lines, Text(""))

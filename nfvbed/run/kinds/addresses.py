@@ -52,7 +52,7 @@ def with_table(cell_test: CellTest, measure: Callable[[LearningTable], MeasuredR
 
 
 class LoadNotKeptError(ConfigurationError):
-    """The generator stands, and cannot send so many frames in time."""
+    """The generator runs, and cannot send so many frames in time."""
 
     refused = False
     """Whether a port refused frames: then the switch is full, else the generator was late."""
@@ -131,7 +131,7 @@ class AddressSteps:
         """Send until a trial has sent as many frames as there are addresses.
 
         Where addresses are shown and the rate does not matter, also until none was lost on its way, which says nothing
-        of the table: shown again they add to what was learnt before. Where it does, every attempt begins anew.
+        of the table: shown again they add to what was learnt before. Where it does, every attempt restarts.
 
         Raises:
             LoadNotKeptError: no trial has sent as many.
@@ -183,7 +183,7 @@ class _Move:
 
 
 def address_request(traffic: TrafficRequest, moves: str, addresses: int) -> TrafficRequest:
-    """Give the frames that show addresses (`source`) or ask for them (`destination`), one for each flow."""
+    """Return the frames that show addresses (`source`) or ask for them (`destination`), one for each flow."""
     shows = moves == "source"
     return replace(
         traffic,
@@ -215,7 +215,7 @@ def address_caching(cell_test: CellTest, spec: AddressCachingTest) -> Outcome[Ta
 
 
 def _most_held(steps: AddressSteps, spec: AddressCachingTest) -> tuple[Step | None, Step | None]:
-    """Give the largest number that was held, and the smallest one that was not; None where there is none."""
+    """Return the largest number that was held, and the smallest one that was not; None where there is none."""
     held: Step | None = None
     failed: Step | None = None
     low, high = 0, spec.max_addresses - TEST_PORT_ADDRESSES + 1
@@ -248,9 +248,9 @@ def _caching_row(held: Step | None, failed: Step | None, table: LearningTable, s
         quantities.append(Quantity(name="flooded of these", value=failed.flooded, unit="frames"))
     if table.limit:
         quantities.append(Quantity(name="limit that is set", value=table.limit, unit=""))
-    told = held or failed
-    if told is not None and told.learnt is not None:
-        quantities.append(Quantity(name="in the switch's table", value=told.learnt, unit=""))
+    reported = held or failed
+    if reported is not None and reported.learnt is not None:
+        quantities.append(Quantity(name="in the switch's table", value=reported.learnt, unit=""))
     reasons = [] if failed else [f"a lower bound: no more than {spec.max_addresses:,} were tried (max_addresses)"]
     if held is None:
         reasons.append("not even one address is held beside the test port's own")
@@ -260,7 +260,7 @@ def _caching_row(held: Step | None, failed: Step | None, table: LearningTable, s
         label="addresses",
         parameters={"load_pps": spec.load_pps, "max_addresses": spec.max_addresses},
         quantities=tuple(quantities),
-        sequence=told.sequence if told else None,
+        sequence=reported.sequence if reported else None,
         sequences=(failed.sequence,) if held and failed else (),
         reason="; ".join(reasons),
     )
@@ -342,12 +342,12 @@ def _learning_row(bounds: _Bounds, spec: AddressLearningTest) -> MeasuredRow:
         reasons.append("a lower bound: none was missed at any rate that was tried")
     if bounds.unsent:
         reasons.append(bounds.unsent)
-    told = held or missed
+    reported = held or missed
     return MeasuredRow(
         label=f"{spec.addresses:,} new addresses",
         parameters={"addresses": spec.addresses, "min_load_pps": spec.min_load_pps, "max_load_pps": spec.max_load_pps},
         quantities=tuple(quantities),
-        sequence=told.sequence if told else None,
+        sequence=reported.sequence if reported else None,
         sequences=(missed.sequence,) if held and missed else (),
         reason="; ".join(reasons),
     )

@@ -51,14 +51,14 @@ def back_to_back(cell_test: CellTest, spec: BackToBackTest) -> Outcome[TablePayl
     """Measure the forwarding rate one way, then search as often as asked for, all in one placement class.
 
     A burst in another class is sent again, and a search of which one that counts was in another is made again. Where
-    that costs more than to begin anew, the test does.
+    that costs more than to restart, the test does.
 
     Raises:
         NothingToGoBy: no frame came through at maximum load.
         SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
     """
     for left in reversed(range(BEGINNINGS)):
-        one_class = OneClass(cell_test, again=AGAIN * (1 + spec.repetitions), anew=left > 0)
+        one_class = OneClass(cell_test, again=AGAIN * (1 + spec.repetitions), restart=left > 0)
         forwarding = one_class.take(partial(_forwarding_rate, cell_test, spec))
         search = partial(_one_search, cell_test, spec, forwarding.forwarded_rate_pps)
         searches: list[_Search] = []
@@ -105,13 +105,13 @@ def _one_search(cell_test: CellTest, spec: BackToBackTest, forwarded_pps: int) -
 
 
 def passed_whole(record: TrialRecord, frames: int) -> bool:
-    """Tell whether a burst passed: all of its frames were taken at the first try, and came."""
+    """Return whether a burst passed: all of its frames were taken at the first try, and came."""
     way = record.directions[0]
     return way.sent == frames and not way.lost and not way.refused and not way.unsent
 
 
 def is_torn(record: TrialRecord, forwarded_pps: int) -> bool:
-    """Tell whether the generator was kept from its core in the middle of a burst, which then was none.
+    """Return whether the generator was kept from its core in the middle of a burst, which then was none.
 
     A switch that holds it back still takes frames as fast as it forwards them.
     """
@@ -139,7 +139,7 @@ def _summary(searches: Sequence[_Search], forwarding: TrialRecord) -> MeasuredRo
     share = None if rate is None or keeps_up or _unbounded(searches) else 1 - forwarded / rate
     reason = _why(searches)
     if keeps_up and not reason:
-        reason = "the switch forwards about as fast as bursts are sent: its buffer cannot be told from them"
+        reason = "the switch forwards about as fast as bursts are sent: its buffer cannot be distinguished from them"
     return MeasuredRow(
         label=f"mean of {len(searches)}",
         parameters={"repetitions": len(searches)},
@@ -206,7 +206,7 @@ def burst(cell_test: CellTest, spec: BurstTest) -> Outcome[TablePayload]:
 
 
 def row_of_burst(record: TrialRecord, frames: int) -> MeasuredRow:
-    """Give the figures of a burst, both directions together.
+    """Return the figures of a burst, both directions together.
 
     Args:
         record: its trial.

@@ -54,7 +54,7 @@ class Outcome(Generic[Payload]):
     placement_class: str | None = None
     """None: that of all its trials."""
     warnings: tuple[QualityWarning, ...] = ()
-    """Doubts beside those of its trials: a test without trials has its own."""
+    """Warnings beside those of its trials: a test without trials has its own."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ class CellTest:
         return self.context.plan
 
     def known(self) -> Known:
-        """Give what the run has measured so far, and the placement class that it measures in."""
+        """Return what the run has measured so far, and the placement class that it measures in."""
         ledger, classify = self.context.ledger, self.context.tools.classify
-        found = completeness(self.plan, ledger.done, classify, ledger.set_aside, ledger.done_tests)
+        found = completeness(self.plan, ledger.done, classify, ledger.excluded, ledger.done_tests)
         wanted = None if found.placement == ONLY else found.placement
         return Known(ledger.trials, ledger.results, classify, wanted)
 
     def base(self, of: str) -> Reference:
-        """Give the load that fractions are fractions of: `mrr`, or a goal of a search.
+        """Return the load that fractions are fractions of: `mrr`, or a goal of a search.
 
         Raises:
             NothingToGoBy: it was not measured; the test is blocked.
@@ -97,13 +97,13 @@ class CellTest:
         return reference(of, self.cell, self.known())
 
     def task(self) -> TrialTask:
-        """Give the next trial's task: the experiment's traffic at maximum load, stamped and counted."""
+        """Return the next trial's task: the experiment's traffic at maximum load, stamped and counted."""
         return self.context.ledger.task(
             self.unit, requests.plain(self.plan.experiment, self.cell), self.setup.site.renews
         )
 
     def bare_task(self) -> TrialTask:
-        """Give one without stamps, which cost the generator time, and without counters."""
+        """Return one without stamps, which cost the generator time, and without counters."""
         task = self.task()
         return replace(task, request=replace(task.request, stamp=False), counters=False)
 
@@ -113,11 +113,11 @@ class CellTest:
         self.context.observer.trial_ended(record)
 
     def meter(self) -> LoadMeter:
-        """Give what measures trials at given loads."""
+        """Return what measures trials at given loads."""
         return LoadMeter(self.setup.measures, self.task, self.keep)
 
     def labels(self) -> list[str]:
-        """Give the placement classes of the run's trials, in order, as they are known now."""
+        """Return the placement classes of the run's trials, in order, as they are known now."""
         return self.context.tools.classify([trial.core_distance_ns for trial in self.context.ledger.trials])
 
     def measure(self, task: TrialTask) -> TrialRecord:
@@ -137,7 +137,7 @@ class CellTest:
             yield one_class.take(partial(meter.at, load))
 
     def given_load(self, spec: GivenLoad) -> tuple[Reference | None, int | None]:
-        """Give the load of a test, in frames/s over all directions, and what it is a part of.
+        """Return the load of a test, in frames/s over all directions, and what it is a part of.
 
         Returns:
             The reference, None where the load is given itself; the load, None where none is given at all.
@@ -161,18 +161,18 @@ class OneClass:
         tries: at most, until one is in the class.
         again: how often something may be measured again in the whole test, however often each; None: no such bound,
             else it takes the place of `tries`.
-        anew: the test begins anew where its class is gone. Then it waits in vain for no longer than what is lost by
+        restart: the test restarts where its class is gone. Then it waits in vain for no longer than what is lost by
             that took: as often in a row as it was in the class before. Not for the run's class, which stays the same.
     """
 
     def __init__(
-        self, cell_test: CellTest, tries: int = TRIES, again: int | None = None, *, anew: bool = False
+        self, cell_test: CellTest, tries: int = TRIES, again: int | None = None, *, restart: bool = False
     ) -> None:
         self._cell_test = cell_test
         self._tries = tries
         self._again = again
         self._wanted = cell_test.known().wanted
-        self._anew = anew and self._wanted is None
+        self._restart = restart and self._wanted is None
         self._kept = 0
         """How often what was taken was in the class."""
         self._first: int | None = None
@@ -206,7 +206,7 @@ class OneClass:
         return found
 
     def _since(self, begin: int, counted: Collection[int] | None) -> list[int]:
-        """Give the places in the run of the trials since one, of those that count alone."""
+        """Return the places in the run of the trials since one, of those that count alone."""
         trials = self._cell_test.context.ledger.trials
         return [place for place in range(begin, len(trials)) if counted is None or trials[place].sequence in counted]
 
@@ -224,9 +224,9 @@ class OneClass:
         if self._again is None:
             return tries < self._tries
         self._again -= 1
-        return self._again >= 0 and not (self._anew and tries > max(AGAIN, self._kept))
+        return self._again >= 0 and not (self._restart and tries > max(AGAIN, self._kept))
 
 
 def part_of(base: Reference, fraction: float) -> int:
-    """Give a part of a load, in whole frames/s over all directions."""
+    """Return a part of a load, in whole frames/s over all directions."""
     return max(2, round(base.load_pps * fraction))

@@ -35,7 +35,7 @@ _COST_NOTES = (
     "A packet's cost is shared among those that the row names: the switch's ports count it at each of them, the "
     "generator as it sends it.",
     "User, system, softirq and guest time add up; a poller's is the whole trial, whatever it found to do.",
-    "User is told from system by clock ticks, all else is traced; in brackets the 95 % interval, or the bounds.",
+    "User and system are separated by clock ticks, all else is traced; in brackets the 95 % interval, or the bounds.",
 )
 
 
@@ -130,7 +130,7 @@ class _CostTrials:
         return replace(task, request=request)
 
     def _works(self, group: Group) -> bool:
-        """Whether there is one: no switch stands in a loop-back."""
+        """Whether there is one: no switch is in a loopback."""
         if group.role is not Role.SWITCH:
             return True
         return available(self._site.look(self._deployment, Part.COUNTERS).counters) is not None
@@ -212,7 +212,7 @@ def _running(client: XdpSwitchClient, program: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        # What failed in the block is what must be told; a switch that is dead takes no program.
+        # What failed in the block is what must be reported; a switch that is dead takes no program.
         with suppress(DeployError):
             client.use(SWITCHING)
         raise
@@ -234,14 +234,14 @@ class _Live:
 
     @property
     def busy_ns(self) -> int | None:
-        """Run time of the threads that did the work; None where they cannot be told."""
+        """Run time of the threads that did the work; None where they cannot be determined."""
         found = self.trial.switch_counters["raw"].get("napi_run_time_ns")
         separable = self.trial.cost is not None and self.trial.cost.busy_cycles != NOT_SEPARABLE
         return int(found) if separable and found is not None else None
 
     @property
     def ns_per_packet(self) -> float | None:
-        """Time of a packet; None where it cannot be told, or where none came."""
+        """Time of a packet; None where it cannot be determined, or where none came."""
         return self.busy_ns / self.packets if self.busy_ns is not None and self.packets else None
 
     @property
@@ -295,7 +295,7 @@ class _Tasks:
         yield _spread("came back", [float(seen.returned) for seen in alike], "frames")
 
     def _of_times(self, times: list[float]) -> Iterator[Quantity]:
-        """Give a packet's time, in ns, and what follows of it."""
+        """Return a packet's time, in ns, and what follows of it."""
         cycles = self.cell_test.setup.info.tsc_hz / NS_PER_S
         yield _spread("time per packet", times, "ns")
         yield _spread("cycles per packet", [time * cycles for time in times], "")
@@ -349,7 +349,9 @@ class _Tasks:
 
 def _not_full(shown: _Live) -> str:
     if shown.busy is None:
-        return "the work is part of the sender's softirq: a packet's time cannot be told (core_use: threaded-napi)"
+        return (
+            "the work is part of the sender's softirq: a packet's time cannot be determined (core_use: threaded-napi)"
+        )
     if shown.busy < _CORE_FULL:
         return f"the core was not full ({100 * shown.busy:.0f} %): the generator is the limit of the rate, not the task"
     return ""

@@ -1,4 +1,4 @@
-"""What the tests inside guests share: forwarding paused and seen to go on, doubts, figures of repeated runs."""
+"""What the tests inside guests share: forwarding paused and seen to go on, warnings, figures of repeated runs."""
 
 import contextlib
 import time
@@ -8,7 +8,7 @@ from statistics import median
 
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.host.topology import read_topology
-from nfvbed.measure.doubts import vnf_doubts
+from nfvbed.measure.warnings import vnf_warnings
 from nfvbed.readings import Part, available
 from nfvbed.records import Hop, HopKind, QualityWarning, Status
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
@@ -25,7 +25,7 @@ _AGAIN_S = 0.1
 
 
 def not_here(cell_test: CellTest) -> Outcome[TablePayload] | None:
-    """Give the outcome where a cell has no guests to work in; None where it has."""
+    """Return the outcome where a cell has no guests to work in; None where it has."""
     reason = absence(cell_test.setup.deployment)
     return Outcome(None, Status.NOT_APPLICABLE, reason) if reason else None
 
@@ -50,7 +50,7 @@ def working_inside(cell_test: CellTest) -> Iterator[tuple[Machine, ...]]:
 def in_first_guest(
     cell_test: CellTest, measure: Callable[[Machine, Pinning], Iterable[MeasuredRow]]
 ) -> Outcome[TablePayload]:
-    """Measure in the guest of the first VNF, while all are paused; what is told of pinning and doubts is told with it.
+    """Measure in the guest of the first VNF, while all are paused; pinning and warnings are reported with it.
 
     Raises:
         OnboardError, AgentRefused, UnsupportedError: as `working_inside`, and as what measures.
@@ -61,7 +61,7 @@ def in_first_guest(
     with working_inside(cell_test) as guests:
         pinning = pinning_of(guests[0])
         rows = tuple(measure(guests[0], pinning))
-    return Outcome(TablePayload(rows=rows, notes=notes_on(pinning)), warnings=doubts(cell_test))
+    return Outcome(TablePayload(rows=rows, notes=notes_on(pinning)), warnings=warnings_of_test(cell_test))
 
 
 def threads_named(threads: int) -> str:
@@ -76,24 +76,24 @@ def pinning_of(guest: Machine) -> Pinning:
 
 def notes_on(pinning: Pinning) -> tuple[str, ...]:
     """Say what the pinning is, and where it can make no difference."""
-    told = [f"NUMA pinning {pinning.state}: {pinning.described}."]
+    reported = [f"NUMA pinning {pinning.state}: {pinning.described}."]
     if pinning.host_nodes == 1:
-        told.append(
+        reported.append(
             "This host has one NUMA node: pinning to it shortens no way to the memory, so that on and off differ by "
             "the scheduler alone."
         )
-    return tuple(told)
+    return tuple(reported)
 
 
-def doubts(cell_test: CellTest) -> tuple[QualityWarning, ...]:
-    """Name what casts doubt on figures from inside: an emulated processor, cores that others use as well."""
+def warnings_of_test(cell_test: CellTest) -> tuple[QualityWarning, ...]:
+    """Name the warnings of figures from inside: an emulated processor, cores that others use as well."""
     deployment = cell_test.setup.deployment
     shared = any(handle.shares_core for handle in deployment.vnfs)
-    return (*vnf_doubts(deployment), *((QualityWarning.CORES_SHARED,) if shared else ()))
+    return (*vnf_warnings(deployment), *((QualityWarning.CORES_SHARED,) if shared else ()))
 
 
 def quantity(name: str, unit: str, values: Sequence[float]) -> Quantity:
-    """Give the median of repeated runs, with the least and the greatest where there are several."""
+    """Return the median of repeated runs, with the least and the greatest where there are several."""
     several = len(values) > 1
     return Quantity(
         name=name,
@@ -142,12 +142,12 @@ def wait_until_counted(hops: Callable[[], tuple[Hop, ...]], send: Callable[[], N
             raise OnboardError(
                 f"no frame passes the guests {timeout_s:g} s after they forward again",
                 where=", ".join(idle),
-                observed="their counters stand still",
+                observed="their counters do not change",
                 fix="see the guest's console in the run directory",
             )
         time.sleep(_AGAIN_S)
 
 
 def _frames(hops: Sequence[Hop]) -> dict[str, int]:
-    """Give the frames that guests' ports have counted, whichever way they went."""
+    """Return the frames that guests' ports have counted, whichever way they went."""
     return {hop.name: (hop.rx_packets or 0) + (hop.tx_packets or 0) for hop in hops if hop.kind is HopKind.VNF_PORT}

@@ -15,12 +15,12 @@ from nfvbed.records import QualityWarning, Record, Role, Status, WorkThread
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, Outcome
 from nfvbed.run.kinds.guest_session import (
-    doubts,
     in_first_guest,
     not_here,
     pinning_of,
     quantity,
     threads_named,
+    warnings_of_test,
     working_inside,
 )
 from nfvbed.sites.hosted import require_host
@@ -131,7 +131,7 @@ def guest_tlb(cell_test: CellTest, spec: GuestTlbTest) -> Outcome[TablePayload]:
         TablePayload(rows=tuple(rows), notes=(note,)),
         status,
         failed[0].reason if status is not Status.OK else "",
-        warnings=doubts(cell_test),
+        warnings=warnings_of_test(cell_test),
     )
 
 
@@ -214,7 +214,7 @@ def total_misses(found: dict[tuple[int, str], int | None], events: Sequence[Perf
 
 
 def figures_of_misses(counted: CountedMisses) -> tuple[Quantity, ...]:
-    """Give misses a second, and for a thousand instructions (MPKI), of both TLBs."""
+    """Return misses a second, and for a thousand instructions (MPKI), of both TLBs."""
     quantities = []
     instructions = counted.events[INSTRUCTIONS.name]
     for event in (DTLB_MISSES, ITLB_MISSES):
@@ -291,12 +291,12 @@ def guest_multiqueue(cell_test: CellTest, spec: GuestMultiqueueTest) -> Outcome[
         rows = _queue_rows(spec, pair, use)
     notes = [f"{guest.name}: {pin.described}." for guest, pin in zip((pair.client, pair.server), pinnings, strict=True)]
     notes += [f"Cores are shared ({lacks}): the figures show no gain of queues."] if lacks else []
-    warnings = doubts(cell_test) + ((QualityWarning.CORES_SHARED,) if lacks else ())
+    warnings = warnings_of_test(cell_test) + ((QualityWarning.CORES_SHARED,) if lacks else ())
     return Outcome(TablePayload(rows=tuple(rows), notes=tuple(notes)), warnings=warnings)
 
 
 def _joined_pair(cell_test: CellTest) -> Pair | None:
-    """Give the first two guests that a cable joins."""
+    """Return the first two guests that a cable joins."""
     guests: tuple[Machine, ...] = machines(cell_test.setup.deployment)
     for cable in layout(cell_test.cell.topology).cables:
         if cable.first.vnf is not None and cable.second.vnf is not None:

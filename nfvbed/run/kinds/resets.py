@@ -108,7 +108,7 @@ def _recovery_row(spec: SystemRecoveryTest, record: TrialRecord, timelines: tupl
 
 
 def _first_quiet(spec: SystemRecoveryTest, timelines: tuple[Timeline, ...]) -> Quantity:
-    """Give the time until each direction was without loss for a moment, whatever was lost later."""
+    """Return the time until each direction was without loss for a moment, whatever was lost later."""
     change_ns, total_ns = round(spec.overload_s * NS_PER_S), round((spec.overload_s + spec.relief_s) * NS_PER_S)
     found = [line.quiet_from_ns(change_ns, total_ns, QUIET_NS) for line in timelines]
     known = [at for at in found if at is not None]
@@ -117,7 +117,7 @@ def _first_quiet(spec: SystemRecoveryTest, timelines: tuple[Timeline, ...]) -> Q
 
 
 def recovery_of(spec: SystemRecoveryTest, timelines: tuple[Timeline, ...]) -> tuple[Quantity, str]:
-    """Give the time from the change of the load to the last missing frame, of the direction where it is longest.
+    """Return the time from the change of the load to the last missing frame, of the direction where it is longest.
 
     A bin that reaches over the change counts as before it.
 
@@ -201,7 +201,7 @@ def missing(line: Timeline, before_s: float, report: ResetReport) -> int:
 
 
 def gap_s(line: Timeline) -> float | None:
-    """Give the longest time in which no frame came though some were due, seconds; None where none came again."""
+    """Return the longest time in which no frame came though some were due, seconds; None where none came again."""
     if line.gap is None:
         return 0.0
     return None if line.gap.to_ns is None else (line.gap.to_ns - line.gap.from_ns) / NS_PER_S

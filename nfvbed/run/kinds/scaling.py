@@ -156,7 +156,7 @@ def table_scaling(cell_test: CellTest, spec: TableScalingTest) -> Outcome[TableP
     """Measure a row for each number of entries, in a table that is filled for it; afterwards it is as before.
 
     Raises:
-        ConfigurationError: frames cannot tell so many entries apart.
+        ConfigurationError: frames cannot distinguish so many entries.
         UnsupportedError: entries are of IPv4, or somebody else writes the table.
         DeployError: the table does not take the entries.
         NothingToGoBy: the load is a part of one that was not measured.
@@ -197,7 +197,7 @@ def _check_table(table: ForwardingTable, spec: TableScalingTest, traffic: Traffi
         )
     if spec.counts[-1] > table.most:
         raise ConfigurationError(
-            f"{spec.counts[-1]:,} {table.entry} are more than frames can tell apart",
+            f"{spec.counts[-1]:,} {table.entry} are more than frames can distinguish",
             where="counts",
             observed=f"at most {table.most:,}",
             fix="leave the largest out",

@@ -45,10 +45,10 @@ class Condition:
 def between_sockets(
     cell_test: CellTest, spec: SocketTest, conditions: Callable[[], Sequence[Condition]]
 ) -> Outcome[TablePayload]:
-    """Run every condition between two hosts at the ends of the path, and give the table of what came of it.
+    """Run every condition between two hosts at the ends of the path, and return the table of what came of it.
 
     Args:
-        cell_test: what stands.
+        cell_test: what is deployed.
         spec: the test.
         conditions: finds the tools, and gives what is run with them.
 

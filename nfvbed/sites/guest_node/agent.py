@@ -57,7 +57,7 @@ def mount_all() -> None:
 
 
 def find_port() -> str:
-    """Give the device of the port with our name."""
+    """Return the device of the port with our name."""
     for entry in Path("/sys/class/virtio-ports").iterdir():
         if (entry / "name").read_text().strip() == PORT:
             return f"/dev/{entry.name}"

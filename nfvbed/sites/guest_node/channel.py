@@ -81,7 +81,7 @@ class NodeChannel:
             self._socket.settimeout(_LOOK_S)
 
     def receive(self, deadline: float | None) -> dict[str, Any]:
-        """Give the guest's next message.
+        """Return the guest's next message.
 
         Args:
             deadline: by the monotonic clock; None: as long as it lives.
@@ -119,7 +119,7 @@ class NodeChannel:
 
 
 def data_of(message: Mapping[str, Any]) -> bytes:
-    """Give the bytes of a message of output."""
+    """Return the bytes of a message of output."""
     return base64.b64decode(message["data"])
 
 

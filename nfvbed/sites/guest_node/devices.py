@@ -10,7 +10,7 @@ from nfvbed.errors import ConfigurationError
 
 @dataclass(frozen=True)
 class NodeDevice:
-    """A kind of device, as QEMU and the guest's kernel are told of it."""
+    """A kind of device, as QEMU and the guest's kernel are reported of it."""
 
     arguments: tuple[str, ...] = ()
     """QEMU's, in order."""
@@ -23,12 +23,12 @@ class NodeDevice:
 
 
 CABLED_NICS = ("0000:01:00.0", "0000:02:00.0", "0000:03:00.0", "0000:04:00.0")
-"""Where the firmware finds the four cards of `cabled-nics`, if nothing else is below a root port; cables join them in
+"""Where the firmware finds the four NICs of `cabled-nics`, if nothing else is below a root port; cables join them in
 pairs."""
 
 
 def _cabled_nics() -> tuple[str, ...]:
-    """Four cards; the first and second, and the third and fourth, are at the ends of one hub of QEMU each."""
+    """Four NICs; the first and second, and the third and fourth, are at the ends of one hub of QEMU each."""
     words: list[str] = []
     for place, address in enumerate(CABLED_NICS):
         root, cable = f"cabled-root{place}", f"cable{place // 2}-end{place % 2}"
@@ -48,7 +48,7 @@ DEVICES: dict[str, NodeDevice] = {
     "igb": NodeDevice(
         arguments=(
             *("-device", "pcie-root-port,id=igb-root,chassis=1,slot=1"),
-            # A card without anything at its other end holds its frames back, so QEMU's own network takes them.
+            # A NIC without anything at its other end holds its frames back, so QEMU's own network takes them.
             *("-netdev", "user,id=igb-net,restrict=on"),
             *("-device", "igb,bus=igb-root,netdev=igb-net,mac=52:54:00:4e:46:01"),
         ),
@@ -60,7 +60,7 @@ DEVICES: dict[str, NodeDevice] = {
 
 
 def devices(names: tuple[str, ...]) -> tuple[NodeDevice, ...]:
-    """Give the devices of these names.
+    """Return the devices of these names.
 
     Raises:
         ConfigurationError: there is no such kind.

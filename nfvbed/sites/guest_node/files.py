@@ -34,7 +34,7 @@ class NodeFiles:
         return self.root / "lib/modules" / self.release
 
     def module(self, name: str) -> bytes | None:
-        """Give a module, unpacked; None when it is built into the kernel.
+        """Return a module, unpacked; None when it is built into the kernel.
 
         Raises:
             PrerequisiteError: the kernel has none of that name.

@@ -61,7 +61,7 @@ class NodePlaces:
 
 
 def argv(machine: NodeMachine, files: NodeFiles, binaries: QemuBinaries, places: NodePlaces) -> list[str]:
-    """Give the arguments, the program first."""
+    """Return the arguments, the program first."""
     words = [str(binaries.program), *binaries.firmware, "-name", f"guest={machine.name},debug-threads=on"]
     words += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
     words += ["-M", ",".join(("q35", *dict.fromkeys(o for device in machine.devices for o in device.machine)))]

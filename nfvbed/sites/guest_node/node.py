@@ -31,7 +31,7 @@ _SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ENVIRONMENT = {"PATH": _SEARCH, "HOME": "/root", "LANG": "C.UTF-8", "TERM": "dumb"}
 
 Output = Callable[[str, bytes], None]
-"""Told what a program writes, as it does: `stdout` or `stderr`, and the bytes."""
+"""Reported what a program writes, as it does: `stdout` or `stderr`, and the bytes."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class GuestNode:
             raise
 
     def read(self, path: Path) -> bytes:
-        """Give a file of the guest.
+        """Return a file of the guest.
 
         Raises:
             DeployError: it cannot be read, or the guest went away.
@@ -180,7 +180,7 @@ class GuestNode:
 
 
 def console_text(path: Path) -> list[str]:
-    """Give the lines of a console that are not empty."""
+    """Return the lines of a console that are not empty."""
     try:
         text = path.read_text(errors="replace")
     except FileNotFoundError:

@@ -33,7 +33,7 @@ def guest_node(spec: GuestSiteSpec, root: Path) -> Iterator[GuestNode]:
     Raises:
         PrerequisiteError: not root, or `make node` was not run.
         UnsupportedError: no guest boots on this host.
-        BusyError: another nfvbed is at work, or a deployment stands.
+        BusyError: another nfvbed is at work, or a deployment is running.
         DeployError: it does not boot, or something of it could not be removed.
     """
     unpacked, binaries = files.locate(root), locate(root)

@@ -25,7 +25,7 @@ def open_site(spec: GuestSiteSpec, root: Path) -> LabSite:
         raise UnsupportedError(
             f"site {spec.name} is a virtual machine that lives as long as one command",
             where=f"deploy/sites/{spec.name}.yml",
-            observed="a command that would leave something standing, or that does not work there",
+            observed="a command that would leave something deployed, or that does not work there",
             fix=f"nfvbed run EXPERIMENT --site {spec.name}, or nfvbed doctor --site {spec.name}",
         )
     return LabSite(GuestNodePlanes(LabMachine(spec, root), node), root)
@@ -54,9 +54,9 @@ class GuestNodePlanes(LabPlanes):
             return Unavailable("emulated cores have no cache lines: their distance is the host's scheduler's")
         return super().core_distances_ns(deployment)
 
-    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+    def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         """The lab's, and that instructions are emulated, where they are."""
-        found = dict.fromkeys(super().doubts(deployment, threads))
+        found = dict.fromkeys(super().warnings(deployment, threads))
         if self._node.accelerator is Accelerator.TCG:
             found[QualityWarning.EMULATED_ACCELERATOR] = None
         return tuple(found)

@@ -58,7 +58,7 @@ class LabMachine:
         return support_of(variant.name, lambda: self._plane(variant).probe(variant))
 
     def require(self, variant: Variant) -> Support:
-        """Probe a variant that is about to be deployed; not while something stands, which it would disturb.
+        """Probe a variant that is about to be deployed; not while something is deployed, which it would disturb.
 
         Raises:
             UnsupportedError, PrerequisiteError: this host cannot run it; with the probe's reason and fix.
@@ -76,7 +76,7 @@ class LabMachine:
         return self.catalogue.data_plane(variant)
 
     def arrangement(self, variant: Variant, vnfs: int = 0) -> Arrangement:
-        """Return who would sit on which core; the switch near its network cards, where it has some."""
+        """Return who would sit on which core; the switch near its NICs, where it has some."""
         near = take.near_node(self.spec.cables) if variant.port_kind is PortKind.PCI else None
         return resolve(self.topology, self.spec.arrangement, variant.options.switch_cores, vnfs, near)
 

@@ -53,9 +53,9 @@ class _Live:
     deployment: Deployment
     plane: DataPlane
     starter: GeneratorStarter
-    """In the workspace that `destroy` undoes: the deployment's own, or only the generator's beside a standing one."""
+    """In the workspace that `destroy` undoes: the deployment's own, or only the generator's beside an existing one."""
     port_kind: PortKind
-    """Of the generator's ports, as the variant has them; its rig is told apart by it."""
+    """Of the generator's ports, as the variant has them; its rig is distinguished by it."""
 
     @property
     def workspace(self) -> Workspace:
@@ -89,8 +89,8 @@ class LabPlanes:
         """Return site, the deployment's arrangement, and generator."""
         live = self._find(deployment)
         engine = "xdp" if live.port_kind.is_kernel else "dpdk"
-        on_cards = {"cables": take.described(self.machine.spec.cables)} if live.port_kind is PortKind.PCI else {}
-        return on_cards | {
+        on_nics = {"cables": take.described(self.machine.spec.cables)} if live.port_kind is PortKind.PCI else {}
+        return on_nics | {
             "site": self.name,
             "port_kind": live.port_kind.value,
             "arrangement": live.starter.arrangement.model_dump(mode="json"),
@@ -108,12 +108,12 @@ class LabPlanes:
         vnf: VnfChoice | None = None,
         peers: PeersAt | None = None,
     ) -> Deployment:
-        """Set up a variant or a ceiling; a standing deployment of the very same variant is taken as it is.
+        """Set up a variant or a ceiling; an existing deployment of the very same variant is taken as it is.
 
         With `peers`, its data plane may start what is at the other side of its ports.
 
         Raises:
-            BusyError: another nfvbed is at work, or another deployment stands.
+            BusyError: another nfvbed is at work, or another deployment is running.
         """
         self.machine.begin()
         wanted = _wanted(variant, topology, vnf, role)
@@ -129,10 +129,10 @@ class LabPlanes:
         """Set up a variant that outlives nfvbed.
 
         Returns:
-            The deployment, and whether it stood already.
+            The deployment, and whether it was deployed already.
 
         Raises:
-            BusyError: another nfvbed is at work, or another deployment stands.
+            BusyError: another nfvbed is at work, or another deployment is running.
         """
         self.machine.begin()
         wanted = _wanted(variant, topology, vnf)
@@ -152,7 +152,7 @@ class LabPlanes:
     ) -> _Live:
         if self._live:
             raise InternalError(
-                "a second deployment was asked for while one stands",
+                "a second deployment was asked for while one is deployed",
                 where=", ".join(live.deployment.variant for live in self._live.values()),
                 fix="destroy it first: two switches would disturb each other's trials",
             )
@@ -185,8 +185,8 @@ class LabPlanes:
     def _remember(self, deployment: Deployment, plane: DataPlane, starter: GeneratorStarter, variant: Variant) -> _Live:
         if starter.workspace.short_of_hugepages:
             # Written down with a deployment that stays: a later nfvbed has another workspace.
-            doubts = dict.fromkeys((*deployment.doubts, QualityWarning.HUGEPAGES_SHORT))
-            deployment = deployment.model_copy(update={"doubts": tuple(doubts)})
+            warnings = dict.fromkeys((*deployment.warnings, QualityWarning.HUGEPAGES_SHORT))
+            deployment = deployment.model_copy(update={"warnings": tuple(warnings)})
         live = _Live(deployment, plane, starter, variant.port_kind)
         self._live[deployment.id] = live
         return live
@@ -195,7 +195,7 @@ class LabPlanes:
         live = self._live.get(deployment.id)
         if live is None:
             raise DeployError(
-                "this deployment does not stand",
+                "this deployment is not deployed",
                 where=deployment.run_directory or deployment.id,
                 observed="destroyed, or never deployed by this nfvbed",
                 fix="deploy it",
@@ -207,7 +207,7 @@ class LabPlanes:
         return self._find(deployment).starter.start(deployment)
 
     def host_view(self, deployment: Deployment) -> HostView:
-        """Return the deployment's own workspace, beside a standing one the one that `destroy` ends; and the cores."""
+        """Return the deployment's own workspace, beside an existing one the one that `destroy` ends; and the cores."""
         starter = self._find(deployment).starter
         return HostView(
             starter.workspace,
@@ -221,7 +221,7 @@ class LabPlanes:
         self._find(deployment).plane.verify(deployment)
 
     def wait_for_vnfs(self, deployment: Deployment) -> None:
-        """Wait until the switch is joined to the VNFs that were started, or started anew."""
+        """Wait until the switch is joined to the VNFs that were started, or restarted."""
         self._find(deployment).plane.wait_for_vnfs(deployment)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
@@ -236,9 +236,9 @@ class LabPlanes:
         """The threads that do the packet work now."""
         return self._find(deployment).plane.work_threads(deployment)
 
-    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+    def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         """Name what lies on the wrong NUMA node, and whether there were fewer hugepages than asked for."""
-        found = dict.fromkeys(deployment.doubts)
+        found = dict.fromkeys(deployment.warnings)
         if self._find(deployment).workspace.short_of_hugepages:
             found[QualityWarning.HUGEPAGES_SHORT] = None
         if what_lies_apart(self.machine.topology, threads, deployment.ports):
@@ -271,7 +271,7 @@ class LabPlanes:
         return live.plane.reset(deployment)
 
     def destroy(self, deployment: Deployment) -> None:
-        """Take it down, its generators too; of a standing deployment that was found, only the generators.
+        """Take it down, its generators too; of an existing deployment that was found, only the generators.
 
         Raises:
             DeployError: something could not be removed; the next nfvbed tries again.

@@ -1,14 +1,14 @@
-"""What earlier commands left on this machine: the standing deployment, and what killed ones did not undo."""
+"""What earlier commands left on this machine: the existing deployment, and what killed ones did not undo."""
 
 from nfvbed.errors import DeployError
 from nfvbed.host.reap import Reaped, abandoned, is_standing, remove_unreadable, workspaces
 from nfvbed.host.workspace import Workspace
 from nfvbed.sites.lab.remembered import find_remembered
-from nfvbed.sites.site import NOTHING_STANDS
+from nfvbed.sites.site import NOTHING_DEPLOYED
 
 
 def take_down(reaped: list[Reaped], *, everything: bool) -> tuple[str, ...]:
-    """Take down what stands; return lines that say what was taken down.
+    """Take down what is deployed; return lines that say what was taken down.
 
     Args:
         reaped: what of killed commands was removed when the host was taken, which must be held.
@@ -26,13 +26,13 @@ def take_down(reaped: list[Reaped], *, everything: bool) -> tuple[str, ...]:
         raise DeployError("not everything could be removed", observed="; ".join(problems), fix="nfvbed destroy --all")
     if standing is not None:
         return (f"{standing.deployment.variant} ({standing.deployment.topology}) is taken down",)
-    return () if reaped else (NOTHING_STANDS,)
+    return () if reaped else (NOTHING_DEPLOYED,)
 
 
 def foresee_take_down() -> tuple[str, ...]:
     """Return lines that say what would be taken down; nothing is changed."""
     found = [w for w in workspaces() if is_standing(w)] + abandoned()
-    return tuple(_description(workspace) for workspace in found) or (NOTHING_STANDS,)
+    return tuple(_description(workspace) for workspace in found) or (NOTHING_DEPLOYED,)
 
 
 def _description(workspace: Workspace) -> str:

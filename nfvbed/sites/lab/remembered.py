@@ -1,4 +1,4 @@
-"""A deployment that stands between two commands: `nfvbed deploy` leaves it, later commands find it."""
+"""A deployment that is deployed between two commands: `nfvbed deploy` leaves it, later commands find it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ _ARRANGEMENT_NAME = "arrangement.json"
 
 @dataclass(frozen=True)
 class Remembered:
-    """What stands, as it was deployed."""
+    """What is deployed, as it was deployed."""
 
     workspace: Workspace
     deployment: Deployment
@@ -37,7 +37,7 @@ class Remembered:
 
     @property
     def deployed(self) -> Deployed:
-        """Return it as any site says of what stands, with the VNFs that were onboarded on it."""
+        """Return it as any site says of what is deployed, with the VNFs that were onboarded on it."""
         vnfs = onboarded.find(self.deployment)
         owner = self.workspace.ledger.owner
         return Deployed(
@@ -50,7 +50,7 @@ class Remembered:
 
 
 def find_remembered() -> Remembered | None:
-    """Find the standing deployment; there is at most one, since a second one is refused."""
+    """Find the existing deployment; there is at most one, since a second one is refused."""
     for workspace in workspaces():
         if is_standing(workspace):
             return _load(workspace)

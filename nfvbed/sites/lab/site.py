@@ -102,7 +102,7 @@ class LabSite(Site):
         self._planes.close()
 
     def find_deployed(self) -> Deployed | None:
-        """Find the standing deployment; there is at most one, since a second one is refused."""
+        """Find the existing deployment; there is at most one, since a second one is refused."""
         found = find_remembered()
         return None if found is None else found.deployed
 
@@ -177,12 +177,12 @@ class LabSite(Site):
     def onboard(
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
     ) -> tuple[Deployment, bool]:
-        """Start VNFs so that they stay; a data plane of the variant that stands without ports for them makes room."""
+        """Start VNFs so that they stay; a data plane of the variant without ports for them makes room."""
         found = find_remembered()
         if found is not None:
             found.deployed.require_room(variant, topology)
             if found.deployment.topology != topology:
-                tell(f"{variant.name} ({found.deployment.topology}) is set up anew with ports for VNFs")
+                tell(f"{variant.name} ({found.deployment.topology}) is set up again with ports for VNFs")
                 found.workspace.close()
         return self.deploy_to_stay(variant, topology, vnf)
 
@@ -231,7 +231,7 @@ class LabSite(Site):
         return self.deploy_to_stay(left.standing.variant, topology, left.vnfs.choice)[0]
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
-        """Take down the standing deployment and whatever an nfvbed that was killed left behind."""
+        """Take down the existing deployment and whatever an nfvbed that was killed left behind."""
         return remains.take_down(self._planes.machine.begin(), everything=everything)
 
     def foresee_take_down(self) -> tuple[str, ...]:
@@ -340,9 +340,9 @@ class LabSite(Site):
         of_vnfs = () if live is None else live.threads()
         return (*self._planes.work_threads(deployment), *of_vnfs)
 
-    def doubts(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """Name what data plane and VNFs cast doubt on."""
-        found, live = self._planes.doubts(deployment, threads), self._vnfs.get(deployment.id)
+    def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+        """Name the warnings of data plane and VNFs."""
+        found, live = self._planes.warnings(deployment, threads), self._vnfs.get(deployment.id)
         if live is not None and live.leave_checksums_out(deployment):
             return (*found, QualityWarning.OFFLOADS_ON)
         return found
@@ -366,7 +366,7 @@ class LabSite(Site):
         return self._planes.learning_table(deployment, variant)
 
     def destroy(self, deployment: Deployment) -> None:
-        """Take VNFs and data plane down; what stands stays."""
+        """Take VNFs and data plane down; what is deployed stays."""
         try:
             self._forget(deployment)
         finally:

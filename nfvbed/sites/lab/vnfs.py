@@ -1,4 +1,4 @@
-"""The VNFs of a deployment in the lab: what they need beforehand, and what stands of them."""
+"""The VNFs of a deployment in the lab: what they need beforehand, and what is deployed of them."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ class LabVnfs:
     drivers: tuple[VnfDriver, ...]
     handles: tuple[VnfHandle, ...]
     stays: bool = False
-    """They stood before, or are meant to stay: `destroy` leaves them."""
+    """They ran before, or are meant to stay: `destroy` leaves them."""
 
     @classmethod
     def started(cls, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> "LabVnfs":
@@ -201,5 +201,5 @@ def missing(topology: str, choice: VnfChoice, root: Path) -> str:
     except PrerequisiteError as failure:
         return f"{_VNF_CANNOT_RUN} {choice.vnf.name} ({choice.label}): {failure.what} ({failure.where}; {failure.fix})"
     except (OnboardError, UnsupportedError):
-        return ""  # told when it is deployed, before anything stands
+        return ""  # reported when it is deployed, before anything is deployed
     return ""

@@ -42,7 +42,7 @@ class SimulatedSite(Site):
 
     Args:
         name: as the site is called in the run's record.
-        offset: where in its life the host stands; a resumed run passes the trials it already has, so that it
+        offset: how far the host is in its life; a resumed run passes the trials it already has, so that it
             does not draw the same noise once more.
         real_time: let simulated time pass in real time.
     """
@@ -131,7 +131,7 @@ class SimulatedSite(Site):
         )
 
     def open_generator(self, deployment: Deployment) -> Generator:
-        """Give the simulated generator of a deployment."""
+        """Return the simulated generator of a deployment."""
         first, second = deployment.ports
         return SimulatedGenerator((first, second), self._standing(deployment)[0])
 
@@ -179,7 +179,7 @@ class SimulatedSite(Site):
 
     def _standing(self, deployment: Deployment) -> tuple[SimulatedSystem, HiddenState]:
         if deployment.id not in self._systems:
-            raise InternalError(f"the simulated deployment {deployment.id} does not stand in this process")
+            raise InternalError(f"the simulated deployment {deployment.id} is not deployed in this process")
         return self._systems[deployment.id]
 
 

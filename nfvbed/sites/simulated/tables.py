@@ -35,7 +35,7 @@ class SimulatedLearning(LearningTable):
         self._tables.learnt = 0
 
     def learnt(self) -> int | None:
-        """None: what is known is not told to the test."""
+        """None: what is known is not reported to the test."""
         return None
 
     def flooded(self) -> int:

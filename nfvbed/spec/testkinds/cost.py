@@ -21,7 +21,7 @@ class CostTest(NamedTest):
     of: str = Field(MRR, pattern=LOAD_REFERENCE)
     """Reference of `fraction`: `mrr`, or a goal of a search that comes before: `NDR`, `PDR`."""
     duration_s: float = Field(10, ge=0.05, le=600)
-    """Length of each trial, s. The kernel tells user from system by clock ticks: in less than 10 s there are few of
+    """Length of each trial, s. The kernel separates user from system by clock ticks: in less than 10 s there are few of
     them."""
     trace: bool = True
     """Tracing of softirqs in a second trial; without it there is only the first one, and softirq time is not

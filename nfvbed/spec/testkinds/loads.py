@@ -9,7 +9,7 @@ from nfvbed.spec.search import Search, SearchSpec
 from nfvbed.spec.testkinds.base import LOAD_REFERENCE, MRR, Fraction, NamedTest, check_one_load
 
 EXPECTED_FINAL_LOADS = 2.5
-"""Loads that a search classifies with its whole duration sum, as an estimate: two bounds, and a doubtful one."""
+"""Loads that a search classifies with its whole duration sum, as an estimate: two bounds, and an uncertain one."""
 EXPECTED_COARSE_STEP = 1.5
 """Trials for each halving of the range of loads, as an estimate."""
 RANGE = 100

@@ -62,7 +62,7 @@ class FlowScalingTest(ScalingTest):
 class TableScalingTest(ScalingTest):
     """The rate (or loss and latency at a load) by the number of OpenFlow entries, or of routes of a router.
 
-    Frames hit entries that are spread over the table. A count beyond what frames can tell apart is refused.
+    Frames hit entries that are spread over the table. A count beyond what frames can distinguish is refused.
     """
 
     kind: Literal["table-scaling"]

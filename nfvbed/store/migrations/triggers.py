@@ -32,7 +32,7 @@ def cell_fixed(dialect: str, further: tuple[str, ...] = ()) -> list[str]:
 
 
 def cell_free(dialect: str) -> list[str]:
-    """Take that refusal away, for a migration that writes it anew."""
+    """Take that refusal away, for a migration that writes it again."""
     if dialect == "sqlite":
         return ["DROP TRIGGER cell_no_update"]
     return ["DROP TRIGGER cell_no_update ON cell", "DROP FUNCTION cell_no_update_refusal()"]

@@ -85,7 +85,7 @@ class SimulatedGenerator(Generator):
 
 
 def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) -> TrafficResult:
-    """Give the result of a trial whose directions went alike, without latency."""
+    """Return the result of a trial whose directions went alike, without latency."""
     ways = request.directions
     return TrafficResult(
         duration_ns=duration_ns, busy_ns=0, directions=(counts,) * ways, foreign=(0, 0), latency_hdr=(None,) * ways
@@ -108,7 +108,7 @@ def _even(sent: int, lost: int, request: TrafficRequest, intended: int | None = 
 
 
 def _intended(request: TrafficRequest) -> int | None:
-    """Give the frames asked for per direction; None at maximum load."""
+    """Return the frames asked for per direction; None at maximum load."""
     if request.rate_pps is None:
         return request.frames
     frames = request.rate_pps * request.duration_ns // NS_PER_S

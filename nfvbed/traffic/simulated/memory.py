@@ -29,7 +29,7 @@ class SystemMemory:
         self._relaxed_s = 0.0
 
     def capacity_share(self, duration_ns: int) -> float:
-        """Give the part of the capacity that the next trial of a length has, on average over it."""
+        """Return the part of the capacity that the next trial of a length has, on average over it."""
         options = self._options
         duration_s = duration_ns / NS_PER_S
         cold_s = min(duration_s, max(0.0, options.warm_up_s - self._warmed_s))

@@ -67,7 +67,7 @@ class SimulatedCourse:
         return self._between(0, self._total_ns).lost
 
     def timeline(self, bin_ns: int) -> Timeline:
-        """Give the trial's timeline."""
+        """Return the trial's timeline."""
 
         def count(start_ns: int, end_ns: int) -> tuple[int, int, int]:
             fate = self._between(start_ns, end_ns)

@@ -50,7 +50,7 @@ class SimulatedPath:
 
     @classmethod
     def of(cls, topology: str) -> "SimulatedPath":
-        """Give the path of a topology between two generator ports."""
+        """Return the path of a topology between two generator ports."""
         plan = layout(topology)
         return cls(crossings=plan.vnfs // plan.ways + 1, vnfs=plan.vnfs // plan.ways, ways=plan.ways)
 
@@ -86,7 +86,7 @@ class SimulatedSystem:
         self.busy_cycles = 0
 
     def true_capacity_pps(self, frame_size: FrameSize, far: bool) -> float:
-        """Give the known answer: aggregate frames/s without noise, in a hidden state."""
+        """Return the known answer: aggregate frames/s without noise, in a hidden state."""
         options = self._options
         base = options.far_capacity_pps if far and options.far_capacity_pps else options.capacity_pps
         extra = mean_frame_size_bytes(frame_size) - 64

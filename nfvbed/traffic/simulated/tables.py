@@ -35,7 +35,7 @@ class SimulatedTables:
         """Frames that the monitoring port was sent, cumulative."""
 
     def capacity_share(self, flows: int) -> float:
-        """Give the part of the capacity that is left with so many flows and the entries there are.
+        """Return the part of the capacity that is left with so many flows and the entries there are.
 
         A flow that the cache does not hold costs `flow_miss_cost` crossings more; ten times the entries cost
         `entry_cost` crossings more.

@@ -61,7 +61,7 @@ class HiddenState:
         return self._far
 
     def pass_time(self, duration_ns: int) -> Iterator[Stretch]:
-        """Let time pass, and give the stretches of it, with the state in each."""
+        """Let time pass, and return the stretches of it, with the state in each."""
         self._catch_up()
         left = duration_ns
         while left > 0:

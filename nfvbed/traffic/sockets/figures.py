@@ -33,17 +33,17 @@ class SocketFigures:
     directions: tuple[DirectionCounts, ...] = ()
     """Messages, where each can be followed; empty for streams of bytes."""
     latency_hdr: tuple[str | None, ...] = ()
-    """Round trips in ns, where each was told: HdrHistogram V2 compressed, base64."""
+    """Round trips in ns, where each was reported: HdrHistogram V2 compressed, base64."""
     raw: dict[str, Any] = field(default_factory=dict)
-    """What else the tool told, stored with the trial."""
+    """What else the tool reported, stored with the trial."""
 
     def value(self, name: str) -> float | None:
-        """Give a figure by its name; None where there is none."""
+        """Return a figure by its name; None where there is none."""
         return next((figure.value for figure in self.figures if figure.name == name), None)
 
 
 def over_runs(runs: Sequence[SocketFigures]) -> tuple[Quantity, ...]:
-    """Give each figure's median over runs, with the least and the greatest; None where no run has it."""
+    """Return each figure's median over runs, with the least and the greatest; None where no run has it."""
     names = dict.fromkeys((figure.name, figure.unit) for run in runs for figure in run.figures)
     return tuple(_over_runs(name, unit, runs) for name, unit in names)
 

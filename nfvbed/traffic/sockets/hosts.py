@@ -27,13 +27,13 @@ class ToolProcess(Protocol):
     """Its output."""
 
     def alive(self) -> bool:
-        """Tell whether it still runs."""
+        """Return whether it still runs."""
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end; the exit status, or None when it still runs."""
 
     def log_tail(self, lines: int = ...) -> str:
-        """Give the last lines of its output."""
+        """Return the last lines of its output."""
 
     def stop(self) -> None:
         """End it for certain; idempotent."""
@@ -85,7 +85,7 @@ def served(pair: SocketPair, name: str, argv: Sequence[str], listener: Listener)
 
 
 def run_client(pair: SocketPair, name: str, argv: Sequence[str], duration_s: float) -> str:
-    """Run a client to its end, and give its output.
+    """Run a client to its end, and return its output.
 
     Args:
         pair: where.

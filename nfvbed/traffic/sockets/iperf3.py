@@ -118,7 +118,7 @@ def parse_udp(text: str, message_bytes: int) -> SocketFigures:
 
 
 def datagram_figures(sent: int, received: int, seconds: float, message_bytes: int) -> tuple[Figure, ...]:
-    """Give what is known of datagrams: rates at both ends, goodput and loss."""
+    """Return what is known of datagrams: rates at both ends, goodput and loss."""
     return (
         Figure("sent", sent / seconds, "messages/s"),
         Figure("received", received / seconds, "messages/s"),
@@ -128,7 +128,7 @@ def datagram_figures(sent: int, received: int, seconds: float, message_bytes: in
 
 
 def datagram_counts(sent: int, received: int, message_bytes: int) -> DirectionCounts:
-    """Give the same as a trial's counts."""
+    """Return the same as a trial's counts."""
     return DirectionCounts(
         intended=sent,
         sent=sent,
@@ -152,8 +152,8 @@ def _document(text: str) -> dict[str, Any]:
     except ValueError as failure:
         raise _unexpected(text, failure) from failure
     if not isinstance(document, dict) or document.get("error"):
-        told = document.get("error") if isinstance(document, dict) else text[-300:]
-        raise GeneratorError("iperf3 reports an error", where=NAME, observed=str(told))
+        reported = document.get("error") if isinstance(document, dict) else text[-300:]
+        raise GeneratorError("iperf3 reports an error", where=NAME, observed=str(reported))
     return document
 
 

@@ -187,7 +187,7 @@ def _duration_ns(found: Mapping[str, str]) -> int:
 
 
 def _known(found: Mapping[str, str], key: str) -> float | None:
-    """Give a count; netperf writes -1 for what it does not know."""
+    """Return a count; netperf writes -1 for what it does not know."""
     value = _number(found, key)
     return None if value < 0 else value
 

@@ -61,7 +61,7 @@ def netperf(name: str = "netperf", root: Path = PROJECT_ROOT) -> tuple[str, ...]
 
 @lru_cache
 def version(argv: tuple[str, ...], option: str) -> str:
-    """Ask a program for its version, and give the last word of the answer's first line.
+    """Ask a program for its version, and return the last word of the answer's first line.
 
     Raises:
         PrerequisiteError: it does not run.

@@ -101,7 +101,7 @@ def parse_log(text: str) -> RoundTrips:
 
 
 def figures_of(found: RoundTrips, engine: Engine, wanted: Exchange) -> SocketFigures:
-    """Give percentiles of the round trip, the rate of messages, and how many of them did not come back."""
+    """Return percentiles of the round trip, the rate of messages, and how many of them did not come back."""
     histogram = HdrHistogram(1, _HIGHEST_NS, 3)
     for time_ns in found.times_ns:
         histogram.record_value(min(max(1, time_ns), _HIGHEST_NS))
@@ -135,7 +135,7 @@ def figures_of(found: RoundTrips, engine: Engine, wanted: Exchange) -> SocketFig
 
 
 def _times(lines: Iterable[str]) -> Iterable[tuple[int, int]]:
-    """Give when each message was sent and came back, in ns; exact, so not by way of a float."""
+    """Return when each message was sent and came back, in ns; exact, so not by way of a float."""
     for line in lines:
         parts = [part.strip() for part in line.split(",")]
         if len(parts) < 3 or not parts[0].isdigit():

@@ -1,1 +1,1 @@
-"""Work inside guests that stand already: forwarding paused, loads and connections started by the image's agent."""
+"""Work inside running guests: forwarding paused, loads and connections started by the image's agent."""

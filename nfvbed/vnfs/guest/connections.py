@@ -52,7 +52,7 @@ class Pair:
     server_port: int
 
     def queues(self) -> tuple[int, int]:
-        """Give the most queues that the client's and the server's port can have."""
+        """Return the most queues that the client's and the server's port can have."""
         return _most_queues(self.client, self.client_port), _most_queues(self.server, self.server_port)
 
     def set_queues(self, queues: int) -> None:
@@ -102,7 +102,7 @@ class Pair:
         )
 
     def _packets(self) -> tuple[list[int], list[int]]:
-        """Give what the client's queues have sent and the server's received."""
+        """Return what the client's queues have sent and the server's received."""
         ends = (("tx", self.client, self.client_port), ("rx", self.server, self.server_port))
         sent, received = (
             guest.agent.ask("queues", {"ports": [guest.mac(port)]})["ports"][0][side] for side, guest, port in ends
@@ -117,6 +117,6 @@ def _in_use(packets: Sequence[int]) -> int:
 
 
 def _most_queues(guest: Machine, port: int) -> int:
-    """Give the most queues of a port that the guest's kernel drives."""
+    """Return the most queues of a port that the guest's kernel drives."""
     (found,) = [link for link in guest.agent.ask("links")["ports"] if link["mac"] == guest.mac(port)]
     return int(found["max_channels"])

@@ -1,4 +1,4 @@
-"""The guests of a deployment that can be told to work, and the pause of their forwarding."""
+"""The guests of a deployment that can be asked to work, and the pause of their forwarding."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from nfvbed.vnfs.vm.agent import Agent, AgentRefused
 from nfvbed.vnfs.vm.state import GuestState
 
 RESUME_S = 120.0
-"""testpmd starts anew, in a guest that may be emulated."""
+"""testpmd restarts, in a guest that may be emulated."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Machine:
         return Path(GuestState.of(self.handle).monitor)
 
     def mac(self, port: int) -> str:
-        """Give the address of one of its ports, by the port's number (0 towards outside end 0, 1 towards end 1).
+        """Return the address of one of its ports, by the port's number (0 towards outside end 0, 1 towards end 1).
 
         Raises:
             OnboardError: it has no such port.
@@ -51,7 +51,7 @@ class Machine:
 
 
 def machines(deployment: Deployment) -> tuple[Machine, ...]:
-    """Give the guests, in the order of the path; none where one of the VNFs is none, or has no agent."""
+    """Return the guests, in the order of the path; none where one of the VNFs is none, or has no agent."""
     return () if absence(deployment) else tuple(Machine(handle) for handle in deployment.vnfs)
 
 

@@ -43,11 +43,11 @@ class ForwarderVnf(VnfDriver):
 
     @abstractmethod
     def try_it(self) -> str:
-        """Try what it needs of the kernel; why that cannot be had, or nothing."""
+        """Try what it needs of the kernel; why that is not available, or nothing."""
 
     @abstractmethod
     def own_threads(self, process: ManagedProcess, handle: VnfHandle) -> tuple[WorkThread, ...]:
-        """Give the threads of the program that forward, beside those of the kernel."""
+        """Return the threads of the program that forward, beside those of the kernel."""
 
     def probe(self, choice: VnfChoice) -> Fitness:
         """Look for the program, and try what it needs."""

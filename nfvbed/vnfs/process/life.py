@@ -1,4 +1,4 @@
-"""What all VNFs that are processes have in common: their workspace again from a handle, their end, their last words."""
+"""What all VNFs that are processes have in common: their workspace, opened again from a handle, and their end."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class Processes:
         self._workspaces[str(workspace.directory)] = workspace
 
     def of(self, handle: VnfHandle) -> ManagedProcess:
-        """Give a VNF's process.
+        """Return a VNF's process.
 
         Raises:
             VnfDiedError: its run directory is gone, and it with that.
@@ -48,7 +48,7 @@ def check_alive(process: ManagedProcess) -> None:
     """Make sure that a VNF's process runs.
 
     Raises:
-        VnfDiedError: it has ended; with its exit status and last words.
+        VnfDiedError: it has ended; with its exit status and the last lines of its log.
     """
     if process.alive():
         return
@@ -61,7 +61,7 @@ def check_alive(process: ManagedProcess) -> None:
 
 
 def kernel_ports(seat: VnfSeat) -> tuple[str, tuple[str, ...]]:
-    """Give the network namespace and the names of a VNF's network devices.
+    """Return the network namespace and the names of a VNF's network devices.
 
     Raises:
         OnboardError: its ports are no network devices, or lie in several namespaces.

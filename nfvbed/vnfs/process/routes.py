@@ -53,7 +53,7 @@ class RouteTable(ForwardingTable):
 
     @classmethod
     def of(cls, vnfs: Sequence[VnfHandle]) -> "RouteTable":
-        """Give that of a deployment's VNF.
+        """Return that of a deployment's VNF.
 
         Raises:
             TableNotApplicable: there are several VNFs.

@@ -50,7 +50,7 @@ class YieldReport:
 
 
 def environment(report: Path, root: Path, waits: bool) -> dict[str, str]:
-    """Give the variables that load the plug-in into a program.
+    """Return the variables that load the plug-in into a program.
 
     Args:
         report: where it counts.

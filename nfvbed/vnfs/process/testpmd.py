@@ -103,7 +103,7 @@ class TestpmdVnf(VnfDriver):
             environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
             report, idle = workspace.directory / f"{name}.yield", self._idle(seat)
             if idle != POLLS:
-                report.unlink(missing_ok=True)  # of one that is started anew
+                report.unlink(missing_ok=True)  # of one that is restarted
                 environment |= sharing.environment(report, seat.root, waits=idle == WAITS)
             cores = sorted({*seat.cores, options.main_core})
             process = workspace.spawn(name, command.argv(options), cores=cores, netns=netns, environment=environment)
@@ -314,7 +314,7 @@ def _mbufs(queues: int, ring_entries: int) -> int:
 
 
 def _hugepages(seat: VnfSeat) -> Path:
-    """Mount the VNF's memory; one that is started anew finds what it had."""
+    """Mount the VNF's memory; one that is restarted finds what it had."""
     link = seat.workspace.directory / f"{seat.name}.hugepages"
     if not link.is_symlink():
         link.symlink_to(seat.workspace.hugepages(MEMORY_MIB))
@@ -322,7 +322,7 @@ def _hugepages(seat: VnfSeat) -> Path:
 
 
 def _remove_dead_sockets(ports: tuple[VnfPort, ...]) -> None:
-    """A socket that a killed process left stands in the way of the next."""
+    """A socket that a killed process left is in the way of the next."""
     for port in ports:
         if port.kind in SOCKETS and port.listens:
             Path(port.address).unlink(missing_ok=True)

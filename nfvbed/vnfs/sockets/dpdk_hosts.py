@@ -110,7 +110,7 @@ def _start(deployment: Deployment, around: Surroundings, netns: str, cores: Core
 
 
 def _vdevs(deployment: Deployment) -> tuple[str, ...]:
-    """Give testpmd's ports in pairs, as it forwards between them: a port of the path, and a tap."""
+    """Return testpmd's ports in pairs, as it forwards between them: a port of the path, and a tap."""
     taps = (
         f"net_tap{index},iface={device},mac={mac}"
         for index, (device, mac) in enumerate(zip(DEVICES, vhost_user.MACS, strict=True))
@@ -168,7 +168,7 @@ def _check(process: ManagedProcess, deadline: float) -> None:
     raise GeneratorError(
         "testpmd does not join the hosts of socket traffic to the path",
         where=str(process.log),
-        observed=f"within {START_S:g} s; its last words: {process.log_tail(2)}"
+        observed=f"within {START_S:g} s; the last lines of its log: {process.log_tail(2)}"
         if process.alive()
         else process.log_tail(8),
         fix="see whether the data plane has opened the other side of the ports",
@@ -180,7 +180,7 @@ def _prefix(around: Surroundings) -> str:
 
 
 def _hugepages(around: Surroundings) -> Path:
-    """Mount testpmd's memory; one that is started anew finds what it had."""
+    """Mount testpmd's memory; one that is restarted finds what it had."""
     link = around.workspace.directory / f"{NAME}.hugepages"
     if not link.is_symlink():
         link.symlink_to(around.workspace.hugepages(MEMORY_MIB))
@@ -188,7 +188,7 @@ def _hugepages(around: Surroundings) -> Path:
 
 
 def _remove_dead_sockets(deployment: Deployment) -> None:
-    """A socket that a program before left stands in the way of the next that listens there."""
+    """A socket that a program before left is in the way of the next that listens there."""
     for port in deployment.ports:
         found = _PATH.search(port.spec)
         if found is not None and "server=1" in port.spec:

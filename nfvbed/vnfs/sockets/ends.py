@@ -40,7 +40,7 @@ def socket_ends(deployment: Deployment, around: Surroundings) -> Iterator[Socket
     """Put a host on each end of a path, as long as the block lasts. The generator must not be open.
 
     Args:
-        deployment: it stands, and frames get through it (`why_not`).
+        deployment: it runs, and frames get through it (`why_not`).
         around: where the hosts are made.
 
     Raises:

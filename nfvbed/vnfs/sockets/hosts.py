@@ -101,7 +101,7 @@ class SocketEnds:
 
 
 def place(arrangement: Arrangement, polls: bool) -> Cores:
-    """Give poller, client and server their cores: the generator's first, then what neither switch nor VNF has."""
+    """Return poller, client and server their cores: the generator's first, then what neither switch nor VNF has."""
     taken = {*arrangement.switch_cores, arrangement.generator_core, *arrangement.vnf_cores}
     cores = [arrangement.generator_core, *(core for core in arrangement.control_cores if core not in taken)]
     wanted = 3 if polls else 2
@@ -110,7 +110,7 @@ def place(arrangement: Arrangement, polls: bool) -> Cores:
 
 
 def make_spaces(workspace: Workspace) -> tuple[str, str]:
-    """Make the namespaces of both hosts, and give their paths."""
+    """Make the namespaces of both hosts, and return their paths."""
     number = next(_numbers)
     return workspace.network_namespace(f"client{number}"), workspace.network_namespace(f"server{number}")
 
@@ -156,7 +156,7 @@ def set_up(deployment: Deployment, hosts: tuple[Host, Host]) -> None:
 
 
 def pair_of(around: Surroundings, hosts: tuple[Host, Host], cores: Cores) -> SocketPair:
-    """Give the way to start tools on both hosts."""
+    """Return the way to start tools on both hosts."""
     started = itertools.count(1)
 
     def host(number: int, core: int) -> SocketHost:

@@ -59,7 +59,7 @@ class Agent:
         self.path = path
 
     def ask(self, do: str, keys: Mapping[str, Any] | None = None, *, timeout_s: float = ANSWER_S) -> dict[str, Any]:
-        """Send a request and give its result.
+        """Send a request and return its result.
 
         Args:
             do: what the agent is to do.
@@ -136,7 +136,7 @@ class _Line:
             raise self._gone(str(error)) from error
 
     def read(self) -> bytes:
-        """Give the next line that is not empty."""
+        """Return the next line that is not empty."""
         while True:
             line, found, rest = bytes(self._buffer).partition(b"\n")
             if not found:

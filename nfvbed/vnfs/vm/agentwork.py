@@ -1,4 +1,4 @@
-"""What the agent of an image is told and asked: to forward, for its links, for its counters."""
+"""What the agent of an image is reported and asked: to forward, for its links, for its counters."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from nfvbed.vnfs.vm.state import GuestState
 from nfvbed.vnfs.vnf import SINK, SOURCE, VnfSeat
 
 _MODES = ("io", "mac", "macswap", "5tswap", "bridge", "router", "raw", SOURCE, SINK)
-"""What the agent can be told to do; a VNF's ways of forwarding have the same names."""
+"""What the agent can be asked to do; a VNF's ways of forwarding have the same names."""
 
 _RETRIES = 64
 """How often the guest's testpmd tries again where the VNF retries."""
@@ -25,7 +25,7 @@ _DROPS = ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
 
 
 @dataclass
-class Told:
+class Reported:
     """What the agent answered."""
 
     versions: dict[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ def check(seat: VnfSeat) -> None:
         )
 
 
-def forward(seat: VnfSeat, socket: Path, steps: Steps, timeout_s: float) -> Told:
+def forward(seat: VnfSeat, socket: Path, steps: Steps, timeout_s: float) -> Reported:
     """Ask the agent who it is, check that it has the ports, and tell it to forward.
 
     Raises:
@@ -68,18 +68,18 @@ def forward(seat: VnfSeat, socket: Path, steps: Steps, timeout_s: float) -> Told
         info = agent.ask("info", timeout_s=timeout_s)
         links = agent.ask("links", timeout_s=timeout_s)["ports"]
         _check_ports(seat, links)
-    told = Told()
-    told.versions = {"guest": str(info["version"]), "guest-kernel": str(info["kernel"])}
-    told.facts = {"guest": info}
+    reported = Reported()
+    reported.versions = {"guest": str(info["version"]), "guest-kernel": str(info["kernel"])}
+    reported.facts = {"guest": info}
     if seat.does == AS_THE_IMAGE:
-        return told
+        return reported
     with steps.timed(f"onboard.{seat.name}.forward"):
-        told.facts["forward"] = agent.ask("forward", request(seat), timeout_s=timeout_s)
-    return told
+        reported.facts["forward"] = agent.ask("forward", request(seat), timeout_s=timeout_s)
+    return reported
 
 
 def request(seat: VnfSeat) -> dict[str, Any]:
-    """Give the keys of the agent's request to forward."""
+    """Return the keys of the agent's request to forward."""
     vnf = seat.choice.vnf
     keys: dict[str, Any] = {
         "mode": seat.does,
@@ -101,7 +101,7 @@ def request(seat: VnfSeat) -> dict[str, Any]:
 
 
 def _routed(seat: VnfSeat) -> dict[str, Any]:
-    """Give networks on both sides and fixed neighbours, so that no ARP is among the frames."""
+    """Return networks on both sides and fixed neighbours, so that no ARP is among the frames."""
     return {
         "addresses": [[f"{address}/{_PREFIX}"] for address in _ROUTER_ADDRESSES],
         "neighbours": [
@@ -118,13 +118,13 @@ def _check_ports(seat: VnfSeat, links: list[dict[str, Any]]) -> None:
         raise OnboardError(
             f"{seat.name}: the guest does not have all of its ports",
             where=", ".join(lacking),
-            observed=f"cards in the guest: {', '.join(sorted(there)) or 'none'}",
-            fix="its kernel needs a driver for the card (vnic)",
+            observed=f"NICs in the guest: {', '.join(sorted(there)) or 'none'}",
+            fix="its kernel needs a driver for the NIC (vnic)",
         )
 
 
 def hops(handle: VnfHandle) -> tuple[Hop, ...]:
-    """Give the guest's counters of its ports, in the order of the path.
+    """Return the guest's counters of its ports, in the order of the path.
 
     Raises:
         OnboardError: the agent does not answer.

@@ -37,12 +37,12 @@ class Console:
             return time.time_ns()
 
     def tail(self, lines: int = 8) -> str:
-        """Give the last lines that are not empty."""
-        told = [line.rstrip() for line in self.text().splitlines() if line.strip()]
-        return "\n".join(told[-lines:])
+        """Return the last lines that are not empty."""
+        reported = [line.rstrip() for line in self.text().splitlines() if line.strip()]
+        return "\n".join(reported[-lines:])
 
     def wait_for(self, marker: str, failed: str, timeout_s: float, alive: Callable[[], None]) -> str:
-        """Wait until it printed a line with the mark, and give that line.
+        """Wait until it printed a line with the mark, and return that line.
 
         Args:
             marker: printed when the guest is up.

@@ -1,4 +1,4 @@
-"""What is told of a QEMU that is gone: how it ended, and its last words."""
+"""What is reported of a QEMU that is gone: how it ended, and the last lines of its log."""
 
 import signal
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Death:
             return f"signal {-self.status}"
 
     def error(self) -> VnfDiedError:
-        """Give it as an error, whose first line says by itself how QEMU ended and what it said last."""
+        """Return it as an error, whose first line says by itself how QEMU ended and what it said last."""
         last = self.said.splitlines()[-1] if self.said else ""
         words = [self.how, *([f"QEMU's last lines:\n{self.said}"] if self.said else [])]
         words += [f"its console's last lines:\n{self.printed}"] if self.printed else []

@@ -115,9 +115,9 @@ class VmVnf(VnfDriver):
         booted = console.last_written_ns() - state.started_ns
         versions = dict(handle.versions)
         if state.agent is not None:
-            told = agentwork.forward(seat, Path(state.agent), steps, wait.left_s)
-            versions |= told.versions
-            facts |= told.facts
+            reported = agentwork.forward(seat, Path(state.agent), steps, wait.left_s)
+            versions |= reported.versions
+            facts |= reported.facts
         with steps.timed(f"onboard.{handle.name}.links"):
             self._wait_for_links(seat, handle, wait)
         control = state.model_copy(update={"vcpus": tuple(vcpus)}).as_control()
@@ -126,7 +126,7 @@ class VmVnf(VnfDriver):
         return known.model_copy(update={"threads": self.threads(known), "steps": (*boot, *steps.done)})
 
     def _wait_for_links(self, seat: VnfSeat, handle: VnfHandle, wait: _Wait) -> None:
-        """Wait until a driver of the guest has taken every virtio card, and every tap has a carrier."""
+        """Wait until a driver of the guest has taken every virtio NIC, and every tap has a carrier."""
         while True:
             self.verify(handle)
             down = self._links_down(seat, handle, wait)
@@ -137,22 +137,22 @@ class VmVnf(VnfDriver):
                     f"{seat.name}: ports are not up in time",
                     where=GuestState.of(handle).console_log,
                     observed="; ".join(down),
-                    fix="its image needs drivers for these cards, and must bring them up",
+                    fix="its image needs drivers for these NICs, and must bring them up",
                 )
             time.sleep(0.1)
 
     def _links_down(self, seat: VnfSeat, handle: VnfHandle, wait: _Wait) -> list[str]:
         down = []
-        cards = sizing.nics(seat.choice, seat.ports, vhost=False)
+        nics = sizing.nics(seat.choice, seat.ports, vhost=False)
         with Monitor(Path(GuestState.of(handle).monitor)) as monitor:
             monitor.connect(wait.left_s, lambda: self.verify(handle))
-            for index, nic in enumerate(cards):
+            for index, nic in enumerate(nics):
                 if nic.model != "virtio":
                     continue
                 path = f"/machine/peripheral/nic{index}/virtio-backend"
                 status = monitor.execute("x-query-virtio-status", {"path": path})["status"]["statuses"]
                 if not any(_DRIVER_OK in name for name in status):
-                    down.append(f"{seat.ports[index].name}: no driver of the guest has taken the card")
+                    down.append(f"{seat.ports[index].name}: no driver of the guest has taken the NIC")
         for port in seat.ports:
             if port.kind is PortKind.TAP and port.netns and not _carrier(port.netns, port.address):
                 down.append(f"{port.name}: {port.address} has no carrier")

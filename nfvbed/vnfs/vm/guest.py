@@ -24,7 +24,7 @@ class MemoryNode:
 
 @dataclass(frozen=True)
 class Nic:
-    """A network card of the guest and what it is connected to."""
+    """A NIC of the guest and what it is connected to."""
 
     model: Model
     backend: Backend

@@ -13,7 +13,7 @@ _TOOL_S = 60
 
 
 def disk(image: Image, overlay: Path, binaries: QemuBinaries) -> Disk:
-    """Give what the guest boots from.
+    """Return what the guest boots from.
 
     An image that was built here is mounted read-only by its own guest; any other gets an overlay, which takes what its
     guest writes and ends with the run directory.
@@ -53,7 +53,7 @@ def disk(image: Image, overlay: Path, binaries: QemuBinaries) -> Disk:
 
 
 def direct_boot(image: Image, parameters: str) -> DirectBoot | None:
-    """Give kernel and command line where the image has them beside it; None: the disk boots by itself.
+    """Return kernel and command line where the image has them beside it; None: the disk boots by itself.
 
     Args:
         image: to boot.

@@ -12,7 +12,7 @@ _REALTIME_PRIORITY = 1
 
 
 def vcpu_threads(answer: Sequence[dict[str, object]]) -> tuple[int, ...]:
-    """Give the thread ids of the vCPUs, in order, from the monitor's `query-cpus-fast`."""
+    """Return the thread ids of the vCPUs, in order, from the monitor's `query-cpus-fast`."""
     by_vcpu = {int(str(vcpu["cpu-index"])): int(str(vcpu["thread-id"])) for vcpu in answer}
     return tuple(by_vcpu[index] for index in sorted(by_vcpu))
 
@@ -39,7 +39,7 @@ def pin(pid: int, vcpus: Sequence[int], guest: GuestSeats, *, realtime: bool) ->
 
 
 def work_threads(pid: int, vcpus: Sequence[int]) -> tuple[WorkThread, ...]:
-    """Give the threads whose time is the VNF's: the vCPUs, and QEMU's main thread, which moves frames of taps."""
+    """Return the threads whose time is the VNF's: the vCPUs, and QEMU's main thread, which moves frames of taps."""
     threads = [_thread(pid, thread) for thread in (*vcpus, pid)]
     return tuple(thread for thread in threads if thread is not None)
 

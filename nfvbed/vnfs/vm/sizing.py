@@ -1,4 +1,4 @@
-"""From a seat to a guest: its memory, network cards and kernel parameters as flavor and ports say."""
+"""From a seat to a guest: its memory, NICs and kernel parameters as flavor and ports say."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ _BACKENDS: dict[PortKind, Backend] = {
 
 
 def resolved(seat: VnfSeat) -> GuestSeats:
-    """Give who of the guest runs where; a seat that says nothing means shared cores.
+    """Return who of the guest runs where; a seat that says nothing means shared cores.
 
     Raises:
         UnsupportedError: the flavor wants more than that, and nobody resolved it.
@@ -47,7 +47,7 @@ def resolved(seat: VnfSeat) -> GuestSeats:
 
 
 def memory(seat: VnfSeat, guest: GuestSeats) -> tuple[MemoryNode, ...]:
-    """Give the guest's memory; hugepages are reserved by this.
+    """Return the guest's memory; hugepages are reserved by this.
 
     Raises:
         PrerequisiteError: the host has too few hugepages.
@@ -62,15 +62,15 @@ def memory(seat: VnfSeat, guest: GuestSeats) -> tuple[MemoryNode, ...]:
 
 
 def nics(choice: VnfChoice, ports: tuple[VnfPort, ...], *, vhost: bool) -> tuple[Nic, ...]:
-    """Give the guest's network cards, in the order of the ports.
+    """Return the guest's NICs, in the order of the ports.
 
     Args:
-        choice: the VNF; its card and offloads.
+        choice: the VNF; its NIC and offloads.
         ports: where they attach.
         vhost: whether the kernel can move the frames of taps, for ports that do not say whether it is to.
 
     Raises:
-        UnsupportedError: this card cannot be attached to such a port.
+        UnsupportedError: this NIC cannot be attached to such a port.
     """
     found, descriptor = [], FIRST_DESCRIPTOR
     for port in ports:
@@ -99,15 +99,15 @@ def _may_have_vhost(model: Model, backend: Backend) -> bool:
 
 
 def _model(choice: VnfChoice, port: VnfPort) -> Model:
-    # The card that the port is for is on a tap, as the two emulated ones that a VNF may ask for are.
-    vnic = {"any": vnic_of(choice), "virtio": port.kind.value}.get(port.card, port.card)
+    # The NIC that the port is for is on a tap, as the two emulated ones that a VNF may ask for are.
+    vnic = {"any": vnic_of(choice), "virtio": port.kind.value}.get(port.nic, port.nic)
     if port.kind not in _BACKENDS:
-        raise _unfit(vnic, port, "a guest's card is attached to vhost-user, tap, macvtap or a virtual function")
+        raise _unfit(vnic, port, "a guest's NIC is attached to vhost-user, tap, macvtap or a virtual function")
     if vnic in ("e1000", "rtl8139"):
         if port.kind not in (PortKind.TAP, PortKind.MACVTAP):
-            raise _unfit(vnic, port, "an emulated card needs a tap: QEMU itself moves its frames")
+            raise _unfit(vnic, port, "an emulated NIC needs a tap: QEMU itself moves its frames")
         if port.queues > 1:
-            raise _unfit(vnic, port, f"an emulated card has one queue, and the port has {port.queues}")
+            raise _unfit(vnic, port, f"an emulated NIC has one queue, and the port has {port.queues}")
         return "e1000" if vnic == "e1000" else "rtl8139"
     if vnic != "any" and vnic != port.kind.value:
         raise _unfit(vnic, port, f"the port is of kind {port.kind}")
@@ -116,7 +116,7 @@ def _model(choice: VnfChoice, port: VnfPort) -> Model:
 
 def _unfit(vnic: str, port: VnfPort, observed: str) -> UnsupportedError:
     return UnsupportedError(
-        f"a network card of kind {vnic!r} does not fit port {port.name}",
+        f"a NIC of kind {vnic!r} does not fit port {port.name}",
         where=f"{port.kind} {port.address}",
         observed=observed,
         fix="vnic: any",
@@ -124,7 +124,7 @@ def _unfit(vnic: str, port: VnfPort, observed: str) -> UnsupportedError:
 
 
 def kernel_parameters(flavor: Flavor) -> str:
-    """Give what nfvbed adds to the command line of an image's kernel.
+    """Return what nfvbed adds to the command line of an image's kernel.
 
     A panic ends the guest, so that it is seen; forwarding threads get CPUs of their own where there are two or more.
     """

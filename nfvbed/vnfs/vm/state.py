@@ -22,4 +22,4 @@ class GuestState(VnfState):
     started_ns: int = 0
     """When QEMU was started, in ns since 1970."""
     vcpus: Annotated[tuple[int, ...], NESTED] = ()
-    """Threads of the virtual CPUs, in their order; none before the monitor has told them."""
+    """Threads of the virtual CPUs, in their order; none before the monitor has reported them."""

@@ -37,7 +37,7 @@ def usable(binaries: QemuBinaries) -> QemuBinaries:
 
 
 def probe(choice: VnfChoice) -> Fitness:
-    """Find out by trying: QEMU runs, a guest boots, the kernel has the ports that its card needs.
+    """Find out by trying: QEMU runs, a guest boots, the kernel has the ports that its NIC needs.
 
     Raises:
         UnsupportedError, PrerequisiteError: this host cannot.

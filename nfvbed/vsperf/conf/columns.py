@@ -63,7 +63,7 @@ COUNTS: Final = (
 
 
 def burst_counts(directions: Sequence[DirectionCounts], size: FrameSize) -> dict[str, int]:
-    """Give the counts of one burst, both directions together; bytes with FCS."""
+    """Return the counts of one burst, both directions together; bytes with FCS."""
     sent = sum(way.sent for way in directions)
     received = sum(way.received for way in directions)
     frame_bytes = mean_frame_size_bytes(size)

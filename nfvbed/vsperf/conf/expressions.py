@@ -12,7 +12,7 @@ from nfvbed.vsperf.conf.placed import Place, PlacedDict, refused, shown
 LITERALS = (str, int, float, bool, type(None))
 GET_VALUE: Final = "settings.getValue"
 RUNTIME_NAMES: Final = ("RESULTS_PATH", "LOG_TIMESTAMP")
-"""VSPERF knows them only while it runs; a file gets a stand-in for them."""
+"""VSPERF knows them only while it runs; a file gets substitutes for them."""
 FAULTS = (TypeError, ValueError, KeyError, IndexError, ArithmeticError, AttributeError)
 
 
@@ -42,7 +42,7 @@ class Expressions:
         }
 
     def place(self, node: ast.AST) -> Place:
-        """Give the place of a part of the file."""
+        """Return the place of a part of the file."""
         return Place(self._path, getattr(node, "lineno", 1))
 
     def value(self, node: ast.expr) -> Any:
@@ -66,7 +66,7 @@ class Expressions:
                 f"an expression in {self._path.name} has no value",
                 self.place(node),
                 f"{shown_source(node)}: {type(error).__name__}: {error}",
-                "mend the expression",
+                "fix the expression",
             ) from error
 
     def _constant(self, node: ast.Constant) -> Any:
@@ -99,7 +99,7 @@ class Expressions:
         return self.value(node.value)[self.index(node.slice)]
 
     def index(self, node: ast.expr) -> Any:
-        """Interpret what stands in brackets: a key, a number, or a slice."""
+        """Interpret what is in brackets: a key, a number, or a slice."""
         if isinstance(node, ast.Slice):
             ends = (node.lower, node.upper, node.step)
             return slice(*(None if end is None else self.value(end) for end in ends))
@@ -162,5 +162,5 @@ def _dotted(node: ast.expr) -> str | None:
 
 
 def shown_source(node: ast.AST) -> str:
-    """Give the source of a part of the file as a message repeats it."""
+    """Return the source of a part of the file as a message repeats it."""
     return shown(ast.unparse(node)).strip("'\"")

@@ -19,7 +19,7 @@ _NATURAL: Final[Mapping[str, str]] = MappingProxyType({"vhost-user": "ovs-dpdk v
 _SAME: Final = frozenset(("io", "mac", "macswap", "5tswap"))
 _NEAR: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
-        "csum": ("mac", "testpmd runs in mode mac: the same change of addresses, checksums are not computed anew"),
+        "csum": ("mac", "testpmd runs in mode mac: the same change of addresses, checksums are not computed again"),
         "mac_retry": ("mac", "whether refused frames are tried again is `retry` in the VNF's file"),
         "mac retry": ("mac", "whether refused frames are tried again is `retry` in the VNF's file"),
     }
@@ -63,7 +63,7 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
 
 
 def _same_for_all(draft: Draft, found: Found) -> Found:
-    """Give the value that all guests share."""
+    """Return the value that all guests share."""
     if isinstance(found.value, str):
         return found
     if not isinstance(found.value, list | tuple) or not found.value:

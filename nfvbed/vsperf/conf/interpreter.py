@@ -75,7 +75,7 @@ class Interpreter:
                 f"a line in {self._path.name} cannot be read",
                 self._expressions.place(statement),
                 f"{shown_source(statement)}: {type(error).__name__}: {error}",
-                "mend the line",
+                "fix the line",
             ) from error
 
     def _assign(self, statement: ast.Assign) -> None:
@@ -169,7 +169,7 @@ def _parse(path: Path, text: str) -> list[ast.stmt]:
     except SyntaxError as error:
         observed = error.msg + (f": {error.text.strip()}" if error.text else "")
         place = Place(path, error.lineno or 1)
-        raise refused(f"{path.name} is not of VSPERF's form (Python)", place, observed, "mend that line") from error
+        raise refused(f"{path.name} is not of VSPERF's form (Python)", place, observed, "fix that line") from error
     except (ValueError, MemoryError) as error:
         what = f"{path.name} is not of VSPERF's form (Python)"
-        raise refused(what, Place(path, 1), str(error) or "it nests too deeply", "mend the file") from error
+        raise refused(what, Place(path, 1), str(error) or "it nests too deeply", "fix the file") from error

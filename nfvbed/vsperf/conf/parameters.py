@@ -86,7 +86,7 @@ def _literal(name: str, text: str) -> Any:
 
 
 def _placed(value: Any) -> Any:
-    """Give dictionaries places, so that an error in one of their keys says where it was written."""
+    """Return dictionaries places, so that an error in one of their keys says where it was written."""
     if not isinstance(value, Mapping):
         return value
     found = PlacedDict()

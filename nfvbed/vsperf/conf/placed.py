@@ -1,4 +1,4 @@
-"""Values that remember where they were written, and what is told about them."""
+"""Values that remember where they were written, and what is reported about them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class PlacedDict(dict[Any, Any]):
 
 
 def places_of(value: Any) -> Mapping[Any, Place]:
-    """Give the places of a dictionary's keys; none where it has none."""
+    """Return the places of a dictionary's keys; none where it has none."""
     return value.places if isinstance(value, PlacedDict) else {}
 
 

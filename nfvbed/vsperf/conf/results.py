@@ -23,7 +23,7 @@ class VsperfResult(SpecModel):
     """One line of a result file: one frame size of one test."""
 
     measured_by: Literal["vsperf"] = "vsperf"
-    """Not nfvbed: no trial, no placement class, no repetition, no loss verification stands behind it."""
+    """Not nfvbed: no trial, no placement class, no repetition, no loss verification is behind it."""
     file: str
     line: int
     """Of the file, from 1."""

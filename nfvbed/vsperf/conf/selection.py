@@ -64,7 +64,7 @@ class Selection:
 
 
 def known_tests(settings: VsperfSettings) -> tuple[str, ...]:
-    """Give the IDs that can be asked for: those of the files that were read, then the others that are known."""
+    """Return the IDs that can be asked for: those of the files that were read, then the others that are known."""
     own = [case.name for case in settings.tests]
     return (*own, *(name for name in TEST_IDS if name not in own))
 
@@ -167,7 +167,7 @@ def _unknown_parts(draft: Draft, case: TestCase) -> None:
 
 
 def name_of(test: str) -> str:
-    """Give the name of the experiment that a test becomes."""
+    """Return the name of the experiment that a test becomes."""
     slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in test.lower())
     return (NAME_PREFIX + slug)[:MAX_NAME].rstrip("-")
 

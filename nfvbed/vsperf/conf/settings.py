@@ -51,7 +51,7 @@ class Found:
     """None: it is VSPERF's default."""
 
     def at(self, *keys: str) -> "Found":
-        """Give what a dictionary holds, with its place; None where it holds none."""
+        """Return what a dictionary holds, with its place; None where it holds none."""
         value, place, name = self.value, self.place, self.name
         for key in keys:
             place = places_of(value).get(key, place)
@@ -77,7 +77,7 @@ class VsperfSettings:
         return next((case for case in self.tests if case.name == name), None)
 
     def for_test(self, case: TestCase, guests: int) -> "TestSettings":
-        """Give the settings that hold for one test.
+        """Return the settings that hold for one test.
 
         Args:
             case: the test; its keywords weigh more than its parameters, these more than `TEST_PARAMS`.
@@ -99,7 +99,7 @@ class TestSettings:
         self._parameters: Mapping[str, Any] = merged(_placed(everywhere), case.parameters)
 
     def get(self, name: str) -> Found | None:
-        """Give a setting's value; None where no file gives it one and VSPERF's default is not known here.
+        """Return a setting's value; None where no file gives it one and VSPERF's default is not known here.
 
         Raises:
             ConfigurationError: a macro in it has no value, or a dictionary is needed and something else is given.
@@ -112,11 +112,11 @@ class TestSettings:
             if name.startswith(GUEST):
                 value = self._of_guests(value)
         except MacroError as error:
-            raise refused(f"a macro in {name} has no value", found.place, str(error), "mend the macro") from error
+            raise refused(f"a macro in {name} has no value", found.place, str(error), "fix the macro") from error
         return Found(name, value, found.place)
 
     def require(self, name: str) -> Found:
-        """Give the value of a setting that has a default."""
+        """Return the value of a setting that has a default."""
         found = self.get(name)
         if found is None:
             raise LookupError(name)
@@ -153,7 +153,7 @@ class TestSettings:
         return None if default is None else Found(name, default, None)
 
     def _of_guests(self, value: Any) -> Any:
-        """Give a list with a value for each guest: the first one repeated, or expanded, where it does not suffice."""
+        """Return a list with a value for each guest: the first one repeated, or expanded, where it does not suffice."""
         if isinstance(value, str):
             return expand_guest(value, 0) if has_macro(value) else value
         if not isinstance(value, list | tuple) or not value:

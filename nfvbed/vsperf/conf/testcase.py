@@ -56,7 +56,7 @@ class TestCase:
         return found if isinstance(found, Mapping) else {}
 
     def place_of(self, keyword: str) -> Place | None:
-        """Give the place of a keyword, or of the test."""
+        """Return the place of a keyword, or of the test."""
         return places_of(self.keywords).get(keyword, self.place)
 
 

@@ -55,7 +55,7 @@ _PARALLEL: Final = re.compile(r"pvpv([0-9]*)")
 
 
 def topology_of(deployment: str, kubernetes: bool = False) -> str | None:
-    """Give the topology that is the same path as a deployment of VSPERF; None where nfvbed has none."""
+    """Return the topology that is the same path as a deployment of VSPERF; None where nfvbed has none."""
     if kubernetes:
         return "pcp" if deployment == "p2p" else None
     if deployment in ("p2p", "pvp"):
@@ -105,7 +105,7 @@ class TestId:
         return max(self.multistream, layout(self.topology).ways if self.topology else 1)
 
     def case(self, name: str) -> TestCase:
-        """Give the test case that VSPERF's own files define under this ID."""
+        """Return the test case that VSPERF's own files define under this ID."""
         traffic: dict[str, Any] = {"traffic_type": self.traffic_type}
         traffic |= {"multistream": self.multistream} if self.multistream else {}
         traffic |= {} if self.bidirectional else {"bidir": "False"}

@@ -191,7 +191,7 @@ def _burst(draft: Draft, traffic: Found) -> None:
 
 
 def loss_search(draft: Draft, duration_s: float, loss: Found) -> SearchSpec:
-    """Give the search of a throughput test: preset `rfc2544` with one goal.
+    """Return the search of a throughput test: preset `rfc2544` with one goal.
 
     Args:
         draft: names the test in messages.

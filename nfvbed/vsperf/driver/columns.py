@@ -13,7 +13,7 @@ UNKNOWN: Final = "Unknown"
 
 
 def rate_columns(result: TrafficResult, size: FrameSize) -> dict[str, Any]:
-    """Give rates, latency and loss of one trial, both directions together."""
+    """Return rates, latency and loss of one trial, both directions together."""
     sent = sum(way.sent for way in result.directions)
     received = sum(way.received for way in result.directions)
     seconds = result.duration_ns / NS_PER_S
@@ -49,5 +49,5 @@ def _latency(result: TrafficResult) -> Mapping[str, Any]:
 
 
 def burst_columns(result: TrafficResult, size: FrameSize) -> dict[str, Any]:
-    """Give the counts of one burst, both directions together."""
+    """Return the counts of one burst, both directions together."""
     return dict(burst_counts(result.directions, size))

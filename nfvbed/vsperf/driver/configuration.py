@@ -88,7 +88,7 @@ def write_configuration(settings: VsperfSettings, stock: Path, case: TestCase, a
 
 
 def _literal(value: Any) -> Any:
-    """Give a value of plain types, whose `repr` is a literal."""
+    """Return a value of plain types, whose `repr` is a literal."""
     if isinstance(value, Mapping):
         return {_literal(key): _literal(item) for key, item in value.items()}
     if isinstance(value, list):

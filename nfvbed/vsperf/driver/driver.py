@@ -49,7 +49,7 @@ def run_vsperf(request: Request, store: Store, tell: Callable[[str], None]) -> R
     Args:
         request: checked by `check_request`.
         store: open for writing.
-        tell: is told what happens.
+        tell: is called with what happens.
 
     Raises:
         BusyError: another nfvbed is at work.
@@ -102,7 +102,7 @@ def _ended(store: Store, run: RunRecord) -> Iterator[None]:
     except KeyboardInterrupt:
         store.finish_run(run.id, Status.INTERRUPTED, "interrupted by the user")
         raise InterruptedRunError(
-            "VSPERF was interrupted", observed="nothing of it is kept, nothing stands any more", fix="run it again"
+            "VSPERF was interrupted", observed="nothing of it is kept, nothing runs any more", fix="run it again"
         ) from None
     except NfvbedError as error:
         store.finish_run(run.id, Status.FAILED, str(error))
@@ -207,7 +207,7 @@ class _Execution:
             raise DeployError(
                 "VSPERF gave no result",
                 where=f"test {self._request.case.name}, exit status {process.exit_status}",
-                observed=f"its last words:\n{process.log_tail(LOG_LINES)}",
+                observed=f"the last lines of its log:\n{process.log_tail(LOG_LINES)}",
                 fix=f"see its files in {kept}, and docs/howto/vsperf.md",
             )
         lines = [line for file in files for line in read_results(file)]

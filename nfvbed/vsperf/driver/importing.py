@@ -125,7 +125,7 @@ def _cell(measured: Measured, line: VsperfResult) -> CellRecord:
 def _trial(
     measured: Measured, line: VsperfResult, cell: CellRecord, mine: Answered | None, sequence: int
 ) -> TrialRecord:
-    """Give a line's rates as a record; VSPERF gives no counts of frames, so there are none."""
+    """Return a line's rates as a record; VSPERF gives no counts of frames, so there are none."""
     return TrialRecord(
         run=measured.run.id,
         cell=cell.id,
@@ -195,7 +195,7 @@ def _parameters(measured: Measured, line: VsperfResult) -> dict[str, str | int |
 
 
 def _quantities(line: VsperfResult) -> Iterable[Quantity]:
-    """Give the numbers of the line: the usual ones by the field's words, the others by VSPERF's column.
+    """Return the numbers of the line: the usual ones by the field's words, the others by VSPERF's column.
 
     Rates in Mbit/s are left out: they are those in frames/s once more.
     """

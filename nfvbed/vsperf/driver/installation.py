@@ -38,7 +38,7 @@ class Installation:
         return self.directory / "conf"
 
     def argv(self, *arguments: str) -> list[str]:
-        """Give the command line that runs it."""
+        """Return the command line that runs it."""
         before = [] if MODULES.exists() else [str(WITHOUT_MODULES)]
         return [str(self.python), *before, str(self.directory / PROGRAM), *arguments]
 
@@ -69,7 +69,7 @@ def find_vsperf(environment: Mapping[str, str] = os.environ) -> Installation:
         raise PrerequisiteError(
             "VSPERF does not start",
             where=f"{python} {directory / PROGRAM}",
-            observed=_last_words(said.stderr or said.stdout),
+            observed=_log_end(said.stderr or said.stdout),
             fix=f"set {PYTHON_VARIABLE} to a Python (3.8 to 3.11) in which VSPERF's requirements.txt is installed",
         )
     words = (said.stdout.split() or ["unknown"])[-1]
@@ -119,6 +119,6 @@ def _run(argv: list[str], directory: Path) -> "subprocess.CompletedProcess[str]"
         raise PrerequisiteError("VSPERF does not start", where=" ".join(argv), observed=str(error)) from error
 
 
-def _last_words(text: str) -> str:
+def _log_end(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return (lines[-1] if lines else "it said nothing")[:_WORDS]

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from nfvbed.compare.placement import classify
 from nfvbed.errors import ConfigurationError, GeneratorError, UnsupportedError
-from nfvbed.measure.doubts import is_generator_limited, traffic_doubts
 from nfvbed.measure.searching import seen_by_search
 from nfvbed.measure.trial import look_for_links
+from nfvbed.measure.warnings import is_generator_limited, traffic_warnings
 from nfvbed.records import CoreDistance, QualityWarning
 from nfvbed.search.engine import Setting, search
 from nfvbed.search.measurer import Measurer, Trial
@@ -49,7 +49,7 @@ class PluginMeasurer:
     """Answers the plug-in.
 
     Args:
-        open_generator: starts nfvgen on the ports; the switch stands when the plug-in connects.
+        open_generator: starts nfvgen on the ports; the switch runs when the plug-in connects.
         distance_ns: measures the one-way cache-line time between the switch's and the generator's core.
     """
 
@@ -121,7 +121,7 @@ class PluginMeasurer:
         result = self._opened().run(request)
         distance = CoreDistance(before=before, after=self.distance_ns())
         shown = columns(result, request.frame_size)
-        return Answered(command, request.frame_size, shown, distance, traffic_doubts(result))
+        return Answered(command, request.frame_size, shown, distance, traffic_warnings(result))
 
     def _throughput(self, request: TrafficRequest, keys: Mapping[str, Any]) -> Answered:
         loss = Found("TRAFFICGEN_LOSSRATE", keys.get("loss_percent", 0.0), None)
@@ -140,7 +140,7 @@ class PluginMeasurer:
             )
         columns = rate_columns(kept, request.frame_size)
         distance = CoreDistance(before=searched.first_ns, after=self.distance_ns())
-        return Answered("throughput", request.frame_size, columns, distance, traffic_doubts(kept, paced=True), found)
+        return Answered("throughput", request.frame_size, columns, distance, traffic_warnings(kept, paced=True), found)
 
 
 class _SearchedPorts(Measurer):
@@ -173,7 +173,7 @@ class _SearchedPorts(Measurer):
 
 
 def plain_request(keys: Mapping[str, Any]) -> TrafficRequest:
-    """Give what VSPERF asks for as a trial at maximum load.
+    """Return what VSPERF asks for as a trial at maximum load.
 
     Raises:
         ConfigurationError: VSPERF would not take it either.

@@ -1,7 +1,7 @@
-"""What VSPERF is told where there are no NICs: its switch gets vhost-user ports in their place, nfvgen at their ends.
+"""What VSPERF is given where there are no NICs: its switch gets vhost-user ports in their place, nfvgen at their ends.
 
 VSPERF's classes stay as they are. It adds its "physical" ports with the PCI address of a NIC as DPDK's device argument;
-a vhost device stands there instead, and nothing is bound to a driver. (Not memif: its frames came into Open vSwitch
+a vhost device is there instead, and nothing is bound to a driver. (Not memif: its frames came into Open vSwitch
 3.1 and none came out.)
 """
 
@@ -26,7 +26,7 @@ UTILITIES: Final = ("ovs-vsctl", "ovs-ofctl", "ovs-dpctl", "ovs-appctl")
 
 
 def generator_ports(directory: Path) -> tuple[GeneratorPort, GeneratorPort]:
-    """Give nfvgen's ends of the two ports; it serves their sockets, and the switch connects to it."""
+    """Return nfvgen's ends of the two ports; it serves their sockets, and the switch connects to it."""
     first, second = vhost_user.server_ports(_sockets(directory), QUEUE_SIZE)
     return first, second
 
@@ -39,7 +39,7 @@ def _sockets(directory: Path) -> tuple[Path, Path]:
 def virtual_ports(
     case: TestCase, directory: Path, hugepages: Path, arrangement: Arrangement, binaries: OvsBinaries
 ) -> Additions:
-    """Give what VSPERF needs to know of a switch with two vhost-user ports.
+    """Return what VSPERF needs to know of a switch with two vhost-user ports.
 
     Args:
         case: the test.
@@ -80,7 +80,7 @@ def virtual_ports(
 
 
 def _paths(case: TestCase, directory: Path, binaries: OvsBinaries) -> dict[str, Any]:
-    """Give the sections of PATHS: our Open vSwitch, and nothing that binds NICs to drivers."""
+    """Return the sections of PATHS: our Open vSwitch, and nothing that binds NICs to drivers."""
     nothing = shutil.which("true") or "/bin/true"
     ovs = {
         "type": "bin",
@@ -111,7 +111,7 @@ def _paths(case: TestCase, directory: Path, binaries: OvsBinaries) -> dict[str, 
 
 
 def environment(directory: Path) -> Mapping[str, str]:
-    """Give the variables by which Open vSwitch's programs keep out of the system's own folders."""
+    """Return the variables by which Open vSwitch's programs keep out of the system's own folders."""
     return {
         "OVS_RUNDIR": str(directory / "openvswitch"),
         "OVS_DBDIR": str(directory / "openvswitch-etc"),

@@ -43,7 +43,7 @@ class Request:
 
     @property
     def has_nics(self) -> bool:
-        """Whether VSPERF is told NICs of the host; without any its switch gets virtual ports."""
+        """Whether VSPERF is given NICs of the host; without any its switch gets virtual ports."""
         found = self.own.get("WHITELIST_NICS")
         return bool(found is not None and found.value)
 
@@ -119,7 +119,7 @@ def planned(request: Request) -> dict[str, Any]:
 
 
 def generator_additions(trafficgen: str) -> Additions:
-    """Give the settings of a generator, of a collector that leaves others' processes alone, and of no pod."""
+    """Return the settings of a generator, of a collector that leaves others' processes alone, and of no pod."""
     forced = {"TRAFFICGEN": trafficgen}
     if trafficgen == OWN_GENERATOR:
         forced["TRAFFICGEN_DIR"] = str(PLUGIN / "trafficgen")

@@ -13,7 +13,7 @@ POLL_S: Final = 0.2
 MAX_REQUEST_BYTES: Final = 1_000_000
 REQUEST_PATIENCE_S: Final = 5.0
 Handler = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
-"""Takes a command with its keys and gives the result."""
+"""Takes a command with its keys and returns the result."""
 
 
 class PluginService:

@@ -30,7 +30,7 @@ Span = tuple[datetime, datetime]
 
 
 def rates(row: CellSummary, trials: Sequence[TrialRecord]) -> dict[str, Value]:
-    """Give medians of rates; latency over all frames of all trials, both directions."""
+    """Return medians of rates; latency over all frames of all trials, both directions."""
     sent = float(median(trial.offered_load_pps for trial in trials))
     received = float(median(trial.forwarded_rate_pps for trial in trials))
     fields = sent_and_received(row, sent, received)
@@ -38,7 +38,7 @@ def rates(row: CellSummary, trials: Sequence[TrialRecord]) -> dict[str, Value]:
 
 
 def sent_and_received(row: CellSummary, sent_pps: float, received_pps: float) -> dict[str, Value]:
-    """Give two rates in frames/s and, at layer 2, in Mbit/s."""
+    """Return two rates in frames/s and, at layer 2, in Mbit/s."""
     return {
         "tx_rate_fps": sent_pps,
         "throughput_rx_fps": received_pps,
@@ -48,13 +48,13 @@ def sent_and_received(row: CellSummary, sent_pps: float, received_pps: float) ->
 
 
 def frame_loss(directions: Sequence[DirectionCounts]) -> dict[str, Value]:
-    """Give what was lost of what was sent; nothing where nothing was sent."""
+    """Return what was lost of what was sent; nothing where nothing was sent."""
     sent = sum(way.sent for way in directions)
     return {"frame_loss_percent": 100 * sum(way.lost for way in directions) / sent} if sent else {}
 
 
 def _latency(trials: Sequence[TrialRecord]) -> dict[str, Value]:
-    """Give it over all frames of all trials, both directions; nothing where no frame was stamped."""
+    """Return it over all frames of all trials, both directions; nothing where no frame was stamped."""
     histograms = [text for trial in trials for text in trial.latency_hdr if text]
     found = merge_latency(histograms)
     if found is None:
@@ -67,7 +67,7 @@ def _latency(trials: Sequence[TrialRecord]) -> dict[str, Value]:
 
 
 def times(spans: Iterable[Span]) -> dict[str, Value]:
-    """Give begin and end in UTC; VSPERF writes its host's local time, without saying which that is."""
+    """Return begin and end in UTC; VSPERF writes its host's local time, without saying which that is."""
     starts, ends = zip(*spans, strict=True)
     first, last = min(starts), max(ends)
     seconds = int((last - first).total_seconds())
@@ -79,13 +79,13 @@ def times(spans: Iterable[Span]) -> dict[str, Value]:
 
 
 def span_of_trial(trial: TrialRecord) -> Span:
-    """Give when its frames were sent."""
+    """Return when its frames were sent."""
     start = _moment(trial.started_at)
     return start, start + timedelta(seconds=trial.duration_ns / NS_PER_S)
 
 
 def span_of_test(test: MeasuredTest) -> Span:
-    """Give when a test ran, with all that is between its trials."""
+    """Return when a test ran, with all that is between its trials."""
     return _moment(test.result.started_at), _moment(test.result.ended_at)
 
 
@@ -94,25 +94,25 @@ def _moment(text: str) -> datetime:
     return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def own(row: CellSummary, **told: Value) -> dict[str, Value]:
-    """Give nfvbed's own columns of a line.
+def own(row: CellSummary, **reported: Value) -> dict[str, Value]:
+    """Return nfvbed's own columns of a line.
 
     Args:
         row: of its cell.
-        told: the other columns, by their names without the prefix.
+        reported: the other columns, by their names without the prefix.
     """
-    values = {"run": row.run, "cell": row.cell, "variant": row.variant} | told
+    values = {"run": row.run, "cell": row.cell, "variant": row.variant} | reported
     return {OWN_PREFIX + name: value for name, value in values.items()}
 
 
-def own_of_test(row: CellSummary, test: MeasuredTest, trials: int, **told: Value) -> dict[str, Value]:
-    """Give nfvbed's own columns of a test that is none of trials at maximum load.
+def own_of_test(row: CellSummary, test: MeasuredTest, trials: int, **reported: Value) -> dict[str, Value]:
+    """Return nfvbed's own columns of a test that is none of trials at maximum load.
 
     Args:
         row: of its cell.
         test: the test; its label stands for the preset.
         trials: how many trials the line stands for.
-        told: what the line says otherwise, by the names of the columns without the prefix.
+        reported: what the line says otherwise, by the names of the columns without the prefix.
     """
     usual: dict[str, Value] = {
         "preset": test.result.test,
@@ -121,9 +121,9 @@ def own_of_test(row: CellSummary, test: MeasuredTest, trials: int, **told: Value
         "reason": test.result.reason,
         "trials": trials,
         "placement_class": test.placement_class,
-        "warnings": words(test.doubts),
+        "warnings": words(test.warnings),
     }
-    return own(row, **(usual | told))
+    return own(row, **(usual | reported))
 
 
 def words(warnings: Iterable[QualityWarning]) -> str:

@@ -1,7 +1,7 @@
 """The rows of a comparison in the columns of VSPERF's result files, for programs that read those.
 
 nfvbed's own columns follow at the end (`nfvbed_`): a number never leaves without its placement class, limits and
-doubts, and a simulated one never without saying so.
+warnings, and a simulated one never without saying so.
 """
 
 import csv
@@ -65,8 +65,8 @@ def _lines(
     for preset, trials in by_preset.items():
         if trials:
             named = _named(row, TestKind.MAXIMUM_LOAD, entry)
-            told = times(map(span_of_trial, trials)) | _own(row, preset, trials)
-            yield rates(row, trials) | conditions | named | told
+            reported = times(map(span_of_trial, trials)) | _own(row, preset, trials)
+            yield rates(row, trials) | conditions | named | reported
     tests = [test for test in comparison.tests if (test.run, test.cell) == (row.run, row.cell)]
     lines = list(lines_of_tests(row, [test for test in tests if test.shown], entry))
     yield from (conditions | _named(row, kind, entry) | fields for kind, fields in lines)
@@ -80,7 +80,7 @@ def _lines(
 
 
 def _at_maximum_load(entry: RunData) -> bool:
-    """Tell whether trials at maximum load of variants are among the run's tests, by those that were measured."""
+    """Return whether trials at maximum load of variants are among the run's tests, by those that were measured."""
     subjects = {cell.id for cell in entry.cells if cell.role is CellRole.SUBJECT}
     return any(trial.preset is Preset.MRR and trial.cell in subjects for trial in entry.trials)
 
@@ -100,7 +100,7 @@ def _nothing(row: CellSummary, tests: Sequence[MeasuredTest], comparison: Compar
 
 
 def _named(row: CellSummary, kind: TestKind, entry: RunData) -> dict[str, Value]:
-    """Give VSPERF's words for a test: type and ID."""
+    """Return VSPERF's words for a test: type and ID."""
     return {"type": TYPE_OF[kind], "id": _test_id(row, kind) or entry.run.experiment}
 
 
@@ -122,7 +122,7 @@ def _conditions(row: CellSummary) -> dict[str, Value]:
 
 
 def deployment_of(topology: str) -> str:
-    """Give VSPERF's name of a topology (`pv4p`: `pvvp4`); nfvbed's own where VSPERF has no such path."""
+    """Return VSPERF's name of a topology (`pv4p`: `pvvp4`); nfvbed's own where VSPERF has no such path."""
     length = chain_length(topology)
     if length is None:
         return topology
@@ -150,7 +150,7 @@ def _test_id(row: CellSummary, kind: TestKind) -> str | None:
     return None
 
 
-def _own(row: CellSummary, preset: Preset | None, trials: Sequence[TrialRecord], **told: Value) -> dict[str, Value]:
+def _own(row: CellSummary, preset: Preset | None, trials: Sequence[TrialRecord], **reported: Value) -> dict[str, Value]:
     interval = row.mrr.interval if row.mrr and preset is Preset.MRR else None
     usual: dict[str, Value] = {
         "preset": preset.value if preset else None,
@@ -164,4 +164,4 @@ def _own(row: CellSummary, preset: Preset | None, trials: Sequence[TrialRecord],
         "limits": " ".join(limit.kind.value for limit in row.limits),
         "warnings": words(w.kind for w in row.warnings if preset is None or w.preset is preset),
     }
-    return own(row, **(usual | told))
+    return own(row, **(usual | reported))

@@ -37,7 +37,7 @@ COUNT_COLUMNS: Final = tuple(column for column in COUNTS if column in _USED)
 
 
 def lines_of_tests(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> Iterable[Line]:
-    """Give the lines of a cell's tests, in the order in which the first of each name ended.
+    """Return the lines of a cell's tests, in the order in which the first of each name ended.
 
     A search has one for each goal, streams of one test share one, as trials at maximum load do; any other result, and
     each that came to nothing, has its own.
@@ -73,22 +73,24 @@ def _trials(test: MeasuredTest, entry: RunData) -> list[TrialRecord]:
 def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> dict[str, Value]:
     points = {load.point.sequence for test in tests for load in test.loads}
     trials = [trial for trial in entry.trials if trial.sequence in points]
-    own = own_of_test(row, tests[0], len(trials), warnings=words(doubt for test in tests for doubt in test.doubts))
+    own = own_of_test(
+        row, tests[0], len(trials), warnings=words(warning for test in tests for warning in test.warnings)
+    )
     return rates(row, trials) | times(map(span_of_test, tests)) | own
 
 
 def _burst(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
-    """Give the counts of the one trial that the result stands for."""
-    told = test.table.sequences if test.table else ()
-    directions = [way for trial in entry.trials if trial.sequence in told for way in trial.directions]
+    """Return the counts of the one trial that the result stands for."""
+    reported = test.table.sequences if test.table else ()
+    directions = [way for trial in entry.trials if trial.sequence in reported for way in trial.directions]
     fields: dict[str, Value] = {**burst_counts(directions, row.frame_size)} if directions else {}
     return fields | frame_loss(directions) | times([span_of_test(test)]) | _own(row, test, entry)
 
 
 def _figures(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
-    """Give the figures of a test's first row; a burst counts only when it came whole, so that its loss is 0."""
-    told = test.table.rows[0] if test.table and test.table.rows else None
-    known = {quantity.name: quantity.value for quantity in told.quantities} if told else {}
+    """Return the figures of a test's first row; a burst counts only when it came whole, so that its loss is 0."""
+    reported = test.table.rows[0] if test.table and test.table.rows else None
+    known = {quantity.name: quantity.value for quantity in reported.quantities} if reported else {}
     fields: dict[str, Value] = {column: known.get(name) for column, name in FIGURES[test.result.kind].items()}
     if fields.get("b2b_frames"):
         fields[BURST_LOSS] = 0.0
@@ -96,6 +98,6 @@ def _figures(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, 
 
 
 def _own(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
-    reasons = (test.result.reason, *(told.reason for told in (test.table.rows[:1] if test.table else ())))
+    reasons = (test.result.reason, *(reported.reason for reported in (test.table.rows[:1] if test.table else ())))
     reason = "; ".join(text for text in reasons if text)
     return own_of_test(row, test, len(_trials(test, entry)), reason=reason)

@@ -19,7 +19,7 @@ NEAR = (30.0, 30.0)
 
 
 def result_of(*rates: float, side: str = "testpmd", pressure: float = 0.0) -> pairs.LoopResult:
-    """Give a loop whose aim is 1, with trials of nfvgen at 10 Mpps and of the other side at these rates."""
+    """Return a loop whose aim is 1, with trials of nfvgen at 10 Mpps and of the other side at these rates."""
     result = pairs.LoopResult(name="loop", aim=1.0)
     for number, rate in enumerate(rates):
         result.trials += [
@@ -65,7 +65,7 @@ def test_a_smoke_fails_where_a_side_moved_no_frame():
     assert overhead.silent("ovs-dpdk", [trial])[0] == "ovs-dpdk: stamps moved no frame"
 
 
-def test_price_of_the_switch_and_overhead_tell_that_too_little_was_measured():
+def test_switching_overhead_and_overhead_tell_that_too_little_was_measured():
     assert switching_overhead.problems_of([], 10, judged=True)
     assert overhead.too_few("ovs-dpdk", [], 9)
 

@@ -7,7 +7,7 @@ from nfvbed.records import CoreDistance
 
 
 def round_of(number: int, rates: tuple[float, ...], distance: float = 30.0, pressure: float = 0.0):
-    """Give a round: off, stamps, telemetry, both."""
+    """Return a round: off, stamps, telemetry, both."""
     place = CoreDistance(before=distance, after=distance)
     return [
         overhead.Trial(number, side, rate, place, pressure) for side, rate in zip(overhead.SIDES, rates, strict=True)

@@ -47,7 +47,7 @@ class MemorySiteSpec(SiteSpec):
 class MemorySite(Site):
     """Deploys into a dictionary."""
 
-    standing: ClassVar[dict[str, Deployed]] = {}
+    deployed: ClassVar[dict[str, Deployed]] = {}
     """By name of the site; it outlives a command, as this process does."""
     log: ClassVar[list[str]] = []
     dead: ClassVar[list[str]] = []
@@ -78,7 +78,7 @@ class MemorySite(Site):
         self.log.append("close")
 
     def find_deployed(self):
-        return self.standing.get(self.name)
+        return self.deployed.get(self.name)
 
     def deploy_to_stay(self, variant, topology, vnf=None):
         found = self.find_deployed()
@@ -87,7 +87,7 @@ class MemorySite(Site):
                 raise found.in_the_way(variant.name)
             return found.deployment, True
         deployment = self.deploy(variant, topology, vnf=vnf)
-        self.standing[self.name] = Deployed(deployment, variant, vnf, f"rack {self._rack}", "the test began")
+        self.deployed[self.name] = Deployed(deployment, variant, vnf, f"rack {self._rack}", "the test began")
         return deployment, False
 
     def onboard(self, variant, topology, vnf, tell):
@@ -108,7 +108,7 @@ class MemorySite(Site):
 
     def offboard(self, deployment):
         left = deployment.model_copy(update={"vnfs": ()})
-        self.standing[self.name] = replace(self.standing[self.name], deployment=left, vnf=None)
+        self.deployed[self.name] = replace(self.deployed[self.name], deployment=left, vnf=None)
         return left
 
     def foresee_scale(self, deployment, vnfs):
@@ -117,11 +117,11 @@ class MemorySite(Site):
     def scale(self, deployment, vnfs):
         handles = tuple(deployment.vnfs[0].model_copy(update={"name": f"vnf{n + 1}"}) for n in range(vnfs))
         scaled = deployment.model_copy(update={"vnfs": handles})
-        self.standing[self.name] = replace(self.standing[self.name], deployment=scaled)
+        self.deployed[self.name] = replace(self.deployed[self.name], deployment=scaled)
         return scaled
 
     def take_down(self, *, everything=False):
-        found = self.standing.pop(self.name, None)
+        found = self.deployed.pop(self.name, None)
         return super().take_down() if found is None else (f"{found.variant.name} is out of memory",)
 
     def foresee_take_down(self):

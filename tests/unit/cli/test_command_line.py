@@ -48,7 +48,7 @@ def refused(capsys: Captured, code: int, *arguments: str) -> str:
     return captured.err
 
 
-def test_a_simulated_run_is_stored_and_told(capsys: Captured, store_path: Path) -> None:
+def test_a_simulated_run_is_stored_and_reported(capsys: Captured, store_path: Path) -> None:
     assert main(["run", "simulated", "--repetitions", "2", "--frame-size", "64"]) == 0
     captured = capsys.readouterr()
     assert "simulated: none of this was measured" in captured.out
@@ -131,7 +131,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("code", "arguments", "message"), REFUSALS, ids=lambda value: str(value)[:40])
-def test_what_is_wrong_is_told(capsys: Captured, code: int, arguments: list[str], message: str) -> None:
+def test_what_is_wrong_is_reported(capsys: Captured, code: int, arguments: list[str], message: str) -> None:
     assert message in refused(capsys, code, *arguments)
 
 
@@ -241,7 +241,7 @@ def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -
     assert set(list(visits.values())[:-1]) == {3}, "a visit that was cut short is completed, not repeated"
 
 
-def test_tests_are_set_planned_run_and_told(capsys: Captured, store_path: Path) -> None:
+def test_tests_are_set_planned_run_and_reported(capsys: Captured, store_path: Path) -> None:
     tests = "tests=[{kind: mrr}, {kind: search}, {kind: latency, duration_s: 0.1}]"
     options = ("simulated", "--frame-size", "64", "--repetitions", "1", "--quick", "--set", tests)
     plan = read(capsys, "plan", *options, "--json")

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
-from stored_runs import put
 
 from nfvbed.cli.main import main
 from nfvbed.store import Store
+from tests.sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
+from tests.stored_runs import put
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 

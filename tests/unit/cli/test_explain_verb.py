@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from sample_records import BRIDGE, OVS, Scenario, build
-from stored_runs import put
 
 from nfvbed.cli.main import main
 from nfvbed.store import Store
+from tests.sample_records import BRIDGE, OVS, Scenario, build
+from tests.stored_runs import put
 
 
 @pytest.fixture(name="results", autouse=True)

@@ -25,8 +25,8 @@ def _command(**_: object) -> None:
 
 def test_what_was_given_is_passed_on_and_nothing_else():
     words = ["demo", "--variant", "a", "--variant", "b", "--quick", "--no-offloads", "--store", "here", "--json"]
-    told = CliRunner().invoke(_command, words).output.split()
-    assert told == ["demo", "--variant", "a", "--variant", "b", "--quick", "--no-offloads"]
+    reported = CliRunner().invoke(_command, words).output.split()
+    assert reported == ["demo", "--variant", "a", "--variant", "b", "--quick", "--no-offloads"]
     assert CliRunner().invoke(_command, ["demo"]).output.split() == ["demo"]
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
-from memory_site import MemorySite, MemorySiteSpec
 from pydantic import Field
 
 from nfvbed.cli.main import main
 from nfvbed.sites import catalogue
 from nfvbed.spec import loader
 from nfvbed.spec.site import GuestSiteSpec, LabSiteSpec
+from tests.unit.cli.memory_site import MemorySite, MemorySiteSpec
 
 ROOT = Path(__file__).parents[3]
 STUDY = """
@@ -47,84 +47,86 @@ def _site(tmp_path, monkeypatch):
     monkeypatch.setenv("NFVBED_STORE", str(tmp_path / "results.sqlite"))
     kinds = Annotated[LabSiteSpec | GuestSiteSpec | MemorySiteSpec, Field(discriminator="kind")]
     monkeypatch.setattr(loader, "AnySite", kinds)
-    monkeypatch.setitem(catalogue.SITES, "memory", "memory_site:open_memory")
-    monkeypatch.setattr(MemorySite, "standing", {})
+    monkeypatch.setitem(catalogue.SITES, "memory", "tests.unit.cli.memory_site:open_memory")
+    monkeypatch.setattr(MemorySite, "deployed", {})
     monkeypatch.setattr(MemorySite, "log", [])
     monkeypatch.setattr("nfvbed.cli.run.end_like_interrupt", lambda: None)
 
 
-def told(capsys, *arguments, code=0):
+def reported(capsys, *arguments, code=0):
     assert main(arguments) == code
     return capsys.readouterr()
 
 
 def test_deployed_found_traced_and_taken_down(capsys):
-    assert "would be deployed; this host is ready" in told(capsys, "deploy", "linux-bridge", *AT, "--dry-run").out
-    assert "linux-bridge (p2p) stands\n" in told(capsys, "deploy", "linux-bridge", *AT).out
-    assert "stood already" in told(capsys, "deploy", "linux-bridge", *AT).out
-    assert "where: rack r1" in told(capsys, "deploy", "ovs-kernel", *AT, code=13).err
-    assert json.loads(told(capsys, "trace", "linux-bridge", *AT, "--json").out)["complete"]
-    assert "would forget linux-bridge" in told(capsys, "destroy", *AT, "--dry-run").out
-    assert "linux-bridge is out of memory" in told(capsys, "destroy", *AT).out
-    assert told(capsys, "destroy", *AT).out == "nothing stands on this host\n"
+    assert "would be deployed; this host is ready" in reported(capsys, "deploy", "linux-bridge", *AT, "--dry-run").out
+    assert "linux-bridge (p2p) deployed\n" in reported(capsys, "deploy", "linux-bridge", *AT).out
+    assert "was deployed already" in reported(capsys, "deploy", "linux-bridge", *AT).out
+    assert "where: rack r1" in reported(capsys, "deploy", "ovs-kernel", *AT, code=13).err
+    assert json.loads(reported(capsys, "trace", "linux-bridge", *AT, "--json").out)["complete"]
+    assert "would forget linux-bridge" in reported(capsys, "destroy", *AT, "--dry-run").out
+    assert "linux-bridge is out of memory" in reported(capsys, "destroy", *AT).out
+    assert reported(capsys, "destroy", *AT).out == "nothing is deployed on this host\n"
     assert MemorySite.log[-1] == "close"
 
 
 def test_a_vnf_is_onboarded_on_what_stands_there(capsys):
-    assert "no data plane stands" in told(capsys, "onboard", "vloop", *AT, code=2).err
-    told(capsys, "deploy", "ovs-kernel", *AT)
-    found = told(capsys, "onboard", "vloop", *AT, "--json")
+    assert "no data plane is deployed" in reported(capsys, "onboard", "vloop", *AT, code=2).err
+    reported(capsys, "deploy", "ovs-kernel", *AT)
+    found = reported(capsys, "onboard", "vloop", *AT, "--json")
     assert "it makes room" in found.err
     document = json.loads(found.out)
     assert (document["topology"], [vnf["name"] for vnf in document["vnfs"]]) == ("pvp", ["vnf1"])
     assert document["checksum_offload"] is None, "the ports are of a kernel, and of no host"
-    assert json.loads(told(capsys, "trace", "ovs-kernel", *AT, "--json").out)["topology"] == "pvp"
+    assert json.loads(reported(capsys, "trace", "ovs-kernel", *AT, "--json").out)["topology"] == "pvp"
 
 
 def test_vnfs_are_healed_scaled_and_offboarded_there(capsys, monkeypatch):
-    refused = told(capsys, "heal", *AT, code=2).err
+    refused = reported(capsys, "heal", *AT, code=2).err
     assert "no VNF is onboarded on site memory" in refused
     assert "nothing is deployed" in refused
-    told(capsys, "onboard", "vloop", *AT, "--variant", "ovs-kernel")
-    assert told(capsys, "heal", *AT).out.splitlines()[0] == "ovs-kernel (pvp): no VNF had died"
+    reported(capsys, "onboard", "vloop", *AT, "--variant", "ovs-kernel")
+    assert reported(capsys, "heal", *AT).out.splitlines()[0] == "ovs-kernel (pvp): no VNF had died"
     monkeypatch.setattr(MemorySite, "dead", ["vnf1"])
-    assert told(capsys, "heal", *AT, "--dry-run").out == "ovs-kernel (pvp): vnf1 would be started again\n"
-    assert "ovs-kernel (pvp): vnf1 started again\n  vnf1: process, io" in told(capsys, "heal", *AT).out
+    assert reported(capsys, "heal", *AT, "--dry-run").out == "ovs-kernel (pvp): vnf1 would be started again\n"
+    assert "ovs-kernel (pvp): vnf1 started again\n  vnf1: process, io" in reported(capsys, "heal", *AT).out
     assert MemorySite.log[-2:] == ["heal vnf1", "close"]
-    assert told(capsys, "scale", "3", *AT, "--dry-run").out == "would have 3 VNFs\n"
-    scaled = json.loads(told(capsys, "scale", "3", *AT, "--json").out)
+    assert reported(capsys, "scale", "3", *AT, "--dry-run").out == "would have 3 VNFs\n"
+    scaled = json.loads(reported(capsys, "scale", "3", *AT, "--json").out)
     assert [vnf["name"] for vnf in scaled["vnfs"]] == ["vnf1", "vnf2", "vnf3"]
-    assert "would be offboarded" in told(capsys, "offboard", *AT, "--dry-run").out
-    assert json.loads(told(capsys, "offboard", *AT, "--json").out)["vnfs"] == []
-    assert "ovs-kernel is deployed, without VNFs" in told(capsys, "offboard", *AT, code=2).err
-    assert "stood already" in told(capsys, "deploy", "ovs-kernel", *AT, "--topology", "pvp").out, "it was left"
+    assert "would be offboarded" in reported(capsys, "offboard", *AT, "--dry-run").out
+    assert json.loads(reported(capsys, "offboard", *AT, "--json").out)["vnfs"] == []
+    assert "ovs-kernel is deployed, without VNFs" in reported(capsys, "offboard", *AT, code=2).err
+    assert "was deployed already" in reported(capsys, "deploy", "ovs-kernel", *AT, "--topology", "pvp").out, (
+        "it was left"
+    )
 
 
 def test_what_it_cannot_do_is_unsupported_with_the_reason(capsys):
-    assert "not in memory" in told(capsys, "deploy", "vpp", *AT, code=11).err
+    assert "not in memory" in reported(capsys, "deploy", "vpp", *AT, code=11).err
     price = ("onboard", "vloop", *AT, "--variant", "linux-bridge", "--forwarding", "bridge", "--offload-price")
-    refused = told(capsys, *price, code=11).err
-    assert "the price of offloads cannot be measured on site memory" in refused
+    refused = reported(capsys, *price, code=11).err
+    assert "the cost of offloads cannot be measured on site memory" in refused
     assert "the site is no host" in refused
     assert MemorySite.log[-2:] == ["destroy linux-bridge", "close"]
 
 
 def test_an_experiment_is_run_compared_and_reported(capsys, tmp_path):
-    found = json.loads(told(capsys, "run", "memory", "--no-doctor", "--json").out)
+    found = json.loads(reported(capsys, "run", "memory", "--no-doctor", "--json").out)
     status = {cell["id"]: (cell["status"], cell["reason"]) for cell in found["cells"]}
     assert status["linux-bridge/p2p/64"] == status["ovs-kernel/p2p/64"] == ("ok", "")
     assert status["vpp/p2p/64"] == ("unsupported", "not in memory (none)")
     assert found["run"]["site"] == "memory"
     assert not any(cell["simulated"] for cell in found["cells"])
-    rows = {row["cell"]: row for row in json.loads(told(capsys, "compare", "--json").out)["rows"]}
+    rows = {row["cell"]: row for row in json.loads(reported(capsys, "compare", "--json").out)["rows"]}
     assert rows["ovs-kernel/p2p/64"]["mrr"]["median_pps"] > 1.5 * rows["linux-bridge/p2p/64"]["mrr"]["median_pps"]
-    told(capsys, "report", "--quiet")
+    reported(capsys, "report", "--quiet")
     assert list(tmp_path.rglob("index.html"))
 
 
 def test_the_doctor_shows_the_sites_own_report_and_its_answers(capsys):
     names = ("--variant", "linux-bridge", "--variant", "vpp")
-    report = json.loads(told(capsys, "doctor", "--read-only", *AT, *names, "--json").out)
+    report = json.loads(reported(capsys, "doctor", "--read-only", *AT, *names, "--json").out)
     assert [(s["variant"], s["readiness"]) for s in report["variants"]] == [
         ("linux-bridge", "ready"),
         ("vpp", "unsupported"),
@@ -133,16 +135,16 @@ def test_the_doctor_shows_the_sites_own_report_and_its_answers(capsys):
     found = {topic["topic"]: (topic["state"], topic["summary"]) for topic in report["topics"]}
     assert found["host"][0] == "absent"
     assert found["rack"] == ("present", "r1")
-    shown = told(capsys, "doctor", *AT, *names).out
+    shown = reported(capsys, "doctor", *AT, *names).out
     assert "site memory is no host" in shown
     assert platform.release() not in shown, "nothing of this machine"
-    assert "no real variant can be measured on site memory" in told(capsys, "doctor", *AT, *names[2:], code=11).err
+    assert "no real variant can be measured on site memory" in reported(capsys, "doctor", *AT, *names[2:], code=11).err
 
 
 def test_a_run_stores_what_the_site_says_of_itself(capsys):
-    document = json.loads(told(capsys, "run", "memory", "--json").out)
+    document = json.loads(reported(capsys, "run", "memory", "--json").out)
     assert document["run"]["doctor_hash"]
-    assert "site memory is no host" in told(capsys, "export").out
+    assert "site memory is no host" in reported(capsys, "export").out
 
 
 def test_the_interface_needs_nothing_of_a_host():

@@ -29,7 +29,7 @@ END = RoundEnd(number=1, of=(8, 12), completeness=STANDING, points=4, decided=1,
 def drive(shown: PlainProgress | BarProgress) -> None:
     with shown:
         shown.run_started(RUN, False, lambda: 90)
-        shown.cell_set_aside("vpp/p2p/64", "no vpp\nwhere: x")
+        shown.cell_excluded("vpp/p2p/64", "no vpp\nwhere: x")
         shown.deployment_started(KEY, 1)
         shown.trial_started(PlannedTrial(1, 1, "ovs-dpdk/p2p/64", Preset.MRR), 0.5)
         shown.deployment_ended(KEY)
@@ -78,7 +78,7 @@ def test_elapsed_and_left_come_from_the_newest_estimate() -> None:
     assert (timer.words, timer.share) == ("41 s, longer than estimated", 1.0)
 
 
-def test_the_bar_shows_time_and_estimates_anew_when_a_trial_or_test_ends() -> None:
+def test_the_bar_shows_time_and_estimates_again_when_a_trial_or_test_ends() -> None:
     now, left = [0.0], [100.0]
     output = io.StringIO()
     shown = BarProgress(Console(file=output, force_terminal=True, width=120), lambda: now[0])

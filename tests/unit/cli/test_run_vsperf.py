@@ -84,11 +84,11 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("code", "arguments", "message"), REFUSALS, ids=lambda value: str(value)[:40])
-def test_what_is_wrong_is_told(capsys: Captured, code: int, arguments: list[str], message: str):
+def test_what_is_wrong_is_reported(capsys: Captured, code: int, arguments: list[str], message: str):
     assert message in refused(capsys, code, "run", *arguments, "--dry-run")
 
 
-def test_unknown_names_are_told_with_file_and_line(tmp_path: Path, capsys: Captured):
+def test_unknown_names_are_reported_with_file_and_line(tmp_path: Path, capsys: Captured):
     file = tmp_path / "05_own.conf"
     file.write_text("TRAFFIC = {}\n\nTRAFFICGEN_DURATIO = 5\n")
     said = refused(capsys, 10, "run", "--vsperf", "phy2phy_cont", "--conf", str(file))

@@ -1,4 +1,4 @@
-"""A host is probed before something is set up on it, and left alone while something stands that fits."""
+"""A host is probed before something is set up on it, and left alone while something is deployed that fits."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,5 +74,5 @@ def test_a_dry_run_refuses_where_another_vnf_stands(tmp_path: Path) -> None:
     mac = chosen(variant, forwarding="mac")
     onboarded.save(deployment, onboarded.OnboardedVnfs(choice=mac, handles=()))
     standing.deployed.require_same(variant, "pvp", mac)
-    with pytest.raises(OnboardError, match="another VNF stands on ovs-dpdk"):
+    with pytest.raises(OnboardError, match="another VNF is running on ovs-dpdk"):
         standing.deployed.require_same(variant, "pvp", chosen(variant))

@@ -71,8 +71,8 @@ def test_the_default_is_the_vnfs_where_the_variant_can_have_it(
     name: str, label: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert explicit_label(chosen(name)) == label
-    told = capsys.readouterr().err
-    assert (f"its own VNF is taken: vloop ({label})" in told) is (label != "process-io")
+    reported = capsys.readouterr().err
+    assert (f"its own VNF is taken: vloop ({label})" in reported) is (label != "process-io")
 
 
 def test_what_is_asked_for_is_not_replaced_but_refused() -> None:

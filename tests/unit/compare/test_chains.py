@@ -3,12 +3,12 @@
 import dataclasses
 
 import pytest
-from sample_records import CEILINGS, CHAIN, OVS, Scenario, System, build, with_vnf
 
 from nfvbed.compare.chains import Chain, Holding, find_chains
 from nfvbed.compare.comparison import compare
 from nfvbed.compare.summary import CellSummary, Limit
 from nfvbed.records import QualityWarning
+from tests.sample_records import CEILINGS, CHAIN, OVS, Scenario, System, build, with_vnf
 
 
 def rows_of(*systems: System, rounds: int = 9) -> tuple[CellSummary, ...]:

@@ -9,7 +9,7 @@ TRIALS = 200
 
 
 def simulate(rates: tuple[float, float], duration_s: float, seed: int) -> tuple[list[Ends], float]:
-    """Give the ends of trials of a host that leaves near and far at these rates, and the part that hid a change."""
+    """Return the ends of trials of a host that leaves near and far at these rates, and the part that hid a change."""
     rng = np.random.default_rng(seed)
     ends, whole, hidden = [], 0, 0
     for _ in range(TRIALS):

@@ -3,7 +3,6 @@
 import dataclasses
 
 import pytest
-from sample_records import BRIDGE, CEILINGS, HOST, OVS, SIMULATED, Scenario, build
 
 from nfvbed.compare.advice import ADVICE
 from nfvbed.compare.comparison import Comparison, Options, compare, require_comparable
@@ -14,6 +13,7 @@ from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Readiness, Status, Support
 from nfvbed.results import ResultRecord
+from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, SIMULATED, Scenario, build
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 
@@ -89,10 +89,10 @@ def test_a_result_at_the_reference_is_port_limited_in_that_class_only():
     far = row(compare([data], Options(placement_class="far")), "ovs-dpdk/p2p/64")
     assert far.placement_class == "far"
     assert [limit.kind for limit in far.limits] == [QualityWarning.PORT_LIMITED]
-    assert far.price is not None and far.price.ratio == pytest.approx(0.99, abs=0.03)
+    assert far.switching_overhead is not None and far.switching_overhead.ratio == pytest.approx(0.99, abs=0.03)
     near = row(compare([data], Options(placement_class="near")), "ovs-dpdk/p2p/64")
     assert near.limits == ()
-    assert near.price is not None and near.price.ratio == pytest.approx(0.715, abs=0.03)
+    assert near.switching_overhead is not None and near.switching_overhead.ratio == pytest.approx(0.715, abs=0.03)
 
 
 def test_ports_explain_a_system_and_do_not_bound_it():
@@ -109,7 +109,7 @@ def test_ports_explain_a_system_and_do_not_bound_it():
     assert difference is not None and difference.judgement.bound is Bound.AT_LEAST, "the same ports on both sides"
 
 
-def test_a_result_at_the_loop_back_is_generator_limited_and_at_least():
+def test_a_result_at_the_loopback_is_generator_limited_and_at_least():
     fast = dataclasses.replace(OVS, capacity={64: (15.5e6, 8.0e6)}, noise=0.002)
     ceilings = tuple(dataclasses.replace(ceiling, noise=0.002) for ceiling in CEILINGS)
     found = compare([build(Scenario(systems=(BRIDGE, fast, *ceilings), far_rounds=(), changing=()))])

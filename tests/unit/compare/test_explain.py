@@ -3,17 +3,17 @@
 import dataclasses
 
 import pytest
-from sample_records import BRIDGE, OVS, Scenario, build
 
 from nfvbed.compare.comparison import Options
 from nfvbed.compare.explain import Use, explain
 from nfvbed.errors import UsageError
 from nfvbed.records import Preset, Role, Status
+from tests.sample_records import BRIDGE, OVS, Scenario, build
 
 CELL = "ovs-dpdk/p2p/64"
 
 
-def test_every_trial_of_the_row_is_told_with_its_use():
+def test_every_trial_of_the_row_is_reported_with_its_use():
     data = build(Scenario(systems=(BRIDGE, OVS)))
     found = explain([data], CELL, Options(baseline="linux-bridge"))
     assert len(found.trials) == 18
@@ -45,7 +45,7 @@ def test_trials_that_are_not_used_say_why():
     }
 
 
-def test_stolen_time_is_told_by_role_and_for_the_host():
+def test_stolen_time_is_reported_by_role_and_for_the_host():
     data = build(Scenario(systems=(BRIDGE, OVS)))
     trials = tuple(
         t.model_copy(

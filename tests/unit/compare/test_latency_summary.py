@@ -46,7 +46,7 @@ def test_directions_stay_apart():
 
 
 def repacked(change):
-    """Give an encoded histogram whose compressed payload was changed."""
+    """Return an encoded histogram whose compressed payload was changed."""
     raw = base64.b64decode(encoded(10, 5))
     packed = change(raw[8:])
     return base64.b64encode(raw[:4] + struct.pack(">I", len(packed)) + packed).decode()

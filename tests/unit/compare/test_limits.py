@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Callable
 
 import pytest
-from sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
 
 from nfvbed.compare.comparison import compare
 from nfvbed.compare.limits import bounds_of
@@ -14,6 +13,7 @@ from nfvbed.compare.summary import CellSummary, Limit
 from nfvbed.compare.verdict import Bounds
 from nfvbed.records import CellRole, PortKind, Preset, QualityWarning, TrialRecord
 from nfvbed.results import ResultKind, ResultRecord
+from tests.sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
 
 CELL = "ovs-dpdk/p2p/64"
 
@@ -23,7 +23,7 @@ def row_of(data: RunData, cell: str = CELL) -> CellSummary:
 
 
 def with_ceiling(role: CellRole, share: float, noise: float = 0.0) -> RunData:
-    """Give a run in which the result is this share of the ceiling of this role, and no other ceiling is there."""
+    """Return a run in which the result is this share of the ceiling of this role, and no other ceiling is there."""
     exact = dataclasses.replace(OVS, noise=noise, capacity={64: (10e6, 10e6)})
     ceiling = next(c for c in CEILINGS if c.role is role and c.port_kind is OVS.port_kind)
     rate = 10e6 / share
@@ -100,11 +100,13 @@ def test_a_reference_bounds_what_passes_the_same_ports_in_the_same_way():
     own, other = hashes["linux-bridge/p2p/64"], hashes["reference:veth/p2p/64"]
     cell = "linux-bridge/p2p/64"
     unknown = row_of(data, cell)
-    assert (unknown.io_path, unknown.limits, unknown.price) == ("", (), None), "a run of an older nfvbed"
+    assert (unknown.io_path, unknown.limits, unknown.switching_overhead) == ("", (), None), "a run of an older nfvbed"
     apart = row_of(dataclasses.replace(data, io_paths={own: "netdev", other: "af_xdp"}), cell)
-    assert (apart.io_path, apart.limits, apart.price) == ("netdev", (), None)
+    assert (apart.io_path, apart.limits, apart.switching_overhead) == ("netdev", (), None)
     same = row_of(dataclasses.replace(data, io_paths={own: "af_xdp", other: "af_xdp"}), cell)
-    assert [limit.kind for limit in same.limits] == [QualityWarning.PORT_LIMITED] and same.price is not None
+    assert [limit.kind for limit in same.limits] == [
+        QualityWarning.PORT_LIMITED
+    ] and same.switching_overhead is not None
     assert row_of(with_ceiling(CellRole.REFERENCE, 0.99)).io_path == "vhost", "the kind of port tells"
 
 
@@ -135,7 +137,7 @@ def test_warnings_of_most_trials_at_maximum_load_make_a_bound(kind: QualityWarni
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_warnings_of_half_the_trials_or_fewer_are_a_doubt(rounds: int):
+def test_warnings_of_half_the_trials_or_fewer_are_a_warning(rounds: int):
     data = build(Scenario(systems=(OVS,), far_rounds=(), changing=(), rounds=6))
     row = row_of(marked(data, QualityWarning.GENERATOR_LIMITED, lambda t: t.preset is Preset.MRR and t.round < rounds))
     assert row.limits == ()
@@ -182,7 +184,7 @@ def test_a_ceiling_holds_for_ports_that_are_set_like_its_own():
     assert row_of(dataclasses.replace(data, ports=both)).loopback_pps
 
 
-def test_tests_of_ceilings_are_told_apart_by_how_their_ports_are_set():
+def test_tests_of_ceilings_are_distinguished_by_how_their_ports_are_set():
     data = with_ceiling(CellRole.LOOPBACK, 1.0)
     ceiling = next(cell for cell in data.cells if cell.role is CellRole.LOOPBACK)
     floor = ResultRecord(

@@ -96,7 +96,7 @@ def test_states_that_scatter_from_trial_to_trial_are_one_class(trials: int):
 
 @pytest.mark.parametrize("centers", [(25, 60, 140), (8, 25, 150), (25, 90, 200), (25, 60, 140, 320)])
 @pytest.mark.parametrize("trials", [15, 40, 120])
-def test_three_hidden_states_and_more_are_told_apart(centers: tuple[float, ...], trials: int):
+def test_three_hidden_states_and_more_are_distinguished(centers: tuple[float, ...], trials: int):
     rng = np.random.default_rng(29)
     names = (NEAR, FAR, "far-2", "far-3")[: len(centers)]
     right = 0

@@ -2,11 +2,10 @@
 
 import dataclasses
 
-from sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
-
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.compare.ranking import leaders
 from nfvbed.compare.verdict import Rules, Verdict
+from tests.sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
 
 
 def found(*systems: object, **more: object):

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from sample_records import BRIDGE, PVP, Scenario, build
 
 from nfvbed.compare.advice import ADVICE, advice_for
 from nfvbed.compare.comparison import compare
 from nfvbed.compare.remedies import REMEDIES, Done, advise, done
-from nfvbed.compare.rowdoubts import WarningCount
+from nfvbed.compare.rowwarnings import WarningCount
 from nfvbed.records import QualityWarning, Status
+from tests.sample_records import BRIDGE, PVP, Scenario, build
 
 ROW = compare([build(Scenario(systems=(BRIDGE, *PVP[:1]), far_rounds=(), changing=()))]).rows[-1]
 ARRANGEMENT = {"switch_cores": [0], "generator_core": 1, "control_cores": [1]}
@@ -46,9 +46,9 @@ def test_offloads_by_the_kind_of_vnf():
     process, guest = what(), what(vnf=SHARED | {"kind": "vm"})
     assert "deploy" not in remedy(QualityWarning.OFFLOADS_ON, process)
     assert "all ports of linux-bridge" in remedy(QualityWarning.OFFLOADS_ON, process)
-    assert "guest's cards" in remedy(QualityWarning.OFFLOADS_ON, guest)
+    assert "guest's NICs" in remedy(QualityWarning.OFFLOADS_ON, guest)
     both = remedy(QualityWarning.OFFLOADS_ON, process, guest, process)
-    assert both.count("all ports of linux-bridge") == 1 and "guest's cards" in both
+    assert both.count("all ports of linux-bridge") == 1 and "guest's NICs" in both
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_too_few_repetitions_by_how_the_run_ended():
     assert "--resume" not in remedy(QualityWarning.TOO_FEW_REPETITIONS, what())
 
 
-def test_scatter_that_another_doubt_explains():
+def test_scatter_that_another_warning_explains():
     stolen = WarningCount(kind=QualityWarning.CPU_STOLEN, trials=1, of=5)
     carrier = what().model_copy(update={"row": ROW.model_copy(update={"warnings": (stolen,)})})
     assert "carries cpu-stolen" in remedy(QualityWarning.UNSTABLE, carrier)

@@ -3,12 +3,12 @@
 import dataclasses
 
 import pytest
-from sample_records import BRIDGE, OVS, Scenario, build
 
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Rules, Verdict
 from nfvbed.records import Preset, Renewed
+from tests.sample_records import BRIDGE, OVS, Scenario, build
 
 
 def row(comparison: Comparison, cell: str) -> CellSummary:

@@ -1,11 +1,10 @@
 """When the intervals of a soak began: by the clock, and never before the traffic of those before it was over."""
 
-from sample_records import Scenario, build
-
 from nfvbed.compare.soak import interval_starts_s
 from nfvbed.records import TrialRecord
 from nfvbed.results import LoadPoint
 from nfvbed.units import NS_PER_S
+from tests.sample_records import Scenario, build
 
 CLOCK = "2026-01-02T03:10:{}+00:00"
 

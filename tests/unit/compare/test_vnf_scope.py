@@ -3,7 +3,6 @@
 import dataclasses
 
 import pytest
-from sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, System, build, with_vnf
 
 from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.ranking import leaders
@@ -11,6 +10,7 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.verdict import Bound, Verdict
 from nfvbed.records import CellRole, PortKind, QualityWarning, Status
+from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, System, build, with_vnf
 
 ALL = (BRIDGE, OVS, *CEILINGS, *PVP)
 NEAR = {"far_rounds": (), "changing": ()}
@@ -60,7 +60,7 @@ def test_native_stays_a_system_where_both_run_the_same():
 
 
 def other_rig(change: dict[str, object]) -> RunData:
-    """Give a run in which the rig of one side differs in more than its ports."""
+    """Return a run in which the rig of one side differs in more than its ports."""
     data = build(Scenario(systems=PVP, **NEAR))
     hashes = {cell.rig_hash for cell in data.cells if cell.port_kind is PortKind.VHOST_USER}
     rigs = {digest: rig | change if digest in hashes else rig for digest, rig in data.rigs.items()}
@@ -127,10 +127,10 @@ def test_a_vnf_ceiling_that_is_exceeded_bounds_nothing():
     assert [entry.role for entry in row.exceeded] == [CellRole.VNF]
 
 
-def test_the_price_of_the_switch_is_that_of_one_crossing():
+def test_switching_overhead_is_that_of_one_crossing():
     comparison = found(*ALL)
-    assert row_of(comparison, "ovs-dpdk/p2p/64").price is not None
-    assert row_of(comparison, "ovs-dpdk/pvp+process-io/64").price is None
+    assert row_of(comparison, "ovs-dpdk/p2p/64").switching_overhead is not None
+    assert row_of(comparison, "ovs-dpdk/pvp+process-io/64").switching_overhead is None
 
 
 def test_one_way_paths_say_what_they_lack():

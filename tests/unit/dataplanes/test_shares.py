@@ -82,7 +82,7 @@ class Broken(SimulatedEntries):
         raise DeployError("the switch does not answer")
 
 
-def test_what_failed_first_is_told():
+def test_what_failed_first_is_reported():
     with pytest.raises(SwitchDiedError), closing(Broken()):
         raise SwitchDiedError("the switch ended")
     with pytest.raises(DeployError), closing(Broken()):

@@ -11,7 +11,7 @@ from nfvbed.plan.stored import stored_study
 from nfvbed.records import Readiness
 from nfvbed.sites.lab.machine import LabMachine
 
-CATALOGUE = Catalogue({**ROOMS, "toy": "toy_plane"})
+CATALOGUE = Catalogue({**ROOMS, "toy": "tests.unit.dataplanes.toy_plane"})
 VARIANT = """name: toy
 title: A toy
 summary: Of a test

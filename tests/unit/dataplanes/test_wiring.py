@@ -82,7 +82,7 @@ def test_kind_of_a_vnfs_ports(variant, more, kind):
         ("linux-bridge", {"kind": VnfKind.VM, "vnic": "macvtap"}, "cannot be attached to a switch of the kernel"),
         ("linux-bridge", {"kind": VnfKind.VM, "vnic": "vf"}, "cannot be attached to a switch of the kernel"),
         ("linux-bridge", {"kind": VnfKind.VM, "vnic": "vhost-user"}, "cannot be attached to a switch of the kernel"),
-        ("linux-bridge", {"vnic": "tap"}, "no network card"),
+        ("linux-bridge", {"vnic": "tap"}, "no NIC"),
         ("simulated", {}, "no ports for VNFs"),
     ],
 )
@@ -92,7 +92,7 @@ def test_what_cannot_be_attached_says_why_and_what_to_do(variant, more, words):
     assert caught.value.observed
 
 
-def test_card_that_the_vnfs_ports_ask_for():
+def test_nic_that_the_vnfs_ports_ask_for():
     ports = tuple(port.model_copy(update={"vnic": "e1000"}) for port in VLOOP.ports)
     asks = VLOOP.model_copy(update={"ports": ports})
     with pytest.raises(UnsupportedError, match="e1000"):

@@ -48,7 +48,7 @@ def test_isolated_cores_of_one_node_come_first_and_control_stays_off_them():
     assert set(found.control_cores) == {0, 1, 2, 3, 4, 8, 9, 10, 11, 12}
 
 
-def test_the_switch_is_on_the_node_of_its_network_cards():
+def test_the_switch_is_on_the_node_of_its_nics():
     found = resolve(SERVER, AUTO, near=0)
     assert {SERVER.node_of(core) for core in (*found.switch_cores, found.generator_core)} == {0}
     assert resolve(SERVER, AUTO, near=1) == resolve(SERVER, AUTO)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host.clocks import NOT_TOLD, CoreReader, CoreReading, what_is_told
+from nfvbed.host.clocks import NOT_KNOWN, CoreReader, CoreReading, what_is_reported
 
 SERVER = {
     "proc/cpuinfo": "processor\t: 0\ncpu MHz\t\t: 3500.012\nflags\t\t: fpu aperfmperf constant_tsc\n\n"
@@ -29,19 +29,22 @@ def tree(root: Path, files: dict[str, str]) -> Path:
 def test_a_server_tells_clock_and_throttling(tmp_path: Path):
     root = tree(tmp_path, SERVER)
     assert CoreReader(root).read({0, 1}) == {0: CoreReading(hz=3_500_000_000, throttled=7), 1: CoreReading()}
-    assert what_is_told(root) == {"clock": "cpufreq and aperf/mperf", "thermal_throttling": "thermal_throttle counts"}
+    assert what_is_reported(root) == {
+        "clock": "cpufreq and aperf/mperf",
+        "thermal_throttling": "thermal_throttle counts",
+    }
 
 
 def test_without_cpufreq_the_counted_clock_is_that_of_cpuinfo(tmp_path: Path):
     root = tree(tmp_path, {"proc/cpuinfo": SERVER["proc/cpuinfo"]})
     assert [reading.hz for reading in CoreReader(root).read([1, 0]).values()] == [3_500_012_000, 2_899_998_000]
-    assert what_is_told(root)["clock"] == "aperf/mperf"
+    assert what_is_reported(root)["clock"] == "aperf/mperf"
 
 
 def test_the_constant_clock_of_a_virtual_machine_is_none(tmp_path: Path):
     root = tree(tmp_path, VIRTUAL)
     assert CoreReader(root).read({0}) == {0: CoreReading()}
-    assert all(text.startswith(NOT_TOLD) for text in what_is_told(root).values())
+    assert all(text.startswith(NOT_KNOWN) for text in what_is_reported(root).values())
 
 
 @pytest.mark.parametrize("counted", [True, False])

@@ -11,7 +11,7 @@ from nfvbed.host import hostlock
 from nfvbed.host.hostlock import HostLock
 
 
-def test_second_holder_is_told_who_the_first_is(tmp_path):
+def test_second_holder_is_reported_who_the_first_is(tmp_path):
     directory = tmp_path / "run"
     first, second = HostLock(directory), HostLock(directory)
     first.acquire()

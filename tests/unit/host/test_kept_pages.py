@@ -1,4 +1,4 @@
-"""Hugepages that stay set aside between deployments: who answers for them, and how many."""
+"""Hugepages that stay reserved between deployments: who answers for them, and how many."""
 
 import pytest
 

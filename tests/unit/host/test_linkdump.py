@@ -47,7 +47,7 @@ class _Kernel:
         return self._answers.pop(0)
 
 
-def test_the_loop_back_is_as_sysfs_shows_it() -> None:
+def test_the_loopback_is_as_sysfs_shows_it() -> None:
     link = read_links()["lo"]
     folder = Path("/sys/class/net/lo")
     assert link.index == int((folder / "ifindex").read_text())

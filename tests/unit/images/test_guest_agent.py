@@ -33,12 +33,12 @@ def test_answer_repeats_the_number():
 
 
 def test_refusal_has_four_parts():
-    answer = ask({"schema": "vloop/1", "id": 7, "do": "x"}, Refusal("no", observed="seen", fix="mend"))
+    answer = ask({"schema": "vloop/1", "id": 7, "do": "x"}, Refusal("no", observed="seen", fix="fix"))
     assert answer["ok"] is False
-    assert answer["error"] == {"what": "no", "where": "", "observed": "seen", "fix": "mend"}
+    assert answer["error"] == {"what": "no", "where": "", "observed": "seen", "fix": "fix"}
 
 
-def test_fault_of_the_agent_is_told_with_its_place():
+def test_fault_of_the_agent_is_reported_with_its_place():
     error = ask({"schema": "vloop/1", "id": 7, "do": "x"}, KeyError("k"))["error"]
     assert error["what"] == "the agent failed"
     assert "test_guest_agent.py:" in error["where"]
@@ -131,7 +131,7 @@ def two_cpus(monkeypatch):
     monkeypatch.setattr(Port, "vendor", property(lambda self: "0x1af4"))
 
 
-def test_testpmd_is_told_what_was_asked(two_cpus):
+def test_testpmd_is_reported_what_was_asked(two_cpus):
     testpmd = Testpmd(PORTS, forward(mode="macswap", burst=64, descriptors=512, queues=2, retry=8))
     argv = testpmd.arguments()
     assert "--lcores=0@0,1@1" in argv

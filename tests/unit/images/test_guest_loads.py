@@ -1,4 +1,4 @@
-"""The agent's loads: what sysbench and netperf are told, and what is read of their recorded output (1.0.20, 2.7.0)."""
+"""The agent's loads: what sysbench and netperf are asked, and what is read of their recorded output (1.0.20, 2.7.0)."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def recorded(name):
     return (RECORDED / name).read_text()
 
 
-def test_cpu_test_is_told_its_time_and_no_number_of_events():
+def test_cpu_test_is_reported_its_time_and_no_number_of_events():
     words = sysbench.arguments({**MEMORY, "test": "cpu", "max_prime": 10000})
     assert words == [
         "sysbench",

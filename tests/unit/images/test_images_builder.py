@@ -114,7 +114,7 @@ def test_sources_are_the_machines_own_without_backports(tmp_path, apt):
     assert "backports" not in text
 
 
-def test_machine_without_the_suite_is_told(tmp_path, apt):
+def test_machine_without_the_suite_is_reported(tmp_path, apt):
     object.__setattr__(apt, "targets", "http://mirror/debian/|trixie|trixie")
     with pytest.raises(PrerequisiteError, match="no mirror of bookworm"):
         PackageSource(tmp_path / "apt", apt).sources()

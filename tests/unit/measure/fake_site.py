@@ -34,18 +34,18 @@ NOBODY = 2**22 + 1
 
 
 def counts(**changes: int) -> DirectionCounts:
-    """Give a direction in which all 1,000 frames arrived."""
+    """Return a direction in which all 1,000 frames arrived."""
     return DirectionCounts(**({"intended": 1000, "sent": 1000, "received": 1000, "lost": 0} | changes))
 
 
 def result(*directions: DirectionCounts, busy_ns: int = 1, duration_ns: int = 100_000_000) -> TrafficResult:
-    """Give a result of both directions, or of those given."""
+    """Return a result of both directions, or of those given."""
     shown = directions or (counts(), counts())
     return TrafficResult(duration_ns, busy_ns, shown, (0, 0), tuple(None for _ in shown))
 
 
 def info(**changes: Any) -> GeneratorInfo:
-    """Give what the fake generator says of itself."""
+    """Return what the fake generator says of itself."""
     usual: dict[str, Any] = {
         "engine": Engine(name="fake", version="1"), "pid": NOBODY, "thread_id": NOBODY, "core": 1,
         "tsc_hz": 2_000_000_000,

@@ -40,7 +40,7 @@ def trials(*readings: tuple[CoreReading, CoreReading]) -> list[tuple[QualityWarn
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "doubts"),
+    ("before", "after", "warnings"),
     [
         ((FAST, FAST), (FAST, FAST), ()),
         ((FAST, FAST), (SLOW, FAST), (CHANGED,)),
@@ -50,9 +50,11 @@ def trials(*readings: tuple[CoreReading, CoreReading]) -> list[tuple[QualityWarn
         ((None, None), (None, None), ()),
     ],
 )
-def test_within_a_trial(before: Sequence[int | None], after: Sequence[int | None], doubts: tuple[QualityWarning, ...]):
+def test_within_a_trial(
+    before: Sequence[int | None], after: Sequence[int | None], warnings: tuple[QualityWarning, ...]
+):
     first, last = (tuple(at(hz) for hz in values) for values in (before, after))
-    assert trials(first, last) == [doubts]
+    assert trials(first, last) == [warnings]
 
 
 def test_from_one_trial_to_the_next():

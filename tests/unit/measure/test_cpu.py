@@ -1,4 +1,4 @@
-"""CPU time is shared among the roles; what cannot be told apart says so."""
+"""CPU time is shared among the roles; what cannot be distinguished says so."""
 
 from pathlib import Path
 
@@ -88,7 +88,7 @@ def test_threads_of_one_role_on_one_core_are_one_row() -> None:
     assert [t.busy_ns for t in report.times] == [90 * MS, 60 * MS]
 
 
-def test_stolen_time_is_a_doubt_from_one_percent_on() -> None:
+def test_stolen_time_is_a_warning_from_one_percent_on() -> None:
     switch = thread(Role.SWITCH, 1, 0)
     assert account([switch], *window({1: used(400, wait_ms=5)}), DURATION).warnings == ()
     waited = account([switch], *window({1: used(400, wait_ms=6)}), DURATION)
@@ -139,7 +139,7 @@ def kernel_vnf(vnf_ms: int, polling_switch: bool, frames: int) -> dict[Role, obj
     return {time.role: time.busy_ns for time in without_hidden_work(report.times, threads, frames)}
 
 
-def test_a_kernel_vnf_that_works_in_the_switchs_softirq_cannot_be_told_from_it() -> None:
+def test_a_kernel_vnf_that_works_in_the_switchs_softirq_cannot_be_reported_from_it() -> None:
     assert kernel_vnf(0, False, 1000) == {Role.SWITCH: NOT_SEPARABLE, Role.VNF: NOT_SEPARABLE}
 
 
@@ -147,7 +147,7 @@ def test_a_polling_switch_did_not_do_the_work_of_a_kernel_vnf() -> None:
     assert kernel_vnf(0, True, 1000) == {Role.SWITCH: 300 * MS, Role.VNF: NOT_SEPARABLE}
 
 
-def test_a_vnf_that_ran_or_had_nothing_to_do_is_told_apart() -> None:
+def test_a_vnf_that_ran_or_had_nothing_to_do_is_distinguished() -> None:
     assert kernel_vnf(50, False, 1000) == {Role.SWITCH: 300 * MS, Role.VNF: 50 * MS}
     assert kernel_vnf(0, False, 0) == {Role.SWITCH: 300 * MS, Role.VNF: 0}
 
@@ -156,5 +156,5 @@ def test_a_vnf_that_ran_or_had_nothing_to_do_is_told_apart() -> None:
 def test_a_kernel_switch_whose_threads_hardly_ran_did_its_work_elsewhere(frames: int, known: bool) -> None:
     threads = [thread(Role.SWITCH, 1, 0, "napi/p0"), thread(Role.VNF, 2, 1, "testpmd")]
     report = account(threads, *window({1: used(1, 0, 1), 2: used(300, 100, 200)}), DURATION)
-    told = {time.role: time.busy_ns for time in without_hidden_work(report.times, threads, frames)}
-    assert told == {Role.SWITCH: MS if known else NOT_SEPARABLE, Role.VNF: 300 * MS}
+    reported = {time.role: time.busy_ns for time in without_hidden_work(report.times, threads, frames)}
+    assert reported == {Role.SWITCH: MS if known else NOT_SEPARABLE, Role.VNF: 300 * MS}

@@ -8,7 +8,7 @@ def test_one_pair_is_the_distance_itself():
     assert distance({(0, 1): 30.0}, {(0, 1): 150.0}) == CoreDistance(before=30, after=150)
 
 
-def test_the_greatest_of_several_is_told_and_each_is_kept():
+def test_the_greatest_of_several_is_reported_and_each_is_kept():
     found = distance({(0, 2): 30.0, (1, 2): 60.0}, {(0, 2): 150.0, (1, 2): 60.0})
     assert found == CoreDistance(
         before=60,

@@ -36,7 +36,7 @@ def test_simulated_time_passes_with_trials():
     assert measurer.probe_distance_ns() is None
 
 
-def test_a_generator_with_nothing_left_is_told():
+def test_a_generator_with_nothing_left_is_reported():
     records: list[TrialRecord] = []
     simulated_measurer(0, records).measure(1000, 0.1)
     assert not trial_of(records[0]).generator_limited
@@ -44,7 +44,7 @@ def test_a_generator_with_nothing_left_is_told():
     assert trial_of(limited).generator_limited
 
 
-def test_late_frames_are_told_from_those_that_a_port_refused():
+def test_late_frames_are_reported_from_those_that_a_port_refused():
     records: list[TrialRecord] = []
     simulated_measurer(0, records).measure(10_000, 0.1)
     counts = {"intended": 500, "sent": 400, "received": 400, "unsent": 100, "late": 60, "refused": 8}

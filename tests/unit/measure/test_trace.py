@@ -1,12 +1,12 @@
 """Every possible break of a path is found at its place, from made-up counters."""
 
 import pytest
-from fake_site import FakeGenerator, FakeSite, counts, result
 
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trace import ATTEMPTS, Break, DirectionTrace, follow, run_trace
 from nfvbed.readings import Unavailable
 from nfvbed.records import DirectionCounts, Hop, HopKind
+from tests.unit.measure.fake_site import FakeGenerator, FakeSite, counts, result
 
 NONE = counts(received=0, lost=1000)
 BEFORE = (Hop(name="p0", rx_packets=7, tx_packets=9), Hop(name="p1", rx_packets=9, tx_packets=7))
@@ -15,7 +15,7 @@ BEFORE = (Hop(name="p0", rx_packets=7, tx_packets=9), Hop(name="p1", rx_packets=
 def p2p(
     rx0: int = 1000, tx1: int = 1000, rx1: int = 1000, tx0: int = 1000, drops: dict[str, int] | None = None
 ) -> tuple[Hop, ...]:
-    """Give the hops of a switch with two ports after a trace."""
+    """Return the hops of a switch with two ports after a trace."""
     return (
         Hop(name="p0", rx_packets=7 + rx0, tx_packets=9 + tx0),
         Hop(name="p1", rx_packets=9 + rx1, tx_packets=7 + tx1, drops=drops or {}),
@@ -126,7 +126,7 @@ def test_a_site_without_hops_does_not_say_where_frames_were_lost() -> None:
 
 
 def bridge(**rises: int) -> tuple[Hop, ...]:
-    """Give the hops of a bridge between veth pairs, as the lab reads them: the generator's ends are hops too."""
+    """Return the hops of a bridge between veth pairs, as the lab reads them: the generator's ends are hops too."""
     seen = {"g0": 1000, "s0": 1000, "s1": 1000, "g1": 1000} | rises
     return (
         Hop(name="generator port 0 (g0)", kind=HopKind.GENERATOR_PORT, rx_packets=1000, tx_packets=seen["g0"]),
@@ -182,7 +182,7 @@ WAY = ("v1a", "vnf1 port 0", "vnf1 port 1", "v1b", "v2a", "vnf2 port 0", "vnf2 p
 
 
 def parallel(shares: tuple[int, int] = (500, 500), out: int | None = None, **seen: int) -> tuple[Hop, ...]:
-    """Give the hops of two VNFs side by side after a trace: what went into each, and what came out at the end."""
+    """Return the hops of two VNFs side by side after a trace: what went into each, and what came out at the end."""
     leaves = sum(shares) if out is None else out
     inner = []
     for place, name in enumerate(WAY):

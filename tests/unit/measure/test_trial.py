@@ -5,7 +5,6 @@ import threading
 import time
 
 import pytest
-from fake_site import FakeGenerator, FakeSite, counts, result
 
 from nfvbed.errors import GeneratorError, SwitchDiedError
 from nfvbed.measure import trial as trial_module
@@ -24,6 +23,7 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
+from tests.unit.measure.fake_site import FakeGenerator, FakeSite, counts, result
 
 REQUEST = TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=10_000)
 TASK = TrialTask(run="r", cell="c", sequence=3, round=2, preset=Preset.PACED, request=REQUEST)
@@ -74,7 +74,7 @@ def test_without_counters_or_a_second_core_these_are_none_and_not_zero() -> None
     assert record.core_distance_ns is None
 
 
-def test_a_dead_switch_is_told_before_the_generators_trouble() -> None:
+def test_a_dead_switch_is_reported_before_the_generators_trouble() -> None:
     site, generator = FakeSite(), FakeGenerator()
     generator.failing = True
     with pytest.raises(GeneratorError):
@@ -138,7 +138,7 @@ def test_a_switch_that_works_in_the_senders_softirq_is_not_separable() -> None:
     assert record.cost.cycles_per_packet is None
 
 
-def test_a_loop_back_has_no_switch_to_account_for() -> None:
+def test_a_loopback_has_no_switch_to_account_for() -> None:
     record = measured(FakeSite(role=CellRole.LOOPBACK, simulated=False))
     assert [t.role for t in record.cpu] == [Role.GENERATOR]
 
@@ -188,16 +188,16 @@ def test_a_path_of_one_direction_has_one(monkeypatch: pytest.MonkeyPatch) -> Non
     assert QualityWarning.WIRE_LIMITED not in record.warnings
 
 
-@pytest.mark.parametrize(("accelerator", "doubtful"), [("tcg", True), ("kvm", False), ("none", False)])
-def test_rates_of_an_emulated_guest_are_doubtful(accelerator: str, doubtful: bool) -> None:
+@pytest.mark.parametrize(("accelerator", "uncertain"), [("tcg", True), ("kvm", False), ("none", False)])
+def test_rates_of_an_emulated_guest_have_a_warning(accelerator: str, uncertain: bool) -> None:
     site = FakeSite()
     site.deployment = site.deployment.model_copy(update={"vnfs": (vnf(kind="vm", accelerator=accelerator),)})
-    assert (QualityWarning.EMULATED_ACCELERATOR in measured(site).warnings) == doubtful
+    assert (QualityWarning.EMULATED_ACCELERATOR in measured(site).warnings) == uncertain
 
 
-def test_what_the_deployment_casts_doubt_on_stands_with_every_trial() -> None:
+def test_warnings_of_the_deployment_are_with_every_trial() -> None:
     site = FakeSite()
-    site.deployment = site.deployment.model_copy(update={"doubts": (QualityWarning.HUGEPAGES_SHORT,)})
+    site.deployment = site.deployment.model_copy(update={"warnings": (QualityWarning.HUGEPAGES_SHORT,)})
     measurement = Measurement(site, site.deployment, FakeGenerator())
     site.distances *= 2
     assert [QualityWarning.HUGEPAGES_SHORT in measurement.measure(TASK).warnings for _ in range(2)] == [True, True]

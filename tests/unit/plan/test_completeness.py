@@ -4,7 +4,6 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from test_expand import plan_of, variant
 
 from nfvbed.plan.completeness import Completeness, DoneTest, DoneTrial, completeness
 from nfvbed.plan.estimate import Overheads, length_s, shortest
@@ -12,6 +11,7 @@ from nfvbed.plan.plan import Plan, expand
 from nfvbed.records import CoreDistance, Preset
 from nfvbed.results import ResultKind
 from nfvbed.spec.experiment import Experiment
+from tests.unit.plan.test_expand import plan_of, variant
 
 NEAR = CoreDistance(before=30, after=30)
 FAR = CoreDistance(before=150, after=150)

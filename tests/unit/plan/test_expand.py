@@ -86,7 +86,7 @@ def test_a_variant_is_deployed_once_a_round() -> None:
     plan = plan_of(("a", "b", "c"))
     for number in range(1, 13):
         keys = [key for key, _ in plan.by_deployment(plan.round(number))]
-        assert len(keys) == len(set(keys)) == 5, "loop-back, reference and three variants"
+        assert len(keys) == len(set(keys)) == 5, "loopback, reference and three variants"
 
 
 def test_a_visit_is_at_maximum_load_then_at_its_own_and_the_common_one() -> None:

@@ -5,7 +5,6 @@ import re
 import shlex
 
 import click
-from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build, with_vnf
 
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.compare.comparison import Options, compare
@@ -13,6 +12,7 @@ from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import Status
 from nfvbed.report.answer import Answer, answer
+from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build, with_vnf
 
 
 def said(*systems: object, **more: object) -> Answer:
@@ -51,7 +51,7 @@ def test_leaders_that_change_with_the_size_are_no_single_winner():
     assert found.headline.startswith("No single winner: ovs-dpdk at 64 B, other at 1518 B clearly ahead; it depends")
 
 
-def test_paths_are_told_apart_and_their_ratios_never_joined():
+def test_paths_are_distinguished_and_their_ratios_never_joined():
     found = said(BRIDGE, OVS, *PVP[:4], far_rounds=(), changing=())
     assert found.headline.startswith("ovs-dpdk forwards most, at every traffic point measured: against linux-bridge ")
     spans = r" \d\.\d to 1\d\.\d times in p2p, 6\.\d times in pvp native, 10\.\d times in pvp process-io\.$"

@@ -1,12 +1,12 @@
 """A row taken apart, in text: every trial with what became of it, then visits, rate, limits and verdict."""
 
 import pytest
-from sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
 
 from nfvbed.compare.comparison import Options
 from nfvbed.compare.explain import Explanation, explain
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.terminal.explained import explained
+from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
 
 OPTIONS = Options(baseline="linux-bridge")
 DATA = build(

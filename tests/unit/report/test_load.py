@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from sample_records import BRIDGE, OVS, Scenario, build
-from stored_runs import put
 
 from nfvbed.compare.comparison import compare
 from nfvbed.dataplanes.catalogue import VariantModel
@@ -12,6 +10,8 @@ from nfvbed.errors import UsageError
 from nfvbed.report.load import context_of, load, make_options
 from nfvbed.report.page.page import render_page
 from nfvbed.store import Store
+from tests.sample_records import BRIDGE, OVS, Scenario, build
+from tests.stored_runs import put
 
 CHOSEN = {"needed": None, "baseline": None, "placement_class": "auto", "margin": 0.02}
 

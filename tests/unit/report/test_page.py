@@ -7,7 +7,6 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import FactRecord, Status
@@ -18,6 +17,7 @@ from nfvbed.report.files import write_report
 from nfvbed.report.page.head import machine
 from nfvbed.report.page.notes import TableNotes
 from nfvbed.report.page.page import embedded_json, render_page
+from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 
 EVIL = "</script><script>alert(1)</script>"
 
@@ -62,7 +62,7 @@ def test_the_first_screen_names_experiment_machine_and_all_rates():
     assert "<h1>Two &lt;planes&gt;</h1>" in head
     assert "Example CPU &lt;E5&gt;, 2 cores, virtual machine, 24 GiB, Linux 6.18.0" in head
     assert "2026-01-02 03:04 UTC to 2026-01-02 03:09 UTC" in head
-    assert head.index('class="machine"') < head.index('class="headline"') < head.index('class="card"')
+    assert head.index('class="machine"') < head.index('class="headline"') < head.index('class="tile"')
     assert head.count('class="bar') == 4
     assert "Two &lt;planes&gt;: ovs-dpdk forwards" in found
 
@@ -76,8 +76,8 @@ def test_what_is_not_known_of_a_machine_is_left_out():
     assert machine({"topology": {"allowed": [0]}, "cpu": {}}) == "1 core"
 
 
-def test_what_was_not_measured_has_its_status_on_the_card(page: str):
-    assert '<td class="doubt" colspan="2">failed</td>' in page[: page.index("<nav")]
+def test_what_was_not_measured_has_its_status_on_the_tile(page: str):
+    assert '<td class="warning" colspan="2">failed</td>' in page[: page.index("<nav")]
 
 
 def test_long_texts_of_the_table_are_notes_below_it(page: str):
@@ -136,7 +136,7 @@ def test_headings_are_in_order_and_the_answer_comes_first(page: str):
 def test_the_figures_data_is_json(page: str):
     text = re.search(r'id="figures-data">(.*?)</script>', page, re.DOTALL)
     assert text is not None
-    assert set(json.loads(text[1])) == {"rate", "latency", "price", "core-distance"}
+    assert set(json.loads(text[1])) == {"rate", "latency", "switching-overhead", "core-distance"}
 
 
 def test_embedded_json_cannot_end_its_element():
@@ -189,7 +189,7 @@ def test_pictures_have_a_background():
     assert to_png(spec)
 
 
-def test_several_runs_are_told_apart():
+def test_several_runs_are_distinguished():
     second = build(Scenario(run="01940000-0000-7000-8000-000000000002", seed=2))
     found = compare([build(), second], Options(baseline="linux-bridge"))
     page = render_page(ReportContext(found, (build().run, second.run)))
@@ -218,7 +218,7 @@ def vnf_page() -> str:
     return render_page(ReportContext(comparison, (data.run,), {data.run.host_hash: data.host}, data.rigs))
 
 
-def test_rows_through_vnfs_stand_in_groups_with_their_scope():
+def test_rows_through_vnfs_are_in_groups_with_their_scope():
     page = vnf_page()
     groups = re.findall(r'<tr class="point"><th[^>]*>(.*?) <small>Scope: (.*?)</small>', page)
     assert [name for name, _ in groups[2:4]] == ["pvp native, 64 B", "pvp process-io, 64 B"]

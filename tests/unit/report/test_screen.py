@@ -5,14 +5,14 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from sample_many import many_variants
-from sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
-from sample_results import with_tests
 
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.terminal.screen import HEIGHT, About, screen
+from tests.sample_many import many_variants
+from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
+from tests.sample_results import with_tests
 
 PAGE = "results/reports/01940000-0000-7000-8000-000000000001/index.html"
 ABOUT = About(
@@ -48,7 +48,7 @@ def _survey() -> Comparison:
 
 
 def broken(lines: Sequence[str], names: set[str]) -> list[str]:
-    """Give words at the end of a line that are the beginning of a name: what is left of one that was broken."""
+    """Return words at the end of a line that are the beginning of a name: what is left of one that was broken."""
     ends = [line.split()[-1] for line in lines if line.split()]
     return [end for end in ends if len(end) > 3 and end not in names and any(name.startswith(end) for name in names)]
 
@@ -74,7 +74,7 @@ def test_one_line_a_row_with_all_that_was_asked_for(pair: Comparison) -> None:
     )
 
 
-def test_the_host_the_answer_and_the_page_are_told(pair: Comparison) -> None:
+def test_the_host_the_answer_and_the_page_are_reported(pair: Comparison) -> None:
     lines = shown(pair)
     assert lines[0] == ABOUT.title
     assert lines[1].startswith("AMD EPYC 7B13") and "cores moved 0." in " ".join(lines[1:3])
@@ -90,7 +90,7 @@ def test_each_warning_is_explained_once_with_the_rows_that_have_it(pair: Compari
     assert "cores-shared: several roles shared a core (pvp native, pvp process-io)" in text
 
 
-def test_reasons_of_verdicts_are_numbered_and_told_once() -> None:
+def test_reasons_of_verdicts_are_numbered_and_reported_once() -> None:
     text = " ".join(" ".join(shown(demo(rounds=4))).split())
     assert "1 undecided: 4 of 8 pairs (ovs-dpdk)" in text
     assert text.count("4 of 8 pairs") == 1
@@ -123,7 +123,7 @@ def test_overlapping_ranges_are_named_with_the_command_that_decides() -> None:
     assert "--variant twin" in command and "--set purpose=compare" in command
 
 
-def test_warnings_of_many_variants_are_told_once() -> None:
+def test_warnings_of_many_variants_are_reported_once() -> None:
     data = many_variants(rounds=3)
     trials = tuple(t.model_copy(update={"warnings": (*t.warnings, QualityWarning.UNSENT)}) for t in data.trials)
     text = " ".join(shown(compare([dataclasses.replace(data, trials=trials)], SURVEY)))
@@ -161,7 +161,7 @@ def test_chains_of_one_variant_are_answered() -> None:
     assert any("holds half of its one-VNF rate" in line for line in shown(compare([data])))
 
 
-def test_several_runs_are_told_apart() -> None:
+def test_several_runs_are_distinguished() -> None:
     second = build(Scenario(run="01940000-0000-7000-8000-000000000002", seed=2))
     lines = shown(compare([build(), second], Options(baseline="linux-bridge")))
     assert any("  00000002  " in line for line in lines)

@@ -1,4 +1,4 @@
-"""Reports of many variants: in order of their rates, nothing missing without a word, and each doubt and reason once."""
+"""Reports of many variants: in order of their rates, nothing missing without a word, each warning and reason once."""
 
 import io
 import json
@@ -6,7 +6,6 @@ import re
 
 import pytest
 from rich.console import Console
-from sample_many import EMULATED, KERNEL, UNSUPPORTED, USERSPACE, many_variants
 
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.verdict import Rules
@@ -16,6 +15,7 @@ from nfvbed.report.figures.catalogue import figures, to_svg
 from nfvbed.report.holes import counted, holes
 from nfvbed.report.page.page import render_page
 from nfvbed.report.terminal.table import render
+from tests.sample_many import EMULATED, KERNEL, UNSUPPORTED, USERSPACE, many_variants
 
 DATA = many_variants()
 
@@ -52,7 +52,7 @@ def test_the_terminal_has_a_line_for_each_variant_at_each_point_and_stays_within
         assert len(lines) < 260
 
 
-def test_each_reason_stands_once(comparison: Comparison) -> None:
+def test_each_reason_is_once(comparison: Comparison) -> None:
     found = {(hole.variant, hole.status.value): hole for hole in holes(comparison.rows)}
     assert all(found[name, "unsupported"].where == "everywhere" for name in UNSUPPORTED)
     assert found["macvtap-bridge", "not-applicable"].points == ("p2p, 64 B", "p2p, 1518 B")

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Environment, UndefinedError, nodes
-from sample_records import build
 
 from nfvbed.compare.comparison import compare
 from nfvbed.report.context import ReportContext
 from nfvbed.report.page.page import Unindented, render
 from nfvbed.report.page.sections import page_values
+from tests.sample_records import build
 
 PAGE = Path("nfvbed/report/page")
 LOGIC = (nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow, nodes.Assign, nodes.CondExpr)

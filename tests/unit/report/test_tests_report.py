@@ -116,16 +116,16 @@ def test_without_the_mrr_the_class_is_that_of_the_results(tmp_path: Path):
     assert all(row.spread_pps[0] <= row.throughput_pps <= row.spread_pps[1] for row in rows)
 
 
-def test_doubts_stand_beside_the_numbers(comparison: Comparison):
-    """A doubt that only a test has gets its advice too; unsent frames are what a search judges by."""
-    doubt = (QualityWarning.CPU_STOLEN, QualityWarning.UNSENT)
+def test_warnings_are_beside_the_numbers(comparison: Comparison):
+    """A warning that only a test has gets its advice too; unsent frames are what a search judges by."""
+    warning = (QualityWarning.CPU_STOLEN, QualityWarning.UNSENT)
     tests = tuple(
-        test.model_copy(update={"result": test.result.model_copy(update={"warnings": doubt})})
+        test.model_copy(update={"result": test.result.model_copy(update={"warnings": warning})})
         for test in comparison.tests
         if test.result.test == "search"
     )
     doubted = comparison.model_copy(update={"tests": tests})
-    assert {row.doubts for row in throughput_rows(doubted)} == {(QualityWarning.CPU_STOLEN,)}
+    assert {row.warnings for row in throughput_rows(doubted)} == {(QualityWarning.CPU_STOLEN,)}
     remedy = advice_for(QualityWarning.CPU_STOLEN).remedy
     assert remedy in " ".join(shown(doubted).split())
     assert remedy not in " ".join(shown(comparison).split())
@@ -198,7 +198,7 @@ def test_a_soak_is_drawn_with_its_loss_and_p99_over_time(comparison: Comparison)
 
 
 def irregular(test: MeasuredTest, load_pps: int) -> MeasuredTest:
-    """Give a test whose reference is the lower bound of a search that ended at `max_load_pps`."""
+    """Return a test whose reference is the lower bound of a search that ended at `max_load_pps`."""
     base = Reference(of="NDR", load_pps=load_pps, regular=False, placement_class="only")
     if test.table is None:
         return test.model_copy(update={"reference": base})
@@ -207,7 +207,7 @@ def irregular(test: MeasuredTest, load_pps: int) -> MeasuredTest:
 
 def test_a_part_of_a_lower_bound_is_marked_everywhere(comparison: Comparison):
     """The search `bounded` found 500,000 frames/s: a lower bound, as that was the most it was allowed to try."""
-    told = "whose result is irregular; what was searched for may lie higher: simulated, p2p, 64 B, NDR: max-load."
+    reported = "whose result is irregular; what was searched for may lie higher: simulated, p2p, 64 B, NDR: max-load."
     regular = (" ".join(shown(comparison).split()), render_page(ReportContext(comparison=comparison, runs=())))
     assert all("≤ 90% NDR" not in text and "irregular; what" not in text for text in regular)
     tests = tuple(
@@ -219,7 +219,7 @@ def test_a_part_of_a_lower_bound_is_marked_everywhere(comparison: Comparison):
     page = render_page(ReportContext(comparison=changed, runs=()))
     for text in (terminal, page):
         assert "≤ 90% NDR" in text
-        assert text.count(told) == 1, "one note, however many loads are marked"
+        assert text.count(reported) == 1, "one note, however many loads are marked"
     lines = [line for line in csv.DictReader(io.StringIO(csv_of(changed))) if line["kind"] in ("latency", "loss-curve")]
     assert {(line["kind"], line["of"], line["reference_regular"]) for line in lines} == {
         ("latency", "", ""),
@@ -248,7 +248,7 @@ def test_a_test_at_a_part_of_a_lower_bound_says_so_below_its_table(comparison: C
 
 
 def test_a_dash_for_a_percentile_is_explained_where_there_is_one(comparison: Comparison):
-    told = "P99.9 is - where fewer than 10 frames lie above it: chance would decide it. It takes 10,000 frames"
+    reported = "P99.9 is - where fewer than 10 frames lie above it: chance would decide it. It takes 10,000 frames"
     (test,) = (one for one in comparison.tests if one.result.test == "latency" and one.variant == "simulated")
     full, few = merge_latency([encoded(10_000)]), merge_latency([encoded(9_999)])
 
@@ -259,10 +259,10 @@ def test_a_dash_for_a_percentile_is_explained_where_there_is_one(comparison: Com
         return " ".join(shown(found).split()), render_page(ReportContext(comparison=found, runs=()))
 
     assert full is not None and few is not None
-    assert all(text.count(told) == 1 for text in texts(few, few, few))
-    assert all(text.count(told) == 1 for text in texts(full, few, few)), "each direction has half of the frames"
-    assert all(told not in text for text in texts(full, full, full))
-    assert all(told not in text for text in texts(full, full, None)), "a direction without frames has no percentile"
+    assert all(text.count(reported) == 1 for text in texts(few, few, few))
+    assert all(text.count(reported) == 1 for text in texts(full, few, few)), "each direction has half of the frames"
+    assert all(reported not in text for text in texts(full, full, full))
+    assert all(reported not in text for text in texts(full, full, None)), "a direction without frames has no percentile"
 
 
 def encoded(frames: int) -> str:
@@ -347,7 +347,7 @@ def test_conditions_that_are_numbers_make_a_line_of_rates(comparison: Comparison
     assert "by-condition" not in drawn(2), "two conditions are no line"
 
 
-def test_many_quantities_stand_below_each_other_and_a_bound_is_told(comparison: Comparison):
+def test_many_quantities_are_below_each_other_and_a_bound_is_reported(comparison: Comparison):
     first = comparison.tests[0]
     quantities = [Quantity(name=f"q{number}", value=float(number), unit="ns/packet") for number in range(7)]
     quantities.append(Quantity(name="cycles", value=None, unit="cycles/packet", low=0.0, high=250.0))

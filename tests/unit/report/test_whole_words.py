@@ -5,13 +5,13 @@ import io
 import pytest
 from rich.console import Console, Group
 from rich.table import Table
-from sample_many import many_variants
-from sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
-from sample_results import with_tests
 
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.report.terminal.table import render
 from nfvbed.report.terminal.whole_words import with_whole_words
+from tests.sample_many import many_variants
+from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
+from tests.sample_results import with_tests
 
 LONG = "ovs-afxdp-interrupt"
 
@@ -24,7 +24,7 @@ def printed(part: object, width: int) -> list[str]:
 
 def table(*cells: str) -> Table:
     found = Table(title="rates")
-    for heading in ("variant", "traffic", "doubts"):
+    for heading in ("variant", "traffic", "warnings"):
         found.add_column(heading, overflow="fold")
     found.add_row(*cells)
     return found
@@ -38,7 +38,7 @@ def test_a_column_is_as_wide_as_its_longest_word() -> None:
 
 def test_where_columns_do_not_fit_rows_are_paragraphs() -> None:
     lines = printed(Group(*with_whole_words([table(LONG, "p2p, 64 B", "too-few-repetitions")], 40)), 40)
-    assert lines[1:4] == [f"{LONG}: traffic p2p, 64 B;", "  doubts too-few-repetitions", ""]
+    assert lines[1:4] == [f"{LONG}: traffic p2p, 64 B;", "  warnings too-few-repetitions", ""]
 
 
 @pytest.fixture(scope="module", name="comparisons")

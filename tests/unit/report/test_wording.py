@@ -1,14 +1,14 @@
 """Numbers in words: no zero that is none, no value without its bound."""
 
 import pytest
-from sample_records import build
 
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.rowdoubts import WarningCount
+from nfvbed.compare.rowwarnings import WarningCount
 from nfvbed.compare.summary import Limit
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import Preset, QualityWarning
 from nfvbed.report import wording
+from tests.sample_records import build
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def counted(preset: Preset, trials: int, of: int = 6, kind: QualityWarning = Qua
         ((counted(Preset.MRR, 6), counted(Preset.PACED, 5, 5)), "unsent all"),
     ],
 )
-def test_doubts_say_how_many_trials_of_which_kind(warnings: tuple[WarningCount, ...], text: str):
+def test_warnings_say_how_many_trials_of_which_kind(warnings: tuple[WarningCount, ...], text: str):
     row = compare([build()]).rows[0].model_copy(update={"warnings": warnings})
     assert wording.limits(row) == text
 
 
-def test_a_limit_stands_for_its_own_doubts():
+def test_a_limit_stands_for_its_own_warnings():
     limit = Limit(kind=QualityWarning.UNSENT, detail="")
     row = (
         compare([build()])

@@ -46,7 +46,7 @@ class CrashingStore(Store):
 
 
 class WatchedSite(SimulatedSite):
-    """Knows what stands."""
+    """Knows what is deployed."""
 
     def __init__(self, offset: int = 0) -> None:
         super().__init__("lab", offset)

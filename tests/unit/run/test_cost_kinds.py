@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from simulated_runs import classify_all_alike, only_run, runner, study, variant
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.xdp.client import Floor
@@ -12,6 +11,7 @@ from nfvbed.records import Cost, Status
 from nfvbed.run.kinds.cost import _Live, _not_full, _running, _spread
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
+from tests.unit.run.simulated_runs import classify_all_alike, only_run, runner, study, variant
 
 PROJECT = open_project(Path(__file__).parents[3])
 

@@ -9,7 +9,7 @@ from nfvbed.records import CellRecord, CellRole, PortKind, RunRecord
 from nfvbed.run.visits import described
 
 
-def told(options: dict[str, str], kind: str, role: CellRole) -> dict[str, object]:
+def reported(options: dict[str, str], kind: str, role: CellRole) -> dict[str, object]:
     values = {"name": "v", "title": "v", "topologies": ("p2p",), "options": options, "port_kind": kind}
     variant = VariantModel.model_validate(values)
     cell = CellPlan(
@@ -39,7 +39,7 @@ def told(options: dict[str, str], kind: str, role: CellRole) -> dict[str, object
 def test_the_path_is_stored_where_the_ports_do_not_tell_it(
     options: dict[str, str], kind: str, role: CellRole, path: str | None
 ) -> None:
-    assert told(options, kind, role).get("io_path") == path
+    assert reported(options, kind, role).get("io_path") == path
 
 
 def test_a_run_gives_the_path_that_was_stored_or_that_the_ports_tell() -> None:

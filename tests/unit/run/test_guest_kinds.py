@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from simulated_runs import classify_all_alike, runner
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, UnsupportedError
@@ -16,6 +15,7 @@ from nfvbed.run.kinds.guests import CoreUse, CountedMisses, figures_of_misses, t
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
 from nfvbed.vnfs.guest.pinning import judge
+from tests.unit.run.simulated_runs import classify_all_alike, runner
 
 PROJECT = open_project(Path(__file__).parents[3])
 KINDS = ("guest-compute", "guest-memory", "guest-tlb", "guest-multiqueue")
@@ -56,7 +56,7 @@ EIGHT = CpuTopology(allowed=tuple(range(8)), nodes=((0, 1, 2, 3), (4, 5, 6, 7)))
         ),
     ],
 )
-def test_cores_that_multiqueue_lacks_are_told_with_numbers(pmds, vcpus, topology, words):
+def test_cores_that_multiqueue_lacks_are_reported_with_numbers(pmds, vcpus, topology, words):
     found = CoreUse(pmds, vcpus).lacks(topology)
     assert re.search(words, found) if words else not found
 
@@ -108,7 +108,7 @@ def test_one_node_is_noted_and_two_are_not():
 
 
 class Counters:
-    """Ports whose counters rise when frames are sent, but for those that stand still."""
+    """Ports whose counters rise when frames are sent, but for those that are deployed still."""
 
     def __init__(self, still=()):
         self.sent, self.still = 0, still
@@ -135,7 +135,7 @@ def test_forwarding_is_believed_when_every_port_has_counted():
     assert counters.sent == 1
 
 
-def test_port_that_counts_nothing_is_told():
+def test_port_that_counts_nothing_is_reported():
     counters = Counters(still=("vnf1 port 1",))
     with pytest.raises(OnboardError, match="no frame passes") as caught:
         wait_until_counted(counters.hops, counters.send, 0.0)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from simulated_runs import WatchedSite, classify_all_alike, runner, study, variant
 
 from nfvbed.compare.agreement import Tried, disagreements, outcomes_of
 from nfvbed.dataplanes.catalogue import VariantModel
@@ -15,6 +14,7 @@ from nfvbed.run.tools import Tools
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
+from tests.unit.run.simulated_runs import WatchedSite, classify_all_alike, runner, study, variant
 
 TWO = (variant("sim-a"), variant("sim-b"))
 

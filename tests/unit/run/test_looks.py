@@ -6,7 +6,6 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from simulated_runs import Crash, CrashingStore, classify_all_alike, copy_of, keys, only_run, runner, study, variant
 
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.plan.cells import Point
@@ -19,6 +18,17 @@ from nfvbed.run.observer import Observer, RoundEnd
 from nfvbed.run.tools import Tools
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
+from tests.unit.run.simulated_runs import (
+    Crash,
+    CrashingStore,
+    classify_all_alike,
+    copy_of,
+    keys,
+    only_run,
+    runner,
+    study,
+    variant,
+)
 
 FAST, SLOW = variant("sim-a", capacity_pps=5e6), variant("sim-b", capacity_pps=3e6)
 EARLY = {"needed": 1, "looks": (2, 3), "max_rounds": 12}

@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from simulated_runs import only_run, runner, study, variant
 
 from nfvbed.compare.placement import classify
 from nfvbed.plan.completeness import Classify
@@ -15,6 +14,7 @@ from nfvbed.results import TablePayload
 from nfvbed.run.kinds.celltest import AGAIN, OneClass
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
+from tests.unit.run.simulated_runs import only_run, runner, study, variant
 
 FLIPS = {"far_capacity_pps": 1e6, "capacity_pps": 5e6, "noise": 0.0}
 
@@ -33,7 +33,7 @@ class _Bench:
     wanted: str | None = None
     seen: list[str] = field(default_factory=list)
     blind: int = 0
-    """So many trials have to be there until classes are told apart."""
+    """So many trials have to be there until classes are distinguished."""
 
     @property
     def context(self) -> SimpleNamespace:
@@ -73,10 +73,10 @@ def test_the_class_of_the_first_is_kept_where_it_shows_later() -> None:
     assert [one_class.take(cell_test.measure) for _ in range(2)] == ["near", "near"]
 
 
-def test_to_begin_anew_is_put_off_only_while_it_costs_more_than_to_wait() -> None:
+def test_to_restart_is_put_off_only_while_it_costs_more_than_to_wait() -> None:
     kept = AGAIN + 2
     cell_test = _Bench(["near"] * kept + ["far"] * 100)
-    one_class = OneClass(cell_test, again=50, anew=True)
+    one_class = OneClass(cell_test, again=50, restart=True)
     assert [one_class.take(cell_test.measure) for _ in range(kept)] == ["near"] * kept
     assert [one_class.take(cell_test.measure), one_class.fits] == ["far", False]
     assert len(cell_test.seen) == kept + kept + 1
@@ -84,13 +84,13 @@ def test_to_begin_anew_is_put_off_only_while_it_costs_more_than_to_wait() -> Non
 
 def test_a_class_that_comes_back_in_time_is_waited_for() -> None:
     cell_test = _Bench(["near", *["far"] * AGAIN, "near", *["far"] * AGAIN, "near"])
-    one_class = OneClass(cell_test, again=50, anew=True)
+    one_class = OneClass(cell_test, again=50, restart=True)
     assert [one_class.take(cell_test.measure) for _ in range(3)] == ["near"] * 3
 
 
 def test_the_runs_class_is_waited_for_as_long_as_may_be() -> None:
     cell_test = _Bench([*["far"] * 10, "near"], wanted="near")
-    assert OneClass(cell_test, again=10, anew=True).take(cell_test.measure) == "near"
+    assert OneClass(cell_test, again=10, restart=True).take(cell_test.measure) == "near"
 
 
 def classes_of_burst_searches(store: Store, classify_trials: Classify) -> tuple[str, int]:
@@ -107,7 +107,7 @@ def test_a_burst_that_left_its_class_is_sent_again_alone(store: Store) -> None:
     assert (label, trials) == ("near", 1 + 3 + 1)
 
 
-def test_where_the_first_class_is_gone_the_test_begins_anew(store: Store) -> None:
+def test_where_the_first_class_is_gone_the_test_restarts(store: Store) -> None:
     label, trials = classes_of_burst_searches(store, lambda all_: [("near", "far")[n < 2] for n in range(len(all_))])
     begun_in_vain = 1 + 1 + (1 + AGAIN)
     assert (label, trials) == ("near", begun_in_vain + 1 + 3)

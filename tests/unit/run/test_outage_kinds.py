@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from simulated_runs import only_run, runner, study, variant
 
 from nfvbed.records import DirectionCounts, Status, TrialRecord
 from nfvbed.results import MeasuredRow, ResultKind, ResultRecord, TablePayload
@@ -13,6 +12,7 @@ from nfvbed.run.kinds.resets import recovery_of
 from nfvbed.spec.testkinds.resets import SystemRecoveryTest
 from nfvbed.store import Store
 from nfvbed.traffic.timeline import Bin, Timeline
+from tests.unit.run.simulated_runs import only_run, runner, study, variant
 
 MRR = {"kind": "mrr"}
 BURSTS = {"kind": "back-to-back", "max_frames": 100_000, "resolution_frames": 1, "repetitions": 3}
@@ -83,7 +83,7 @@ def test_one_burst_loses_what_the_buffer_does_not_hold(store: Store, buffer_fram
     assert (result.first_sequence, row.reason) == (row.sequence, "")
 
 
-def test_what_could_not_be_sent_of_a_burst_is_told(store: Store) -> None:
+def test_what_could_not_be_sent_of_a_burst_is_reported(store: Store) -> None:
     record = burst_of(store)
     (way, *_) = record.directions
     late = record.model_copy(

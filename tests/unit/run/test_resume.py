@@ -3,11 +3,21 @@
 from pathlib import Path
 
 import pytest
-from simulated_runs import Crash, CrashingStore, WatchedSite, copy_of, keys, only_run, runner, study, variant
 
 from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import Status
 from nfvbed.store import Store
+from tests.unit.run.simulated_runs import (
+    Crash,
+    CrashingStore,
+    WatchedSite,
+    copy_of,
+    keys,
+    only_run,
+    runner,
+    study,
+    variant,
+)
 
 CRASHES = 48
 """More than the whole run has transactions."""

@@ -1,10 +1,9 @@
-"""A run deploys, measures, records and takes down; what fails is told and nothing measured is lost."""
+"""A run deploys, measures, records and takes down; what fails is reported and nothing measured is lost."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from simulated_runs import WatchedSite, classify_all_alike, keys, only_run, runner, study, variant
 
 from nfvbed.compare.placement import classify
 from nfvbed.errors import (
@@ -34,6 +33,7 @@ from nfvbed.run.tools import Tools
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
+from tests.unit.run.simulated_runs import WatchedSite, classify_all_alike, keys, only_run, runner, study, variant
 
 
 @pytest.fixture
@@ -300,7 +300,7 @@ def test_no_round_starts_after_the_time_limit(store: Store) -> None:
     assert store.cells(run.id)[0].reason.startswith("time limit: ")
 
 
-def test_no_frame_at_all_is_told(store: Store) -> None:
+def test_no_frame_at_all_is_reported(store: Store) -> None:
     class Deaf(Measurement):
         def measure(self, task: TrialTask) -> TrialRecord:
             return super().measure(task).model_copy(update={"forwarded_rate_pps": 0})

@@ -1,14 +1,14 @@
-"""Scaling and learning tests on the simulated system: what they find is what it was told to be."""
+"""Scaling and learning tests on the simulated system: what they find is what it was asked to be."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from simulated_runs import runner, study, variant
 
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, ResultRecord, TablePayload
 from nfvbed.store import Store
+from tests.unit.run.simulated_runs import runner, study, variant
 
 ONCE = {"needed": 1, "max_rounds": 1}
 
@@ -71,7 +71,7 @@ def test_the_spread_of_a_row_is_that_of_its_trials(store: Store) -> None:
     assert (rate.low, rate.value, rate.high) == (min(trials), sorted(trials)[2], max(trials))
 
 
-def test_entries_cost_what_they_were_told_to(store: Store) -> None:
+def test_entries_cost_what_they_were_reported_to(store: Store) -> None:
     test = {"kind": "table-scaling", "counts": (1, 1_000, 100_000)}
     found = rows(result(store, test, entry_cost=0.1))
     assert [value(row, "in the table") for row in found] == [2, 1_000, 100_000], "each direction has one at least"

@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from simulated_runs import WatchedSite, variant
 
 from nfvbed.errors import BusyError, DeployError, UnsupportedError
 from nfvbed.host.footprint import Footprint
@@ -13,6 +12,7 @@ from nfvbed.run import switching
 from nfvbed.run.switching import Candidate, SwitchLoop, Visit, problems, topology_for, unlike_manifest
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from tests.unit.run.simulated_runs import WatchedSite, variant
 
 
 class Clean(Footprint):
@@ -92,7 +92,7 @@ def test_a_busy_host_ends_the_loop() -> None:
         SwitchLoop(site, machine()).run([candidate("sim-b")], 1)
 
 
-def test_passes_that_differ_are_told_and_frames_that_were_not_sent_do_not_count() -> None:
+def test_passes_that_differ_are_reported_and_frames_that_were_not_sent_do_not_count() -> None:
     whole = Visit(number=1, variant="a", topology="p2p", worked=True, complete=True, received=(9, 9))
     ready = [Support(variant="a", readiness=Readiness.READY)]
     lacking = whole.model_copy(update={"number": 2, "received": (9, 8), "complete": False, "lost_at": "br0 tx"})

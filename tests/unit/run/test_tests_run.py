@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from simulated_runs import Crash, CrashingStore, WatchedSite, classify_all_alike, only_run, runner, study, variant
 
 from nfvbed.cli.main import main
 from nfvbed.compare.placement import classify
@@ -17,6 +16,16 @@ from nfvbed.run.tools import Tools
 from nfvbed.search.result import SearchResult
 from nfvbed.search.stop import Irregularity
 from nfvbed.store import Store
+from tests.unit.run.simulated_runs import (
+    Crash,
+    CrashingStore,
+    WatchedSite,
+    classify_all_alike,
+    only_run,
+    runner,
+    study,
+    variant,
+)
 
 SEARCH = {"kind": "search", "preset": "csit-quick"}
 LOADS = (

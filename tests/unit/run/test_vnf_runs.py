@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulated_runs import WatchedSite, classify_all_alike, keys, runner
 
 from nfvbed.compare.agreement import outcomes_of
 from nfvbed.dataplanes.catalogue import open_project
@@ -20,6 +19,7 @@ from nfvbed.spec.rules import Study
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
+from tests.unit.run.simulated_runs import WatchedSite, classify_all_alike, keys, runner
 
 PROJECT = open_project(Path(__file__).parents[3])
 
@@ -216,7 +216,7 @@ class WithoutImage(Onboarding):
         return f"the VNF cannot run here: no image ({topology})" if choice.forwarding == "macswap" else ""
 
 
-def test_cells_whose_vnf_lacks_its_image_are_set_aside_before_anything_is_deployed(store: Store, study: Study) -> None:
+def test_cells_whose_vnf_lacks_its_image_are_excluded_before_anything_is_deployed(store: Store, study: Study) -> None:
     site = WithoutImage()
     run = runner(store, lambda _: site).start(study)
     cells = {cell.id: cell for cell in store.cells(run.id)}
@@ -253,7 +253,7 @@ def test_a_vnf_that_died_decides_the_exit_code() -> None:
     assert failure_of({}) is None
 
 
-def test_a_vnf_that_this_host_cannot_run_is_set_aside_and_the_others_go_on(store: Store, study: Study) -> None:
+def test_a_vnf_that_this_host_cannot_run_is_excluded_and_the_others_go_on(store: Store, study: Study) -> None:
     site = Onboarding(failure=UnsupportedError("no such VNF here", observed="no image"))
     run = runner(store, lambda _: site).start(study)
     cells = {cell.id: cell for cell in store.cells(run.id)}

@@ -1,10 +1,9 @@
-"""What keeps a result from being regular is told, with the bounds that there are."""
+"""What keeps a result from being regular is reported, with the bounds that there are."""
 
 from collections.abc import Iterator
 from itertools import cycle, repeat
 
 import pytest
-from fake_measurer import FAR, NEAR, OVERHEAD_S, FakeMeasurer, distance, find, lossy
 from plain_search import simulated_measurer
 
 from nfvbed.compare.placement import classify
@@ -16,6 +15,7 @@ from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
 from nfvbed.search.stop import Irregularity
 from nfvbed.spec.search import NDR, PDR, PRESETS, SearchSpec
+from tests.unit.search.fake_measurer import FAR, NEAR, OVERHEAD_S, FakeMeasurer, distance, find, lossy
 
 RULE = PlacementRule(classify)
 
@@ -90,7 +90,7 @@ def test_an_upper_bound_of_the_generators_making_is_no_result():
 
 @pytest.mark.parametrize("late_ratio", [0.0, 0.01])
 def test_what_a_disturbed_generator_leaves_out_is_not_lost_and_not_claimed(late_ratio):
-    """The system is asked for less, within the limit: its bounds are found, and the throughput told is lower by it."""
+    """The system is asked for less, within the limit: its bounds are found, and the reported throughput is lower."""
 
     def late(load: float, duration: float, capacity: float) -> Trial:
         intended = int(load * duration)
@@ -168,7 +168,7 @@ def test_a_generator_that_cannot_send_even_the_smallest_load_is_not_the_systems_
         assert goal.lower_bound is None
 
 
-def test_a_full_generator_is_told_from_a_full_system():
+def test_a_full_generator_is_reported_from_a_full_system():
     def full(load: float, duration: float, capacity: float) -> Trial:
         trial = lossy(load, duration, capacity)
         return Trial(duration, trial.intended, trial.sent, trial.received, 0, generator_limited=load > capacity)
@@ -227,7 +227,7 @@ def test_trials_of_the_other_class_are_measured_again_and_not_used():
     assert result.of(NDR).conditional_throughput_pps == pytest.approx(5e6, rel=0.006)
 
 
-def test_a_search_whose_first_trial_was_not_what_it_seemed_begins_anew():
+def test_a_search_whose_first_trial_was_not_what_it_seemed_restarts():
     # The first counted trial straddles both states, which only later ones show; one trial far makes no class of it.
     places = [distance(NEAR), distance(NEAR * 1.9, FAR), *repeat(distance(NEAR * 1.05), 3), distance(FAR)]
     measurer = FakeMeasurer(distances=places)
@@ -282,7 +282,7 @@ def test_what_a_trial_raises_comes_through():
         find(FakeMeasurer(answer=dies))
 
 
-def test_a_fault_of_the_library_is_told_as_ours(monkeypatch):
+def test_a_fault_of_the_library_is_reported_as_ours(monkeypatch):
     from nfvbed.search import controller
 
     def inconsistent(*_: object, **__: object) -> None:

@@ -2,12 +2,11 @@
 
 import json
 
-from fake_measurer import FakeMeasurer, find
-
 from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
 from nfvbed.spec.search import NDR, PDR, Goal, SearchSpec
+from tests.unit.search.fake_measurer import FakeMeasurer, find
 
 
 def test_a_result_is_the_same_after_a_store():

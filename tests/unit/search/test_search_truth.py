@@ -3,7 +3,6 @@
 from statistics import median
 
 import pytest
-from fake_measurer import FakeMeasurer, find, lossy
 from plain_search import simulated_measurer
 from search import find_csit, find_plain, ratio_of
 
@@ -12,6 +11,7 @@ from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
 from nfvbed.spec.search import NDR, PDR
+from tests.unit.search.fake_measurer import FakeMeasurer, find, lossy
 
 RULE = PlacementRule(classify)
 

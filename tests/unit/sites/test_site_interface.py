@@ -43,7 +43,7 @@ def test_nothing_outlives_a_command_there():
     site = SimulatedSite()
     site.begin()
     assert site.find_deployed() is None
-    assert site.foresee_take_down() == site.take_down(everything=True) == ("nothing stands on this host",)
+    assert site.foresee_take_down() == site.take_down(everything=True) == ("nothing is deployed on this host",)
     site.close()
 
 

@@ -1,4 +1,4 @@
-"""Every bad input is told with file, line, key, what was seen and what would be right; exit code 10."""
+"""Every bad input is reported with file, line, key, what was seen and what would be right; exit code 10."""
 
 import math
 import re
@@ -228,3 +228,11 @@ def test_the_command_line_is_checked_like_the_file(
         project.load_study("trial", {key: value})
     assert caught.value.where == where
     assert fix in caught.value.fix
+
+
+def test_a_key_that_was_renamed_is_refused_by_its_name(project: Project) -> None:
+    text = (project.variants_folder / "emulated-nic.yml").read_text().replace("guest_nic:", "guest_card:")
+    (project.variants_folder / "emulated-nic.yml").write_text(text)
+    with pytest.raises(ConfigurationError) as refused:
+        project.load_variant("emulated-nic")
+    assert refused.value.fix == "it is called 'guest_nic' now" and "emulated-nic.yml:" in refused.value.where

@@ -38,16 +38,16 @@ def test_addresses_are_as_lspci_writes_them(address):
         site({"switch": address, "generator": "0000:5e:00.0"}, SECOND)
 
 
-def test_the_guest_nodes_cables_are_its_cards():
+def test_the_guest_nodes_cables_are_its_nics():
     spec = open_project().load_site("guest-node-cables")
     assert tuple(end for cable in spec.cables for end in (cable.switch, cable.generator)) == CABLED_NICS
-    (_, cards) = devices(spec.guest.devices)
-    ends = [word for word in cards.arguments if word.startswith("hubport")]
+    (_, nics) = devices(spec.guest.devices)
+    ends = [word for word in nics.arguments if word.startswith("hubport")]
     assert [word.rpartition("=")[2] for word in ends] == ["0", "0", "1", "1"]
 
 
 @pytest.mark.parametrize("name", ["ovs-dpdk-pci", "vpp-pci"])
-def test_vnfs_have_vhost_user_behind_ports_of_cards(name):
+def test_vnfs_have_vhost_user_behind_ports_of_nics(name):
     project = open_project()
     variant = project.load_variant(name)
     assert variant.port_kind is PortKind.PCI
@@ -58,5 +58,5 @@ def test_vnfs_have_vhost_user_behind_ports_of_cards(name):
     assert "no port outside" in variant.lacks("v2v")
 
 
-def test_ports_of_cards_are_of_kind_pci():
+def test_ports_of_nics_are_of_kind_pci():
     assert OvsDpdkOptions(dataplane="ovs-dpdk", port_type="pci").port_kinds == (PortKind.PCI,)

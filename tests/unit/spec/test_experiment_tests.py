@@ -55,7 +55,7 @@ def test_a_search_needs_to_know_the_largest_load():
     assert experiment({**SEARCH, "max_load_pps": 10**7}, ceilings=False)
 
 
-def test_quick_is_of_the_experiment_and_stands_in_the_name():
+def test_quick_is_of_the_experiment_and_is_in_the_name():
     quick = experiment({"kind": "search"}, quick=True)
     (test,) = quick.tests
     assert isinstance(test, SearchTest)

@@ -39,7 +39,7 @@ def test_overrides_take_the_place_of_the_files_values() -> None:
 
 
 @pytest.mark.parametrize("picked", [5, True, None, {"a": 1}, "ovs-dpdk", [5]])
-def test_a_pick_that_is_no_list_of_names_is_told(picked: object) -> None:
+def test_a_pick_that_is_no_list_of_names_is_reported(picked: object) -> None:
     with pytest.raises(ConfigurationError, match="variants.* is not valid in demo.yml") as caught:
         open_project(ROOT).load_study("demo", {"variants": picked})
     assert caught.value.where.startswith("command line, variants")
@@ -61,7 +61,7 @@ def test_the_root_that_is_named_wins(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert find_root(None, {}) == ROOT
 
 
-def test_a_root_without_data_is_told(tmp_path: Path) -> None:
+def test_a_root_without_data_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         find_root(tmp_path, {})
     assert caught.value.where == f"--root {tmp_path}"

@@ -69,7 +69,7 @@ def test_every_attribute_of_a_goal_can_be_set_in_a_file(tmp_path):
     assert search.label == "csit (changed: mine, no NDR, no PDR)"
 
 
-def test_what_is_left_out_is_the_presets_and_what_is_changed_stands_in_the_name(tmp_path):
+def test_what_is_left_out_is_the_presets_and_what_is_changed_is_in_the_name(tmp_path):
     text = "preset: csit\ngoals: [{name: NDR}, {name: PDR, relative_width: 0.02}]\ntime_limit_s: 77\nwarmup_s: 0\n"
     search = load(tmp_path, text).resolved()
     assert search.goals[0] == PRESETS["csit"].goals[0]
@@ -79,13 +79,13 @@ def test_what_is_left_out_is_the_presets_and_what_is_changed_stands_in_the_name(
     assert search.placement_wait_s == PRESETS["csit"].placement_wait_s
 
 
-def test_an_unknown_preset_is_told_with_the_nearest_one(tmp_path):
+def test_an_unknown_preset_is_reported_with_the_nearest_one(tmp_path):
     message = refused(tmp_path, "preset: cist\n")
     assert "did you mean 'csit'?" in message
     assert "search.yml:1" in message
 
 
-def test_an_unknown_key_of_a_goal_is_told_with_the_nearest_one(tmp_path):
+def test_an_unknown_key_of_a_goal_is_reported_with_the_nearest_one(tmp_path):
     message = refused(tmp_path, "goals:\n  - {name: NDR, relative_with: 0.1}\n")
     assert "unknown key 'goals.0.relative_with'" in message or "relative_with" in message
     assert "did you mean 'relative_width'?" in message

@@ -6,7 +6,7 @@ from nfvbed.dataplanes.catalogue import VariantModel
 SIMULATED = {"name": "a", "title": "A", "port_kind": "simulated", "options": {"dataplane": "simulated"}}
 
 
-def test_a_lacking_topology_is_told_with_its_reason():
+def test_a_lacking_topology_is_reported_with_its_reason():
     variant = VariantModel.model_validate(
         SIMULATED | {"topologies": ["pvp"], "not_applicable": {"p2p": "no switch between", "pvNp": "one VNF"}}
     )

@@ -1,4 +1,4 @@
-"""VNFs, flavors and how experiments use them: names, defaults, and every mistake told with its place."""
+"""VNFs, flavors and how experiments use them: names, defaults, and every mistake reported with its place."""
 
 import shutil
 from pathlib import Path
@@ -170,7 +170,7 @@ def test_a_wrong_use(project: Project, old: str, new: str, where: str, observed:
     assert fix in error.fix
 
 
-def test_a_wrong_native_vnf_is_told_at_the_variants_key(project: Project) -> None:
+def test_a_wrong_native_vnf_is_reported_at_the_variants_key(project: Project) -> None:
     path = project.variants_folder / "ovs-dpdk.yml"
     path.write_text(path.read_text().replace("forwarding: io", "forwarding: image"))
     error = refused(project, EXPERIMENT)

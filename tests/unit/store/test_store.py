@@ -6,12 +6,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from store_records import RUN_ID, cell_record, fact_record, result_record, run_record, trial_record
 
 from nfvbed.errors import InternalError, StoreError, UsageError
 from nfvbed.records import Status, TrialRecord
 from nfvbed.store import Store, content_hash
 from nfvbed.store.rows import trial_row
+from tests.unit.store.store_records import RUN_ID, cell_record, fact_record, result_record, run_record, trial_record
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What goes wrong with a results file is told with what, where, observed and the next step; earlier rows stay."""
+"""What goes wrong with a results file is reported with what, where, observed and the next step; earlier rows stay."""
 
 import ctypes
 import os
@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import event
-from store_records import RUN_ID, cell_record, run_record, trial_record
 
 from nfvbed.errors import BusyError, ConfigurationError, StoreError
 from nfvbed.store import Store
 from nfvbed.store.lock import Holder, holder_of
+from tests.unit.store.store_records import RUN_ID, cell_record, run_record, trial_record
 
 FILLER = "x" * 200_000
 
@@ -75,7 +75,7 @@ def test_a_full_disk_keeps_the_rows_it_has(tiny_disk: Path) -> None:
         assert len(store.trials(RUN_ID)) == accepted > 0
 
 
-def test_a_second_writer_is_told_who_writes(tmp_path: Path) -> None:
+def test_a_second_writer_is_reported_who_writes(tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     script = "import sys, nfvbed.store as s; x = s.Store.open(sys.argv[1]); print('open', flush=True); input()"
     with subprocess.Popen(

@@ -10,12 +10,12 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, inspect, text
 from sqlalchemy.exc import IntegrityError
-from store_records import RUN_ID, cell_record, result_record, run_record, trial_record
 
 from nfvbed.records import CellLack, Status
 from nfvbed.store import Store, migrate
 from nfvbed.store.rows import cell_row
 from nfvbed.store.schema import METADATA
+from tests.unit.store.store_records import RUN_ID, cell_record, result_record, run_record, trial_record
 
 
 def test_the_formats_are_those_of_the_migrations() -> None:

@@ -31,7 +31,7 @@ HELLO: dict[str, Any] = {
 
 
 def direction(tx: int, rx: int, **changes: Any) -> dict[str, Any]:
-    """Give the counts of a direction in which all 1,000 frames arrived."""
+    """Return the counts of a direction in which all 1,000 frames arrived."""
     counts = {
         "tx": tx, "rx": rx, "intended": 1000, "sent": 1000, "received": 1000, "lost": 0, "unsent": 0, "late": 0,
         "refused": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "sent_bytes": 64000, "received_bytes": 64000,
@@ -41,7 +41,7 @@ def direction(tx: int, rx: int, **changes: Any) -> dict[str, Any]:
 
 
 def trial(*directions: dict[str, Any]) -> dict[str, Any]:
-    """Give a trial's counts."""
+    """Return a trial's counts."""
     return {
         "duration_ns": 100_000_123,
         "busy_ns": 90_000_000,

@@ -7,7 +7,7 @@ from nfvbed.traffic.latency import encode_latency
 
 
 def bucket_value(index: int) -> int:
-    """Give the lower end of nfvgen's bucket: 2,048 of 1 ns, then 1,024 for every doubling."""
+    """Return the lower end of nfvgen's bucket: 2,048 of 1 ns, then 1,024 for every doubling."""
     if index < 2048:
         return index
     shift = index // 1024 - 1

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_nfvgen import HELLO, FakeNfvgen, direction, encode, trial
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
@@ -15,6 +14,7 @@ from nfvbed.traffic import nfvgen
 from nfvbed.traffic.generator import Addressing, Stretch, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 from nfvbed.traffic.timeline import Bin, Gap, Timeline
+from tests.unit.traffic.fake_nfvgen import HELLO, FakeNfvgen, direction, encode, trial
 
 REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
 
@@ -143,7 +143,7 @@ def test_a_failed_trial_gives_its_reason(fake: FakeNfvgen) -> None:
         client(fake).run(REQUEST)
 
 
-def test_a_generator_that_dies_in_mid_trial_is_noticed_at_once_with_its_last_words(fake: FakeNfvgen) -> None:
+def test_a_generator_that_dies_in_mid_trial_is_noticed_at_once_with_its_last_lines(fake: FakeNfvgen) -> None:
     def die(_: object) -> None:
         fake.log = "cannot allocate mbufs\nbye"
         fake.die(-9)
@@ -217,7 +217,7 @@ def test_a_slow_generator_is_waited_for(fake: FakeNfvgen) -> None:
     assert client(fake).run(REQUEST).busy_ns == 90_000_000
 
 
-def test_a_process_that_ends_at_once_gives_its_exit_status_and_last_words(fake: FakeNfvgen, tmp_path: Path) -> None:
+def test_a_process_that_ends_at_once_gives_its_exit_status_and_last_lines(fake: FakeNfvgen, tmp_path: Path) -> None:
     fake.log = "port net_null0: no hugepages"
     fake.die(24)
     with pytest.raises(GeneratorError, match="no hugepages") as caught:

@@ -78,7 +78,7 @@ def test_emulator_threads_get_a_core_of_their_own():
     assert seat.emulator_cores[0] not in {*pinned(seat), 0, 1}
 
 
-def test_emulator_core_that_is_not_left_is_told():
+def test_emulator_core_that_is_not_left_is_reported():
     wanted = flavor(vcpus=2, cpu_policy="dedicated", emulator_threads="isolate")
     with pytest.raises(UnsupportedError, match="emulator"):
         place_guest(wanted, host(cores=5), (1,))

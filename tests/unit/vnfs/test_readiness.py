@@ -48,7 +48,7 @@ def test_side_by_side_more_must_come_than_one_vnf_could_pass_on():
         probe("pvpv", 10, 5)
 
 
-def test_what_was_dropped_on_the_way_is_told():
+def test_what_was_dropped_on_the_way_is_reported():
     deployment = Deployment(id="d", variant="v", site="s", topology="pvp", ports=())
     readings = iter([(Hop(name="vnf1", rx_packets=3, drops={"rx_nombuf": 1, "imissed": 2}),)])
     later = (Hop(name="vnf1", rx_packets=3, drops={"rx_nombuf": 8, "imissed": 2}),)

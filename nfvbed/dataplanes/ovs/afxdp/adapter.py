@@ -51,7 +51,7 @@ class OvsAfxdp(OvsSwitch):
         return afxdp_probe.try_afxdp(variant)
 
     def options(self, request: DeployRequest) -> OvsAfxdpOptions:
-        """Give the variant's options; refuse what this Open vSwitch or these ports have not."""
+        """Return the variant's options; refuse what this Open vSwitch or these ports have not."""
         options = options_of(request.variant, OvsAfxdpOptions)
         tuning.check_version(options, locate().vswitchd)
         options.check_layout(request.layout)
@@ -154,7 +154,7 @@ def _make_links(request: DeployRequest, plan: OvsLinks, options: OvsAfxdpOptions
 
 
 def _sockets(request: DeployRequest, plan: OvsLinks) -> dict[str, Path]:
-    """Give the vhost-user sockets of VNFs that want them."""
+    """Return the vhost-user sockets of VNFs that want them."""
     if plan.vnf_kind is not PortKind.VHOST_USER:
         return {}
     names = [name for name in port_numbers(request.layout) if not name.startswith("p")]
@@ -217,7 +217,7 @@ def _ports_of_vnfs(
 
 
 def _own_threads(pid: int, core: int, interrupt: bool) -> tuple[WorkThread, ...]:
-    """Give the switch's threads that forward: by interrupt, its main thread."""
+    """Return the switch's threads that forward: by interrupt, its main thread."""
     if interrupt:
         return (WorkThread(role=Role.SWITCH, pid=pid, tid=pid, core=core, name=napi.thread_name(pid)),)
     return reading.pmd_threads(pid)

@@ -75,7 +75,7 @@ class OvsAfxdpOptions(OvsUserspaceOptions):
         if choice.kind is not VnfKind.VM and vnic == "any":
             return PortKind.VETH
         raise UnsupportedError(
-            f"a network card of kind {vnic!r} cannot be attached to AF_XDP ports",
+            f"a NIC of kind {vnic!r} cannot be attached to AF_XDP ports",
             where="ovs-afxdp",
             observed="a process gets the end of a veth pair, a virtual machine a tap; vhost-user where it is asked for",
             fix="vnic: any or vhost-user",

@@ -25,7 +25,7 @@ _PORT, _PEER = "p0", "g0"
 
 
 def port_request(name: str, number: int, options: OvsAfxdpOptions, cores: tuple[int, ...]) -> PortRequest:
-    """Give a port on the device of its name.
+    """Return a port on the device of its name.
 
     Args:
         name: of the device, and of the port.

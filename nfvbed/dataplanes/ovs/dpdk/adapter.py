@@ -1,4 +1,4 @@
-"""Open vSwitch's userspace datapath on DPDK, with vhost-user or memif ports, or ports of network cards."""
+"""Open vSwitch's userspace datapath on DPDK, with vhost-user or memif ports, or ports of NICs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_p
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.nics import take
-from nfvbed.host.nics.card import Nic
+from nfvbed.host.nics.inventory import Nic
 from nfvbed.host.timing import Steps
 from nfvbed.host.topology import read_topology
 from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, VnfPort
@@ -31,7 +31,7 @@ _OPEN_PORTS = 2
 
 
 def ovs_options(variant: Variant) -> OvsDpdkOptions:
-    """Give the variant's options.
+    """Return the variant's options.
 
     Raises:
         ConfigurationError: they are those of another data plane.
@@ -56,7 +56,7 @@ def ovs_options(variant: Variant) -> OvsDpdkOptions:
 
 
 class OvsDpdk(OvsSwitch):
-    """`br0` in an instance of its own, its ports vhost-user, memif or cards'; PMD threads on the switch's cores."""
+    """`br0` in an instance of its own, its ports vhost-user, memif or NICs'; PMD threads on the switch's cores."""
 
     kind = "ovs-dpdk"
 
@@ -68,7 +68,7 @@ class OvsDpdk(OvsSwitch):
         return try_open_vswitch(variant, options.socket_memory_mib)
 
     def options(self, request: DeployRequest) -> OvsOptions:
-        """Give the variant's options; refuse what the ports cannot have."""
+        """Return the variant's options; refuse what the ports cannot have."""
         options = ovs_options(request.variant)
         tuning.check_version(options, locate().vswitchd)
         options.check_layout(request.layout)
@@ -77,7 +77,7 @@ class OvsDpdk(OvsSwitch):
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
         """Start database and switch, make the bridge and all ports of the layout."""
         options, plan, workspace = ovs_options(request.variant), request.layout, request.workspace
-        names = [name for name in port_numbers(plan) if not _is_on_card(name, options)]
+        names = [name for name in port_numbers(plan) if not _is_on_nic(name, options)]
         sockets = vhost_user.sockets(workspace.directory, names)
         instance = OvsInstance(workspace, locate(), request.arrangement.control_cores)
         ports = _generator_ports(request, sockets)
@@ -96,7 +96,7 @@ class OvsDpdk(OvsSwitch):
             daemon_cores=request.arrangement.control_cores,
             versions={"dpdk": state.dpdk_version},
             state=PlaneState(idle_port=vhost_user.IDLE if len(plan.outside) == 1 else None),
-            doubts=place.doubts,
+            warnings=place.warnings,
         )
 
     def reset(self, deployment: Deployment) -> ResetReport:
@@ -123,17 +123,17 @@ class _Place:
 
     netns: str
     dpdk: DpdkSettings
-    doubts: tuple[QualityWarning, ...]
+    warnings: tuple[QualityWarning, ...]
 
 
 def _make_place(request: DeployRequest, sockets: int, steps: Steps) -> _Place:
-    """Take the network ports, set hugepages aside where they are, and make the switch's namespace."""
+    """Take the network ports, exclude hugepages where they are, and make the switch's namespace."""
     options, arrangement, workspace = ovs_options(request.variant), request.arrangement, request.workspace
     netns = workspace.network_namespace("switch")
     cores, main_core = arrangement.switch_cores, arrangement.control_cores[0]
     nics: tuple[Nic, ...] = ()
     if options.port_type == "pci":
-        with steps.timed("deploy.cards"):
+        with steps.timed("deploy.nics"):
             taken = take.take(request.cables, netns, workspace.ledger)
             nics = tuple(taken[cable.switch] for cable in request.cables)
     topology = read_topology()
@@ -142,12 +142,12 @@ def _make_place(request: DeployRequest, sockets: int, steps: Steps) -> _Place:
     asked_mib = max(request.variant.hugepages_mib + memory_mib - options.socket_memory_mib, memory_mib)
     with steps.timed("deploy.hugepages"):
         for node in nodes:
-            workspace.set_aside(asked_mib, least_mib=memory_mib, node=node)
+            workspace.reserve_hugepages(asked_mib, least_mib=memory_mib, node=node)
         share = max(1, len(nodes))
         hugepages = workspace.hugepages(asked_mib * share, least_mib=memory_mib * share)
     devices = tuple(nic.address for nic in nics)
     dpdk = DpdkSettings(memory_mib, hugepages, cores, main_core, memory_nodes=nodes, devices=devices)
-    return _Place(netns, dpdk, take.doubts(nics, cores, topology))
+    return _Place(netns, dpdk, take.warnings(nics, cores, topology))
 
 
 def _is_client(request: DeployRequest) -> bool:
@@ -182,7 +182,7 @@ def _start(
         instance.start_database()
     other_config = settings(place.dpdk, f"nfvbed-{request.workspace.id}-ovs") | tuning.userspace_settings(options)
     ports = [
-        _card_request(name, request) if _is_on_card(name, options) else _port_request(name, sockets[name], request)
+        _nic_request(name, request) if _is_on_nic(name, options) else _port_request(name, sockets[name], request)
         for name in port_numbers(request.layout)
     ]
     with instance.connect() as database:
@@ -198,13 +198,13 @@ def _start(
     return state
 
 
-def _is_on_card(name: str, options: OvsDpdkOptions) -> bool:
-    """Whether a port, `p0` or `p1`, is one of a network card."""
+def _is_on_nic(name: str, options: OvsDpdkOptions) -> bool:
+    """Whether a port, `p0` or `p1`, is one of a NIC."""
     return options.port_type == "pci" and name.startswith("p")
 
 
-def _card_request(name: str, request: DeployRequest) -> PortRequest:
-    """Ask for a port of a network card: p0 is the switch's end of the first cable, p1 of the second."""
+def _nic_request(name: str, request: DeployRequest) -> PortRequest:
+    """Ask for a port of a NIC: p0 is the switch's end of the first cable, p1 of the second."""
     options = ovs_options(request.variant)
     descriptors = str(options.rx_queue_size)
     asked = {

@@ -64,7 +64,7 @@ class OvsKernel(OvsSwitch):
         return try_kernel_datapath(variant)
 
     def options(self, request: DeployRequest) -> OvsKernelOptions:
-        """Give the variant's options."""
+        """Return the variant's options."""
         return options_of(request.variant, OvsKernelOptions)
 
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
@@ -151,7 +151,7 @@ def _start(plan: OvsPlan, spaces: BridgeSpaces, instance: OvsInstance, wanted: t
 
 
 def switch_settings(options: OvsKernelOptions) -> dict[str, str]:
-    """Give the switch's settings (`other_config` of the root, ovs-vswitchd.conf.db(5))."""
+    """Return the switch's settings (`other_config` of the root, ovs-vswitchd.conf.db(5))."""
     return {"n-revalidator-threads": "1"} | tuning.flow_settings(options)
 
 

@@ -101,7 +101,7 @@ class _Connection:
         self._socket.close()
 
     def ask(self, command: int, flags: int, attributes: dict[str, str | int]) -> tuple[Any, ...]:
-        """Send a request and give the answers."""
+        """Send a request and return the answers."""
         message = _Datapath()
         message["cmd"], message["version"] = command, _VERSION
         message["dp_ifindex"] = 0

@@ -63,7 +63,7 @@ class OvsOverlay(DataPlane):
                 "dpdk": made.dpdk_version,
             },
             steps=steps.done,
-            doubts=(QualityWarning.CORES_SHARED,) if options.shares_core else (),
+            warnings=(QualityWarning.CORES_SHARED,) if options.shares_core else (),
         )
 
     def verify(self, deployment: Deployment) -> None:

@@ -163,7 +163,7 @@ def _beside(core: int, work: Callable[[], _Made]) -> _Made:
 def _main_thread_on(core: int, pid: int, home: Sequence[int]) -> Iterator[None]:
     """Lend a core to the main thread of a process; its other threads stay where they are.
 
-    That a process has ended is told by what is asked of it meanwhile.
+    That a process has ended is reported by what is asked of it meanwhile.
     """
     with suppress(ProcessLookupError):
         os.sched_setaffinity(pid, (core,))
@@ -180,7 +180,7 @@ def _switch_core(request: DeployRequest, host: OverlayHost) -> int:
 
 
 def _sharing(request: DeployRequest, plan: HostPlan) -> dict[str, str]:
-    """Give the variables that make poll-mode threads yield their core when the underlay has nothing for them."""
+    """Return the variables that make poll-mode threads yield their core when the underlay has nothing for them."""
     return {
         "LD_PRELOAD": str(native_binary("nfvbed-yield")),
         "NFVBED_YIELD_REPORT": str(request.workspace.directory / f"{plan.name}.yield"),

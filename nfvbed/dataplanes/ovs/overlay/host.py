@@ -35,7 +35,7 @@ ADDRESSES = ("192.0.2.1", "192.0.2.2")
 """The hosts' (TEST-NET-1, RFC 5737)."""
 PREFIX = 24
 UDP_PORTS = {"geneve": 6081, "vxlan": 4789}
-_DISCARD = 9
+_DISNIC = 9
 _MEMIF_RING = 11
 """2,048 frames, as the logarithm that memif wants."""
 _MEMIF_QUEUES = 2
@@ -77,7 +77,7 @@ class OverlayHost:
         database.add_bridge(PHYSICAL, [self._underlay()])
 
     def add_ports(self, database: SwitchDatabase, sockets: Mapping[str, Path]) -> None:
-        """Give br-int the path's ports."""
+        """Return br-int the path's ports."""
         requests = [
             PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(sockets[name])})
             for name, number in self.plan.ports.items()
@@ -111,7 +111,7 @@ class OverlayHost:
             with IPRoute() as route, contextlib.suppress(NetlinkError):
                 route.neigh("del", dst=other, ifindex=route.link_lookup(ifname=PHYSICAL)[0])
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
-                opened.sendto(b"", (other, _DISCARD))
+                opened.sendto(b"", (other, _DISNIC))
 
         deadline = time.monotonic() + _PATIENCE_S
         while not self._knows(other):
@@ -155,7 +155,7 @@ class OverlayHost:
         return count
 
     def own_rules(self) -> list[TableRule]:
-        """Give the path's own rules."""
+        """Return the path's own rules."""
         if not self.options.rules and not self.options.conntrack:
             return direct_rules(self.plan)
         return pipeline_rules(self.plan, self.options.conntrack)
@@ -188,6 +188,6 @@ def add_wire(netns: tuple[str, str]) -> None:
 
 def _bring_up() -> None:
     links.silence_ipv6(("all", "default", WIRE))
-    # The switch computes no checksum that a kernel left to a network card, and cuts no segments.
+    # The switch computes no checksum that a kernel left to a NIC, and cuts no segments.
     links.set_features(WIRE, dict.fromkeys(links.TRANSMIT_OFFLOADS, False))
     links.set_up((WIRE,))

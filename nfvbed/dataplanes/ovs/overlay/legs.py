@@ -59,7 +59,7 @@ def host_plans(plan: Layout, hosts: int) -> tuple[HostPlan, ...]:
 
 
 def host_of(end: End, plan: Layout, hosts: int) -> int:
-    """Tell which host an end of a cable is on."""
+    """Return which host an end of a cable is on."""
     if hosts == 1:
         return 0
     if end.vnf is None:

@@ -47,7 +47,7 @@ class Table(IntEnum):
 
 
 def direct_rules(host: HostPlan) -> list[TableRule]:
-    """Give a rule for each direction of each cable, in one table: no connection tracking, nothing to compare with."""
+    """Return a rule for each direction of each cable, in one table: no connection tracking, nothing to compare with."""
     rules = [
         TableRule(0, DEFAULT, (Field("in_port", leg.source),), _towards(leg) if leg.target is None else (_out(leg),))
         for leg in host.legs
@@ -59,7 +59,7 @@ def direct_rules(host: HostPlan) -> list[TableRule]:
 
 
 def pipeline_rules(host: HostPlan, conntrack: bool) -> list[TableRule]:
-    """Give the rules of the tables.
+    """Return the rules of the tables.
 
     Args:
         host: its part of the path.

@@ -1,7 +1,7 @@
 """Rules of ports, networks and addresses that carry no traffic: what a host of a large installation has beside a path.
 
 They lie in the path's tables, above its rules, and match fields of many kinds, so that a frame of the path must be
-compared with them: the switch's cache of its way (the megaflow) must tell apart every field that one of them asks for.
+compared with them: the switch's cache of its way (the megaflow) must distinguish every field that one of them asks for.
 Pure and without chance: the same number gives the same rules.
 """
 
@@ -106,7 +106,7 @@ SHAPES: tuple[Shape, ...] = (
 
 
 def tenant_rules(count: int) -> Iterator[TableRule]:
-    """Give so many rules, of all shapes in turn while they last, no two alike."""
+    """Return so many rules, of all shapes in turn while they last, no two alike."""
     return itertools.islice(_all(), count)
 
 

@@ -1,4 +1,4 @@
-"""What the hosts of an overlay that stands tell of themselves."""
+"""What the hosts of an overlay that is deployed tell of themselves."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,7 +47,7 @@ def counters(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> S
     """Read and add up the counters of all hosts.
 
     Args:
-        hosts: that stand.
+        hosts: that run.
         ports: of each host, the path's ports by name.
     """
     found = [reading.counters(host.bridge, mine) for host, mine in zip(hosts, ports, strict=True)]
@@ -67,7 +67,7 @@ def hops(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> tuple
     """Read the counters along the path.
 
     Args:
-        hosts: that stand, in the order of the path.
+        hosts: that run, in the order of the path.
         ports: of each host, the path's ports by name, in that order.
     """
     path: list[Hop] = []

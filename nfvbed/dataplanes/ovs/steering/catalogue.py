@@ -14,7 +14,7 @@ _STEERINGS = {
 
 
 def steering(kind: str, onos: OnosSpec | None = None) -> Steering:
-    """Give a steering.
+    """Return a steering.
 
     Args:
         kind: `static`, `controller` or `onos`.

@@ -1,6 +1,6 @@
 """The OpenFlow controller's process: `python -m nfvbed...controller_process PATH_FILE SOCKET PORT`.
 
-It listens for switches on the loop-back address of its network namespace (os-ken cannot listen on a Unix socket) and
+It listens for switches on the loopback address of its network namespace (os-ken cannot listen on a Unix socket) and
 answers on a Unix socket, one JSON line for one: `{"do": "status"}`, `{"do": "counters"}`. It runs until it is ended.
 """
 

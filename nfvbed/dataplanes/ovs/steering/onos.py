@@ -119,7 +119,7 @@ class OnosSteering(Steering):
 
 
 def device_id(bridge: SteeredBridge) -> str:
-    """Give the name that ONOS knows a bridge by."""
+    """Return the name that ONOS knows a bridge by."""
     with BridgeController(bridge.management) as connection:
         return f"of:{connection.datapath_id():016x}"
 

@@ -56,18 +56,18 @@ class OnosClient:
             self._opener.add_handler(handler())
 
     def devices(self) -> dict[str, bool]:
-        """Give the switches it knows, and whether each is available."""
+        """Return the switches it knows, and whether each is available."""
         return {str(device["id"]): bool(device["available"]) for device in self._get("devices", "devices")}
 
     def add_flows(self, device: str, rules: Sequence[Rule]) -> tuple[str, ...]:
-        """Ask for rules, and give their ids; they are not in force yet."""
+        """Ask for rules, and return their ids; they are not in force yet."""
         path = f"flows?appId={quote(self._spec.application)}"
         body = {"flows": [flow_json(device, rule) for rule in rules]}
         answer = self._request("POST", path, body)
         return tuple(str(flow["flowId"]) for flow in _list(answer, "flows", self._spec.url))
 
     def flows(self, device: str) -> tuple[OnosFlow, ...]:
-        """Give the rules that it has, or wants, in a switch; none for one that it does not know."""
+        """Return the rules that it has, or wants, in a switch; none for one that it does not know."""
         # ONOS answers 404 also for a switch that it knows and that has no rules.
         found = self._request("GET", f"flows/{quote(device, safe=_SAFE)}", absent={"flows": []})
         return tuple(
@@ -89,7 +89,7 @@ class OnosClient:
         return _list(self._request("GET", path), key, self._spec.url)
 
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None, absent: Any = None) -> Any:
-        """Ask, and give the answer; `absent`, where that is not None, for what is not found (404)."""
+        """Ask, and return the answer; `absent`, where that is not None, for what is not found (404)."""
         request = urllib.request.Request(f"{self._spec.url}/onos/v1/{path}", method=method)
         request.add_header("Authorization", self._authorization())
         request.add_header("Accept", "application/json")

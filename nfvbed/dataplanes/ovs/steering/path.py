@@ -35,7 +35,7 @@ class SteeringPath:
 
 
 def steering_path(plan: Layout) -> SteeringPath:
-    """Give a layout as the path that a steering brings into a bridge."""
+    """Return a layout as the path that a steering brings into a bridge."""
     cables = tuple(SwitchCable(c.first.name, c.second.name, c.share) for c in plan.cables)
     return SteeringPath(port_numbers(plan), cables)
 
@@ -50,7 +50,7 @@ class CableRules:
 
 
 def cable_rules(path: SteeringPath) -> tuple[CableRules, ...]:
-    """Give the rules of every cable; their cookies count from 1 in the order of the path.
+    """Return the rules of every cable; their cookies count from 1 in the order of the path.
 
     nfvgen numbers its flows in the UDP source port (`native/nfvgen/frame.h`), with IPv4, IPv6 and VXLAN alike and in
     both directions, so its low bits choose the share. What is no UDP over IP (ARP, neighbour discovery) takes share 0.
@@ -70,12 +70,12 @@ def cable_rules(path: SteeringPath) -> tuple[CableRules, ...]:
 
 
 def path_rules(path: SteeringPath) -> tuple[Rule, ...]:
-    """Give all rules of a path, in its order."""
+    """Return all rules of a path, in its order."""
     return tuple(rule for cable in cable_rules(path) for rule in (*cable.forward, *cable.backward))
 
 
 def _direction(path: SteeringPath, cable: SwitchCable, source: str, cookie: int) -> tuple[Rule, ...]:
-    """Give the rules for frames that come in at one end of a cable."""
+    """Return the rules for frames that come in at one end of a cable."""
     in_port = path.ports[source]
     output = path.ports[cable.port_b if source == cable.port_a else cable.port_a]
     if cable.share is None or len(_cables_of(path, source)) == 1:

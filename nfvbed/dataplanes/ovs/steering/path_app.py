@@ -45,7 +45,7 @@ class PathApp(OSKenApp):
         type(self).current = self
 
     def status(self) -> dict[str, object]:
-        """Say whether a switch is connected and how many rules it has confirmed."""
+        """Return whether a switch is connected and how many rules it has confirmed."""
         with self._lock:
             datapath = self._datapath
             return {
@@ -117,7 +117,7 @@ class PathApp(OSKenApp):
 
 
 def flow_mod(datapath: Any, rule: Rule) -> Any:
-    """Give os-ken's message that adds a rule."""
+    """Return os-ken's message that adds a rule."""
     parser = datapath.ofproto_parser
     actions = [parser.OFPActionOutput(rule.output, 0)]
     return parser.OFPFlowMod(

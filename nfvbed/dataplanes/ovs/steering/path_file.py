@@ -11,7 +11,7 @@ from nfvbed.errors import ConfigurationError
 
 
 class PathFile(BaseModel):
-    """What stands in the file."""
+    """What is in the file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -22,7 +22,7 @@ from nfvbed.records import Hop
 
 @dataclass(frozen=True)
 class SteeredBridge:
-    """A bridge that stands with its ports, and where a controller of its own may run."""
+    """A bridge that is deployed with its ports, and where a controller of its own may run."""
 
     name: str
     management: Path
@@ -85,7 +85,7 @@ class Steering(ABC):
         """Check that what the path needs still lives.
 
         Raises:
-            SwitchDiedError: a controller has ended; with its exit status and last words.
+            SwitchDiedError: a controller has ended; with its exit status and the last lines of its log.
         """
 
     def hops(self, bridge: SteeredBridge, path: SteeringPath) -> tuple[Hop, ...]:
@@ -142,7 +142,7 @@ def installed(bridge: SteeredBridge) -> dict[Forwarding, InstalledRule]:
 def forget_cached(bridge: SteeredBridge) -> None:
     """Let the datapath forget what it has cached of earlier rules.
 
-    After the barrier the rules are in force for what is looked up anew; what a port has had frames of before (dropped,
+    After the barrier the rules are in force for what is looked up again; what a port has had frames of before (dropped,
     for want of a rule) would stay as it was until Open vSwitch revalidates it, some milliseconds later.
 
     Raises:

@@ -7,7 +7,7 @@
     const line = style.getPropertyValue("--line").trim();
     const hatch = style.getPropertyValue("--hatch").trim();
     const copy = JSON.parse(JSON.stringify(spec).replaceAll("#ffffffb0", hatch));
-    delete copy.title;  // stands above the figure, as text of the page
+    delete copy.title;  // is above the figure, as text of the page
     const words = {labelColor: fg, titleColor: soft};
     const config = copy.config;
     config.axis = {...config.axis, ...words, gridColor: line, domainColor: soft, tickColor: soft};

@@ -1,4 +1,4 @@
-"""What Lagopus is started with, and what is understood of its datastore (a thread stands in its place, a double)."""
+"""What Lagopus is started with, and what is understood of its datastore (a thread is in its place, a double)."""
 
 import json
 import socket
@@ -53,7 +53,7 @@ def test_arguments():
     ]
 
 
-def test_absent_program_is_told_with_how_to_have_it(monkeypatch, tmp_path):
+def test_absent_program_is_reported_with_how_to_have_it(monkeypatch, tmp_path):
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nothing"))
     with pytest.raises(PrerequisiteError, match="Lagopus is not there") as caught:
         locate()

@@ -78,7 +78,7 @@ def test_damaged_entry(length):
 
 
 class Bridge:
-    """A bridge that answers what it was told to, in order; {xid} stands for the request's."""
+    """A bridge that answers what it was asked to, in order; {xid} stands for the request's."""
 
     def __init__(self, path, answers):
         self.seen = []

@@ -28,7 +28,7 @@ def test_settings():
     assert found["dpdk-extra"] == "--no-pci --iova-mode=va --file-prefix=nfvbed-x-ovs"
 
 
-def test_memory_is_on_the_nodes_of_the_cards_and_dpdk_may_take_these_alone():
+def test_memory_is_on_the_nodes_of_the_nics_and_dpdk_may_take_these_alone():
     dpdk = DpdkSettings(256, Path("/run/x"), (2, 3), 0, memory_nodes=(1,), devices=("0000:3b:00.0", "0000:3b:00.1"))
     found = settings(dpdk, "nfvbed-x-ovs")
     assert found["dpdk-socket-mem"] == "0,256"
@@ -36,7 +36,7 @@ def test_memory_is_on_the_nodes_of_the_cards_and_dpdk_may_take_these_alone():
     assert DpdkSettings(256, Path("/run/x"), (2,), 0, memory_nodes=(0, 1)).memory_by_node == "256,256"
 
 
-def test_a_card_has_queues_as_asked():
+def test_a_nic_has_queues_as_asked():
     options = OvsDpdkOptions(dataplane="ovs-dpdk", port_type="pci", n_rxq=4)
     assert ovs_options(variant(options)).n_rxq == 4
 

@@ -103,10 +103,10 @@ def test_the_doctor_tells_each_topology_that_does_not_fit():
     ready = Support(variant="x", readiness=Readiness.READY)
     assert with_misfits(ready, variant(("p2p", "pvp"))) == ready
     some = variant(("p2p", "pvp", "pvvp"), pmd_cores=2, rxq_affinity={"v2a": (0,)})
-    told = with_misfits(ready, some)
-    assert told.readiness is Readiness.DEGRADED
-    assert told.reason == "not in p2p, pvp: rxq_affinity names v2a, and there is no such port"
-    assert told.fix.startswith("name these alone")
+    reported = with_misfits(ready, some)
+    assert reported.readiness is Readiness.DEGRADED
+    assert reported.reason == "not in p2p, pvp: rxq_affinity names v2a, and there is no such port"
+    assert reported.fix.startswith("name these alone")
     none = ready.model_copy(update={"readiness": Readiness.UNSUPPORTED, "reason": "no Open vSwitch"})
     assert with_misfits(none, some) == none
 

@@ -1,7 +1,7 @@
-"""Doubles for cards that are not here: folders that stand for /sys, and a kernel that answers what is written there.
+"""Doubles for NICs that are not here: folders that stand for /sys, and a kernel that answers what is written there.
 
-The folders hold what cards of these kinds show (an Intel 82599, an emulated 82576, a ConnectX-3 Pro with two ports, a
-ConnectX-5), cut down to what nfvbed reads. No test here shows that a card works.
+The folders hold what NICs of these kinds show (an Intel 82599, an emulated 82576, a ConnectX-3 Pro with two ports, a
+ConnectX-5), cut down to what nfvbed reads. No test here shows that a NIC works.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ import pytest
 
 from nfvbed.host.ledger import Ledger, this_process
 
-CARDS = {
+NICS = {
     "ixgbe": ("0000:05:00.0", 0x8086, 0x10FB, "ixgbe", 63, (("ens1f0", "90:e2:ba:00:00:01", 0),), "ixgbevf", 1),
     "igb": ("0000:01:00.0", 0x8086, 0x10C9, "igb", 7, (("eth0", "52:54:00:00:ab:01", 0),), "igbvf", -1),
     "mlx5": ("0000:81:00.0", 0x15B3, 0x1017, "mlx5_core", 8, (("ens2f0", "b8:59:9f:00:00:01", 0),), "mlx5_core", 0),
@@ -39,9 +39,9 @@ class FakeSys:
     vf_driver: dict[str, str] = field(default_factory=dict)
     number: int = 16
 
-    def card(self, kind):
-        """Put a card in."""
-        address, vendor, device, driver, total, ports, vf_driver, node = CARDS[kind]
+    def nic(self, kind):
+        """Put a NIC in."""
+        address, vendor, device, driver, total, ports, vf_driver, node = NICS[kind]
         folder = self._device(address, vendor, device, driver, node)
         self.vf_driver[address] = vf_driver
         for name, value in (("sriov_totalvfs", total), ("sriov_numvfs", 0), ("sriov_drivers_autoprobe", 1)):

@@ -1,4 +1,4 @@
-"""Which port of which card is taken, and what is refused."""
+"""Which port of which NIC is taken, and what is refused."""
 
 import pytest
 
@@ -15,15 +15,15 @@ def options(**given):
     return SriovOptions(dataplane="sriov", **given)
 
 
-def test_no_card_is_a_reason_with_a_way_out(sys_tree):
+def test_no_nic_is_a_reason_with_a_way_out(sys_tree):
     with pytest.raises(UnsupportedError) as refused:
         choose(options(), discover(sys_tree.root))
     assert "sriov_totalvfs" in refused.value.observed
     assert "firmware" in refused.value.fix
 
 
-def test_the_only_card_needs_no_name(sys_tree):
-    sys_tree.card("ixgbe")
+def test_the_only_nic_needs_no_name(sys_tree):
+    sys_tree.nic("ixgbe")
     chosen = choose(options(), discover(sys_tree.root))
     assert (chosen.function.address, chosen.port.name, chosen.function.total_vfs) == ("0000:05:00.0", "ens1f0", 63)
     assert chosen.function.numa_node == 1
@@ -31,12 +31,12 @@ def test_the_only_card_needs_no_name(sys_tree):
 
 
 def test_a_node_of_minus_one_is_none(sys_tree):
-    sys_tree.card("igb")
+    sys_tree.nic("igb")
     assert discover(sys_tree.root)[0].numa_node is None
 
 
-def test_functions_and_other_devices_are_no_cards(sys_tree):
-    sys_tree.functions(sys_tree.card("igb"), 2)
+def test_functions_and_other_devices_are_no_nics(sys_tree):
+    sys_tree.functions(sys_tree.nic("igb"), 2)
     assert [one.driver for one in discover(sys_tree.root)] == ["igb"]
 
 
@@ -51,12 +51,12 @@ def test_functions_and_other_devices_are_no_cards(sys_tree):
 )
 def test_a_port_is_found_by_each_of_its_names(sys_tree, given, name):
     for kind in ("ixgbe", "mlx4", "mlx5"):
-        sys_tree.card(kind)
+        sys_tree.nic(kind)
     assert choose(options(**given), discover(sys_tree.root)).port.name == name
 
 
 def test_the_address_of_a_connectx3_names_two_ports(sys_tree):
-    sys_tree.card("mlx4")
+    sys_tree.nic("mlx4")
     with pytest.raises(UnsupportedError, match="several ports") as refused:
         choose(options(pf_address="0000:82:00.0"), discover(sys_tree.root))
     assert "ens3d1" in refused.value.observed
@@ -65,22 +65,22 @@ def test_the_address_of_a_connectx3_names_two_ports(sys_tree):
 
 
 def test_a_name_that_nothing_has_is_refused_with_what_there_is(sys_tree):
-    sys_tree.card("igb")
+    sys_tree.nic("igb")
     with pytest.raises(UnsupportedError, match="no port fits") as refused:
         choose(options(pf_interface="ens9"), discover(sys_tree.root))
     assert "eth0" in refused.value.observed
 
 
-def test_more_functions_than_the_card_has_are_refused(sys_tree):
-    sys_tree.card("igb")
+def test_more_functions_than_the_nic_has_are_refused(sys_tree):
+    sys_tree.nic("igb")
     (function,) = discover(sys_tree.root)
     check_number(function, 7)
-    with pytest.raises(UnsupportedError, match="more than the card can have"):
+    with pytest.raises(UnsupportedError, match="more than the NIC can have"):
         check_number(function, 8)
 
 
 def test_functions_of_others_are_not_removed_for_more(sys_tree):
-    sys_tree.functions(sys_tree.card("igb"), 2, "igbvf")
+    sys_tree.functions(sys_tree.nic("igb"), 2, "igbvf")
     (function,) = discover(sys_tree.root)
     check_number(function, 2)
     with pytest.raises(UnsupportedError, match="has 2 virtual functions already") as refused:
@@ -89,7 +89,7 @@ def test_functions_of_others_are_not_removed_for_more(sys_tree):
 
 
 def connectx3(tree, name="ens3"):
-    tree.card("mlx4")
+    tree.nic("mlx4")
     return choose(options(pf_interface=name), discover(tree.root))
 
 
@@ -112,8 +112,8 @@ def test_a_connectx3_has_no_trust_and_no_representors(sys_tree):
         choice.check(options(embedded_switch="switchdev"), chosen, 0, sys_tree.root)
 
 
-def test_other_cards_are_not_asked_for_module_options(sys_tree):
-    sys_tree.card("mlx5")
+def test_other_nics_are_not_asked_for_module_options(sys_tree):
+    sys_tree.nic("mlx5")
     chosen = choose(options(), discover(sys_tree.root))
     choice.check(options(settings={"trust": True}), chosen, 8, sys_tree.root)
     assert mellanox.keeps_kernel_driver(chosen.function)
@@ -126,7 +126,7 @@ def test_dpdk_names_a_connectx3_by_its_address_and_mac(sys_tree):
     )
 
 
-def test_dpdk_names_other_cards_by_address(sys_tree):
-    sys_tree.card("mlx5")
+def test_dpdk_names_other_nics_by_address(sys_tree):
+    sys_tree.nic("mlx5")
     chosen = choose(options(), discover(sys_tree.root))
     assert mellanox.dpdk_device("0000:81:00.2", chosen, "02:00:00:00:00:01") == "0000:81:00.2"

@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.dataplanes.sriov import functions, settings
 from nfvbed.dataplanes.sriov.choice import choose
-from nfvbed.dataplanes.sriov.functions import Card
+from nfvbed.dataplanes.sriov.functions import SriovNic
 from nfvbed.dataplanes.sriov.options import SriovOptions, VfSettings
 from nfvbed.dataplanes.sriov.plan import cables, plan_functions
 from nfvbed.dataplanes.sriov.settings import VfLink, VfState
@@ -23,7 +23,7 @@ ZERO = VfState(mac="00:00:00:00:00:00", trust=False, spoof_check=True)
 
 @dataclass
 class FakeVfLink(VfLink):
-    """A double of a card's driver: keeps what is set, but for what it does not know."""
+    """A double of a NIC's driver: keeps what is set, but for what it does not know."""
 
     states: dict[int, VfState]
     deaf: tuple[str, ...] = ()
@@ -45,9 +45,9 @@ class FakeVfLink(VfLink):
         self.states[index] = self.states[index].model_copy(update=changed)
 
 
-def a_card(tree, ledger, kind="igb", link=None):
+def a_nic(tree, ledger, kind="igb", link=None):
     chosen = choose(SriovOptions(dataplane="sriov", pf_interface=None), discover(tree.root))
-    return Card(chosen, ledger, link or FakeVfLink(dict.fromkeys(range(8), ZERO)), tree.root)
+    return SriovNic(chosen, ledger, link or FakeVfLink(dict.fromkeys(range(8), ZERO)), tree.root)
 
 
 def plans(topology="p2p", **given):
@@ -79,8 +79,8 @@ def test_the_generator_keeps_its_addresses_before_vnfs():
 
 
 def test_drivers_are_kept_off_until_settings_are_laid_down(sys_tree, ledger):
-    address = sys_tree.card("igb")
-    on = a_card(sys_tree, ledger)
+    address = sys_tree.nic("igb")
+    on = a_nic(sys_tree, ledger)
     sys_tree.log.clear()
     found = functions.create(on, 2, 2)
     assert [one.driver for one in found] == [None, None]
@@ -96,8 +96,8 @@ def test_drivers_are_kept_off_until_settings_are_laid_down(sys_tree, ledger):
 
 
 def test_what_was_made_is_recorded_first_and_undone_last(sys_tree, ledger):
-    address = sys_tree.card("igb")
-    on = a_card(sys_tree, ledger)
+    address = sys_tree.nic("igb")
+    on = a_nic(sys_tree, ledger)
     found = functions.create(on, 2, 2)
     functions.give_drivers(on, plans(), found)
     first = ledger.entries[0]
@@ -107,15 +107,15 @@ def test_what_was_made_is_recorded_first_and_undone_last(sys_tree, ledger):
 
 
 def test_dpdk_binds_to_vfio_and_mellanox_does_not(sys_tree, ledger):
-    sys_tree.card("mlx5")
-    on = a_card(sys_tree, ledger)
+    sys_tree.nic("mlx5")
+    on = a_nic(sys_tree, ledger)
     found = functions.create(on, 2, 2)
     assert set(functions.give_drivers(on, plans(attach="dpdk"), found).values()) == {"mlx5_core"}
 
 
 def test_dpdk_binds_others_to_vfio(sys_tree, ledger):
-    sys_tree.card("ixgbe")
-    on = a_card(sys_tree, ledger)
+    sys_tree.nic("ixgbe")
+    on = a_nic(sys_tree, ledger)
     found = functions.create(on, 2, 2)
     assert set(functions.give_drivers(on, plans(attach="dpdk"), found).values()) == {"vfio-pci"}
     for one in found:
@@ -123,10 +123,10 @@ def test_dpdk_binds_others_to_vfio(sys_tree, ledger):
 
 
 def test_functions_that_were_there_are_used_and_given_back(sys_tree, ledger):
-    address = sys_tree.card("igb")
+    address = sys_tree.nic("igb")
     sys_tree.functions(address, 3, "igbvf")
     link = FakeVfLink(dict.fromkeys(range(3), ZERO))
-    on = a_card(sys_tree, ledger, link=link)
+    on = a_nic(sys_tree, ledger, link=link)
     sys_tree.log.clear()
     found = functions.create(on, 2, 2)
     assert [driver_of(one.address, sys_tree.root) for one in found] == [None, None]
@@ -147,18 +147,18 @@ def test_functions_that_were_there_are_used_and_given_back(sys_tree, ledger):
 
 
 def test_functions_in_use_are_refused(sys_tree, ledger):
-    address = sys_tree.card("igb")
+    address = sys_tree.nic("igb")
     sys_tree.functions(address, 2, "igbvf")
     used = read_functions(address, sys_tree.root)[1].address
     sys_tree.netdev(used, "eth7", "02:00:00:00:00:01", flags=0x1003)
     with pytest.raises(UnsupportedError, match="in use") as refused:
-        functions.create(a_card(sys_tree, ledger), 2, 2)
+        functions.create(a_nic(sys_tree, ledger), 2, 2)
     assert "eth7" in refused.value.observed
 
 
 def test_a_driver_that_takes_nothing_is_an_error(sys_tree, ledger, monkeypatch):
-    sys_tree.card("igb")
-    (first, _) = functions.create(a_card(sys_tree, ledger), 2, 2)
+    sys_tree.nic("igb")
+    (first, _) = functions.create(a_nic(sys_tree, ledger), 2, 2)
     monkeypatch.setattr(sys_tree, "written", lambda path, value: None)
     with pytest.raises(DeployError, match="has no driver") as failed:
         binding.bind(first.address, "vfio-pci", ledger, sys_tree.root)

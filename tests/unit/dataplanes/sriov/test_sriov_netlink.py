@@ -79,9 +79,9 @@ class FakeDevlink:
         self.sent.append(dict(message["attrs"]) | {"cmd": message["cmd"]})
         if self.answer is None:
             raise NetlinkError(95, "Operation not supported")
-        told = devlinkcmd()
-        told["attrs"] = [("DEVLINK_ATTR_ESWITCH_MODE", self.answer)]
-        return (told,)
+        reported = devlinkcmd()
+        reported["attrs"] = [("DEVLINK_ATTR_ESWITCH_MODE", self.answer)]
+        return (reported,)
 
 
 def test_the_mode_is_asked_for_by_bus_and_address(monkeypatch):
@@ -104,7 +104,7 @@ def test_a_driver_without_modes_is_refused_for_switchdev_only(monkeypatch):
         devlink.set_mode("0000:01:00.0", "switchdev")
 
 
-def test_representors_are_told_by_switch_and_port_name(tmp_path):
+def test_representors_are_reported_by_switch_and_port_name(tmp_path):
     for name, switch, port in (
         ("ens2f0", "aabb", "p0"),
         ("ens2f0_0", "aabb", "pf0vf0"),

@@ -1,4 +1,4 @@
-"""The variant's options, what its probe says, and what DPDK is told of its functions; on doubles."""
+"""The variant's options, what its probe says, and what DPDK is reported of its functions; on doubles."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def test_options_that_make_no_sense_are_refused(wrong):
 
 @pytest.mark.parametrize("forwarding", ["io", "macswap", "5tswap", "bridge", "xdp"])
 def test_a_vnf_that_does_not_address_the_next_function_is_refused(forwarding):
-    with pytest.raises(UnsupportedError, match="card's switch"):
+    with pytest.raises(UnsupportedError, match="NIC's switch"):
         SriovOptions(dataplane="sriov").vnf_port_kind(choice(forwarding=forwarding))
 
 
@@ -55,7 +55,7 @@ def test_a_router_needs_network_devices():
         SriovOptions(dataplane="sriov", attach="dpdk").vnf_port_kind(choice(forwarding="router"))
 
 
-def test_a_machine_takes_a_function_and_no_other_card():
+def test_a_machine_takes_a_function_and_no_other_nic():
     options = SriovOptions(dataplane="sriov")
     assert options.vnf_port_kind(choice(kind=VnfKind.VM, vnic="vf")) is PortKind.VF
     with pytest.raises(UnsupportedError, match="no virtual function"):
@@ -76,7 +76,7 @@ def test_the_probe_tells_what_is_lacking(sys_tree, monkeypatch):
     found = probe(sys_tree, monkeypatch)
     assert found.readiness is Readiness.UNSUPPORTED
     assert "sriov_totalvfs" in found.reason
-    sys_tree.card("ixgbe")
+    sys_tree.nic("ixgbe")
     assert probe(sys_tree, monkeypatch).readiness is Readiness.READY
     without = probe(sys_tree, monkeypatch, "no IOMMU group", attach="dpdk")
     assert without.readiness is Readiness.UNSUPPORTED
@@ -85,15 +85,15 @@ def test_the_probe_tells_what_is_lacking(sys_tree, monkeypatch):
     assert "representors" in probe(sys_tree, monkeypatch, embedded_switch="switchdev").reason
 
 
-def test_dpdk_needs_no_vfio_on_mellanox_cards(sys_tree, monkeypatch):
-    sys_tree.card("mlx5")
+def test_dpdk_needs_no_vfio_on_mellanox_nics(sys_tree, monkeypatch):
+    sys_tree.nic("mlx5")
     assert probe(sys_tree, monkeypatch, "no IOMMU group", attach="dpdk").readiness is Readiness.READY
 
 
-def test_the_doctor_names_cards_and_their_functions(sys_tree):
+def test_the_doctor_names_nics_and_their_functions(sys_tree):
     host = Host(sys_tree.root.parent)
     assert devices.probe_sriov(host).state is State.ABSENT
-    sys_tree.functions(sys_tree.card("igb"), 2)
+    sys_tree.functions(sys_tree.nic("igb"), 2)
     found = devices.probe_sriov(host)
     assert found.state is State.PRESENT
     assert found.summary == "0000:01:00.0 (igb): 2 of 7 functions"
@@ -115,7 +115,7 @@ def test_testpmd_is_given_pci_devices(monkeypatch):
     assert "--no-pci" not in argv
 
 
-def test_an_emulated_card_wants_its_guest_below_4_gib():
+def test_an_emulated_nic_wants_its_guest_below_4_gib():
     assert GuestSpec(memory_mib=2560, devices=("iommu", "igb")).memory_mib == 2560
     with pytest.raises(ValidationError, match="above 4 GiB"):
         GuestSpec(memory_mib=3072, devices=("igb",))

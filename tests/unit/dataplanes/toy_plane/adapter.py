@@ -4,7 +4,7 @@ from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.host.fitness import Fitness
 from nfvbed.records import Deployment, Hop, SwitchCounters, WorkThread
 from nfvbed.spec.variant import Variant, options_of
-from toy_plane.options import ToyOptions
+from tests.unit.dataplanes.toy_plane.options import ToyOptions
 
 
 class Toy(DataPlane):

@@ -1,4 +1,4 @@
-"""How vale-ctl is called and understood; a script stands in its place (a double)."""
+"""How vale-ctl is called and understood; a script is in its place (a double)."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_a_list_that_fails_says_so(tmp_path):
         ValeControl("x", tool(tmp_path, "#!/bin/sh\necho '/dev/netmap: Permission denied' >&2; exit 1\n")).ports()
 
 
-def test_absent_module_and_absent_tool_are_told_apart(monkeypatch, tmp_path):
+def test_absent_module_and_absent_tool_are_distinguished(monkeypatch, tmp_path):
     monkeypatch.setattr(control, "DEVICE", tmp_path / "netmap")
     with pytest.raises(UnsupportedError, match="the kernel has no netmap") as caught:
         locate()

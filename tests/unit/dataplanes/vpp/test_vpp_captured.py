@@ -58,7 +58,7 @@ class Segment:
 
 
 def earlier(factor):
-    """Give the reading as it was when VPP had counted so much of everything."""
+    """Return the reading as it was when VPP had counted so much of everything."""
     entries = copy.deepcopy(ENTRIES)
     for name in (CALLS, VECTORS, CLOCKS):
         entries[name] = [[int(count * factor) for count in counts] for counts in entries[name]]

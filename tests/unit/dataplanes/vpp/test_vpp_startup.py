@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.dataplanes.vpp import binaries
-from nfvbed.dataplanes.vpp.startup import CARD_PLUGIN, CardPort, StartupSettings, render
+from nfvbed.dataplanes.vpp.startup import NIC_PLUGIN, NicPort, StartupSettings, render
 from nfvbed.errors import PrerequisiteError
 
 SETTINGS = StartupSettings(
@@ -46,9 +46,9 @@ def test_workers_never_sleep_and_nothing_is_outside_the_run_directory():
     assert all(path.startswith("/run/x") for path in paths)
 
 
-def test_network_cards_are_given_to_dpdk_by_name():
-    cards = (CardPort("p0", "0000:3b:00.0", 2, 1024), CardPort("p1", "0000:3b:00.1", 2, 1024))
-    text = render(dataclasses.replace(SETTINGS, cards=cards))
+def test_nics_are_given_to_dpdk_by_name():
+    nics = (NicPort("p0", "0000:3b:00.0", 2, 1024), NicPort("p1", "0000:3b:00.1", 2, 1024))
+    text = render(dataclasses.replace(SETTINGS, nics=nics))
     lines = [line.strip() for line in text.splitlines()]
     assert "plugin dpdk_plugin.so { enable }" in lines
     assert "dev 0000:3b:00.1 { name p1 num-rx-queues 2 num-rx-desc 1024 num-tx-desc 1024 }" in lines
@@ -61,12 +61,12 @@ def test_a_plugin_is_looked_for_where_vpp_looks(tmp_path):
     own.parent.mkdir(parents=True)
     program(own, "true")
     with pytest.raises(PrerequisiteError, match="has no plug-in dpdk_plugin") as caught:
-        binaries.require_plugin(own, CARD_PLUGIN, "vpp-plugin-dpdk")
+        binaries.require_plugin(own, NIC_PLUGIN, "vpp-plugin-dpdk")
     assert "vpp-plugin-dpdk" in caught.value.fix
     folder = tmp_path / "usr/lib/x86_64-linux-gnu/vpp_plugins"
     folder.mkdir(parents=True)
-    (folder / CARD_PLUGIN).touch()
-    binaries.require_plugin(own, CARD_PLUGIN, "vpp-plugin-dpdk")
+    (folder / NIC_PLUGIN).touch()
+    binaries.require_plugin(own, NIC_PLUGIN, "vpp-plugin-dpdk")
 
 
 def test_named_program_comes_first(tmp_path, monkeypatch):
@@ -83,7 +83,7 @@ def test_program_on_the_path(tmp_path, monkeypatch):
     assert binaries.locate() == own
 
 
-def test_absent_program_is_told_with_the_packages(tmp_path, monkeypatch):
+def test_absent_program_is_reported_with_the_packages(tmp_path, monkeypatch):
     monkeypatch.delenv(binaries.VPP_VARIABLE, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(PrerequisiteError, match="VPP is not there") as caught:

@@ -1,4 +1,4 @@
-"""What is said to the XDP switch and what is understood of its answers; a thread stands in its place (a double)."""
+"""What is said to the XDP switch and what is understood of its answers; a thread is in its place (a double)."""
 
 import json
 import re
@@ -25,7 +25,7 @@ SPEC = XdpSwitchSpec(
 
 @contextmanager
 def answering(path, *answers):
-    """Answer as many connections, and give what they asked."""
+    """Answer as many connections, and return what they asked."""
     asked = []
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(str(path))
@@ -66,7 +66,7 @@ def test_runs_are_of_frames_without_their_fcs(tmp_path):
     ("answer", "words"),
     [('{"error": "No such file"}', "refuses.*program x"), ("", "does not answer"), ("?", "program x")],
 )
-def test_no_good_answer_is_told_with_the_question(tmp_path, answer, words):
+def test_no_good_answer_is_reported_with_the_question(tmp_path, answer, words):
     with answering(tmp_path / "s", answer) as (client, _), pytest.raises(DeployError) as caught:
         client.use("x")
     assert re.search(words, str(caught.value).replace("\n", " "))

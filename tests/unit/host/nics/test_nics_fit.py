@@ -1,7 +1,7 @@
 """Which network ports may be taken, and how they are taken and given back; on folders that stand for /sys.
 
-The folders hold what a server with two sockets shows, cut down to what is read: four ports of Intel cards (ixgbe), two
-of them on each node, one Mellanox ConnectX-5, a disk. That a card works is shown by `node_proofs_cables.py` alone.
+The folders hold what a server with two sockets shows, cut down to what is read: four ports of Intel NICs (ixgbe), two
+of them on each node, one Mellanox ConnectX-5, a disk. That a NIC works is shown by `node_proofs_cables.py` alone.
 """
 
 from pathlib import Path
@@ -104,22 +104,22 @@ def test_without_cables_nothing_can_be_taken(tree):
     assert "names no cables" in refused(tree, ())
 
 
-def test_an_address_that_is_not_there_is_told_with_those_that_are(tree):
-    told = refused(tree, with_switch("0000:99:00.0"))
-    assert "not on this machine: 0000:99:00.0" in told
-    assert NEAR[0] in told
-    assert DISK not in told
+def test_an_address_that_is_not_there_is_reported_with_those_that_are(tree):
+    reported = refused(tree, with_switch("0000:99:00.0"))
+    assert "not on this machine: 0000:99:00.0" in reported
+    assert NEAR[0] in reported
+    assert DISK not in reported
 
 
 def test_a_disk_is_no_port(tree):
-    assert "no network card" in refused(tree, with_switch(DISK))
+    assert "no NIC" in refused(tree, with_switch(DISK))
 
 
 def test_a_port_of_the_host_is_never_taken(tree):
     tree.uses["far1"] = ("it has the address 192.0.2.7/24", "the default route leaves by it")
-    told = refused(tree)
-    assert "in use by this host" in told
-    assert "0000:af:00.1 is far1: it has the address 192.0.2.7/24; the default route leaves by it" in told
+    reported = refused(tree)
+    assert "in use by this host" in reported
+    assert "0000:af:00.1 is far1: it has the address 192.0.2.7/24; the default route leaves by it" in reported
 
 
 def test_a_device_that_is_in_another_namespace_may_be_in_use_there(tree):
@@ -127,7 +127,7 @@ def test_a_device_that_is_in_another_namespace_may_be_in_use_there(tree):
     assert "another network namespace" in refused(tree)
 
 
-def test_two_ports_at_one_address_cannot_be_told_apart(tree):
+def test_two_ports_at_one_address_cannot_be_distinguished(tree):
     tree.netdev(NEAR[0], "second")
     assert "ConnectX-3" in refused(tree)
 
@@ -203,15 +203,15 @@ def test_nothing_is_recorded_where_one_may_not_be_taken(tree, ledger):
 
 
 def test_a_port_that_keeps_its_driver_goes_into_the_switchs_namespace(tree, ledger, monkeypatch):
-    told = []
-    monkeypatch.setattr(netdevs, "move", lambda port, netns, name, _: told.append(("move", port.name, netns, name)))
-    monkeypatch.setattr(netdevs, "bring_up", lambda name, _: told.append(("up", name)))
-    monkeypatch.setattr(take, "inside", lambda netns, _: told.append(("set up inside", netns)))
-    monkeypatch.setattr(take.binding, "bind", lambda address, driver, *_: told.append((address, driver)))
+    reported = []
+    monkeypatch.setattr(netdevs, "move", lambda port, netns, name, _: reported.append(("move", port.name, netns, name)))
+    monkeypatch.setattr(netdevs, "bring_up", lambda name, _: reported.append(("up", name)))
+    monkeypatch.setattr(take, "inside", lambda netns, _: reported.append(("set up inside", netns)))
+    monkeypatch.setattr(take.binding, "bind", lambda address, driver, *_: reported.append((address, driver)))
     tree.device("0000:5f:00.0", 0, 32, "mlx5_core", "mlx2", vendor=0x15B3)
     cables = (CableSpec(switch=MELLANOX, generator="0000:5f:00.0"), CABLES[1])
     take.take(cables, "/run/netns/switch", ledger, tree.machine)
-    assert told == [
+    assert reported == [
         ("move", "mlx", "/run/netns/switch", "mlx"),
         ("set up inside", "/run/netns/switch"),
         (NEAR[1], "vfio-pci"),
@@ -243,15 +243,15 @@ def test_memory_is_on_the_nodes_of_ports_and_cores(tree):
     assert take.memory_nodes(nics, (0, 1), ONE) == ()
 
 
-def test_a_switch_far_from_its_ports_is_doubted(tree):
+def test_a_switch_far_from_its_ports_has_a_warning(tree):
     nics = [require(CABLES, tree.machine)[address] for address in NEAR]
-    assert take.doubts(nics, (0, 2), TWO) == ()
-    assert take.doubts(nics, (0, 1), TWO) == (QualityWarning.WRONG_NUMA_NODE,)
+    assert take.warnings(nics, (0, 2), TWO) == ()
+    assert take.warnings(nics, (0, 1), TWO) == (QualityWarning.WRONG_NUMA_NODE,)
 
 
 def test_a_rig_names_the_cables(tree):
-    told = take.described(CABLES, tree.root)
-    assert told[0] == {"switch": "0000:3b:00.0 8086:10fb", "generator": "0000:af:00.0 8086:10fb"}
+    reported = take.described(CABLES, tree.root)
+    assert reported[0] == {"switch": "0000:3b:00.0 8086:10fb", "generator": "0000:af:00.0 8086:10fb"}
 
 
 class Route(dict):

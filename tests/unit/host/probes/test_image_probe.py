@@ -58,7 +58,7 @@ def test_all_are_there_or_none_is(project):
     assert (found.state, found.fix) == (State.ABSENT, "put the file there, or name another one; make images")
 
 
-def test_a_changed_image_is_told(project):
+def test_a_changed_image_is_reported(project):
     sidecar = (
         '{"version": "1", "cmdline": "", "files": {"qcow2": {"name": "own.qcow2", "sha256": "0", "size_bytes": 4}}}'
     )

@@ -12,7 +12,7 @@ def seen(core: int, count: int, total_ms: int, longest_ms: int) -> Stalls:
     return Stalls(core, count, total_ms * 1_000_000, longest_ms * 1_000_000, 2 * SECOND)
 
 
-def test_the_worst_core_is_told():
+def test_the_worst_core_is_reported():
     finding = stalls_finding((seen(0, 1, 2, 2), seen(1, 9, 64, 35)))
     assert finding.state is State.LIMITED
     assert finding.summary == "core 1 was away 3.20% of the time: 9 times for 1 ms or more, at most 35.0 ms"

@@ -112,7 +112,7 @@ def test_doctor_does_not_boot_unless_asked(tmp_path, qemu, monkeypatch):
         ("", "", "not a byte on the guest's console within 20 s"),
     ],
 )
-def test_last_words(tmp_path, said, printed, expected):
+def test_last_lines(tmp_path, said, printed, expected):
     (tmp_path / "words").write_text(said)
     (tmp_path / "console").write_text(printed)
-    assert accelerator._last_words(tmp_path / "words", tmp_path / "console", 20) == expected
+    assert accelerator._log_end(tmp_path / "words", tmp_path / "console", 20) == expected

@@ -38,7 +38,7 @@ def test_private_copy_comes_first(tmp_path, monkeypatch):
     assert str(root / "usr/share/seabios") in found.firmware
 
 
-def test_program_that_does_not_run_is_told_in_its_words(tmp_path):
+def test_program_that_does_not_run_is_reported_in_its_words(tmp_path):
     root = fake_qemu(tmp_path, "echo libfuse3.so.3: cannot open shared object file >&2; exit 127")
     with pytest.raises(PrerequisiteError, match="does not run") as caught:
         _ = binaries.QemuBinaries(root).version

@@ -40,7 +40,7 @@ def use(
     guest: int = 0,
     switches: tuple[int, int] = (0, 0),
 ) -> ThreadUse:
-    """Give what a thread used; kinds of time in clock ticks of 10 ms."""
+    """Return what a thread used; kinds of time in clock ticks of 10 ms."""
     tick = 10_000_000
     cpu = ThreadSample(user * tick, system * tick, guest * tick, run_ns, 0)
     return ThreadUse(cpu, Switches(*switches), kernel)

@@ -1,12 +1,25 @@
 """What is shown of a test of cost."""
 
 import pytest
-from telemetry_samples import FRAMES, GENERATOR, PMD, SECOND, SWITCH, VNF, core, groups, readings, record, traced, use
 
 from nfvbed.measure.telemetry import perf, rows
 from nfvbed.measure.telemetry.rows import Measured, Trials
 from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.records import Cost, Status
+from tests.unit.measure.telemetry.telemetry_samples import (
+    FRAMES,
+    GENERATOR,
+    PMD,
+    SECOND,
+    SWITCH,
+    VNF,
+    core,
+    groups,
+    readings,
+    record,
+    traced,
+    use,
+)
 
 HZ = 2_000_000_000
 

@@ -1,7 +1,9 @@
 """Whose time it was, and of what kind; what is not known has bounds and no value."""
 
 import pytest
-from telemetry_samples import (
+
+from nfvbed.measure.telemetry.times import LEAST_TICKS, Span, Traffic, group_times
+from tests.unit.measure.telemetry.telemetry_samples import (
     FRAMES,
     GENERATOR,
     PMD,
@@ -14,8 +16,6 @@ from telemetry_samples import (
     traced,
     use,
 )
-
-from nfvbed.measure.telemetry.times import LEAST_TICKS, Span, Traffic, group_times
 
 TRAFFIC = Traffic(SECOND, FRAMES)
 SENDER = {GENERATOR: use(SECOND, user=1000)}

@@ -73,7 +73,7 @@ def test_events_that_the_kernel_refuses_are_not_taken_for_able(monkeypatch, numb
     monkeypatch.setattr(perf, "_open", only_instructions)
     support = perf.probe()
     assert support.events == (perf.INSTRUCTIONS,)
-    assert list(support.refused) == ["cycles, dTLB misses, iTLB misses, LLC misses"], "told once"
+    assert list(support.refused) == ["cycles, dTLB misses, iTLB misses, LLC misses"], "reported once"
     assert words in support.reason
     assert fix in support.fix
 

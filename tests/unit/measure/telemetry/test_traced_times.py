@@ -51,7 +51,7 @@ def test_a_kind_that_is_not_known_keeps_its_number():
     assert times(begin(1, 42), end(2, 42)).cores[0].by_vector == {"vector 42": 1}
 
 
-def test_lost_events_are_told():
+def test_lost_events_are_reported():
     assert times(lost=3).lost == 3
 
 

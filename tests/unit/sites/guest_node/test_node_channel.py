@@ -18,7 +18,7 @@ SERVE = "import sys; sys.path.insert(0, sys.argv[1]); import agent; agent.Agent(
 
 
 class Machine:
-    """What stands for QEMU: it lives until it is told otherwise."""
+    """What is for QEMU: it lives until it is reported otherwise."""
 
     exit_status = 1
 
@@ -60,14 +60,14 @@ def test_a_program_is_executed_where_and_with_what_it_was_given(node, tmp_path):
     assert (done.status, done.stdout, done.stderr) == (3, f"{tmp_path}\n".encode(), b"given\n")
 
 
-def test_output_is_told_as_it_comes_and_large_output_is_whole(node):
-    told = []
+def test_output_is_reported_as_it_comes_and_large_output_is_whole(node):
+    reported = []
     done = node.execute(
-        Program(["sh", "-c", "head -c 300000 /dev/zero"]), lambda stream, data: told.append((stream, len(data)))
+        Program(["sh", "-c", "head -c 300000 /dev/zero"]), lambda stream, data: reported.append((stream, len(data)))
     )
     assert len(done.stdout) == 300_000
-    assert sum(size for _, size in told) == 300_000
-    assert {stream for stream, _ in told} == {"stdout"}
+    assert sum(size for _, size in reported) == 300_000
+    assert {stream for stream, _ in reported} == {"stdout"}
 
 
 def test_a_program_that_a_signal_ends_says_which(node):
@@ -92,20 +92,20 @@ def test_files_come_and_go_whole(node, tmp_path):
 
 
 def test_an_interrupt_is_passed_on_and_what_the_program_says_then_is_heard(node):
-    told = []
+    reported = []
 
     def interrupt_when_it_runs(stream, data):
-        told.append(data)
+        reported.append(data)
         if b"ready" in data:
             threading.Thread(target=signal.raise_signal, args=[signal.SIGINT]).start()
 
     script = "trap 'echo tidied; exit 130' INT; echo ready; while :; do sleep 0.01; done"
     with pytest.raises(KeyboardInterrupt):
         node.execute(Program(["sh", "-c", script]), interrupt_when_it_runs)
-    assert b"tidied\n" in told
+    assert b"tidied\n" in reported
 
 
-def test_a_machine_that_ends_is_noticed_with_its_last_words(node, machine, tmp_path):
+def test_a_machine_that_ends_is_noticed_with_its_last_lines(node, machine, tmp_path):
     (tmp_path / "console.log").write_text("booting\nnfvbed: guest node failed: the host's root\n")
     machine.lives = False
     with pytest.raises(DeployError, match="has ended") as caught:

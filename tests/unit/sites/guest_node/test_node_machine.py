@@ -63,8 +63,8 @@ def test_the_hosts_root_is_shared_for_reading_alone(binaries):
 
 
 def test_devices_reach_qemu_the_kernel_and_the_agent(binaries):
-    card = NodeDevice(("-device", "igb"), ("kernel-irqchip=split",), ("iommu=pt",), ("igb",))
-    wanted = NodeMachine("guest-node", Accelerator.TCG, 2, 3072, (card, card))
+    nic = NodeDevice(("-device", "igb"), ("kernel-irqchip=split",), ("iommu=pt",), ("igb",))
+    wanted = NodeMachine("guest-node", Accelerator.TCG, 2, 3072, (nic, nic))
     command = words(wanted, binaries)
     assert after(command, "-M") == ["q35,kernel-irqchip=split"]
     assert command[-4:] == ["-device", "igb", "-device", "igb"]

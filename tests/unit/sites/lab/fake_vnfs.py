@@ -29,7 +29,7 @@ PORT = GeneratorPort(engine="xdp", spec="g0", kind=PortKind.VETH, netns="/run/ne
 
 
 class FakeDriver(VnfDriver):
-    """Starts nothing; what it is told to fail at, it fails at."""
+    """Starts nothing; what it is asked to fail at, it fails at."""
 
     def __init__(self, log, fails_at="", reason="", lacks=None):
         self.log = log

@@ -1,7 +1,6 @@
 """Data plane and VNFs as one: what is started, believed, composed, and taken down."""
 
 import pytest
-from fake_vnfs import ROOT, FakeDriver, FakePlanes
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.readings import Part
@@ -12,6 +11,7 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import ReadinessSpec, VnfChoice, VnfPortSpec, VnfSpec
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.vnfs import onboarded, peers
+from tests.unit.sites.lab.fake_vnfs import ROOT, FakeDriver, FakePlanes
 
 REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
 
@@ -36,7 +36,7 @@ def lab(tmp_path):
 
 @pytest.fixture
 def bench(lab, monkeypatch):
-    """A site whose drivers can be told to fail."""
+    """A site whose drivers can be asked to fail."""
     drivers = {}
 
     def driver(kind, does):
@@ -54,7 +54,7 @@ def deploy(site, topology="pvp", **keys):
 
 
 def kinds(lab):
-    """Give what was done, without whom it was done to."""
+    """Return what was done, without whom it was done to."""
     return [entry[0] for entry in lab.log]
 
 
@@ -150,7 +150,7 @@ def test_vnf_through_which_nothing_comes_is_not_believed(bench, lab):
 
 
 @pytest.mark.parametrize("step", ["start", "ready"])
-def test_nothing_stands_after_a_vnf_that_fails(bench, lab, step):
+def test_nothing_is_deployed_after_a_vnf_that_fails(bench, lab, step):
     bench.drivers["io"] = FakeDriver(lab.log, fails_at=step)
     with pytest.raises(OnboardError):
         deploy(bench)
@@ -177,7 +177,7 @@ def test_vnf_whose_image_is_not_there_deploys_nothing(bench, lab):
     )
 
 
-def test_nothing_is_missing_where_files_are_there_or_are_told_later(bench, lab):
+def test_nothing_is_missing_where_files_are_there_or_are_reported_later(bench, lab):
     assert bench.missing("pvp", choice()) == ""
     bench.drivers["io"] = FakeDriver(lab.log, lacks=OnboardError("its image was changed"))
     assert bench.missing("pvp", choice()) == ""
@@ -225,7 +225,7 @@ def test_sink_counts_what_the_generator_sent(bench, lab, monkeypatch):
     assert [(d.sent, d.received, d.lost) for d in result.directions] == [(1000, 900, 100)]
 
 
-def test_source_is_started_anew_for_another_frame_size(bench, lab, monkeypatch):
+def test_source_is_restarted_for_another_frame_size(bench, lab, monkeypatch):
     deployment = deploy(bench, "v2v")
     assert [handle.forwarding for handle in deployment.vnfs] == ["source", "sink"]
     traffic = bench.open_generator(deployment)
@@ -245,7 +245,7 @@ def test_what_stands_is_taken_over_however_it_was_asked_for(bench, lab):
     again = deploy(bench)
     assert again.vnfs == first.vnfs
     assert len([entry for entry in lab.log if entry[0] == "start"]) == 1
-    with pytest.raises(OnboardError, match="another VNF stands"):
+    with pytest.raises(OnboardError, match="another VNF is running"):
         deploy(bench, offloads=False)
 
 

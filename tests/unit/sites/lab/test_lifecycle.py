@@ -1,7 +1,6 @@
 """What an earlier command left is healed, offboarded and scaled: what is started again, what is refused."""
 
 import pytest
-from fake_vnfs import FakeDriver, FakePlanes
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError, VnfDiedError
@@ -14,6 +13,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.vnfs import onboarded
 from nfvbed.vnfs.seats import seats
+from tests.unit.sites.lab.fake_vnfs import FakeDriver, FakePlanes
 
 PROJECT = open_project()
 BRIDGE = PROJECT.load_variant("linux-bridge")

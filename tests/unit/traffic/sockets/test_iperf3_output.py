@@ -22,7 +22,7 @@ def test_streams_are_summed_at_the_receiver():
     assert found.raw["congestion_control"] == "bbr"
 
 
-def test_retransmits_that_are_not_told_are_no_zero():
+def test_retransmits_that_are_not_reported_are_no_zero():
     document = json.loads((CAPTURED / "iperf3_tcp.json").read_text())
     del document["end"]["sum_sent"]["retransmits"]
     assert iperf3.parse_tcp(json.dumps(document)).value("retransmits") is None
@@ -37,15 +37,15 @@ def test_datagrams_that_the_server_has_not_seen_are_lost_also_the_last_ones():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ('{"error": "unable to connect to server: Connection refused"}', "Connection refused"),
         ("iperf3: error", "iperf3: error"),
         ('{"start": {}, "end": {}}', "KeyError"),
     ],
 )
-def test_what_is_no_result_is_an_error_with_its_words(text, told):
+def test_what_is_no_result_is_an_error_with_its_words(text, reported):
     for parse in (iperf3.parse_tcp, lambda words: iperf3.parse_udp(words, 64)):
         with pytest.raises(GeneratorError) as caught:
             parse(text)
-        assert told in str(caught.value)
+        assert reported in str(caught.value)

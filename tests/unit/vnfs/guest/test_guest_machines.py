@@ -102,7 +102,7 @@ def test_guests_are_left_where_the_user_interrupts(monkeypatch):
     assert agents.verbs() == PAUSED
 
 
-def test_port_that_is_not_there_is_told():
+def test_port_that_is_not_there_is_reported():
     with pytest.raises(OnboardError, match="no port 2"):
         TWO[0].mac(2)
 
@@ -172,7 +172,7 @@ def test_queues_without_a_packet_are_not_in_use():
     assert ConnectionsRun(**run, received_packets=(0, 0), sent_packets=(0, 0)).receiving_queues == 0
 
 
-def test_most_queues_are_those_of_the_card(monkeypatch):
+def test_most_queues_are_those_of_the_nic(monkeypatch):
     links = {"ports": [{"mac": MACS[0], "max_channels": 4}, {"mac": MACS[1], "max_channels": 2}]}
     FakeAgents(monkeypatch, links=links)
     assert Pair(TWO[0], 1, TWO[1], 0).queues() == (2, 4)

@@ -34,7 +34,7 @@ def test_free_on_isolated_cores_is_not_asked_of_a_guest():
     assert judge(((0, 1),), None, isolated).state == "off"
 
 
-def test_one_node_is_told():
+def test_one_node_is_reported():
     pinning = judge(((0, 1),) * 2, (0,), ONE)
     assert (pinning.state, pinning.host_nodes) == ("on", 1)
     assert pinning.described == "vCPUs on core 0, 1; memory bound to node 0"

@@ -30,7 +30,7 @@ def test_hosts_can_be_on_both_ports(kind):
         (deployment(topology="pvp", forwarding="macswap"), "macswap"),
     ],
 )
-def test_where_hosts_cannot_be_the_reason_is_told(found, reason):
+def test_where_hosts_cannot_be_the_reason_is_reported(found, reason):
     assert reason in why_not(found)
 
 

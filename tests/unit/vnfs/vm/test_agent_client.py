@@ -72,17 +72,17 @@ def test_refusal_keeps_its_parts(line):
         lambda document: reply(document, result=None),
     ],
 )
-def test_other_answers_are_told(line, answer):
+def test_other_answers_are_reported(line, answer):
     with pytest.raises(OnboardError, match="something else than vloop/1") as caught:
         line(answer).ask("info")
     assert "make images" in caught.value.fix
 
 
-def test_no_answer_in_time_is_told(line):
+def test_no_answer_in_time_is_reported(line):
     with pytest.raises(OnboardError, match="did not answer info in time"):
         line(lambda document: b"").ask("info", timeout_s=0.2)
 
 
-def test_guest_that_is_not_there_is_told(tmp_path):
+def test_guest_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(OnboardError, match="cannot be reached"):
         Agent(tmp_path / "nobody").ask("info")

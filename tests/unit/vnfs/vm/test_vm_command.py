@@ -93,7 +93,7 @@ def test_memory_is_the_guests_own_unless_a_switch_maps_it():
     assert values(argv(), "-object") == ["memory-backend-ram,id=ram0,size=768M,share=off"]
     shared = argv(nics=(VHOST_USER,))
     assert values(shared, "-object") == ["memory-backend-memfd,id=ram0,size=768M,share=on"]
-    assert values(shared, "-M") == ["q35,memory-backend=ram0"]
+    assert values(shared, "-M") == ["q35,sata=off,memory-backend=ram0"]
 
 
 def test_hugepages_are_shared_and_reserved_at_once():
@@ -115,7 +115,7 @@ def test_numa_nodes_have_their_vcpus_and_lie_on_the_hosts_nodes():
         "node,nodeid=1,memdev=ram1,cpus=2,cpus=3",
     ]
     assert values(words, "-m") == ["1536"]
-    assert values(words, "-M") == ["q35"]
+    assert values(words, "-M") == ["q35,sata=off"]
 
 
 def test_real_time_guest_is_not_paged_out():
@@ -152,7 +152,7 @@ def test_macvtap_is_an_open_file_for_each_queue():
 
 
 @pytest.mark.parametrize("model", ["e1000", "rtl8139"])
-def test_emulated_cards_have_no_virtio_options(model):
+def test_emulated_nics_have_no_virtio_options(model):
     nic = replace(TAP, model=model, offloads=False)
     assert device(nic, 1) == f"{model},netdev=net1,id=nic1,mac={MAC},addr=0x11"
 

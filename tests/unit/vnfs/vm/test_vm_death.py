@@ -1,4 +1,4 @@
-"""A QEMU that is gone is told in one line: how it ended, and what it said last."""
+"""A QEMU that is gone is reported in one line: how it ended, and what it said last."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def death(status, said="", printed=""):
     return Death("vnf1 (vm, bridge)", status, said, printed, Path("/run/nfvbed/1/vnf1.log")).error()
 
 
-def test_an_abort_of_qemu_is_told_with_signal_and_assertion_in_the_first_line():
+def test_an_abort_of_qemu_is_reported_with_signal_and_assertion_in_the_first_line():
     found = death(-6, f"a warning\n{ASSERTION}", "booting")
     assert str(found).splitlines()[0] == f"vnf1 (vm, bridge) has died (signal 6, SIGABRT): {ASSERTION}"
     assert f"QEMU's last lines:\na warning\n{ASSERTION}" in found.observed

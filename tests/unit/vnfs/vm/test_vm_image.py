@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-from vm_seat import choice
 
 from nfvbed.errors import OnboardError, PrerequisiteError
 from nfvbed.host.qemu import images
@@ -13,6 +12,7 @@ from nfvbed.host.qemu.binaries import QemuBinaries
 from nfvbed.spec.vnf import ImageSpec
 from nfvbed.vnfs.vm import image
 from nfvbed.vnfs.vm.driver import VmVnf
+from tests.unit.vnfs.vm.vm_seat import choice
 
 CONTENT = b"QFI\xfb and more"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -97,7 +97,7 @@ def test_the_driver_says_who_names_the_image(root):
     assert "x.qcow2, named by image of vm-io-x" in caught.value.where
 
 
-def test_damaged_sidecar_is_told(root):
+def test_damaged_sidecar_is_reported(root):
     (root / "images/own.json").write_text("{}")
     with pytest.raises(OnboardError, match="beside the image"):
         find(root)
@@ -127,7 +127,7 @@ def test_users_image_gets_an_overlay_and_its_own_loader(root, tmp_path):
     assert image.direct_boot(found, "panic=-1") is None
 
 
-def test_image_that_is_no_disk_is_told_in_qemus_words(root, tmp_path):
+def test_image_that_is_no_disk_is_reported_in_qemus_words(root, tmp_path):
     binaries = fake_tool(tmp_path / "qemu", "echo 'Image is corrupt' >&2; exit 1")
     with pytest.raises(OnboardError, match="cannot be used") as caught:
         image.disk(find(root), root / "overlay.qcow2", binaries)

@@ -11,7 +11,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from vm_seat import choice
 
 from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.host.fitness import support_of
@@ -21,6 +20,7 @@ from nfvbed.vnfs.numa import GuestSeats
 from nfvbed.vnfs.vm import devices, launch, pinning, support
 from nfvbed.vnfs.vm.console import Console
 from nfvbed.vnfs.vm.monitor import Monitor
+from tests.unit.vnfs.vm.vm_seat import choice
 
 
 def alive():
@@ -34,7 +34,7 @@ def test_mark_is_found_among_what_a_terminal_is_sent(tmp_path):
     assert Console(log).tail(1) == "vloop: ready 1.0"
 
 
-def test_guest_that_does_not_boot_is_told_with_its_last_lines(tmp_path):
+def test_guest_that_does_not_boot_is_reported_with_its_last_lines(tmp_path):
     log = tmp_path / "console"
     log.write_text("Linux version 6.1\n\nKernel panic - not syncing\n")
     with pytest.raises(OnboardError, match="did not boot within 0 s") as caught:
@@ -125,7 +125,7 @@ def test_monitor_is_asked_and_answers(qemu):
             assert pinning.vcpu_threads(monitor.execute("query-cpus-fast")) == (7,)
 
 
-def test_monitor_that_refuses_is_told_in_its_words(qemu):
+def test_monitor_that_refuses_is_reported_in_its_words(qemu):
     with Monitor(qemu) as monitor:
         monitor.connect(5, alive)
         with pytest.raises(OnboardError, match="'bad'") as caught:

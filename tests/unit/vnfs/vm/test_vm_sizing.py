@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from vm_seat import PROJECT, choice, port, seat
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.vnfs.numa import GuestNode, GuestSeats
 from nfvbed.vnfs.vm import agentwork, sizing
+from tests.unit.vnfs.vm.vm_seat import PROJECT, choice, port, seat
 
 
 class Pages:
@@ -67,20 +67,20 @@ def test_dedicated_flavor_that_nobody_resolved_is_refused():
         ("vf", PortKind.VF, "vf", "vf"),
     ],
 )
-def test_card_and_backend_follow_vnic_and_port(vnic, kind, model, backend):
+def test_nic_and_backend_follow_vnic_and_port(vnic, kind, model, backend):
     first, second = sizing.nics(choice(vnic=vnic), (port(0, kind), port(1, kind)), vhost=True)
     assert (first.model, first.backend) == (model, backend)
     assert first.mac != second.mac
     assert first.vhost is (backend in ("tap", "macvtap") and model == "virtio")
 
 
-@pytest.mark.parametrize("card", ["e1000", "rtl8139", "virtio"])
-def test_a_port_that_is_for_a_card_gets_it_whatever_the_vnf_leaves_open(card):
-    wants = port(0, PortKind.TAP).model_copy(update={"card": card, "offloads": False})
+@pytest.mark.parametrize("model", ["e1000", "rtl8139", "virtio"])
+def test_a_port_that_is_for_a_nic_gets_it_whatever_the_vnf_leaves_open(model):
+    wants = port(0, PortKind.TAP).model_copy(update={"nic": model, "offloads": False})
     (nic,) = sizing.nics(choice(), (wants,), vhost=True)
-    assert nic.model == card
+    assert nic.model == model
     assert not nic.offloads
-    assert nic.vhost is (card == "virtio")
+    assert nic.vhost is (model == "virtio")
 
 
 @pytest.mark.parametrize("host_has_it", [True, False])
@@ -107,7 +107,7 @@ def test_macvtap_files_are_counted_through_all_ports():
         ("any", PortKind.VETH, 1, "virtual function"),
     ],
 )
-def test_card_that_does_not_fit_the_port_is_refused(vnic, kind, queues, why):
+def test_nic_that_does_not_fit_the_port_is_refused(vnic, kind, queues, why):
     with pytest.raises(UnsupportedError) as caught:
         sizing.nics(choice(vnic=vnic), (port(0, kind, queues=queues),), vhost=False)
     assert why in caught.value.observed
@@ -125,7 +125,7 @@ def test_guests_kernel_gets_hugepages_and_isolated_cpus():
     assert "nohz_full=1-2" in sizing.kernel_parameters(strict)
 
 
-def test_agent_is_told_what_the_vnf_declares():
+def test_agent_is_reported_what_the_vnf_declares():
     ports = (port(0, PortKind.TAP, queues=2), port(1, PortKind.TAP, queues=2))
     keys = agentwork.request(seat(choice(offloads=False), does="io", ports=ports))
     assert keys["mode"] == "io"

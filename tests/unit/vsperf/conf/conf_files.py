@@ -58,7 +58,7 @@ def write(folder: Path, **files: str) -> Path:
     return target
 
 
-def told(error: ConfigurationError, *parts: str) -> None:
+def reported(error: ConfigurationError, *parts: str) -> None:
     """Check that an error says all of it."""
     text = str(error)
     assert error.exit_code == 10

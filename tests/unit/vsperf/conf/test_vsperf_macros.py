@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from conf_files import settings_of, told
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.vsperf.conf.macros import MacroError, expand_guest, expand_references
 from nfvbed.vsperf.conf.testcase import TestCase
+from tests.unit.vsperf.conf.conf_files import reported, settings_of
 
 CASE = TestCase("t", "pvvp")
 
@@ -79,14 +79,14 @@ def test_references_in_a_circle(tmp_path: Path):
     own = settings_of(tmp_path, n01_a="LOG_DIR = '#PARAM(VNF_DIR)'\nVNF_DIR = '#PARAM(LOG_DIR)'\n").for_test(CASE, 1)
     with pytest.raises(ConfigurationError) as caught:
         own.get("VNF_DIR")
-    told(caught.value, "01_a.conf:2", "circle")
+    reported(caught.value, "01_a.conf:2", "circle")
 
 
-def test_a_bad_macro_is_told_with_its_line(tmp_path: Path):
+def test_a_bad_macro_is_reported_with_its_line(tmp_path: Path):
     own = settings_of(tmp_path, n04_vnf="\nGUEST_BRIDGE_IP = ['#IP(1.1.1)/16']\n").for_test(CASE, 1)
     with pytest.raises(ConfigurationError) as caught:
         own.get("GUEST_BRIDGE_IP")
-    told(caught.value, "04_vnf.conf:2", "#IP(1.1.1)")
+    reported(caught.value, "04_vnf.conf:2", "#IP(1.1.1)")
 
 
 def test_what_weighs_more(tmp_path: Path):

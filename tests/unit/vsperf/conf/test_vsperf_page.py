@@ -2,11 +2,10 @@
 
 import re
 
-from conf_files import ROOT
-
 from nfvbed.vsperf.conf import RUNNABLE, TEST_IDS
 from nfvbed.vsperf.conf.calls import FUNCTIONS, METHODS
 from nfvbed.vsperf.conf.settings import DEFAULTS
+from tests.unit.vsperf.conf.conf_files import ROOT
 
 PAGE = (ROOT / "docs" / "howto" / "vsperf.md").read_text()
 

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conf_files import PROJECT, settings_of, told
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.vsperf.conf import read_settings, select, study_of, with_parameters
 from nfvbed.vsperf.conf.parameters import parse_parameters
+from tests.unit.vsperf.conf.conf_files import PROJECT, reported, settings_of
 
 NOTHING = read_settings([])
 
@@ -47,10 +47,10 @@ def test_texts_are_read_as_vsperf_reads_them(text: str, values: dict[str, Any]):
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_what_is_no_text_of_parameters_is_told(text: str, parts: tuple[str, ...]):
+def test_what_is_no_text_of_parameters_is_reported(text: str, parts: tuple[str, ...]):
     with pytest.raises(ConfigurationError) as caught:
         parse_parameters(text)
-    told(caught.value, *parts)
+    reported(caught.value, *parts)
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_what_is_no_text_of_parameters_is_told(text: str, parts: tuple[str, ...]
         ("TEST_PARAMS={}", ("unknown parameter 'TEST_PARAMS'",)),
     ],
 )
-def test_unknown_names_are_told(text: str, parts: tuple[str, ...]):
+def test_unknown_names_are_reported(text: str, parts: tuple[str, ...]):
     with pytest.raises(ConfigurationError) as caught:
         with_parameters(NOTHING, text)
-    told(caught.value, *parts)
+    reported(caught.value, *parts)
 
 
 def test_they_weigh_more_than_files_and_less_than_the_tests_own(tmp_path: Path):

@@ -1,19 +1,19 @@
-"""Files of VSPERF's form are read as VSPERF reads them, and never executed; every bad line is told with its place."""
+"""Files of VSPERF's form are read as VSPERF reads them, never executed; every bad line is reported with its place."""
 
 import copy
 from pathlib import Path
 
 import pytest
-from conf_files import COMMON, SWITCH, TESTS, settings_of, told, write
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.vsperf.conf import read_settings
+from tests.unit.vsperf.conf.conf_files import COMMON, SWITCH, TESTS, reported, settings_of, write
 
 
 def refused(folder: Path, text: str, *parts: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         settings_of(folder, n05_bad=text)
-    told(caught.value, "05_bad.conf", *parts)
+    reported(caught.value, "05_bad.conf", *parts)
 
 
 def test_forms_of_stock_files(tmp_path: Path):
@@ -131,22 +131,22 @@ BAD = [
     ("VSWITHC = 'OvsDpdkVhost'", ":1", "'VSWITHC'", "did you mean 'VSWITCH'?"),
     ("_OWN = 1\nMY_OWN = 1", ":2", "'MY_OWN'", "begin the name of a helper of your own with _"),
     ("VSWITCH = NOWHERE", ":1", "'NOWHERE'", "above this line"),
-    ("VSWITCH = 'a\n", ":1", "unterminated", "mend that line"),
+    ("VSWITCH = 'a\n", ":1", "unterminated", "fix that line"),
     ("\n\nif True:\n    VSWITCH = 'a'", ":3", "if True", "no control flow"),
     ("TRAFFIC = {'traffic_typ': 'x'}", ":1", "'traffic_typ'", "did you mean 'traffic_type'?"),
     ("TRAFFIC = {\n  'l3': {\n    'portocol': 'udp',\n  },\n}", ":3", "'portocol'", "'proto'"),
     ("TRAFFIC = {'vlan': True}", ":1", "True", "TRAFFIC['vlan']"),
     ("TRAFFIC = 5", ":1", "5", "dictionary"),
-    ("PATHS['a'] = PATHS['b']", ":1", "KeyError", "mend"),
-    ("LOG_DIR = 'a' + 1", ":1", "str + int", "mend"),
-    ("LOG_DIR = 'a' % 1", ":1", "number", "mend"),
-    ("LOG_DIR = 1 / 0", ":1", "ZeroDivisionError", "mend"),
-    ("LOG_DIR = settings.getValue('NOPE')", ":1", "NOPE", "mend"),
+    ("PATHS['a'] = PATHS['b']", ":1", "KeyError", "fix"),
+    ("LOG_DIR = 'a' + 1", ":1", "str + int", "fix"),
+    ("LOG_DIR = 'a' % 1", ":1", "number", "fix"),
+    ("LOG_DIR = 1 / 0", ":1", "ZeroDivisionError", "fix"),
+    ("LOG_DIR = settings.getValue('NOPE')", ":1", "NOPE", "fix"),
     ("LOG_DIR = sorted([1])", ":1", "sorted", "os.path.join"),
     ("LOG_DIR = {1: 2 for _ in []}", ":1", "for _ in", "write literals"),
-    ("LOG_DIR = b'x'", ":1", "bytes", "mend"),
-    ("a, b = 1, 2, 3", ":1", "3 values for 2 names", "mend"),
-    ("LOG_DIR = {[]: 1}", ":1", "unhashable", "mend"),
+    ("LOG_DIR = b'x'", ":1", "bytes", "fix"),
+    ("a, b = 1, 2, 3", ":1", "3 values for 2 names", "fix"),
+    ("LOG_DIR = {[]: 1}", ":1", "unhashable", "fix"),
     ("TEST_PARAMS = {'VSWICH': 1}", ":1", "'VSWICH'", "VSWITCH"),
     ("TEST_PARAMS = {'TRAFFIC': {'bidirr': 'True'}}", ":1", "'bidirr'", "bidir"),
     ("TEST_PARAMS = []", ":1", "[]", "dictionary"),
@@ -158,27 +158,27 @@ BAD = [
     (TESTS.replace('"TRAFFIC"', '"TRAFIC"'), ":7", "'TRAFIC'", "TRAFFIC"),
     (TESTS.replace("frame_rate", "frame_rat"), ":9", "'frame_rat'", "frame_rate"),
     (TESTS + "PERFORMANCE_TESTS += PERFORMANCE_TESTS[:1]\n", ":3", "first at", "another name"),
-    ("x = 1\0", ":1", "null", "mend"),
+    ("x = 1\0", ":1", "null", "fix"),
 ]
 
 
 @pytest.mark.parametrize(("text", "line", "seen", "fix"), BAD, ids=[str(number) for number in range(len(BAD))])
-def test_bad_lines_are_told(tmp_path: Path, text: str, line: str, seen: str, fix: str):
+def test_bad_lines_are_reported(tmp_path: Path, text: str, line: str, seen: str, fix: str):
     refused(tmp_path, text, f"05_bad.conf{line}", seen, fix)
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path):
+def test_what_cannot_be_read_is_reported(tmp_path: Path):
     with pytest.raises(ConfigurationError) as caught:
         read_settings([tmp_path / "nowhere.conf"])
-    told(caught.value, "nowhere.conf", "No such file")
+    reported(caught.value, "nowhere.conf", "No such file")
     (tmp_path / "latin.conf").write_bytes(b"LOG_DIR = '\xff'")
     with pytest.raises(ConfigurationError) as caught:
         read_settings([tmp_path / "latin.conf"])
-    told(caught.value, "UTF-8")
+    reported(caught.value, "UTF-8")
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigurationError) as caught:
         read_settings([tmp_path / "empty"])
-    told(caught.value, "NN_topic.conf")
+    reported(caught.value, "NN_topic.conf")
 
 
 def test_lines_hold_through_copies(tmp_path: Path):

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from conf_files import told
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.vsperf.conf import read_results
+from tests.unit.vsperf.conf.conf_files import reported
 
 HEADER = (
     "tx_rate_fps,throughput_rx_fps,tx_rate_mbps,throughput_rx_mbps,tx_rate_percent,throughput_rx_percent,"
@@ -30,7 +30,7 @@ def write(folder: Path, text: str) -> Path:
 def refused(folder: Path, text: str, *parts: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         read_results(write(folder, text))
-    told(caught.value, "result_0_pvvp_cont_pvvp.csv", *parts)
+    reported(caught.value, "result_0_pvvp_cont_pvvp.csv", *parts)
 
 
 def test_a_whole_line(tmp_path: Path):
@@ -89,7 +89,7 @@ def test_a_file_without_lines_has_no_results(tmp_path: Path):
     ],
     ids=[str(number) for number in range(13)],
 )
-def test_bad_files_are_told(tmp_path: Path, text: str, parts: tuple):
+def test_bad_files_are_reported(tmp_path: Path, text: str, parts: tuple):
     refused(tmp_path, text, *parts)
 
 
@@ -100,4 +100,4 @@ def test_what_nfvbed_exported_is_not_taken_for_vsperfs(tmp_path: Path):
 def test_no_such_file(tmp_path: Path):
     with pytest.raises(ConfigurationError) as caught:
         read_results(tmp_path / "none.csv")
-    told(caught.value, "none.csv", "No such file")
+    reported(caught.value, "none.csv", "No such file")

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from conf_files import COMMON, PROJECT, ROOT, SWITCH, TESTS, settings_of, told
 
 from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
 from nfvbed.records import VnfKind
@@ -11,6 +10,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.vsperf.conf import TEST_IDS, Selection, TestKind, read_settings, require_native, select, study_of
 from nfvbed.vsperf.conf import known_tests as names_of
 from nfvbed.vsperf.conf.testids import topology_of
+from tests.unit.vsperf.conf.conf_files import COMMON, PROJECT, ROOT, SWITCH, TESTS, reported, settings_of
 
 NOTHING = read_settings([])
 
@@ -22,7 +22,7 @@ def chosen(folder: Path, test: str = "phy2phy_cont", **files: str) -> Selection:
 def refused(folder: Path, text: str, *parts: str, test: str = "phy2phy_cont") -> None:
     with pytest.raises(ConfigurationError) as caught:
         chosen(folder, test, n09_bad=text)
-    told(caught.value, *parts)
+    reported(caught.value, *parts)
 
 
 def differing(selection: Selection) -> set[str]:
@@ -99,7 +99,7 @@ def test_deployments(deployment: str, topology: str | None):
     assert topology is None or layout(topology).name == topology
 
 
-def test_an_unknown_test_is_told_with_the_nearest():
+def test_an_unknown_test_is_reported_with_the_nearest():
     with pytest.raises(UsageError) as caught:
         select(NOTHING, "phy2phy_count", PROJECT)
     assert "did you mean 'phy2phy_cont'" in str(caught.value)
@@ -165,7 +165,7 @@ def test_the_command_line_weighs_more(tmp_path: Path):
     assert study.experiment.frame_sizes == (128,)
     with pytest.raises(ConfigurationError) as caught:
         study_of(selection, PROJECT, {"frame_sizes": [9]})
-    told(caught.value, "command line", "9")
+    reported(caught.value, "command line", "9")
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_a_port_kind_is_named_where_the_variant_would_choose_another(tmp_path: P
     assert chosen(tmp_path, "pvp_cont", n04_vnf=text).experiment["vnfs"][0]["vnic"] == "tap"
 
 
-def test_processes_in_the_place_of_virtual_machines_are_told(tmp_path: Path):
+def test_processes_in_the_place_of_virtual_machines_are_reported(tmp_path: Path):
     settings = settings_of(tmp_path, n04_vnf="GUEST_SMP = ['2']\nGUEST_TESTPMD_FWD_MODE = ['io']\n")
     selection = select(settings, "pvp_cont", PROJECT, vnf_kind=VnfKind.PROCESS)
     assert selection.experiment["vnfs"] == [{"kind": "process", "forwarding": "io"}]
@@ -264,7 +264,7 @@ def test_the_mix_of_vsperf_is_not_quite_ours(tmp_path: Path):
     assert "TRAFFIC['imix']['genome']" in differing(selection)
 
 
-# the file, what is told
+# the file, what is reported
 BAD = [
     ("TRAFFIC = {'traffic_type': 'rfc2544_continous'}", ":1", "rfc2544_continous", "'rfc2544_continuous'"),
     ("TRAFFIC = {\n 'bidir': True,\n}", ":2", "True", "the text 'True' or 'False'"),
@@ -293,7 +293,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("case", BAD, ids=[str(number) for number in range(len(BAD))])
-def test_bad_values_are_told(tmp_path: Path, case: tuple[str, ...]):
+def test_bad_values_are_reported(tmp_path: Path, case: tuple[str, ...]):
     text, line, *parts = case
     test = (
         TESTS.replace("phy2phy_cont", "own").replace("p2p", "pvp").replace('"traffic_type" : "rfc2544_continuous",', "")
@@ -302,7 +302,7 @@ def test_bad_values_are_told(tmp_path: Path, case: tuple[str, ...]):
     with pytest.raises(ConfigurationError) as caught:
         chosen(tmp_path, "own", n01_tests=test, n09_bad=text)
     place = "VSPERF's default" if "buildin" in text else f"09_bad.conf{line}"
-    told(caught.value, "" if "buildin" in text else place, *parts)
+    reported(caught.value, "" if "buildin" in text else place, *parts)
 
 
 def test_the_checks_of_experiments_name_vsperfs_lines(tmp_path: Path):
@@ -314,13 +314,13 @@ def test_the_checks_of_experiments_name_vsperfs_lines(tmp_path: Path):
     selection = chosen(tmp_path, n03_traffic=text)
     with pytest.raises(ConfigurationError) as caught:
         study_of(selection, PROJECT, {"traffic.ip": 6})
-    told(caught.value, "03_traffic.conf:4", "TRAFFICGEN_PKT_SIZES", "too small for its headers")
+    reported(caught.value, "03_traffic.conf:4", "TRAFFICGEN_PKT_SIZES", "too small for its headers")
 
 
 def test_defaults_are_named_as_such():
     with pytest.raises(ConfigurationError) as caught:
         study_of(select(NOTHING, "phy2phy_cont", PROJECT), PROJECT, {"traffic.ip": 6, "traffic.vlan": 5})
-    told(caught.value, "TRAFFICGEN_PKT_SIZES (VSPERF's default)")
+    reported(caught.value, "TRAFFICGEN_PKT_SIZES (VSPERF's default)")
 
 
 def test_the_projects_own_files():

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from vsperf_double import ARRANGEMENT, make_double
 
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.errors import PrerequisiteError, UsageError
 from nfvbed.vsperf.conf import VsperfSettings, read_settings, with_parameters
 from nfvbed.vsperf.driver.configuration import Additions, find_case, write_configuration
 from nfvbed.vsperf.driver.ports import UTILITIES, environment, generator_ports, virtual_ports
+from tests.unit.vsperf.driver.vsperf_double import ARRANGEMENT, make_double
 
 
 def values_of(text: str) -> dict[str, Any]:

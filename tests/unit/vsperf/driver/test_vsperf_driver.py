@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from vsperf_double import ARRANGEMENT, PROGRAM, SiteDouble, WorkspaceDouble, make_double
 
 from nfvbed.compare.comparison import compare
 from nfvbed.compare.rundata import RunData
@@ -23,6 +22,7 @@ from nfvbed.vsperf.driver.configuration import find_case
 from nfvbed.vsperf.driver.driver import run_vsperf
 from nfvbed.vsperf.driver.installation import find_vsperf
 from nfvbed.vsperf.driver.request import Request, check_request, planned
+from tests.unit.vsperf.driver.vsperf_double import ARRANGEMENT, PROGRAM, SiteDouble, WorkspaceDouble, make_double
 
 PROJECT = open_project(Path(__file__).parents[4])
 DUMMY = "TRAFFICGEN_DUMMY_RESULTS={'frames tx': 1000, 'frames rx': 900}; TRAFFICGEN_PKT_SIZES=(64, 128)"

@@ -1,13 +1,13 @@
-"""The user's VSPERF is found, or what is wrong with it is told."""
+"""The user's VSPERF is found, or what is wrong with it is reported."""
 
 import sys
 from pathlib import Path
 
 import pytest
-from vsperf_double import make_double
 
 from nfvbed.errors import PrerequisiteError
 from nfvbed.vsperf.driver.installation import find_vsperf
+from tests.unit.vsperf.driver.vsperf_double import make_double
 
 
 def refused(environment: dict[str, str], *parts: str) -> None:
@@ -24,14 +24,14 @@ def test_a_vsperf_that_starts_is_found(tmp_path: Path):
     assert found.argv()[0] == sys.executable
 
 
-def test_what_is_missing_is_told(tmp_path: Path):
+def test_what_is_missing_is_reported(tmp_path: Path):
     refused({}, "VSPERF_DIR", "the variable is not set", "git clone")
     refused({"VSPERF_DIR": str(tmp_path / "none")}, "no folder of VSPERF", "no vsperf")
     (tmp_path / "vsperf").write_text("")
     refused({"VSPERF_DIR": str(tmp_path)}, "no conf/00_common.conf")
 
 
-def test_a_python_that_cannot_run_it_is_told(tmp_path: Path):
+def test_a_python_that_cannot_run_it_is_reported(tmp_path: Path):
     folder = make_double(tmp_path / "double", "import a_module_that_vsperf_needs\n")
     environment = {"VSPERF_DIR": str(folder), "VSPERF_PYTHON": sys.executable}
     refused(environment, "VSPERF does not start", "No module named 'a_module_that_vsperf_needs'", "requirements.txt")

@@ -102,7 +102,7 @@ def test_traffic_is_taken_as_vsperf_gives_it():
     assert (request.rate_pps, request.frames) == (None, None)
 
 
-def test_ports_that_stay_down_are_told(monkeypatch: pytest.MonkeyPatch):
+def test_ports_that_stay_down_are_reported(monkeypatch: pytest.MonkeyPatch):
     opened = Opened()
     monkeypatch.setattr("nfvbed.vsperf.driver.measuring.LINK_PATIENCE_S", 0.0)
     original = opened._open

@@ -5,7 +5,6 @@ import io
 
 import pytest
 from hdrh.histogram import HdrHistogram
-from sample_records import BRIDGE, CEILINGS, OVS, SIMULATED, Scenario, build
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.compare.latency import mean_latency_ns
@@ -15,6 +14,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.vsperf.conf.columns import COLUMNS, COUNTS
 from nfvbed.vsperf.conf.testids import topology_of
 from nfvbed.vsperf.export.rows import deployment_of, to_vsperf_csv
+from tests.sample_records import BRIDGE, CEILINGS, OVS, SIMULATED, Scenario, build
 
 Line = dict[str, str]
 

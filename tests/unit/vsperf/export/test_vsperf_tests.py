@@ -1,20 +1,20 @@
-"""Tests beside trials at maximum load in VSPERF's columns: none is lost, and none stands as another one."""
+"""Tests beside trials at maximum load in VSPERF's columns: none is lost, and none passes for another one."""
 
 import csv
 import dataclasses
 import io
 
 import pytest
-from sample_records import BRIDGE, OVS, RUN, Scenario, build
-from sample_results import BRIDGE as BRIDGE_CELL
-from sample_results import OVS as CELL
-from sample_results import with_tests
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.compare.rundata import RunData
 from nfvbed.records import Preset, Status
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.vsperf.export.rows import to_vsperf_csv
+from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
+from tests.sample_results import BRIDGE as BRIDGE_CELL
+from tests.sample_results import OVS as CELL
+from tests.sample_results import with_tests
 
 Line = dict[str, str]
 START, END = "2026-01-02T03:10:00Z", "2026-01-02T04:11:05Z"
@@ -31,7 +31,7 @@ def timed(line: Line) -> tuple[str, ...]:
 
 
 def bare(results: tuple[ResultRecord, ...] = ()) -> RunData:
-    """Give a run of one cell in which the MRR is none of the tests."""
+    """Return a run of one cell in which the MRR is none of the tests."""
     data = with_tests(build(Scenario(systems=(BRIDGE, OVS), rounds=1, far_rounds=(), changing=())), rounds=1)
     trials = tuple(trial for trial in data.trials if trial.preset not in (Preset.MRR, Preset.PACED))
     return dataclasses.replace(data, trials=trials, results=results or data.results)
@@ -69,7 +69,7 @@ def table(kind: ResultKind, figures: dict[str, float | None], **changed: object)
         ),
     ],
 )
-def test_figures_stand_in_vsperfs_columns(kind: ResultKind, figures: dict, expected: tuple):
+def test_figures_are_in_vsperfs_columns(kind: ResultKind, figures: dict, expected: tuple):
     (line,) = lines(bare((table(kind, figures),)))
     columns = ("b2b_frames", "b2b_frame_loss_percent", "caching_capacity_addrs", "optimal_learning_rate_fps")
     assert (line["type"], line["id"]) == expected[:2]

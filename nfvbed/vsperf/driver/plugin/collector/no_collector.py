@@ -22,7 +22,7 @@ class NoCollector(ICollector):
         """Nothing to do."""
 
     def get_results(self) -> "OrderedDict[str, Any]":
-        """Give no results."""
+        """Return no results."""
         return OrderedDict()
 
     def print_results(self) -> None:

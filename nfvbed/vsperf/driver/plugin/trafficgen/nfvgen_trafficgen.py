@@ -20,7 +20,7 @@ class NfvGen(ITrafficGenerator):
     """nfvgen, nfvbed's traffic generator."""
 
     def connect(self) -> "NfvGen":
-        """Open the generator on its ports; the switch under test stands by now."""
+        """Open the generator on its ports; the switch under test runs by now."""
         self._ask("connect")
         return self
 

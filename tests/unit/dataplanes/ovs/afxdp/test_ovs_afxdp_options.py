@@ -46,8 +46,8 @@ def test_a_variant_can_give_sockets_to_all():
 @pytest.mark.parametrize(
     "use", [{"kind": VnfKind.VM, "vnic": "macvtap"}, {"kind": VnfKind.VM, "vnic": "vf"}, {"vnic": "tap"}]
 )
-def test_other_cards_are_refused(use):
-    with pytest.raises(UnsupportedError, match="network card"):
+def test_other_nics_are_refused(use):
+    with pytest.raises(UnsupportedError, match="NIC"):
         options().vnf_port_kind(choice(forwarding="io", **use))
 
 

@@ -1,7 +1,6 @@
 """ONOS's client against a double that replays requests and answers in ONOS's formats."""
 
 import pytest
-from onos_double import PASSWORD, OnosDouble
 
 from nfvbed.dataplanes.ovs.openflow import Rule, UdpSource
 from nfvbed.dataplanes.ovs.steering.catalogue import steering
@@ -9,6 +8,7 @@ from nfvbed.dataplanes.ovs.steering.onos_client import OnosClient
 from nfvbed.dataplanes.ovs.steering.path import SHARE_PRIORITY
 from nfvbed.errors import ConfigurationError, DeployError, PrerequisiteError
 from nfvbed.spec.onos import OnosSpec
+from tests.onos_double import PASSWORD, OnosDouble
 
 DEVICE = "of:00000a4e46560001"
 ENVIRONMENT = {"ONOS_PASSWORD": PASSWORD}
@@ -53,13 +53,13 @@ def test_flows_are_removed_by_their_ids(onos):
     assert onos.seen == [("DELETE", "/onos/v1/flows")]
 
 
-def test_refused_request_is_told_in_onos_words(onos):
+def test_refused_request_is_reported_in_onos_words(onos):
     with pytest.raises(DeployError, match="refuses") as caught:
         client(onos.url, application="broken").add_flows(DEVICE, [])
     assert "priority member is required" in caught.value.observed
 
 
-def test_wrong_password_is_not_told(onos):
+def test_wrong_password_is_not_reported(onos):
     with pytest.raises(ConfigurationError, match="user onos") as caught:
         client(onos.url, {"ONOS_PASSWORD": "another-word"}).devices()
     assert "another-word" not in str(caught.value)

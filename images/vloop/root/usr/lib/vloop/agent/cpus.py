@@ -15,17 +15,17 @@ def listed(text: str) -> list[int]:
 
 
 def online() -> list[int]:
-    """Give all CPUs."""
+    """Return all CPUs."""
     return listed(read("/sys/devices/system/cpu/online", "0"))
 
 
 def isolated() -> list[int]:
-    """Give the CPUs that the kernel's command line keeps from its scheduler."""
+    """Return the CPUs that the kernel's command line keeps from its scheduler."""
     return listed(read("/sys/devices/system/cpu/isolated"))
 
 
 def split(every: list[int], apart: list[int]) -> tuple[list[int], list[int]]:
-    """Give the CPUs that forward and those that do not; with one CPU both are it.
+    """Return the CPUs that forward and those that do not; with one CPU both are it.
 
     Isolated ones forward where there are any, else all but the first.
     """

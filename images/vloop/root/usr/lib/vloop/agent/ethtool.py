@@ -30,7 +30,7 @@ OFFLOADS = tuple(_SWITCHES)
 
 
 def offloads(name: str) -> dict:
-    """Give which offloads are on; None where the device does not say."""
+    """Return which offloads are on; None where the device does not say."""
     return {key: _get(name, get) for key, (get, _) in _SWITCHES.items()}
 
 
@@ -65,7 +65,7 @@ def switch_all(name: str, on: bool) -> dict:
 
 
 def _gives_incomplete(name: str) -> bool:
-    """Say whether the device may hand over frames that lack their checksum: virtio does, where that was agreed.
+    """Return whether the device may hand over frames that lack their checksum: virtio does, where that was agreed.
 
     Drivers of virtio call receive offload fixed, also where the device has none.
     """
@@ -74,7 +74,7 @@ def _gives_incomplete(name: str) -> bool:
 
 
 def channels(name: str) -> dict | None:
-    """Give the channels (queue pairs) in use and at most; None where the device has no such setting."""
+    """Return the channels (queue pairs) in use and at most; None where the device has no such setting."""
     request = array.array("B", struct.pack("9I", _GET_CHANNELS, *[0] * 8))
     try:
         _ask(name, request)
@@ -107,7 +107,7 @@ def set_channels(name: str, combined: int) -> None:
 
 
 def statistics(name: str) -> dict:
-    """Give the driver's own counters by name; none where it has none."""
+    """Return the driver's own counters by name; none where it has none."""
     driver = array.array("B", struct.pack("I", _GET_DRIVER).ljust(_DRIVER_BYTES, b"\0"))
     try:
         _ask(name, driver)
@@ -124,7 +124,7 @@ def statistics(name: str) -> dict:
 
 
 def queue_packets(name: str) -> dict:
-    """Give the packets of every queue, as virtio's driver counts them: `rx` and `tx`, in order of the queues."""
+    """Return the packets of every queue, as virtio's driver counts them: `rx` and `tx`, in order of the queues."""
     counted = statistics(name)
     found: dict = {"rx": [], "tx": []}
     for side, listed in found.items():

@@ -7,17 +7,17 @@ from agent import cpus, hugepages
 from agent.program import read
 
 _DESCRIPTION = "/etc/vloop.json"
-_TOLD = ("dpdk-dev", "iperf3", "netperf", "sockperf", "sysbench", "iproute2", "ethtool", "python3")
+_REPORTED = ("dpdk-dev", "iperf3", "netperf", "sockperf", "sysbench", "iproute2", "ethtool", "python3")
 _NODES = "/sys/devices/system/node"
 
 
 def version() -> str:
-    """Give the image's version."""
+    """Return the image's version."""
     return json.loads(read(_DESCRIPTION, "{}")).get("version", "unknown")
 
 
 def describe() -> dict:
-    """Give what `info` answers."""
+    """Return what `info` answers."""
     packages = json.loads(read(_DESCRIPTION, "{}")).get("packages", {})
     memory = next((line.split()[1] for line in read("/proc/meminfo").splitlines() if line.startswith("MemTotal")), "0")
     return {
@@ -29,7 +29,7 @@ def describe() -> dict:
         "hugepages": hugepages.state(),
         "memory_kib": int(memory),
         "cmdline": read("/proc/cmdline"),
-        "versions": {name: packages[name] for name in _TOLD if name in packages},
+        "versions": {name: packages[name] for name in _REPORTED if name in packages},
         "uptime_s": float(read("/proc/uptime", "0").split()[0]),
     }
 

@@ -8,7 +8,7 @@ _PAGE_MIB = 2
 
 
 def state() -> dict:
-    """Give the pages of 2 MiB."""
+    """Return the pages of 2 MiB."""
     total, free = (int(read(f"{_PLACE}/{name}", "0")) for name in ("nr_hugepages", "free_hugepages"))
     return {"page_kib": _PAGE_MIB * 1024, "total": total, "free": free}
 

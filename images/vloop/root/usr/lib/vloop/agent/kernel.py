@@ -43,7 +43,7 @@ class KernelForwarder:
         }
 
     def stats(self) -> list[dict]:
-        """Give the ports' counters since the start."""
+        """Return the ports' counters since the start."""
         found = []
         for port, zero in zip(self.ports, self._zero, strict=True):
             now = _counters(port.name)

@@ -19,7 +19,7 @@ _KEYS = {
 _DEFAULTS = {"test": "TCP_STREAM", "connections": 1, "duration_s": 10, "server_cpus": 1, "addresses": [], "ports": None}
 _LIMITS = {"connections": (1, 1024), "duration_s": (1, 600), "server_cpus": (1, 256)}
 TESTS = ("TCP_STREAM", "TCP_RR")
-_TOLD = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "LOCAL_TRANSPORT_RETRANS")
+_REPORTED = ("THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "LOCAL_TRANSPORT_RETRANS")
 _FORMS = {"TCP_STREAM": "m", "TCP_RR": "x"}
 _UNITS = {"TCP_STREAM": "10^6bits/s", "TCP_RR": "Trans/s"}
 _END_S = 90.0
@@ -27,7 +27,7 @@ _LOOK_S = 0.02
 
 
 def request(document: dict) -> dict:
-    """Give the whole request, checked.
+    """Return the whole request, checked.
 
     Raises:
         Refusal: it is none.
@@ -41,11 +41,11 @@ def request(document: dict) -> dict:
 
 
 def arguments(found: dict, number: int) -> list[str]:
-    """Give the command line of one connection; both of its processes are on a CPU in turn."""
+    """Return the command line of one connection; both of its processes are on a CPU in turn."""
     here = cpus.online()
     place = f"{here[number % len(here)]},{number % found['server_cpus']}"
     words = ["netperf", "-4", "-P", "0", "-H", found["server"], "-t", found["test"], "-l", str(found["duration_s"])]
-    return [*words, "-T", place, "-f", _FORMS[found["test"]], "--", "-k", ",".join(_TOLD)]
+    return [*words, "-T", place, "-f", _FORMS[found["test"]], "--", "-k", ",".join(_REPORTED)]
 
 
 def run(found: dict) -> dict:
@@ -78,7 +78,7 @@ def run(found: dict) -> dict:
             if time.monotonic() > deadline:
                 raise Refusal("netperf does not end", observed=f"{len(clients) - len(ended)} of {len(clients)} run on")
             time.sleep(_LOOK_S)
-        told = [client.communicate()[0] for client in clients]
+        reported = [client.communicate()[0] for client in clients]
     except OSError as error:
         raise Refusal("netperf does not start", observed=error.strerror or "") from error
     finally:
@@ -86,7 +86,9 @@ def run(found: dict) -> dict:
             if client.poll() is None:
                 client.kill()
                 client.communicate()
-    shares = [read(text, client.returncode, _UNITS[found["test"]]) for text, client in zip(told, clients, strict=True)]
+    shares = [
+        read(text, client.returncode, _UNITS[found["test"]]) for text, client in zip(reported, clients, strict=True)
+    ]
     whole = max(ended.values()) - min(started)
     return {
         "test": found["test"],
@@ -105,14 +107,14 @@ def read(text: str, status: int, unit: str) -> dict:
     Raises:
         Refusal: it failed, said less than was asked, or counted in another unit.
     """
-    told = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
-    missing = [key for key in _TOLD if key not in told]
+    reported = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    missing = [key for key in _REPORTED if key not in reported]
     if status != 0 or missing:
         raise Refusal(f"netperf failed (exit {status})", observed=text.strip()[-400:] or f"no {', '.join(missing)}")
-    if told["THROUGHPUT_UNITS"] != unit:
-        raise Refusal("netperf counts in another unit", observed=told["THROUGHPUT_UNITS"], fix=unit)
+    if reported["THROUGHPUT_UNITS"] != unit:
+        raise Refusal("netperf counts in another unit", observed=reported["THROUGHPUT_UNITS"], fix=unit)
     return {
-        "throughput": float(told["THROUGHPUT"]),
+        "throughput": float(reported["THROUGHPUT"]),
         # -1 where the kernel does not say
-        "retransmissions": max(0, int(told["LOCAL_TRANSPORT_RETRANS"])),
+        "retransmissions": max(0, int(reported["LOCAL_TRANSPORT_RETRANS"])),
     }

@@ -2,7 +2,6 @@
 
 import os
 import time
-from dataclasses import dataclass
 
 from agent import ethtool
 from agent.program import read, run, write
@@ -21,12 +20,12 @@ _SETTLE_S = 5.0
 _BRIDGE_FORWARDS = "3"
 
 
-@dataclass
 class Port:
     """One device; its MAC address is read while the kernel has it and kept."""
 
-    pci: str
-    mac: str
+    def __init__(self, pci: str, mac: str) -> None:
+        self.pci = pci
+        self.mac = mac
 
     @property
     def vendor(self) -> str:
@@ -66,7 +65,7 @@ class Port:
         }
 
     def to_dpdk(self) -> str:
-        """Take the device from the kernel for DPDK and give the driver it has then."""
+        """Take the device from the kernel for DPDK and return the driver it has then."""
         if self.vendor in _OWN_DRIVER:
             run("ip", "link", "set", self.name, "up")
             return self.driver
@@ -100,7 +99,7 @@ class Port:
 
 
 def interface(pci: str) -> str:
-    """Give the interface of a PCI device; that of a virtio device lies one level deeper."""
+    """Return the interface of a PCI device; that of a virtio device lies one level deeper."""
     place = f"{PCI}/{pci}"
     candidates = [place] + [f"{place}/{entry}" for entry in sorted(os.listdir(place)) if entry.startswith("virtio")]
     for folder in candidates:
@@ -123,7 +122,7 @@ def discover() -> list[Port]:
 
 
 def choose(ports: list[Port], macs: list | None, most: int) -> list[Port]:
-    """Give the ports with these MAC addresses, in this order; without any, all of them up to the most."""
+    """Return the ports with these MAC addresses, in this order; without any, all of them up to the most."""
     if macs is None:
         chosen = ports[:most]
     else:

@@ -6,7 +6,7 @@ from agent.refusal import Refusal
 
 
 def run(*argv: str) -> str:
-    """Run a program and give its output; what fails is refused with its words."""
+    """Run a program and return its output; what fails is refused with its words."""
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         observed = (done.stderr or done.stdout).strip()[-400:]
@@ -24,7 +24,7 @@ def write(path: str, text: str) -> None:
 
 
 def read(path: str, default: str = "") -> str:
-    """Read a file of sysfs or procfs, or give the default where there is none."""
+    """Read a file of sysfs or procfs, or return the default where there is none."""
     try:
         with open(path) as file:
             return file.read().strip()

@@ -48,7 +48,7 @@ LIMITS = {
 
 
 def keys(document: dict, allowed: dict) -> dict:
-    """Give the request's own keys, checked against the allowed ones and their types."""
+    """Return the request's own keys, checked against the allowed ones and their types."""
     found = {key: value for key, value in document.items() if key not in ("schema", "id", "do")}
     for key, value in found.items():
         if key not in allowed:
@@ -60,7 +60,7 @@ def keys(document: dict, allowed: dict) -> dict:
 
 
 def checked(document: dict, allowed: dict, defaults: dict, limits: dict) -> dict:
-    """Give a whole request, defaults filled in, its numbers within their limits."""
+    """Return a whole request, defaults filled in, its numbers within their limits."""
     request = {**defaults, **keys(document, allowed)}
     for key, (least, most) in limits.items():
         if not least <= request[key] <= most:
@@ -69,7 +69,7 @@ def checked(document: dict, allowed: dict, defaults: dict, limits: dict) -> dict
 
 
 def forward(document: dict) -> dict:
-    """Give the whole request for forwarding, defaults filled in."""
+    """Return the whole request for forwarding, defaults filled in."""
     request = checked(document, FORWARD_KEYS, DEFAULTS, LIMITS)
     if request.get("mode") not in MODES:
         raise Refusal("forward needs a mode", observed=repr(request.get("mode")), fix=f"one of {', '.join(MODES)}")

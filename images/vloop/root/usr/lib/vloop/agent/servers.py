@@ -52,7 +52,7 @@ class Servers:
 
 
 def listens(port: int) -> bool:
-    """Say whether a TCP or UDP socket is bound to the port (procfs: local address, state)."""
+    """Return whether a TCP or UDP socket is bound to the port (procfs: local address, state)."""
     for protocol in ("tcp", "tcp6", "udp", "udp6"):
         for line in read(f"/proc/net/{protocol}").splitlines()[1:]:
             words = line.split()

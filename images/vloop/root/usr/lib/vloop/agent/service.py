@@ -40,7 +40,7 @@ class Service:
         }
 
     def answer(self, document: dict) -> dict:
-        """Do what a request asks and give the result.
+        """Do what a request asks and return the result.
 
         Raises:
             Refusal: it cannot be done.
@@ -102,7 +102,7 @@ class Service:
         return {"ports": [port.describe() for port in self.ports]}
 
     def _of_kernel(self, found: dict) -> list[Port]:
-        """Give the chosen ports; those that DPDK has taken have no such settings."""
+        """Return the chosen ports; those that DPDK has taken have no such settings."""
         ports = choose(self.ports, found.get("ports"), len(self.ports))
         for port in ports:
             if not port.name:

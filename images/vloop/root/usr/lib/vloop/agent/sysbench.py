@@ -67,7 +67,7 @@ def run(document: dict) -> dict:
 
 
 def arguments(request: dict) -> list[str]:
-    """Give the command line."""
+    """Return the command line."""
     words = [PROGRAM, request["test"], f"--threads={request['threads']}", f"--time={request['duration_s']}"]
     # A number of events would end it as well.
     words.append("--events=0")

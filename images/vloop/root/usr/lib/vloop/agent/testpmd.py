@@ -67,7 +67,7 @@ class Testpmd:
         }
 
     def arguments(self) -> list[str]:
-        """Give the command line."""
+        """Return the command line."""
         request = self.request
         lcores = [f"0@{self.control}"] + [f"{place}@{cpu}" for place, cpu in enumerate(self.workers, 1)]
         argv = [
@@ -103,14 +103,14 @@ class Testpmd:
         return argv
 
     def commands(self) -> str:
-        """Give what testpmd reads at its start."""
+        """Return what testpmd reads at its start."""
         mode = _MODES.get(self.request["mode"], self.request["mode"])
         retry = self.request["retry"]
         lines = [f"set fwd {mode} retry", f"set burst tx delay 1 retry {retry}"] if retry else [f"set fwd {mode}"]
         return "\n".join([*lines, "start", ""])
 
     def stats(self) -> list[dict]:
-        """Give the ports' counters since the start. What testpmd itself drops it does not count here: None."""
+        """Return the ports' counters since the start. What testpmd itself drops it does not count here: None."""
         self.check()
         found = []
         for port, now, zero in zip(self.ports, self._raw_stats(), self._zero, strict=True):

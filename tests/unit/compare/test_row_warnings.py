@@ -1,14 +1,14 @@
-"""Doubts that only all trials of a row show: scatter over the bound, a class that changed, too few repetitions."""
+"""Warnings that only all trials of a row show: scatter over the bound, a class that changed, too few repetitions."""
 
 import dataclasses
 
 import pytest
-from sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
 
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.rowdoubts import spread
+from nfvbed.compare.rowwarnings import spread
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning
+from tests.sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
 
 CELL = "ovs-dpdk/p2p/64"
 

@@ -1,4 +1,4 @@
-"""The doubts about a row: those stored with its trials, and those that only all its trials together show."""
+"""The warnings about a row: those stored with its trials, and those that only all its trials together show."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ DERIVED = (QualityWarning.PLACEMENT_CHANGED, QualityWarning.UNSTABLE, QualityWar
 
 
 class WarningCount(Record):
-    """A doubt about a row; trials at maximum load, at its own half load and at the common load are counted apart."""
+    """A warning about a row; trials at maximum load, at its own half load and at the common load are counted apart."""
 
     kind: QualityWarning
     preset: Preset = Preset.MRR
@@ -27,7 +27,7 @@ class WarningCount(Record):
 def row_warnings(
     used: Sequence[TrialRecord], rate: RateSummary | None, changed: tuple[int, int], rules: Rules
 ) -> tuple[WarningCount, ...]:
-    """Give the doubts about a row, in the order of the enum.
+    """Return the warnings about a row, in the order of the enum.
 
     Args:
         used: its trials.
@@ -50,7 +50,7 @@ def row_warnings(
 
 
 def spread(samples: Sequence[float]) -> float | None:
-    """Give the interquartile range as a part of the median; None with too few samples, or a median of zero."""
+    """Return the interquartile range as a part of the median; None with too few samples, or a median of zero."""
     if len(samples) < LEAST_SAMPLES or median(samples) <= 0:
         return None
     return interquartile_range(samples) / median(samples)
@@ -75,7 +75,7 @@ def _derived(rate: RateSummary | None, changed: tuple[int, int], rules: Rules) -
 
 
 def _of_one_class(rate: RateSummary) -> list[float]:
-    """Give the rates of visits in the class that most of them saw: that classes differ is no lack of stability."""
+    """Return the rates of visits in the class that most of them saw: that classes differ is no lack of stability."""
     by_class: dict[str, list[float]] = {}
     for visit in rate.visits:
         for name, seen in visit.by_class.items():

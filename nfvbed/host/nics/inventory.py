@@ -51,14 +51,14 @@ def read(address: str, sysfs: Path = SYSFS) -> Nic | None:
 
 
 def network_addresses(sysfs: Path = SYSFS) -> tuple[str, ...]:
-    """Give the addresses of all network ports on the machine's PCI bus."""
+    """Return the addresses of all network ports on the machine's PCI bus."""
     bus = sysfs / "bus/pci/devices"
     found = sorted(path.name for path in bus.iterdir()) if bus.is_dir() else []
     return tuple(name for name in found if _class(name, sysfs) == NETWORK_CLASS)
 
 
 def neighbours(nic: Nic, sysfs: Path = SYSFS) -> tuple[str, ...]:
-    """Give the other devices of its IOMMU group that somebody could drive; bridges stay with the kernel."""
+    """Return the other devices of its IOMMU group that somebody could drive; bridges stay with the kernel."""
     folder = sysfs / "kernel/iommu_groups" / str(nic.iommu_group) / "devices"
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     classes = {name: _class(name, sysfs) for name in names}

@@ -1,11 +1,11 @@
-"""The doubts about tests beside the MRR that only show when their results are read together.
+"""The warnings about tests beside the MRR that only show when their results are read together.
 
 Of a search's payload (`nfvbed/search/result.py`, a sibling) the stored form is read, and of that four keys alone.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 
-from nfvbed.compare.rowdoubts import spread
+from nfvbed.compare.rowwarnings import spread
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
@@ -18,7 +18,7 @@ RATES = ("frames/s", "bit/s")
 def with_derived(
     tests: Sequence[MeasuredTest], rules: Rules, subjects: Collection[tuple[str, str]]
 ) -> tuple[MeasuredTest, ...]:
-    """Give the tests, in order, each with the doubts that it shares with its repetitions.
+    """Return the tests, in order, each with the warnings that it shares with its repetitions.
 
     Args:
         tests: of all runs.
@@ -45,7 +45,7 @@ def _with(test: MeasuredTest, shared: Sequence[QualityWarning]) -> MeasuredTest:
 
 
 def _placement_changed(test: MeasuredTest) -> bool:
-    """Tell whether the class changed within the test, or within a trial of a search (which threw that one away)."""
+    """Return whether the class changed within the test, or within a trial of a search (which threw that one away)."""
     if test.result.kind is ResultKind.SEARCH and test.result.payload:
         return bool(test.result.payload["placement"]["changed_trials"])
     return test.placement_class == MIXED
@@ -60,7 +60,7 @@ def _of_group(tests: Sequence[MeasuredTest], rules: Rules, is_subject: bool) -> 
 
 
 def _rates(tests: Sequence[MeasuredTest]) -> list[list[float]]:
-    """Give the rates that should be the same in all repetitions: by goal of a search, by condition of a table."""
+    """Return the rates that should be the same in all repetitions: by goal of a search, by condition of a table."""
     found: dict[tuple[str, str], list[float]] = {}
     for test in tests:
         if test.result.kind is ResultKind.SEARCH and test.result.payload:

@@ -1,16 +1,16 @@
-"""Each doubt is raised by what it stands for, and by nothing else."""
+"""Each warning is raised by what it stands for, and by nothing else."""
 
 import pytest
-from fake_site import PORTS, counts, info, result
 
-from nfvbed.measure.doubts import is_generator_limited, is_wire_limited, traffic_doubts
+from nfvbed.measure.warnings import is_generator_limited, is_wire_limited, traffic_warnings
 from nfvbed.records import GeneratorPort, PortKind, QualityWarning
+from tests.unit.measure.fake_site import PORTS, counts, info, result
 
 BUSY = 96_000_000
 
 
 @pytest.mark.parametrize(
-    ("changes", "doubt"),
+    ("changes", "warning"),
     [
         ({"reordered": 1}, QualityWarning.REORDERED),
         ({"duplicated": 1}, QualityWarning.DUPLICATED),
@@ -18,13 +18,13 @@ BUSY = 96_000_000
         ({"intended": 1010, "unsent": 10}, QualityWarning.UNSENT),
     ],
 )
-def test_what_the_frames_show(changes: dict[str, int], doubt: QualityWarning) -> None:
-    assert traffic_doubts(result(counts(), counts(**changes))) == (doubt,)
-    assert traffic_doubts(result()) == ()
+def test_what_the_frames_show(changes: dict[str, int], warning: QualityWarning) -> None:
+    assert traffic_warnings(result(counts(), counts(**changes))) == (warning,)
+    assert traffic_warnings(result()) == ()
 
 
 def test_a_single_unsent_frame_in_thousands_is_none() -> None:
-    assert traffic_doubts(result(counts(intended=1001, unsent=1), counts())) == ()
+    assert traffic_warnings(result(counts(intended=1001, unsent=1), counts())) == ()
 
 
 def test_a_busy_generator_before_an_idle_switch_is_the_limit() -> None:

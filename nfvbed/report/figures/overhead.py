@@ -1,5 +1,6 @@
 """Figure: what switching costs, as a fraction of testpmd io in the switch's place on the same ports."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import altair as alt
@@ -17,24 +18,12 @@ LEGEND: Final = (
 )
 
 
-def price_figure(comparison: Comparison) -> Spec | None:
-    """Draw the prices; None where no reference was measured."""
-    several = len(comparison.runs) > 1
-    names = row_labels(comparison)
-    records: list[dict[str, Any]] = [
-        {
-            "variant": run_label(row.variant, row.run, several=several),
-            "point": wording.row_point(row),
-            "ratio": row.price.ratio,
-            "low": row.price.interval.low if row.price.interval else row.price.ratio,
-            "high": row.price.interval.high if row.price.interval else row.price.ratio,
-            "label": f"{row.price.ratio:.2f}",
-        }
-        for row in comparison.rows
-        if row.price is not None
-    ]
+def overhead_figure(comparison: Comparison) -> Spec | None:
+    """Draw the switching overheads; None where no reference was measured."""
+    records = list(_records(comparison))
     if not records:
         return None
+    names = row_labels(comparison)
     points = list(dict.fromkeys(record["point"] for record in records))
     base = alt.Chart(alt.InlineData(values=records)).encode(
         y=alt.Y("point:N", title=None, sort=points),
@@ -57,7 +46,7 @@ def price_figure(comparison: Comparison) -> Spec | None:
     ).properties(width=WIDTH, height=alt.Step(24))
     spec = finish(
         chart,
-        "Price of the switch",
+        "Switching overhead",
         f"{LEGEND} {short_caption(comparison)}",
         "Rates as fractions of testpmd forwarding on the same ports. "
         + "; ".join(f"{record['variant']} at {record['point']}: {record['label']}" for record in records)
@@ -65,3 +54,18 @@ def price_figure(comparison: Comparison) -> Spec | None:
         simulated=comparison.simulated,
     )
     return fluid(spec, label_width(points) + LABEL_WIDTH)
+
+
+def _records(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    several = len(comparison.runs) > 1
+    for row in comparison.rows:
+        share = row.switching_overhead
+        if share is not None:
+            yield {
+                "variant": run_label(row.variant, row.run, several=several),
+                "point": wording.row_point(row),
+                "ratio": share.ratio,
+                "low": share.interval.low if share.interval else share.ratio,
+                "high": share.interval.high if share.interval else share.ratio,
+                "label": f"{share.ratio:.2f}",
+            }

@@ -1,4 +1,4 @@
-"""The doubts that a trial raises about itself: a closed list, stored with the result."""
+"""The warnings that a trial raises about itself: a closed list, stored with the result."""
 
 from nfvbed.records import Accelerator, Deployment, GeneratorPort, PortKind, QualityWarning
 from nfvbed.spec.search import LATE_RATIO
@@ -17,7 +17,7 @@ WIRE_FULL = 0.99
 """Part of the line rate from which on the wire is the limit; the rest is clock tolerance and a first burst."""
 
 
-def traffic_doubts(result: TrafficResult, paced: bool = False) -> tuple[QualityWarning, ...]:
+def traffic_warnings(result: TrafficResult, paced: bool = False) -> tuple[QualityWarning, ...]:
     """Name what the frames themselves showed, and whether the generator was the limit.
 
     Args:
@@ -40,7 +40,7 @@ def traffic_doubts(result: TrafficResult, paced: bool = False) -> tuple[QualityW
 
 
 def is_generator_limited(result: TrafficResult, paced: bool = False) -> bool:
-    """Tell whether the generator's core was busy all the time while the switch still had room.
+    """Return whether the generator's core was busy all the time while the switch still had room.
 
     A full switch shows itself: its ports refuse frames (back-pressure), or frames are lost. With a given load a
     generator that keeps its pace is not the limit, busy as it may be: the fewer frames there are at a time, the longer
@@ -60,7 +60,7 @@ def is_generator_limited(result: TrafficResult, paced: bool = False) -> bool:
 def is_wire_limited(
     result: TrafficResult, size: FrameSize, info: GeneratorInfo, ports: tuple[GeneratorPort, ...]
 ) -> bool:
-    """Tell whether a direction ran at line rate. Virtual ports name a speed that bounds nothing: they have none."""
+    """Return whether a direction ran at line rate. Virtual ports name a speed that bounds nothing: they have none."""
     if not ports or any(port.kind not in (PortKind.PCI, PortKind.VF) for port in ports) or not result.duration_ns:
         return False
     speeds = _speeds_mbps(info)
@@ -71,8 +71,8 @@ def is_wire_limited(
     )
 
 
-def vnf_doubts(deployment: Deployment) -> tuple[QualityWarning, ...]:
-    """Name what the VNFs cast doubt on: a guest whose instructions are emulated shows frames, and no rates."""
+def vnf_warnings(deployment: Deployment) -> tuple[QualityWarning, ...]:
+    """Name the warnings of the VNFs: a guest whose instructions are emulated shows frames, and no rates."""
     emulated = any(handle.accelerator is Accelerator.TCG for handle in deployment.vnfs)
     return (QualityWarning.EMULATED_ACCELERATOR,) if emulated else ()
 

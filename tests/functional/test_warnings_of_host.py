@@ -1,8 +1,6 @@
-"""Doubts that the host itself raises, on the real thing: fewer hugepages than asked for. As root."""
+"""Warnings that the host itself raises, on the real thing: fewer hugepages than asked for. As root."""
 
 from dataclasses import replace
-
-from lab_host import ROOT
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.facts import host_facts
@@ -11,13 +9,14 @@ from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset, QualityWarning, Readiness
 from nfvbed.traffic.generator import TrafficRequest
+from tests.functional.lab_host import ROOT
 
 REQUEST = TrafficRequest(duration_ns=50_000_000, frame_size=64)
 TASK = TrialTask(run="r", cell="c", sequence=1, round=1, preset=Preset.MRR, request=REQUEST)
 FAR_TOO_MUCH_MIB = 64 * 1024 * 1024
 
 
-def test_fewer_hugepages_than_asked_for_are_a_doubt_about_every_trial(lab_with_vnfs):
+def test_fewer_hugepages_than_asked_for_are_a_warning_about_every_trial(lab_with_vnfs):
     variant = open_project(ROOT).load_variant("ovs-dpdk").model_copy(update={"hugepages_mib": FAR_TOO_MUCH_MIB})
     support = lab_with_vnfs.probe(variant)
     assert support.readiness is Readiness.DEGRADED
@@ -36,6 +35,6 @@ def test_fewer_hugepages_than_asked_for_are_a_doubt_about_every_trial(lab_with_v
 
 
 def test_this_host_says_what_it_can_tell():
-    told = host_facts(read_topology())["told"]
-    assert set(told) == {"clock", "thermal_throttling", "numa"}
-    assert all(told.values())
+    reported = host_facts(read_topology())["reported"]
+    assert set(reported) == {"clock", "thermal_throttling", "numa"}
+    assert all(reported.values())

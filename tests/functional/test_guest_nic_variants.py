@@ -1,4 +1,4 @@
-"""Variants that differ in the card of their guests: frames through each, and what QEMU and the guest have. As root.
+"""Variants that differ in the NIC of their guests: frames through each, and what QEMU and the guest have. As root.
 
 `linux-bridge-virtio` is in test_vm_vnfs_on_switches.py.
 """
@@ -6,8 +6,6 @@
 from pathlib import Path
 
 import pytest
-from disturbed import pass_all
-from vm_guests import PROJECT, choice, offered
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
@@ -16,11 +14,13 @@ from nfvbed.readings import Part
 from nfvbed.records import Accelerator, PortKind, Readiness, VnfKind
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.vnfs.vm.agent import Agent
+from tests.functional.disturbed import pass_all
+from tests.functional.vm_guests import PROJECT, choice, offered
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
 
 QUEUES = 2
-"""Of virtio-net; an emulated card has one, whatever the flavor says."""
+"""Of virtio-net; an emulated NIC has one, whatever the flavor says."""
 REQUEST = TrafficRequest(duration_ns=2_000_000_000, frame_size=64, rate_pps=200, frames=200, learning_frames=0)
 
 
@@ -29,8 +29,8 @@ def _site(lab_with_vnfs):
     return lab_with_vnfs
 
 
-def cards(handle):
-    """What the guest says of its cards, in the order of the path."""
+def nics(handle):
+    """What the guest says of its NICs, in the order of the path."""
     ports = {port["mac"]: port for port in Agent(Path(handle.control["agent"])).ask("links")["ports"]}
     return [ports[port.mac] for port in handle.ports]
 
@@ -44,17 +44,17 @@ def cards(handle):
         ("macvtap", "virtio-pci", "router"),
     ],
 )
-def test_every_frame_passes_the_guests_card(site, name, driver, forwarding):
+def test_every_frame_passes_the_guests_nic(site, name, driver, forwarding):
     variant = PROJECT.load_variant(name)
     flavor = PROJECT.load_flavor("default").model_copy(update={"queues": QUEUES})
     deployment = site.deploy(variant, "pvp", vnf=choice(forwarding, flavor=flavor))
     (handle,) = deployment.vnfs
-    found = cards(handle)
-    assert [card["driver"] for card in found] == [driver, driver]
-    assert all(card["up"] for card in found)
+    found = nics(handle)
+    assert [nic["driver"] for nic in found] == [driver, driver]
+    assert all(nic["up"] for nic in found)
     assert handle.facts["vhost"] is False
     if driver == "virtio-pci":
-        assert [card["channels"] for card in found] == [QUEUES, QUEUES]
+        assert [nic["channels"] for nic in found] == [QUEUES, QUEUES]
         assert ("VIRTIO_NET_F_CSUM" in offered(handle)) is variant.options.offloads
     if name == "linux-bridge-no-offloads":
         switch = deployment.control["switch_netns"]
@@ -91,7 +91,7 @@ def test_vhost_net_is_there_or_its_lack_has_a_reason_and_a_fix(site):
     assert "modprobe vhost_net" in support.fix
 
 
-def test_a_process_has_no_card(site):
+def test_a_process_has_no_nic(site):
     process = choice("bridge").model_copy(update={"kind": VnfKind.PROCESS})
-    with pytest.raises(UnsupportedError, match="has no e1000 card"):
+    with pytest.raises(UnsupportedError, match="has no e1000 NIC"):
         site.deploy(PROJECT.load_variant("emulated-nic"), "pvp", vnf=process)

@@ -1,4 +1,4 @@
-"""Variants of the bridge that say which network card their guests have."""
+"""Variants of the bridge that say which NIC their guests have."""
 
 import pytest
 
@@ -17,7 +17,7 @@ ROWS = {
     "emulated-nic": ("e1000", None, True),
     "emulated-nic-rtl8139": ("rtl8139", None, True),
 }
-"""Variant: its guests' card, whether the kernel moves their frames (None: as it can), offloads."""
+"""Variant: its guests' NIC, whether the kernel moves their frames (None: as it can), offloads."""
 
 
 def choice(kind=VnfKind.VM, vnic="any"):
@@ -28,8 +28,8 @@ def choice(kind=VnfKind.VM, vnic="any"):
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_say_what_they_are(name):
     variant = PROJECT.load_variant(name)
-    options, (card, vhost, offloads) = variant.options, ROWS[name]
-    assert (options.guest_card, vhost_of(options.vhost), options.offloads) == (card, vhost, offloads)
+    options, (nic, vhost, offloads) = variant.options, ROWS[name]
+    assert (options.guest_nic, vhost_of(options.vhost), options.offloads) == (nic, vhost, offloads)
     assert variant.native_vnf.kind is VnfKind.VM
     assert options.vnf_port_kind(choice()) is PortKind.TAP
     assert ("p2p" in variant.topologies) is (name == "linux-bridge-no-offloads")
@@ -39,17 +39,17 @@ def test_rows_say_what_they_are(name):
     ("name", "more", "words"),
     [
         *[(name, {"kind": VnfKind.PROCESS}, "of kind process has no") for name in ROWS],
-        ("emulated-nic", {"vnic": "rtl8139"}, "asks for a network card of kind 'rtl8139'"),
-        ("emulated-nic", {"vnic": "tap"}, "asks for a network card of kind 'tap'"),
-        ("linux-bridge-virtio", {"vnic": "e1000"}, "asks for a network card of kind 'e1000'"),
+        ("emulated-nic", {"vnic": "rtl8139"}, "asks for a NIC of kind 'rtl8139'"),
+        ("emulated-nic", {"vnic": "tap"}, "asks for a NIC of kind 'tap'"),
+        ("linux-bridge-virtio", {"vnic": "e1000"}, "asks for a NIC of kind 'e1000'"),
     ],
 )
-def test_vnfs_without_that_card_are_refused(name, more, words):
+def test_vnfs_without_that_nic_are_refused(name, more, words):
     with pytest.raises(UnsupportedError, match=words) as caught:
         PROJECT.load_variant(name).options.vnf_port_kind(choice(**more))
     assert "variant linux-bridge" in caught.value.fix
 
 
-def test_the_bridge_itself_asks_for_no_card():
+def test_the_bridge_itself_asks_for_no_nic():
     options = PROJECT.load_variant("linux-bridge").options
-    assert (options.guest_card, vhost_of(options.vhost)) == ("any", None)
+    assert (options.guest_nic, vhost_of(options.vhost)) == ("any", None)

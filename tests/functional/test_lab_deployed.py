@@ -1,4 +1,4 @@
-"""`nfvbed deploy` leaves a deployment standing, `nfvbed destroy` takes it down."""
+"""`nfvbed deploy` leaves a deployment behind, `nfvbed destroy` takes it down."""
 
 import json
 import os
@@ -6,7 +6,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from lab_host import assert_back_to, run, snapshot, wait_for_processes
+
+from tests.functional.lab_host import assert_back_to, run, snapshot, wait_for_processes
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_another_variant_is_refused_with_what_to_do(standing, mark):
     for arguments in (["ovs-dpdk"], ["ovs-dpdk", "--dry-run"]):
         status, _, err = run(mark, "verb", "deploy", *arguments)
         assert status == 13
-        assert "linux-bridge stands on this host" in err
+        assert "linux-bridge is deployed on this host" in err
         assert "nfvbed destroy" in err
 
 
@@ -68,4 +69,4 @@ def test_dry_run_of_deploy_changes_nothing(before, mark):
 
 def test_destroy_with_nothing_there(before, mark):
     status, out, _ = run(mark, "verb", "destroy", "--all")
-    assert (status, out) == (0, "nothing stands on this host\n")
+    assert (status, out) == (0, "nothing is deployed on this host\n")

@@ -1,4 +1,4 @@
-"""What bounds the numbers and what casts doubt on them, each kind once, and the ceilings."""
+"""What bounds the numbers and what calls them into question, each kind once, and the ceilings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from nfvbed.report.page.values import Notice, Table
 
 
 @dataclass(frozen=True)
-class Doubts:
+class Warnings:
     """The section."""
 
     notices: tuple[Notice, ...]
@@ -25,34 +25,34 @@ class Doubts:
     ceilings: Table | None
 
 
-def doubts_section(comparison: Comparison) -> Doubts:
-    """Return every kind of doubt with its rows, its meaning and its remedy."""
+def warnings_section(comparison: Comparison) -> Warnings:
+    """Return every kind of warning with its rows, its meaning and its remedy."""
     if comparison.many:
         found = tuple(_kinds_of_many(comparison))
-        return Doubts(found, False, (), tuple(_notes_of_many(comparison)), ceiling_table(comparison))
+        return Warnings(found, False, (), tuple(_notes_of_many(comparison)), ceiling_table(comparison))
     found = (*_kinds(comparison), *(Notice(row.cell, wording.status(row)) for row in comparison.rows if not row.mrr))
     notes = tuple(Notice(row.cell, note) for row in comparison.rows for note in row.notes)
-    return Doubts(found, not found, notes, (), ceiling_table(comparison))
+    return Warnings(found, not found, notes, (), ceiling_table(comparison))
 
 
 def _kinds(comparison: Comparison) -> Iterable[Notice]:
-    for kind in wording.doubts(comparison.rows):
+    for kind in wording.warnings(comparison.rows):
         rows = [text for row in comparison.rows if (text := _carried(row, kind))]
         advice = comparison.advice_on(kind)
         yield Notice(kind.value, "; ".join(rows), advice=f"{advice.meaning} {advice.remedy}")
 
 
 def _carried(row: CellSummary, kind: QualityWarning) -> str:
-    """Name the row and how it carries a doubt; nothing where it does not."""
+    """Name the row and how it carries a warning; nothing where it does not."""
     bounding = next((limit.detail for limit in row.limits if limit.kind is kind), None)
-    counts = bounding if bounding is not None else wording.row_doubts(row).get(kind)
+    counts = bounding if bounding is not None else wording.row_warnings(row).get(kind)
     return f"{row.cell} ({counts})" if counts else ""
 
 
 def _kinds_of_many(comparison: Comparison) -> Iterable[Notice]:
-    """Return every kind of doubt once, with the variants that carry it and how many of their rows."""
-    for kind in wording.doubts(comparison.rows):
-        carrying = [row.variant for row in comparison.rows if kind in wording.doubts([row])]
+    """Return every kind of warning once, with the variants that carry it and how many of their rows."""
+    for kind in wording.warnings(comparison.rows):
+        carrying = [row.variant for row in comparison.rows if kind in wording.warnings([row])]
         advice = comparison.advice_on(kind)
         yield Notice(
             kind.value,

@@ -1,0 +1,22 @@
+"""A run that was stored by an older nfvbed is read with the names that keys have now."""
+
+from nfvbed.dataplanes.catalogue import VariantModel, open_project
+from nfvbed.plan.stored import stored_study
+from nfvbed.spec.validate import RENAMED
+
+
+def test_options_of_older_runs_have_the_names_of_now():
+    project = open_project()
+    study = project.load_study("demo")
+    variant = next(project.load_variant(name) for name in project.variant_names if name == "linux-bridge-virtio")
+    older = variant.model_dump(mode="json")
+    for former, now in RENAMED.items():
+        older["options"][former] = older["options"].pop(now)
+    plan = {
+        "experiment": study.experiment.model_dump(mode="json"),
+        "variants": [older],
+        "site": study.site.model_dump(mode="json"),
+        "runnable": ["linux-bridge-virtio"],
+    }
+    read, runnable = stored_study(plan, VariantModel)
+    assert (read.variants, runnable) == ((variant,), ("linux-bridge-virtio",))
