@@ -27,7 +27,7 @@ class CloudStatus:
     memory_mib: int = 0
     """Of all its processes, memory that is shared by several counted once, without hugepages."""
     hugepages_mib: int = 0
-    """Set aside for it; used or not."""
+    """Reserved for it, used or not."""
     stages_s: tuple[tuple[str, float], ...] = ()
     """Seconds that the stages of this start took."""
     differences: tuple[str, ...] = ()
