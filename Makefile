@@ -142,6 +142,11 @@ $(TRACES): trace-%: build ## send 1,000 frames through NAME, hop by hop
 destroy: ## remove whatever nfvbed has deployed on this machine
 	@if [ -x $(NFVBED) ]; then $(NFVBED) destroy; else echo 'destroy: nfvbed is not set up in this folder'; fi
 
+.PHONY: devcloud
+devcloud: setup ## start a real OpenStack on this machine; nfvbed devcloud stop takes it down
+	@setup/packages devcloud
+	@$(NFVBED) devcloud start
+
 # --- test -------------------------------------------------------------------------------------------------------
 
 .PHONY: test
@@ -164,6 +169,12 @@ test-node: setup-test ## all that is proven inside guest nodes; takes 20 to 60 m
 	@setup/images
 	@setup/node
 	@$(PYTHON) tests/tiers.py node
+
+.PHONY: test-openstack
+test-openstack: setup-test ## a real OpenStack: start, boot, onboard, kill, stop; 5 to 15 minutes, and is no part of test
+	@setup/packages devcloud
+	@setup/images
+	@$(PYTHON) tests/tiers.py openstack
 
 .PHONY: lint
 lint: test-lint ## style and types: ruff, mypy, clang-format

@@ -41,10 +41,17 @@ USUAL = {
 
 
 def commands() -> dict[str, click.Command]:
-    """Load every verb that there is."""
+    """Load every verb that there is; those of a group after it, as `devcloud start`."""
     context = click.Context(group)
     found = {name: group.get_command(context, name) for name in group.list_commands(context)}
-    return {name: command for name, command in found.items() if command is not None}
+    verbs = {name: command for name, command in found.items() if command is not None}
+    below = {
+        f"{name} {inner}": command
+        for name, verb in verbs.items()
+        if isinstance(verb, click.Group)
+        for inner, command in verb.commands.items()
+    }
+    return dict(sorted({**verbs, **below}.items(), key=lambda item: list(verbs).index(item[0].split()[0])))
 
 
 def make_targets() -> list[tuple[str, str]]:

@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".nfvbed" / "tiers"
 PYTHON = sys.executable
 
-TIERS = ("lint", "image", "unit", "golden", "contract", "functional", "browser", "node")
-"""`node` is no part of `make test`: it takes 20 to 60 minutes."""
+TIERS = ("lint", "image", "unit", "golden", "contract", "functional", "browser", "node", "openstack")
+"""`node` and `openstack` are no part of `make test`: they take 20 to 60 minutes, and 5 to 15."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
-TELLS_NAMES = ("image", "functional", "browser", "node")
+TELLS_NAMES = ("image", "functional", "browser", "node", "openstack")
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
 
 

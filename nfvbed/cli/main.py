@@ -31,6 +31,7 @@ VERBS = {
     "import": ("import_run", "Put an exported run into the store."),
     "recommend": ("recommend", "Say which data plane to take."),
     "dashboard": ("dashboard", "Serve the dashboard."),
+    "devcloud": ("devcloud", "Start a real OpenStack on this machine, look at it, remove it."),
     "destroy": ("destroy", "Remove what is deployed, also what a crash left behind."),
 }
 """Verb: (module below nfvbed.cli, one line of help). The help is here so that showing it imports nothing."""

@@ -1,0 +1,190 @@
+"""`nfvbed devcloud`: a real OpenStack on this machine, started, looked at and taken down."""
+
+import json
+import os
+import sys
+import threading
+import time
+from dataclasses import asdict
+
+import click
+
+from nfvbed.cli.settings import json_option
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import DeployError, UsageError
+from nfvbed.sites.openstack.access import NAME
+from nfvbed.sites.openstack.cloud import HUGEPAGES_MIB, DevCloud
+from nfvbed.sites.openstack.nodes.channel import Command
+from nfvbed.sites.openstack.nodes.node import Node
+from nfvbed.sites.openstack.places import CloudPlaces
+from nfvbed.sites.openstack.stages import Stage
+from nfvbed.sites.openstack.status import CloudStatus, look
+
+_ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))
+_TOOLS = ("PATH=/opt/tacker/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",)
+
+
+@click.group(name="devcloud")
+def command() -> None:
+    """Start a real OpenStack on this machine, look at it, and take it down."""
+
+
+@command.command()
+@click.option(
+    "--hugepages-mib",
+    default=HUGEPAGES_MIB,
+    show_default=True,
+    help="Memory reserved for the switch (384) and for guests; of a cloud that runs it stays as it is.",
+)
+@click.option("--dry-run", is_flag=True, help="List the stages with what is done of them, and change nothing.")
+def start(hugepages_mib: int, dry_run: bool) -> None:
+    """Start the cloud, or go on with a start that failed; what has ended of one that runs is started again."""
+    cloud = _cloud(hugepages_mib)
+    if dry_run:
+        for line in cloud.foresee():
+            click.echo(line)
+        return
+    started = time.monotonic()
+    cloud.start(_Lines())
+    click.echo(f"the cloud runs after {time.monotonic() - started:.0f} s")
+    click.echo(f"export OS_CLIENT_CONFIG_FILE={cloud.places.clouds}")
+    click.echo(f"openstack --os-cloud {NAME} service list")
+
+
+@command.command()
+@click.option("--dry-run", is_flag=True, help="Say what would be taken down, and change nothing.")
+def stop(dry_run: bool) -> None:
+    """Take the cloud down with all that it has written; packages, the seed and logs stay."""
+    cloud = _cloud()
+    if dry_run:
+        running = cloud.find_node() is not None
+        click.echo("would take the cloud down" if running else "no cloud runs")
+        return
+    click.echo("the cloud is taken down" if cloud.stop() else "no cloud runs")
+
+
+@command.command()
+@json_option
+def status(as_json: bool) -> int:
+    """Say what runs, what it takes, and how long its start took."""
+    found = look(_cloud())
+    if as_json:
+        click.echo(json.dumps(asdict(found), indent=2))
+    else:
+        _show(found)
+    return 0 if found.complete else 1
+
+
+@command.command()
+@click.argument("service", required=False)
+@click.option("--lines", default=40, show_default=True, help="How many of the last lines.")
+def logs(service: str | None, lines: int) -> None:
+    """Show the last lines of a service's log; without a name, list the logs."""
+    places = CloudPlaces.of(open_project().root).node("controller")
+    found = {path.stem: path for path in sorted(places.logs.glob("*.log"))}
+    if service is None:
+        for name, path in found.items():
+            click.echo(f"{path.stat().st_size:>9}  {name}")
+        return
+    if service not in found:
+        raise UsageError(f"there is no log of {service}", where=str(places.logs), fix=f"one of {', '.join(found)}")
+    for line in found[service].read_text(errors="replace").splitlines()[-lines:]:
+        click.echo(line)
+
+
+@command.command(context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+def shell(words: tuple[str, ...]) -> None:
+    """Open a shell in the controller, or run a command there, with the administrator's clouds.yaml."""
+    node = _node()
+    argv = node.enter_argv([*_ENVIRONMENT, *_TOOLS, *(words or ("/bin/bash",))])
+    sys.stdout.flush()
+    os.execvp(argv[0], argv)
+
+
+@command.command()
+@click.argument("instance")
+@click.option("--attach", is_flag=True, help="Connect to the serial console; Ctrl-] ends that. Default: print it.")
+@click.option("--lines", default=60, show_default=True, help="How many of the last lines.")
+def console(instance: str, attach: bool, lines: int) -> None:
+    """Show what an instance has printed on its console: ACTIVE is not booted."""
+    node = _node()
+    client = Command(
+        ("/usr/bin/openstack", "server", "show", instance, "-f", "json"), environment=(("OS_CLOUD", NAME),)
+    )
+    name = json.loads(node.channel.check(client))["OS-EXT-SRV-ATTR:instance_name"]
+    if attach:
+        argv = node.enter_argv(["/usr/bin/virsh", "console", "--force", name])
+        os.execvp(argv[0], argv)
+    reader = Command(
+        ("/usr/bin/openstack", "console", "log", "show", "--lines", str(lines), instance),
+        environment=(("OS_CLOUD", NAME),),
+    )
+    click.echo(node.channel.check(reader), nl=False)
+
+
+class _Lines:
+    """A line for each stage; on a terminal its seconds are counted while it goes on."""
+
+    def __init__(self) -> None:
+        self._ended = threading.Event()
+        self._counter: threading.Thread | None = None
+        self._line = ""
+
+    def begin(self, number: int, total: int, stage: Stage) -> None:
+        self._line = f"[{number:2}/{total}] {stage.name:15} {stage.summary} ... "
+        click.echo(self._line, nl=False, err=True)
+        if sys.stderr.isatty():
+            self._ended.clear()
+            self._counter = threading.Thread(target=self._count, args=(time.monotonic(),), daemon=True)
+            self._counter.start()
+
+    def end(self, stage: Stage, seconds: float, outcome: str) -> None:
+        self._close(f"{seconds:.0f} s" + (f" ({outcome})" if outcome else ""))
+
+    def skip(self, number: int, total: int, stage: Stage) -> None:
+        click.echo(f"[{number:2}/{total}] {stage.name:15} done already", err=True)
+
+    def fail(self, stage: Stage, seconds: float) -> None:
+        self._close(f"failed after {seconds:.0f} s")
+
+    def _count(self, started: float) -> None:
+        while not self._ended.wait(1.0):
+            click.echo(f"\r{self._line}{time.monotonic() - started:.0f} s", nl=False, err=True)
+
+    def _close(self, text: str) -> None:
+        if self._counter is not None:
+            self._ended.set()
+            self._counter.join()
+            self._counter = None
+            text = f"\r{self._line}{text}"
+        click.echo(text, err=True)
+
+
+def _show(found: CloudStatus) -> None:
+    if not found.running:
+        click.echo("no cloud runs")
+    for one in found.services:
+        state = "runs" if one.status is None else f"ended with status {one.status}"
+        click.echo(f"{one.name:28} {state:24} since {time.strftime('%H:%M:%S', time.localtime(one.since))}")
+    for name in found.missing:
+        click.echo(f"{name:28} does not run: nfvbed devcloud logs {name}")
+    if found.running and not found.relay:
+        click.echo("the relay does not run: the APIs do not answer on this machine; nfvbed devcloud start")
+    if found.running:
+        click.echo(f"memory: {found.memory_mib} MiB, and {found.hugepages_mib} MiB of hugepages reserved")
+        click.echo("start: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in found.stages_s))
+    if found.differences:
+        click.echo(f"{len(found.differences)} packages are not of the tested set: {found.differences[0]}, ...")
+
+
+def _cloud(hugepages_mib: int = HUGEPAGES_MIB) -> DevCloud:
+    project = open_project()
+    return DevCloud(project.root, [project.load_flavor(name) for name in project.flavor_names], hugepages_mib)
+
+
+def _node() -> Node:
+    node = _cloud().find_node()
+    if node is None:
+        raise DeployError("no cloud runs", fix="nfvbed devcloud start")
+    return node

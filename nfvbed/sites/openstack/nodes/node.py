@@ -1,0 +1,161 @@
+"""A node: started in namespaces of its own, found again by the ledger, and gone with its first process."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import DeployError
+from nfvbed.host.entries import ProcessEntry
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.processes import is_alive, start_time
+from nfvbed.patience import patient
+from nfvbed.sites.openstack.nodes import supervisor
+from nfvbed.sites.openstack.nodes.channel import Channel
+from nfvbed.sites.openstack.places import NodePlaces
+
+START_S = patient(20.0)
+_CHECKOUT = Path(__file__).resolve().parents[4]
+_NAMESPACES = ("--net", "--mount", "--uts", "--ipc", "--pid")
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """What a node is made of."""
+
+    places: NodePlaces
+    lower: tuple[Path, ...]
+    """Layers below its own, the uppermost first."""
+    hugepages_mib: int
+    hosts: tuple[tuple[str, str], ...] = ()
+    """Names and addresses of the nodes."""
+
+    def document(self) -> dict[str, object]:
+        """Return it as `enter.py` reads it."""
+        places = self.places
+        return {
+            "name": places.name,
+            "merged": str(places.merged),
+            "lower": [str(path) for path in self.lower],
+            "layer": str(places.layer),
+            "work": str(places.work),
+            "hugepages_mib": self.hugepages_mib,
+            "hosts": [list(pair) for pair in self.hosts],
+            "binds": [[str(places.exchange), "run/nfvbed"], [str(places.logs), "var/log/nfvbed"]],
+        }
+
+
+class Node:
+    """One that runs."""
+
+    def __init__(self, places: NodePlaces, process: ProcessEntry) -> None:
+        self.places = places
+        self.name = places.name
+        self._process = process
+        self.channel = Channel(places.socket, places.name)
+
+    @classmethod
+    def start(cls, spec: NodeSpec, ledger: Ledger) -> "Node":
+        """Start it and wait until it answers.
+
+        Raises:
+            DeployError: it did not come up; with what it said.
+        """
+        places = spec.places
+        shutil.rmtree(places.work, ignore_errors=True)
+        for folder in (places.layer, places.work, places.logs, places.exchange):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o755)
+        places.merged.mkdir(exist_ok=True)
+        places.socket.unlink(missing_ok=True)
+        shutil.copy(Path(supervisor.__file__), places.exchange / "supervisor.py")
+        document = places.exchange / "spec.json"
+        document.write_text(json.dumps(spec.document()))
+        entry = _spawn(places, document)
+        ledger.record(entry)
+        node = cls(places, entry)
+        node._await_answer()
+        return node
+
+    @classmethod
+    def find(cls, places: NodePlaces, entries: Sequence[object]) -> "Node | None":
+        """Return the node that a ledger's entries name, if it runs."""
+        for entry in entries:
+            if isinstance(entry, ProcessEntry) and entry.name == _process_name(places.name):
+                node = cls(places, entry)
+                return node if node.alive() else None
+        return None
+
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return is_alive(self._process.pid, self._process.start_time)
+
+    @property
+    def first_process(self) -> int:
+        """Its first process's id on this machine: its namespaces are found by it.
+
+        Raises:
+            DeployError: it is gone.
+        """
+        parent = self._process.pid
+        try:
+            children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        except OSError:
+            children = []
+        if not children:
+            raise DeployError(
+                f"node {self.name} is gone", where=f"pid {parent}", fix="nfvbed devcloud stop, then start"
+            )
+        return int(children[0])
+
+    def enter_argv(self, argv: Sequence[str]) -> list[str]:
+        """Return what runs a program in the node on the caller's terminal."""
+        return ["nsenter", f"--target={self.first_process}", "--all", "--wdns=/root", "--", *argv]
+
+    def _await_answer(self) -> None:
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline and self.alive():
+            if self.places.socket.exists() and self.channel.ping():
+                return
+            time.sleep(0.02)
+        raise DeployError(
+            f"node {self.name} did not come up",
+            where=str(self.places.logs / "node.log"),
+            observed=_tail(self.places.logs / "node.log"),
+            fix="its namespaces need root and a kernel with overlayfs",
+        )
+
+
+def _spawn(places: NodePlaces, document: Path) -> ProcessEntry:
+    log = places.logs / "node.log"
+    argv = ["unshare", *_NAMESPACES, "--fork", "--kill-child", "--"]
+    argv += [sys.executable, "-m", "nfvbed.sites.openstack.nodes.enter", str(document)]
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=places.exchange,
+            env={**os.environ, "PYTHONPATH": str(_CHECKOUT)},
+            start_new_session=True,
+        )
+    started = start_time(process.pid)
+    if started is None:
+        raise DeployError(f"node {places.name} could not be started", where=argv[0], observed="gone at once")
+    return ProcessEntry(name=_process_name(places.name), pid=process.pid, start_time=started, log=str(log))
+
+
+def _process_name(node: str) -> str:
+    return f"node-{node}"
+
+
+def _tail(path: Path) -> str:
+    try:
+        return "\n".join(path.read_text(errors="replace").splitlines()[-8:])
+    except OSError:
+        return "no log"

@@ -1,0 +1,110 @@
+"""Where a cloud keeps its things: below the project's private folder, and nowhere else."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+PRIVATE_DIRECTORY = Path(".nfvbed") / "devcloud"
+
+
+@dataclass(frozen=True)
+class CloudPlaces:
+    """The files of one cloud."""
+
+    directory: Path
+
+    @classmethod
+    def of(cls, project_root: Path) -> "CloudPlaces":
+        """Return the places of a project's cloud."""
+        return cls((project_root / PRIVATE_DIRECTORY).resolve())
+
+    @property
+    def root(self) -> Path:
+        """The private root: what all nodes see below their own layers; never written to once it is built."""
+        return self.directory / "root"
+
+    @property
+    def stamp(self) -> Path:
+        """What the private root was built from; written last."""
+        return self.directory / "root.json"
+
+    @property
+    def build(self) -> Path:
+        """A root that is being built, with the tools' logs."""
+        return self.directory / "build"
+
+    @property
+    def archives(self) -> Path:
+        """Downloaded packages; a second build takes them from here."""
+        return self.directory / "archives"
+
+    @property
+    def wheels(self) -> Path:
+        """Downloaded Python packages."""
+        return self.directory / "wheels"
+
+    @property
+    def seed(self) -> Path:
+        """The layer of a start with empty databases, taken when they were migrated."""
+        return self.directory / "seed"
+
+    @property
+    def secrets(self) -> Path:
+        """Generated passwords; mode 0600."""
+        return self.directory / "secrets.json"
+
+    @property
+    def run(self) -> Path:
+        """What is there only while a cloud runs: ledger, record of stages, sockets."""
+        return self.directory / "run"
+
+    @property
+    def durations(self) -> Path:
+        """How long each stage took, start by start."""
+        return self.directory / "durations.jsonl"
+
+    @property
+    def clouds(self) -> Path:
+        """`clouds.yaml`, with the administrator's password; mode 0600."""
+        return self.directory / "clouds.yaml"
+
+    def node(self, name: str) -> "NodePlaces":
+        """Return the places of one node."""
+        return NodePlaces(name, self)
+
+
+@dataclass(frozen=True)
+class NodePlaces:
+    """The files of one node."""
+
+    name: str
+    cloud: CloudPlaces
+
+    @property
+    def layer(self) -> Path:
+        """What the node has written."""
+        return self.cloud.directory / "nodes" / self.name / "layer"
+
+    @property
+    def work(self) -> Path:
+        """The overlay's own folder, beside it."""
+        return self.cloud.directory / "nodes" / self.name / "work"
+
+    @property
+    def logs(self) -> Path:
+        """One log for each process; they outlive the node."""
+        return self.cloud.directory / "logs" / self.name
+
+    @property
+    def exchange(self) -> Path:
+        """Seen by the node as `/run/nfvbed`: the socket of its first process."""
+        return self.cloud.run / self.name
+
+    @property
+    def merged(self) -> Path:
+        """Where the node mounts its root; on this machine an empty folder."""
+        return self.exchange / "root"
+
+    @property
+    def socket(self) -> Path:
+        """Where its first process listens."""
+        return self.exchange / "socket"

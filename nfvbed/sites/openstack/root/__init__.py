@@ -1,0 +1,1 @@
+"""The private root: Debian's OpenStack packages and Tacker, unpacked into a folder that all nodes share."""

@@ -1,0 +1,41 @@
+"""Neutron: ML2 on the userspace datapath of Open vSwitch, with a DHCP agent."""
+
+from nfvbed.sites.openstack.nodes.channel import Command
+from nfvbed.sites.openstack.services.service import Endpoint, File, Folder, Process, Service
+from nfvbed.sites.openstack.services.settings import PORTS
+
+_SERVER = ("--config-file", "/etc/neutron/neutron.conf")
+_ML2 = "/etc/neutron/plugins/ml2/ml2_conf.ini"
+_AGENT = "/etc/neutron/plugins/ml2/openvswitch_agent.ini"
+_DHCP = "/etc/neutron/dhcp_agent.ini"
+SERVICE = Service(
+    "neutron",
+    files=(
+        File("/etc/neutron/neutron.conf", "neutron.conf.j2", "root:neutron"),
+        File(_ML2, "ml2_conf.ini.j2", "root:neutron"),
+        File(_AGENT, "openvswitch_agent.ini.j2", "root:neutron"),
+        File(_DHCP, "dhcp_agent.ini.j2", "root:neutron"),
+    ),
+    folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
+    databases=("neutron",),
+    migrations=(
+        Command(
+            ("/usr/bin/neutron-db-manage", *_SERVER, "--config-file", _ML2, "upgrade", "heads"),
+            "neutron",
+            timeout_s=300.0,
+        ),
+    ),
+    processes=(
+        Process("neutron-server", ("/usr/bin/neutron-server", *_SERVER, "--config-file", _ML2), "neutron"),
+        Process(
+            "neutron-openvswitch-agent",
+            ("/usr/bin/neutron-openvswitch-agent", *_SERVER, "--config-file", _AGENT),
+            after_apis=True,
+        ),
+        Process(
+            "neutron-dhcp-agent", ("/usr/bin/neutron-dhcp-agent", *_SERVER, "--config-file", _DHCP), after_apis=True
+        ),
+    ),
+    endpoints=(Endpoint("network", PORTS["neutron"]),),
+    user=True,
+)

@@ -1,0 +1,101 @@
+"""Named stages, one after the other: their times are recorded, and a start that failed goes on where it failed."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of a start."""
+
+    name: str
+    summary: str
+    """What it does, for the progress display."""
+    work: Callable[[], str]
+    """Returns what there is to say of it afterwards; empty: nothing."""
+    lasting: bool = True
+    """Whether it is done for as long as the nodes run; else it is done again by each start."""
+
+
+class Progress(Protocol):
+    """Shows stages while they go on."""
+
+    def begin(self, number: int, total: int, stage: Stage) -> None:
+        """One begins."""
+
+    def end(self, stage: Stage, seconds: float, outcome: str) -> None:
+        """It has ended well."""
+
+    def skip(self, number: int, total: int, stage: Stage) -> None:
+        """It was done by an earlier start."""
+
+    def fail(self, stage: Stage, seconds: float) -> None:
+        """It has failed; the error follows."""
+
+
+class StageRecord:
+    """Which stages are done, with their times; a file beside the ledger, so that it ends with the nodes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def done(self) -> dict[str, float]:
+        """Return the stages that are done with their seconds."""
+        try:
+            found: dict[str, float] = json.loads(self._path.read_text())
+        except FileNotFoundError:
+            return {}
+        return found
+
+    def mark(self, stage: str, seconds: float) -> None:
+        """Write down that one is done."""
+        draft = self._path.with_name(self._path.name + ".new")
+        draft.write_text(json.dumps({**self.done(), stage: round(seconds, 2)}))
+        draft.rename(self._path)
+
+
+def run_stages(stages: Sequence[Stage], record: StageRecord, progress: Progress, durations: Path) -> dict[str, float]:
+    """Run those that are not done.
+
+    Args:
+        stages: in their order.
+        record: of this cloud.
+        progress: shows them.
+        durations: where each start adds a line.
+
+    Returns:
+        The seconds of each stage that was run.
+    """
+    taken: dict[str, float] = {}
+    failed = ""
+    try:
+        for number, stage in enumerate(stages, 1):
+            if stage.lasting and stage.name in record.done():
+                progress.skip(number, len(stages), stage)
+                continue
+            progress.begin(number, len(stages), stage)
+            started, failed = time.monotonic(), stage.name
+            try:
+                outcome = stage.work()
+            except BaseException:
+                progress.fail(stage, time.monotonic() - started)
+                raise
+            taken[stage.name], failed = round(time.monotonic() - started, 2), ""
+            record.mark(stage.name, taken[stage.name])
+            progress.end(stage, taken[stage.name], outcome)
+    finally:
+        _append(durations, {"at": round(time.time()), "seconds": taken, "failed": failed})
+    return taken
+
+
+def _append(path: Path, line: dict[str, object]) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        os.write(handle, json.dumps(line).encode() + b"\n")
+    finally:
+        os.close(handle)

@@ -1,0 +1,72 @@
+"""The files of the cloud's services, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes them: read the difference then."""
+
+import configparser
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nfvbed.sites.openstack.services.catalogue import SERVICES
+from nfvbed.sites.openstack.services.service import File
+from nfvbed.sites.openstack.services.settings import CloudSettings, Secrets
+
+FOLDER = Path(__file__).parent / "devcloud"
+FILES = {file.template.removesuffix(".j2"): file for service in SERVICES for file in service.files}
+
+
+class NamedSecrets(Secrets):
+    """Passwords that tell what they are of."""
+
+    def __call__(self, name: str) -> str:
+        return f"<{name}>".replace(" ", "-")
+
+
+@pytest.fixture(name="settings")
+def _settings(tmp_path) -> CloudSettings:
+    return CloudSettings(NamedSecrets(tmp_path / "secrets.json"))
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_file_is_rendered_as_reviewed(settings, name):
+    rendered = settings.render(FILES[name])
+    path = FOLDER / name
+    if os.environ.get("NFVBED_UPDATE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(rendered)
+    assert rendered == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it"
+
+
+def test_every_golden_file_is_rendered():
+    assert {path.name for path in FOLDER.iterdir()} == set(FILES)
+
+
+def test_every_template_belongs_to_a_file():
+    folder = Path("nfvbed/sites/openstack/services/templates")
+    parts = {"sections.j2", "uwsgi.j2"}
+    assert {path.name for path in folder.iterdir()} - parts == {file.template for file in FILES.values()}
+
+
+WITHOUT_SECTIONS = ("rabbitmq.conf", "qemu.conf", "libvirtd.conf")
+WITH_SECTIONS = sorted({name for name in FILES if name.endswith((".conf", ".ini", ".cnf"))} - {*WITHOUT_SECTIONS})
+
+
+@pytest.mark.parametrize("name", WITH_SECTIONS)
+def test_no_section_and_no_key_comes_twice(settings, name):
+    parser = configparser.RawConfigParser(strict=True, allow_no_value=True)
+    parser.read_string(settings.render(FILES[name]))
+    assert parser.sections() or parser.defaults()
+
+
+def test_what_holds_passwords_is_not_for_everybody(settings):
+    opened: list[File] = [file for file in FILES.values() if "<" in settings.render(file) and file.mode & 0o007]
+    assert opened == []
+
+
+def test_a_compute_service_has_no_database_of_its_own(settings):
+    assert "connection" not in settings.render(FILES["nova-compute.conf"]).replace("ovsdb_connection", "")
+
+
+def test_heats_environment_is_yaml(settings):
+    mapped = yaml.safe_load(settings.render(FILES["heat-environment.yaml"]))
+    assert mapped == {"resource_registry": {"OS::Aodh::EventAlarm": "OS::Heat::None"}}
