@@ -220,7 +220,8 @@ static int parse(int argc, char **argv, struct request *request)
 		if (option == 'h') {
 			puts("usage: nfvbed-coredistance --cores A,B [--tsc-hz HZ]\n\n"
 			     "Prints the one-way time of a cache line between two cores as one line of JSON.\n"
-			     "  --tsc-hz HZ  the counter's rate that an earlier call reported: it is not measured again, "
+			     "  --tsc-hz HZ  the counter's rate that an earlier call reported: it is not measured "
+			     "again, "
 			     "which "
 			     "takes 20 ms");
 			return -1;
