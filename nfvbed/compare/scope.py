@@ -34,6 +34,8 @@ class ScopeFinding(Record):
     """What differs between the rigs, `key: baseline -> candidate`; empty when nothing but the variant does."""
     trend: bool = False
     """One variant, and only its configuration or versions differ."""
+    vnf_differs: bool = False
+    """The two went through different VNFs, each the variant's own."""
 
 
 def find_scope(
@@ -66,9 +68,10 @@ def _system(
     candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]], reason: str
 ) -> ScopeFinding:
     differences = list(_rig_differences(candidate, baseline, rigs))
-    if candidate.vnf_resolved != baseline.vnf_resolved:
+    other = candidate.vnf_resolved != baseline.vnf_resolved
+    if other:
         differences.insert(0, f"VNF: {baseline.vnf_resolved} -> {candidate.vnf_resolved}")
-    return ScopeFinding(scope=Scope.SYSTEM, reason=reason, differences=tuple(differences))
+    return ScopeFinding(scope=Scope.SYSTEM, reason=reason, differences=tuple(differences), vnf_differs=other)
 
 
 def _obstacle(candidate: CellSummary, baseline: CellSummary) -> str:

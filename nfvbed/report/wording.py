@@ -273,7 +273,7 @@ SCOPES = {
 def scope_sentence(found: Iterable[ScopeFinding]) -> str:
     """Say what the scopes of a comparison allow to claim."""
     seen = {
-        (entry.scope, any(entry.scope is Scope.CONTROLLED or text.startswith("VNF: ") for text in entry.differences))
+        (entry.scope, bool(entry.differences) if entry.scope is Scope.CONTROLLED else entry.vnf_differs)
         for entry in found
     }
     return "; ".join(text for kind, text in SCOPES.items() if kind in seen) or "nothing is compared"
