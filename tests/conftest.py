@@ -100,10 +100,10 @@ def _start_from_a_free_host() -> None:
     try:
         lock.acquire()
         reap(lock)
-        standing = find_remembered()
+        remembered = find_remembered()
     except NfvbedError as failure:
         pytest.exit(str(failure), returncode=2)
     finally:
         lock.release()
-    if standing is not None:
-        pytest.exit(f"{standing.deployment.variant} is deployed on this host: make destroy, then test", returncode=2)
+    if remembered is not None:
+        pytest.exit(f"{remembered.deployment.variant} is deployed on this host: make destroy, then test", returncode=2)

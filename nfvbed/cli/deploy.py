@@ -41,19 +41,19 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
         return
     try:
         require_site(place, wanted)
-        deployment, stood = place.deploy_to_stay(wanted, topology, choice)
+        deployment, existed = place.deploy_to_stay(wanted, topology, choice)
     finally:
         place.close()
     if as_json:
         click.echo(json.dumps(deployment.model_dump(mode="json"), indent=2))
     else:
-        _print(deployment, stood)
+        _print(deployment, existed)
 
 
 def _foreseen(site: Site, wanted: Variant, topology: str, choice: VnfChoice | None) -> str:
-    standing = site.find_deployed()
-    if standing is not None:
-        standing.require_same(wanted, topology, choice)
+    existing = site.find_deployed()
+    if existing is not None:
+        existing.require_same(wanted, topology, choice)
         return "deployed already: nothing would be done"
     support = site.require(wanted)
     if choice is not None:
@@ -61,8 +61,8 @@ def _foreseen(site: Site, wanted: Variant, topology: str, choice: VnfChoice | No
     return f"would be deployed; this host is {support.readiness} for it. {support.reason}".strip()
 
 
-def _print(deployment: Deployment, stood: bool) -> None:
-    state = "was deployed already" if stood else "deployed"
+def _print(deployment: Deployment, existed: bool) -> None:
+    state = "was deployed already" if existed else "deployed"
     vnfs = "".join(f", {handle.name} ({handle.kind}, {handle.forwarding})" for handle in deployment.vnfs)
     click.echo(f"{deployment.variant} ({deployment.topology}{vnfs}) {state}")
     for port in deployment.ports:
@@ -70,7 +70,7 @@ def _print(deployment: Deployment, stood: bool) -> None:
     for name, address in shown(deployment.control):
         click.echo(f"  {name}: {address}")
     click.echo(f"  logs and sockets: {deployment.run_directory}")
-    if not stood:
+    if not existed:
         steps = ", ".join(f"{name.removeprefix('deploy.')} {ns / NS_PER_S:.2f} s" for name, ns in deployment.steps)
         click.echo(f"  took: {steps}")
     click.echo("  next: nfvbed trace, nfvbed run, nfvbed destroy")

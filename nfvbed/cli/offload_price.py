@@ -32,9 +32,9 @@ def measure_price(site: Site, wanted: Variant, topology: str, choice: VnfChoice,
     """
     _check(wanted, topology, choice)
     site.begin()
-    standing = site.find_deployed()
-    if standing is not None:
-        raise standing.in_the_way(f"{wanted.name} ({topology}), for the cost of offloads,")
+    existing = site.find_deployed()
+    if existing is not None:
+        raise existing.in_the_way(f"{wanted.name} ({topology}), for the cost of offloads,")
     deployment = site.deploy(wanted, topology, vnf=choice)
     try:
         host = require_host(site, deployment, "the cost of offloads")

@@ -43,18 +43,18 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
     site_spec = project.load_site(site)
     place = open_site(site_spec, project.root)
-    standing = place.find_deployed()
-    wanted = project.load_variant(_variant_name(variant, standing), site_spec)
+    existing = place.find_deployed()
+    wanted = project.load_variant(_variant_name(variant, existing), site_spec)
     choice = choice_of(project, wanted, topology, vnf, options)
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
     if options["dry_run"]:
-        if standing is None:
+        if existing is None:
             place.require(wanted)
         else:
-            standing.require_room(wanted, topology)
-        if standing is not None and standing.deployment.topology == topology:
-            standing.require_same(wanted, topology, choice)
+            existing.require_room(wanted, topology)
+        if existing is not None and existing.deployment.topology == topology:
+            existing.require_same(wanted, topology, choice)
         place.check(topology, choice)
         click.echo(f"{vnf} ({explicit_label(choice)}) would be onboarded on {wanted.name} ({topology})")
         return
@@ -65,7 +65,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         if options["offload_price"]:
             measure_price(place, wanted, topology, choice, as_json)
             return
-        deployment, stood = place.onboard(wanted, topology, choice, lambda line: click.echo(line, err=True))
+        deployment, existed = place.onboard(wanted, topology, choice, lambda line: click.echo(line, err=True))
         trap = _checksums(place, deployment)
     finally:
         place.close()
@@ -73,17 +73,17 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         extra = {"checksum_offload": trap.model_dump(mode="json") if trap else None}
         click.echo(json.dumps(deployment.model_dump(mode="json") | extra, indent=2))
     else:
-        _print(deployment, stood, trap)
+        _print(deployment, existed, trap)
 
 
-def _variant_name(given: str | None, standing: Deployed | None) -> str:
+def _variant_name(given: str | None, existing: Deployed | None) -> str:
     if given is not None:
         return given
-    if standing is None:
+    if existing is None:
         raise UsageError(
             "no data plane is deployed to onboard on", fix="nfvbed deploy VARIANT first, or give --variant VARIANT"
         )
-    return standing.variant.name
+    return existing.variant.name
 
 
 def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | None:
@@ -98,12 +98,12 @@ def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | No
     return offload.probe_checksums(deployment, (_PROBE_MACS[0], wanted[0] if wanted else _PROBE_MACS[1]))
 
 
-def _print(deployment: Deployment, stood: bool, trap: offload.OffloadReport | None) -> None:
-    state = "was deployed already" if stood else "deployed"
+def _print(deployment: Deployment, existed: bool, trap: offload.OffloadReport | None) -> None:
+    state = "was deployed already" if existed else "deployed"
     click.echo(f"{deployment.variant} ({deployment.topology}) with {len(deployment.vnfs)} VNFs {state}")
     show_vnfs(deployment)
     steps = dict(deployment.steps)
-    if not stood and "onboard.first-frame" in steps:
+    if not existed and "onboard.first-frame" in steps:
         click.echo(f"  first frame after {steps['onboard.first-frame'] / NS_PER_S:.2f} s")
     if trap is not None:
         click.echo(f"  frames with a checksum left to hardware: {trap.result} ({trap.observed})")

@@ -60,12 +60,12 @@ def command(
             "the simulated system has no hops to trace", observed=variant, fix="choose a variant that forwards frames"
         )
     place = open_site(site_spec, project.root)
-    standing = place.find_deployed()
-    if standing is not None and standing.variant != wanted:
-        standing = None
-    if standing is not None and topology is None:
-        topology = standing.deployment.topology
-    choice = None if topology is None else _standing_choice(standing, topology)
+    existing = place.find_deployed()
+    if existing is not None and existing.variant != wanted:
+        existing = None
+    if existing is not None and topology is None:
+        topology = existing.deployment.topology
+    choice = None if topology is None else _existing_choice(existing, topology)
     if topology is None or choice is None:
         topology, choice = path_of(project, wanted, topology, vnf, options)
     if choice is not None and layout(topology).one_way:
@@ -89,11 +89,11 @@ def command(
         _print(report)
 
 
-def _standing_choice(standing: Deployed | None, topology: str) -> VnfChoice | None:
+def _existing_choice(existing: Deployed | None, topology: str) -> VnfChoice | None:
     """Return the VNF that is deployed on that path: what is deployed is traced as it is."""
-    if standing is None or standing.deployment.topology != topology:
+    if existing is None or existing.deployment.topology != topology:
         return None
-    return standing.vnf
+    return existing.vnf
 
 
 def _document(report: TraceReport) -> dict[str, Any]:

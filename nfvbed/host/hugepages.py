@@ -5,6 +5,7 @@ from pathlib import Path
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.entries import HugepagesEntry
 from nfvbed.host.ledger import Ledger
+from nfvbed.host.meminfo import available_kib
 from nfvbed.host.poollock import pool_locked
 
 PAGE_KIB = 2048
@@ -69,7 +70,7 @@ class HugepagePool:
         before = self.free
         if before >= pages:
             return pages
-        path, reach = self._path, before + self._available_kib() // PAGE_KIB
+        path, reach = self._path, before + available_kib(self._meminfo) // PAGE_KIB
         # The kernel would turn all the memory that there is into hugepages before it gives up.
         wanted = pages if pages <= reach else least
         if wanted > reach:
@@ -113,12 +114,6 @@ class HugepagePool:
     @property
     def _path(self) -> Path:
         return self._directory / "nr_hugepages"
-
-    def _available_kib(self) -> int:
-        for line in self._meminfo.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1])
-        return 0
 
     def _too_few(self, pages: int, path: Path) -> PrerequisiteError:
         mib = PAGE_KIB // 1024

@@ -88,6 +88,15 @@ LOG_LINES = 15
 """Last lines of the log of a process that are reported when it has ended."""
 
 
+def tail(log: Path, lines: int) -> str:
+    """Return the last lines of a log; none where there is no log."""
+    try:
+        text = log.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])
+
+
 class ManagedProcess:
     """A process of a workspace, started by this nfvbed or found in the ledger of an earlier one."""
 
@@ -118,11 +127,7 @@ class ManagedProcess:
 
     def log_tail(self, lines: int = 20) -> str:
         """Return the last lines that it wrote."""
-        try:
-            text = self.log.read_text(errors="replace")
-        except FileNotFoundError:
-            return ""
-        return "\n".join(text.splitlines()[-lines:])
+        return tail(self.log, lines)
 
     def stop(self, timeout_s: float = 3.0) -> None:
         """End it: SIGTERM, and SIGKILL after the time-out. Idempotent.
@@ -133,7 +138,7 @@ class ManagedProcess:
         self._expect_gone(terminate(self.pid, self.start_time, timeout_s))
 
     def kill(self) -> None:
-        """Break it off by SIGKILL.
+        """Kill it (SIGKILL).
 
         Raises:
             InternalError: it does not even end then.

@@ -48,7 +48,7 @@ def workspaces() -> list[Workspace]:
     return sorted(found, key=lambda workspace: workspace.ledger.owner.made_ns, reverse=True)
 
 
-def is_standing(workspace: Workspace) -> bool:
+def is_deployed(workspace: Workspace) -> bool:
     """Whether it is a complete deployment that is meant to outlive its nfvbed."""
     ledger = workspace.ledger
     return ledger.owner.persistent and ledger.this_boot and (workspace.directory / DEPLOYMENT_NAME).is_file()
@@ -56,7 +56,7 @@ def is_standing(workspace: Workspace) -> bool:
 
 def abandoned() -> list[Workspace]:
     """Workspaces whose nfvbed is dead and which are not meant to outlive it."""
-    return [w for w in workspaces() if not w.ledger.owner_alive and not is_standing(w)]
+    return [w for w in workspaces() if not w.ledger.owner_alive and not is_deployed(w)]
 
 
 def remove_unreadable() -> list[str]:
@@ -91,7 +91,7 @@ def reap(lock: HostLock) -> list[Reaped]:
 def close_own() -> list[Reaped]:
     """Undo the workspaces that this very process made and that are not meant to stay, at the end of it."""
     this = os.getpid()
-    own = [w for w in workspaces() if w.ledger.owner.pid == this and w.ledger.owner_alive and not is_standing(w)]
+    own = [w for w in workspaces() if w.ledger.owner.pid == this and w.ledger.owner_alive and not is_deployed(w)]
     _remove_unborn(this)
     return [_undo(w) for w in own]
 

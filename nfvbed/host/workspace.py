@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from nfvbed.host.hugepages import MORE_PAGES, PAGE_KIB, HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.native import native_binary
 from nfvbed.host.places import LEDGER_NAME, RUN_DIRECTORY, UNBORN_PREFIX
-from nfvbed.host.processes import ManagedProcess, start_time
+from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.spawn import spawn
 from nfvbed.signals import signals_held
 
 
@@ -157,21 +157,7 @@ class Workspace:
         command += ["--cores", ",".join(str(c) for c in cores)]
         command += ["--netns", netns] if netns else []
         command += [] if self.persistent else ["--die-with-parent"]
-        with log.open("ab") as output:
-            popen = subprocess.Popen(
-                [*command, "--", *argv],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=self.directory,
-                env={**os.environ, **(environment or {})},
-                start_new_session=True,
-            )
-        started = start_time(popen.pid)
-        if started is None:
-            raise DeployError(f"{name} could not be started", where=argv[0], observed="gone at once")
-        self.ledger.record(ProcessEntry(name=name, pid=popen.pid, start_time=started, log=str(log)))
-        process = ManagedProcess(name, popen.pid, started, log, popen)
+        process = spawn(name, [*command, "--", *argv], log, self.ledger, environment)
         self._processes[name] = process
         return process
 

@@ -48,7 +48,7 @@ class Measurement:
         self._generator = generator
         self._info = generator.hello()
         self._watch = CoreWatch()
-        self._standing: tuple[QualityWarning, ...] | None = None
+        self._of_site: tuple[QualityWarning, ...] | None = None
         """Warnings about the deployment, once its memory is in use; None: not asked yet."""
 
     def warm_up(self, request: TrafficRequest) -> None:
@@ -139,9 +139,9 @@ class Measurement:
             raise
 
     def _of_deployment(self, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        if self._standing is None:
-            self._standing = self._site.warnings(self._deployment, threads)
-        return self._standing
+        if self._of_site is None:
+            self._of_site = self._site.warnings(self._deployment, threads)
+        return self._of_site
 
     def _without_thread(
         self, threads: Sequence[WorkThread], of_deployment: tuple[WorkThread, ...] | Unavailable

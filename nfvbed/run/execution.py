@@ -106,7 +106,7 @@ class Execution:
 
         A resumed run asks it of all rounds again, and so stops the same points after the same rounds.
         """
-        found = self._standing(number)
+        found = self._completeness(number)
         if number > self.plan.experiment.repetitions.looks[0] and self._undecided(found):
             trials = [trial for trial in self.ledger.trials if trial.round < number]
             points = {point: self._left_at(point) for point in self._undecided(found)}
@@ -187,7 +187,7 @@ class Execution:
         Args:
             out_of_time: no new round was begun after the time limit.
         """
-        final = self._standing()
+        final = self._completeness()
         return {cell: self._reason(cell, lack, out_of_time) for cell, lack in final.missing.items()}
 
     def left_s(self) -> float:
@@ -199,7 +199,7 @@ class Execution:
         budget_s = self.plan.experiment.repetitions.budget_s
         return left_s if budget_s is None else min(left_s, max(budget_s - self._forecast.elapsed_s, 0.0))
 
-    def _standing(self, before_round: int | None = None) -> Completeness:
+    def _completeness(self, before_round: int | None = None) -> Completeness:
         done = [t for t in self.ledger.done if before_round is None or t.round < before_round]
         tests = [t for t in self.ledger.done_tests if before_round is None or t.round < before_round]
         return completeness(self.plan, done, self._tools.classify, self.ledger.excluded, tests)

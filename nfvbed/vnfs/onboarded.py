@@ -40,17 +40,17 @@ def forget(deployment: Deployment) -> None:
     _path(deployment).unlink(missing_ok=True)
 
 
-def require_same(deployment: Deployment, stood: VnfChoice, choice: VnfChoice) -> None:
+def require_same(deployment: Deployment, running: VnfChoice, choice: VnfChoice) -> None:
     """Refuse to take VNFs over that are others than those asked for; by which words they were asked for is the same.
 
     Raises:
         OnboardError: another VNF is running.
     """
-    if stood.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
+    if running.model_copy(update={"label": choice.label, "native": choice.native}) != choice:
         raise OnboardError(
             f"another VNF is running on {deployment.variant}",
             where=deployment.run_directory,
-            observed=f"{stood.label}; asked for: {choice.label}",
+            observed=f"{running.label}; asked for: {choice.label}",
             fix="nfvbed destroy, then again",
         )
 

@@ -72,7 +72,7 @@ def test_what_the_host_lacks_is_reported_as_the_doctor_tells_it(ask, before, mar
     assert_back_to(before, mark)
 
 
-def test_a_missing_image_is_reported_while_what_stands_is_left_alone(ask, before, mark):
+def test_a_missing_image_is_reported_while_what_is_deployed_is_left_alone(ask, before, mark):
     status, _, err = ask("deploy", "linux-bridge")
     assert status == 0, err
     now = snapshot(mark)

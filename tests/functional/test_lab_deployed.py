@@ -11,16 +11,16 @@ from tests.functional.lab_host import assert_back_to, run, snapshot, wait_for_pr
 
 
 @pytest.fixture
-def standing(before, mark):
+def deployed(before, mark):
     status, out, err = run(mark, "verb", "deploy", "linux-bridge", "--json")
     assert (status, err) == (0, "")
     wait_for_processes(mark, 2)  # the switch, and its child
     return json.loads(out)
 
 
-def test_it_stands_when_nfvbed_has_ended_and_goes_with_destroy(standing, before, mark):
-    directory = Path(standing["run_directory"])
-    assert json.loads((directory / "deployment.json").read_text()) == standing
+def test_it_stays_when_nfvbed_has_ended_and_goes_with_destroy(deployed, before, mark):
+    directory = Path(deployed["run_directory"])
+    assert json.loads((directory / "deployment.json").read_text()) == deployed
     assert len(snapshot(mark)["namespaces"]) == 1
     status, out, err = run(mark, "verb", "destroy")
     assert (status, err) == (0, "")
@@ -28,15 +28,15 @@ def test_it_stands_when_nfvbed_has_ended_and_goes_with_destroy(standing, before,
     assert_back_to(before, mark)
 
 
-def test_deploying_the_same_again_changes_nothing(standing, mark):
+def test_deploying_the_same_again_changes_nothing(deployed, mark):
     now = snapshot(mark)
     status, out, _ = run(mark, "verb", "deploy", "linux-bridge", "--json")
     assert status == 0
-    assert json.loads(out) == standing
+    assert json.loads(out) == deployed
     assert snapshot(mark) == now
 
 
-def test_another_variant_is_refused_with_what_to_do(standing, mark):
+def test_another_variant_is_refused_with_what_to_do(deployed, mark):
     for arguments in (["ovs-dpdk"], ["ovs-dpdk", "--dry-run"]):
         status, _, err = run(mark, "verb", "deploy", *arguments)
         assert status == 13
@@ -44,15 +44,15 @@ def test_another_variant_is_refused_with_what_to_do(standing, mark):
         assert "nfvbed destroy" in err
 
 
-def test_a_run_of_the_same_variant_takes_it_and_leaves_it(standing, mark):
+def test_a_run_of_the_same_variant_takes_it_and_leaves_it(deployed, mark):
     now = snapshot(mark)
     status, _, err = run(mark, "once")
     assert (status, err) == (0, "")
     assert snapshot(mark) == now
 
 
-def test_a_switch_that_died_is_said_to_be_dead(standing, mark):
-    ledger = (Path(standing["run_directory"]) / "ledger.jsonl").read_text().splitlines()
+def test_a_switch_that_died_is_said_to_be_dead(deployed, mark):
+    ledger = (Path(deployed["run_directory"]) / "ledger.jsonl").read_text().splitlines()
     pid = next(entry["pid"] for entry in map(json.loads, ledger) if entry["kind"] == "process")
     os.kill(pid, signal.SIGKILL)
     status, _, err = run(mark, "verb", "deploy", "linux-bridge")

@@ -58,7 +58,7 @@ ARRIVAL_S = PATIENCE_S
 
 
 @pytest.fixture(scope="module")
-def standing():
+def running():
     with pytest.MonkeyPatch.context() as patch:
         mark = f"steering-{os.getpid()}"
         patch.setenv(MARK, mark)
@@ -78,16 +78,16 @@ def standing():
 
 
 @pytest.fixture
-def bridge(standing):
+def bridge(running):
     """The bridge without rules and without a controller, whatever the test before has left."""
-    yield standing
-    with SwitchDatabase(standing.database, locate()) as database:
-        database.set_controller(standing.name, None)
+    yield running
+    with SwitchDatabase(running.database, locate()) as database:
+        database.set_controller(running.name, None)
     for name in (controller.PROCESS, RELAY):
         with contextlib.suppress(DeployError):  # it was never started
-            standing.workspace.process(name).stop()
-    controller.status_socket(standing).unlink(missing_ok=True)
-    steering("static").tear_down(standing)
+            running.workspace.process(name).stop()
+    controller.status_socket(running).unlink(missing_ok=True)
+    steering("static").tear_down(running)
 
 
 def make_bridge(workspace):

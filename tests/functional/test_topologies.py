@@ -216,11 +216,11 @@ def test_no_generator_where_both_ends_are_vnfs(site):
 
 def test_vnf_ports_of_a_standing_deployment(site):
     loaded = PROJECT.load_variant("linux-bridge")
-    deployment, stood = site.deploy_to_stay(loaded, "pvp", vnf=vnf(forwarding="bridge"))
+    deployment, existed = site.deploy_to_stay(loaded, "pvp", vnf=vnf(forwarding="bridge"))
     try:
-        assert not stood
-        again, stood = site.deploy_to_stay(loaded, "pvp", vnf=vnf(forwarding="bridge"))
-        assert stood
+        assert not existed
+        again, existed = site.deploy_to_stay(loaded, "pvp", vnf=vnf(forwarding="bridge"))
+        assert existed
         assert again == deployment
         attached = site.deploy(loaded, "pvp", vnf=vnf(forwarding="bridge"))
         path = stations(attached)

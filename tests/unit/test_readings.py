@@ -33,7 +33,7 @@ def test_no_distance_is_none():
 @pytest.mark.parametrize("part", [Part.THREADS, Part.CPU])
 def test_a_simulated_site_says_why_it_has_no_threads(part, monkeypatch):
     site = SimulatedSite()
-    monkeypatch.setattr(site, "_standing", lambda deployment: (Simulated(), None))
+    monkeypatch.setattr(site, "_running", lambda deployment: (Simulated(), None))
     seen = site.look(None, part)
     assert "no thread of this machine" in getattr(seen, part).reason
 

@@ -35,14 +35,14 @@ def ceiling_table(comparison: Comparison) -> Table | None:
             Cell(wording.row_point(row), "whole"),
             Cell(wording.mpps(row.mrr.median_pps) if row.mrr else wording.NOTHING, "n"),
             Cell(str(row.mrr.trials) if row.mrr else "0", "n"),
-            Cell(_standing(comparison, row)),
+            Cell(_effect(comparison, row)),
         )
         for row in comparison.ceilings
     )
     return Table("What the generator, the ports and the VNFs allow at most.", HEADINGS, rows, label="Ceilings")
 
 
-def _standing(comparison: Comparison, ceiling: CellSummary) -> str:
+def _effect(comparison: Comparison, ceiling: CellSummary) -> str:
     """Say what a ceiling is worth: rows at it, rows above it, or why it was not measured."""
     if ceiling.mrr is None:
         return wording.status(ceiling)

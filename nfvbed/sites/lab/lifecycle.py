@@ -16,21 +16,21 @@ from nfvbed.vnfs import onboarded
 class Left:
     """A deployment with its VNFs, as an earlier command left it."""
 
-    standing: Remembered
+    remembered: Remembered
     vnfs: LabVnfs
     """What is started of them again stays with the deployment."""
 
     def save(self) -> None:
         """Write down what its VNFs are now."""
         onboarded.save(
-            self.standing.deployment, onboarded.OnboardedVnfs(choice=self.vnfs.choice, handles=self.vnfs.handles)
+            self.remembered.deployment, onboarded.OnboardedVnfs(choice=self.vnfs.choice, handles=self.vnfs.handles)
         )
 
     def offboard(self) -> Deployment:
         """End the VNFs; return what stays."""
         self.vnfs.stop()
-        onboarded.forget(self.standing.deployment)
-        return self.standing.deployment
+        onboarded.forget(self.remembered.deployment)
+        return self.remembered.deployment
 
     def scaled_topology(self, vnfs: int) -> str:
         """Return the topology in which so many VNFs are side by side.
@@ -38,7 +38,7 @@ class Left:
         Raises:
             UnsupportedError: there is none, the data plane does not offer it, or its VNFs are not side by side.
         """
-        have, plan = self.standing.deployment, self.vnfs.plan
+        have, plan = self.remembered.deployment, self.vnfs.plan
         if plan.one_way or plan.ways != plan.vnfs:
             raise UnsupportedError(
                 f"the VNFs of {have.topology} cannot be scaled",
@@ -55,7 +55,7 @@ class Left:
             )
         if vnfs == plan.vnfs:
             return have.topology
-        require_path(self.standing.variant, SIDE_BY_SIDE[vnfs], self.vnfs.choice)
+        require_path(self.remembered.variant, SIDE_BY_SIDE[vnfs], self.vnfs.choice)
         return SIDE_BY_SIDE[vnfs]
 
     def take_down(self) -> None:
@@ -64,11 +64,11 @@ class Left:
         Raises:
             DeployError: something could not be removed.
         """
-        problems = self.standing.workspace.close()
+        problems = self.remembered.workspace.close()
         if problems:
             raise DeployError(
-                f"{self.standing.deployment.variant} is not completely gone",
-                where=str(self.standing.workspace.directory),
+                f"{self.remembered.deployment.variant} is not completely gone",
+                where=str(self.remembered.workspace.directory),
                 observed="; ".join(problems),
                 fix="nfvbed destroy --all",
             )

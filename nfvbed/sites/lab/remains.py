@@ -1,7 +1,7 @@
 """What earlier commands left on this machine: the existing deployment, and what killed ones did not undo."""
 
 from nfvbed.errors import DeployError
-from nfvbed.host.reap import Reaped, abandoned, is_standing, remove_unreadable, workspaces
+from nfvbed.host.reap import Reaped, abandoned, is_deployed, remove_unreadable, workspaces
 from nfvbed.host.workspace import Workspace
 from nfvbed.sites.lab.remembered import find_remembered
 from nfvbed.sites.site import NOTHING_DEPLOYED
@@ -17,21 +17,21 @@ def take_down(reaped: list[Reaped], *, everything: bool) -> tuple[str, ...]:
     Raises:
         DeployError: not everything could be removed.
     """
-    standing = find_remembered()
+    remembered = find_remembered()
     problems = [problem for item in reaped for problem in item.problems]
-    for workspace in [w for w in workspaces() if is_standing(w)]:
+    for workspace in [w for w in workspaces() if is_deployed(w)]:
         problems += workspace.close()
     problems += remove_unreadable() if everything else []
     if problems:
         raise DeployError("not everything could be removed", observed="; ".join(problems), fix="nfvbed destroy --all")
-    if standing is not None:
-        return (f"{standing.deployment.variant} ({standing.deployment.topology}) is taken down",)
+    if remembered is not None:
+        return (f"{remembered.deployment.variant} ({remembered.deployment.topology}) is taken down",)
     return () if reaped else (NOTHING_DEPLOYED,)
 
 
 def foresee_take_down() -> tuple[str, ...]:
     """Return lines that say what would be taken down; nothing is changed."""
-    found = [w for w in workspaces() if is_standing(w)] + abandoned()
+    found = [w for w in workspaces() if is_deployed(w)] + abandoned()
     return tuple(_description(workspace) for workspace in found) or (NOTHING_DEPLOYED,)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.places import DEPLOYMENT_NAME
-from nfvbed.host.reap import is_standing, workspaces
+from nfvbed.host.reap import is_deployed, workspaces
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.sites.deployed import Deployed
@@ -52,7 +52,7 @@ class Remembered:
 def find_remembered() -> Remembered | None:
     """Find the existing deployment; there is at most one, since a second one is refused."""
     for workspace in workspaces():
-        if is_standing(workspace):
+        if is_deployed(workspace):
             return _load(workspace)
     return None
 

@@ -134,9 +134,9 @@ class LabSite(Site):
             self._keep(deployment, peers)
             return deployment
         try:
-            stood = onboarded.find(deployment) if deployment.run_directory else None
-            if stood is not None:
-                return self._take_over(deployment, vnf, stood)
+            vnfs = onboarded.find(deployment) if deployment.run_directory else None
+            if vnfs is not None:
+                return self._take_over(deployment, vnf, vnfs)
             if not beside:
                 view = self._planes.host_view(deployment)
                 peers.inside((view.workspace, view.arrangement))
@@ -152,7 +152,7 @@ class LabSite(Site):
         if vnf is None or not plan.vnfs:
             return self._planes.deploy_to_stay(variant, topology)
         self.check(topology, vnf)
-        deployment, stood = self._planes.deploy_to_stay(variant, topology, vnf=vnf)
+        deployment, existed = self._planes.deploy_to_stay(variant, topology, vnf=vnf)
         attached = self._planes.deploy(variant, topology, vnf=vnf)
         found = onboarded.find(deployment)
         if found is not None:
@@ -167,7 +167,7 @@ class LabSite(Site):
             onboarded.save(deployment, onboarded.OnboardedVnfs(choice=vnf, handles=live.handles))
         except BaseException:
             self._forget(attached)
-            if not stood:
+            if not existed:
                 self._planes.destroy(attached)
                 Workspace.attach(Path(deployment.run_directory)).close()
             raise
@@ -194,7 +194,7 @@ class LabSite(Site):
         """Start dead VNFs again where they were, and send frames through."""
         self._planes.begin()
         left = lifecycle.left_on(deployment, self._root)
-        attached = self._planes.deploy(left.standing.variant, deployment.topology, vnf=left.vnfs.choice)
+        attached = self._planes.deploy(left.remembered.variant, deployment.topology, vnf=left.vnfs.choice)
         if left.vnfs.dead():
             began = time.monotonic_ns()
             left.vnfs.heal()
@@ -228,7 +228,7 @@ class LabSite(Site):
             self.check(topology, left.vnfs.choice)
             self.destroy(deployment)
             left.take_down()
-        return self.deploy_to_stay(left.standing.variant, topology, left.vnfs.choice)[0]
+        return self.deploy_to_stay(left.remembered.variant, topology, left.vnfs.choice)[0]
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
         """Take down the existing deployment and whatever an nfvbed that was killed left behind."""
@@ -238,11 +238,11 @@ class LabSite(Site):
         """Say what that would be."""
         return remains.foresee_take_down()
 
-    def _take_over(self, deployment: Deployment, choice: VnfChoice, stood: onboarded.OnboardedVnfs) -> Deployment:
-        onboarded.require_same(deployment, stood.choice, choice)
+    def _take_over(self, deployment: Deployment, choice: VnfChoice, vnfs: onboarded.OnboardedVnfs) -> Deployment:
+        onboarded.require_same(deployment, vnfs.choice, choice)
         view = self._planes.host_view(deployment)
         host = (view.workspace, view.arrangement, self._root)
-        live = LabVnfs.found(deployment, stood.model_copy(update={"choice": choice}), host)
+        live = LabVnfs.found(deployment, vnfs.model_copy(update={"choice": choice}), host)
         return self._remember(deployment, live)
 
     def _onboard(self, deployment: Deployment, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> Deployment:

@@ -1,7 +1,5 @@
 """How this machine reaches its cloud: the relay on the loopback, and `clouds.yaml`."""
 
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +9,8 @@ import yaml
 from nfvbed.errors import DeployError
 from nfvbed.host.entries import ProcessEntry
 from nfvbed.host.ledger import Ledger
-from nfvbed.host.processes import is_alive, start_time
+from nfvbed.host.processes import is_alive
+from nfvbed.host.spawn import spawn
 from nfvbed.sites.openstack.nodes.node import Node
 from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS, REGION
 from nfvbed.sites.openstack.waiting import wait_until
@@ -38,28 +37,14 @@ def start_relay(node: Node, ledger: Ledger) -> None:
     log.unlink(missing_ok=True)
     argv = [sys.executable, "-m", "nfvbed.sites.openstack.nodes.relay"]
     argv += [str(node.first_process), *map(str, PORTS.values())]
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            cwd="/",
-            env={**os.environ, "PYTHONPATH": str(_CHECKOUT)},
-            start_new_session=True,
-        )
-    started = start_time(process.pid)
-    if started is None:
-        raise DeployError("the relay could not be started", where=str(log), observed="it ended at once")
-    ledger.record(ProcessEntry(name=RELAY, pid=process.pid, start_time=started, log=str(log)))
+    process = spawn(RELAY, argv, log, ledger, {"PYTHONPATH": str(_CHECKOUT)})
 
     def missing() -> str:
-        if process.poll() is not None:
-            last = log.read_text(errors="replace").splitlines()[-1:]
+        if not process.alive():
             raise DeployError(
                 "the relay of the APIs ended",
                 where=str(log),
-                observed=" ".join(last),
+                observed=process.log_tail(1),
                 fix=f"free its ports on {LOOPBACK}: {', '.join(map(str, PORTS.values()))}",
             )
         return "" if _READY in log.read_text(errors="replace") else "it does not listen yet"
@@ -80,13 +65,3 @@ def clouds_yaml(password: str) -> str:
     document = {"clouds": {NAME: {"auth": auth, "region_name": REGION, "identity_api_version": 3}}}
     text: str = yaml.safe_dump(document, sort_keys=False)
     return text
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that its owner alone can read, in one step."""
-    draft = path.with_name(path.name + ".new")
-    draft.unlink(missing_ok=True)
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    draft.rename(path)

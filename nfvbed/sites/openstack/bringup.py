@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from nfvbed.errors import DeployError
+from nfvbed.host.processes import tail
 from nfvbed.host.topology import read_topology
 from nfvbed.sites.openstack import identity, rest
 from nfvbed.sites.openstack.nodes.channel import Channel, Command
@@ -204,11 +205,10 @@ class BringUp:
         if state is not None and state.status is None:
             return
         log = self._node.places.logs / f"{process.name}.log"
-        lines = log.read_text(errors="replace").splitlines()[-_LAST_LINES:] if log.is_file() else ["no log"]
         ended = "was not started" if state is None else f"exit status {state.status}"
         raise DeployError(
             f"{process.name} has ended",
             where=str(log),
-            observed=f"{ended}; last lines of its log:\n" + "\n".join(lines),
+            observed=f"{ended}; last lines of its log:\n{tail(log, _LAST_LINES) or 'no log'}",
             fix="nfvbed devcloud start starts it again",
         )

@@ -11,6 +11,7 @@ from nfvbed.host.hostlock import HostLock
 from nfvbed.host.hugepages import HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.places import LEDGER_NAME
+from nfvbed.host.private_file import write_private
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.openstack import access, contents
 from nfvbed.sites.openstack.bringup import BringUp
@@ -168,7 +169,7 @@ class DevCloud:
 
     def _write_clouds(self) -> str:
         text = access.clouds_yaml(Secrets.open(self.places.secrets)("admin"))
-        access.write_private(self.places.clouds, text)
+        write_private(self.places.clouds, text)
         self._work().write_clouds(text)
         return str(self.places.clouds)
 

@@ -133,15 +133,15 @@ class SimulatedSite(Site):
     def open_generator(self, deployment: Deployment) -> Generator:
         """Return the simulated generator of a deployment."""
         first, second = deployment.ports
-        return SimulatedGenerator((first, second), self._standing(deployment)[0])
+        return SimulatedGenerator((first, second), self._running(deployment)[0])
 
     def verify(self, deployment: Deployment) -> None:
         """Find it alive, as always."""
-        self._standing(deployment)
+        self._running(deployment)
 
     def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
         """Return what the simulated system forwarded and spent, its one hop, and the distance that its state shows."""
-        system, state = self._standing(deployment)
+        system, state = self._running(deployment)
         hop = Hop(name="simulated system", rx_packets=system.packets, tx_packets=system.packets)
         readers: dict[Part, Callable[[], Any]] = {
             Part.COUNTERS: lambda: _counters(deployment, system),
@@ -152,16 +152,16 @@ class SimulatedSite(Site):
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Put the known outage into the next trial."""
-        self._standing(deployment)[0].schedule_outage(round(after_s * NS_PER_S))
+        self._running(deployment)[0].schedule_outage(round(after_s * NS_PER_S))
         return ResetReport(kind="simulated", steps=())
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
         """The simulated entries."""
-        return SimulatedEntries(self._standing(deployment)[0].tables)
+        return SimulatedEntries(self._running(deployment)[0].tables)
 
     def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
         """The simulated addresses."""
-        return SimulatedLearning(self._standing(deployment)[0].tables)
+        return SimulatedLearning(self._running(deployment)[0].tables)
 
     def destroy(self, deployment: Deployment) -> None:
         """Forget it; idempotent."""
@@ -177,7 +177,7 @@ class SimulatedSite(Site):
             self._states[key] = HiddenState(self._clock, options.state_change_per_s, seed)
         return self._states[key]
 
-    def _standing(self, deployment: Deployment) -> tuple[SimulatedSystem, HiddenState]:
+    def _running(self, deployment: Deployment) -> tuple[SimulatedSystem, HiddenState]:
         if deployment.id not in self._systems:
             raise InternalError(f"the simulated deployment {deployment.id} is not deployed in this process")
         return self._systems[deployment.id]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.meminfo import available_kib
 from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace
 from nfvbed.spec.vnf import AS_THE_IMAGE, VnfChoice
@@ -74,8 +75,7 @@ def check_memory(count: int, each_mib: int, meminfo: Path = _MEMINFO) -> None:
     Raises:
         PrerequisiteError: with what there is.
     """
-    lines = (line.split() for line in meminfo.read_text().splitlines())
-    available_mib = next((int(words[1]) // 1024 for words in lines if words[0] == "MemAvailable:"), 0)
+    available_mib = available_kib(meminfo) // 1024
     wanted = count * each_mib + _LEFT_MIB
     if wanted > available_mib:
         raise PrerequisiteError(

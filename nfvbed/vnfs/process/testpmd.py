@@ -207,7 +207,7 @@ class TestpmdVnf(VnfDriver):
         self._tidy(handle)
 
     def end(self, handle: VnfHandle) -> None:
-        """Break it off: in order, it takes a third of a second to close ports that go with the deployment."""
+        """Kill it: in order, it takes a third of a second to close ports that go with the deployment."""
         self._processes.of(handle).kill()
         self._tidy(handle)
 

@@ -70,7 +70,7 @@ def test_deployed_found_traced_and_taken_down(capsys):
     assert MemorySite.log[-1] == "close"
 
 
-def test_a_vnf_is_onboarded_on_what_stands_there(capsys):
+def test_a_vnf_is_onboarded_on_what_is_deployed_there(capsys):
     assert "no data plane is deployed" in reported(capsys, "onboard", "vloop", *AT, code=2).err
     reported(capsys, "deploy", "ovs-kernel", *AT)
     found = reported(capsys, "onboard", "vloop", *AT, "--json")

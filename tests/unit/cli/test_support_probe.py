@@ -52,7 +52,7 @@ def test_it_is_probed_when_the_host_is_taken() -> None:
     assert lab.log == ["begin", "probe"]
 
 
-def test_what_stands_is_not_disturbed() -> None:
+def test_what_is_deployed_is_not_disturbed() -> None:
     lab = FakeLab(stands="something")
     support.require_site(cast("Site", lab), cast("Variant", None))
     assert lab.log == ["begin"]
@@ -64,15 +64,15 @@ def chosen(variant: Variant, **options: Any) -> VnfChoice:
     return choice
 
 
-def test_a_dry_run_refuses_where_another_vnf_stands(tmp_path: Path) -> None:
+def test_a_dry_run_refuses_where_another_vnf_runs(tmp_path: Path) -> None:
     variant = PROJECT.load_variant("ovs-dpdk")
     deployment = Deployment(
         id="d", variant=variant.name, site="lab", topology="pvp", ports=(), run_directory=str(tmp_path)
     )
     workspace = WorkspaceDouble(tmp_path)
-    standing = Remembered(cast("Any", workspace), deployment, variant, cast("Any", None))
+    remembered = Remembered(cast("Any", workspace), deployment, variant, cast("Any", None))
     mac = chosen(variant, forwarding="mac")
     onboarded.save(deployment, onboarded.OnboardedVnfs(choice=mac, handles=()))
-    standing.deployed.require_same(variant, "pvp", mac)
+    remembered.deployed.require_same(variant, "pvp", mac)
     with pytest.raises(OnboardError, match="another VNF is running on ovs-dpdk"):
-        standing.deployed.require_same(variant, "pvp", chosen(variant))
+        remembered.deployed.require_same(variant, "pvp", chosen(variant))

@@ -183,7 +183,7 @@ def deployed(topology, ports):
         ("v2p", ("a",), [vhost_user.IDLE, "a"]),
     ],
 )
-def test_generator_stands_at_the_ends_that_it_has(topology, ports, opened):
+def test_generator_is_at_the_ends_that_it_has(topology, ports, opened):
     assert [port.spec for port in both_ports(deployed(topology, ports))] == opened
 
 

@@ -29,7 +29,7 @@ def test_second_holder_is_reported_who_the_first_is(tmp_path):
     assert not directory.exists()
 
 
-def test_release_leaves_a_directory_in_which_something_stands(tmp_path):
+def test_release_leaves_a_directory_in_which_something_is_left(tmp_path):
     directory = tmp_path / "run"
     lock = HostLock(directory)
     lock.acquire()

@@ -28,7 +28,7 @@ def plan_of(
     return expand(experiment, [variant(name) for name in names])
 
 
-def test_cells_are_named_and_ceilings_stand_first() -> None:
+def test_cells_are_named_and_ceilings_come_first() -> None:
     plan = plan_of(("a", "b"))
     assert [cell.id for cell in plan.cells] == [
         "loopback:simulated/p2p/64",

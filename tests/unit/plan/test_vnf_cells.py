@@ -115,7 +115,7 @@ def test_guests_take_time_to_boot(tmp_path: Path) -> None:
     assert length_s(vm, vm.round(1), overheads) == length_s(process, process.round(1), overheads) + 2 * 100
 
 
-def test_at_each_path_all_variants_stand_next_to_each_other(tmp_path: Path) -> None:
+def test_at_each_path_all_variants_are_next_to_each_other(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, BOTH)
     paths = [("p2p", ""), ("pvp", "native"), ("pvp", "process-io")]
     firsts = []

@@ -13,7 +13,7 @@ def row(*texts: str) -> Row:
     return Row(tuple(Cell(text) for text in texts))
 
 
-def test_all_columns_stand_where_they_fit() -> None:
+def test_all_columns_are_shown_where_they_fit() -> None:
     assert lines(80, row("bridge", "1", "a", "b")) == [
         "  name    rate  extra  more",
         "  bridge     1  a      b",

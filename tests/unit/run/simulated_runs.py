@@ -50,7 +50,7 @@ class WatchedSite(SimulatedSite):
 
     def __init__(self, offset: int = 0) -> None:
         super().__init__("lab", offset)
-        self.standing: set[str] = set()
+        self.running: set[str] = set()
         self.deployed: list[tuple[str, CellRole]] = []
 
     def deploy(
@@ -61,12 +61,12 @@ class WatchedSite(SimulatedSite):
         vnf: VnfChoice | None = None,
     ) -> Deployment:
         deployment = super().deploy(variant, topology, role, vnf)
-        self.standing.add(deployment.id)
+        self.running.add(deployment.id)
         self.deployed.append((variant.name, role))
         return deployment
 
     def destroy(self, deployment: Deployment) -> None:
-        self.standing.discard(deployment.id)
+        self.running.discard(deployment.id)
         super().destroy(deployment)
 
 

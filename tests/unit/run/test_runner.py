@@ -81,7 +81,7 @@ def test_a_run_from_end_to_end(store: Store) -> None:
     assert all(cell.simulated and cell.status is Status.OK for cell in cells.values())
     assert store.get_blob(cells["sim-b/p2p/64"].config_hash)["variant"]["options"]["capacity_pps"] == 3e6
     assert store.get_blob(cells["sim-b/p2p/64"].rig_hash)["site"] == "lab"
-    assert not sites[0].standing
+    assert not sites[0].running
     assert sites[0].deployed[:4] == [
         ("sim-a", CellRole.LOOPBACK),
         ("sim-a", CellRole.REFERENCE),
@@ -128,7 +128,7 @@ def test_what_dies_in_mid_run_is_recorded_and_earlier_rows_stay(store: Store, er
     assert [t.status for t in trials] == [Status.OK, Status.OK, Status.FAILED]
     assert trials[-1].reason == str(error)
     assert store.cells(run.id)[0].status is Status.FAILED
-    assert not site.standing
+    assert not site.running
     assert [fact.step for fact in store.facts(run.id)].count("deploy") == 2
 
 
@@ -151,7 +151,7 @@ def test_an_interrupt_takes_everything_down(store: Store) -> None:
     assert "--resume" in caught.value.fix
     assert only_run(store).status is Status.INTERRUPTED
     assert len(store.trials(only_run(store).id)) == 2
-    assert not site.standing
+    assert not site.running
     assert runner(store).resume(only_run(store)).status is Status.OK
 
 
@@ -160,7 +160,7 @@ def test_a_fault_of_nfvbed_itself_ends_the_run_too(store: Store) -> None:
     with pytest.raises(ZeroDivisionError):
         runner(store, lambda _: site, tools=failing(ZeroDivisionError("oops"))).start(study())
     assert "internal error" in only_run(store).reason
-    assert not site.standing
+    assert not site.running
 
 
 def test_a_full_disk_ends_the_run_and_leaves_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +180,7 @@ def test_a_full_disk_ends_the_run_and_leaves_nothing(store: Store, monkeypatch: 
     with pytest.raises(StoreError, match="trial 3"):
         runner(store, lambda _: site).start(study())
     monkeypatch.undo()
-    assert not site.standing
+    assert not site.running
     run = only_run(store)
     assert run.status is None
     assert runner(store).resume(run).status is Status.OK

@@ -60,7 +60,7 @@ def test_each_variant_is_visited_in_each_pass_and_every_other_pass_goes_backward
     found = SwitchLoop(site, machine(), heard.append).run(chosen, 2)
     assert [visit.variant for visit in heard] == ["sim-a", "sim-b", "sim-c", "sim-c", "sim-b", "sim-a"]
     assert found.problems == ()
-    assert not site.standing
+    assert not site.running
     assert found.visits[0].switch_ns is None, "nothing was there before the first"
     assert len(found.times_s("sim-c")) == 2
     assert found.median_s("sim-b") is None

@@ -204,7 +204,7 @@ def test_a_test_that_fails_keeps_the_others_going(store: Store) -> None:
     assert isinstance(runs.failure, GeneratorError)
     assert "search of sim-a/p2p/64 in round 1" in runs.failure.where
     assert site.deployed.count(("sim-a", "subject")) == 2
-    assert not site.standing
+    assert not site.running
     assert [t.status for t in store.trials(run.id) if t.status is not Status.OK] == [Status.FAILED]
     before = len(store.trials(run.id))
     again = runner(store).resume(only_run(store))

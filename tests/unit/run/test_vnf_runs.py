@@ -137,7 +137,7 @@ def test_a_cell_whose_vnf_died_is_given_up_and_the_others_go_on(store: Store, st
     assert set(keys(store.trials(run.id))) == others
     assert run_it.failure is not None
     assert (run_it.failure.exit_code, run_it.failure.where) == (22, failed.cell)
-    assert not site.standing
+    assert not site.running
 
 
 def test_a_resumed_run_has_the_vnfs_that_it_began_with_and_tries_again_what_was_given_up(
@@ -196,7 +196,7 @@ def test_a_vnf_that_cannot_be_onboarded_takes_its_cells_alone(store: Store, stud
     assert run_it.failure is not None
     assert run_it.failure.exit_code == 21
     assert "2 cells were given up" in run_it.failure.what
-    assert not site.standing
+    assert not site.running
 
 
 def test_a_chain_that_needs_more_than_there_is_takes_its_cells_alone(store: Store, study: Study) -> None:

@@ -85,7 +85,7 @@ def test_emulator_core_that_is_not_left_is_reported():
 
 
 @pytest.mark.parametrize("nodes", [2, 4])
-def test_guest_stands_on_the_switchs_node(nodes):
+def test_guest_is_on_the_switchs_node(nodes):
     found = place_guest(flavor(vcpus=2, cpu_policy="dedicated"), host(nodes, 4, switch=(4,), generator=5), (1,))
     assert found.nodes[0].host_node == 1
     assert set(pinned(found)) <= {6, 7}

@@ -1,9 +1,7 @@
 """A node: started in namespaces of its own, found again by the ledger, and gone with its first process."""
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -13,7 +11,8 @@ from pathlib import Path
 from nfvbed.errors import DeployError
 from nfvbed.host.entries import ProcessEntry
 from nfvbed.host.ledger import Ledger
-from nfvbed.host.processes import is_alive, start_time
+from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.spawn import spawn
 from nfvbed.patience import patient
 from nfvbed.sites.openstack.nodes import supervisor
 from nfvbed.sites.openstack.nodes.channel import Channel
@@ -53,7 +52,7 @@ class NodeSpec:
 class Node:
     """One that runs."""
 
-    def __init__(self, places: NodePlaces, process: ProcessEntry) -> None:
+    def __init__(self, places: NodePlaces, process: ManagedProcess) -> None:
         self.places = places
         self.name = places.name
         self._process = process
@@ -75,9 +74,10 @@ class Node:
         shutil.copy(Path(supervisor.__file__), places.exchange / "supervisor.py")
         document = places.exchange / "spec.json"
         document.write_text(json.dumps(spec.document()))
-        entry = _spawn(places, document)
-        ledger.record(entry)
-        node = cls(places, entry)
+        argv = ["unshare", *_NAMESPACES, "--fork", "--kill-child", "--"]
+        argv += [sys.executable, "-m", "nfvbed.sites.openstack.nodes.enter", str(document)]
+        log = places.logs / "node.log"
+        node = cls(places, spawn(_process_name(places.name), argv, log, ledger, {"PYTHONPATH": str(_CHECKOUT)}))
         node._await_answer()
         return node
 
@@ -86,13 +86,13 @@ class Node:
         """Return the node that a ledger's entries name, if it runs."""
         for entry in entries:
             if isinstance(entry, ProcessEntry) and entry.name == _process_name(places.name):
-                node = cls(places, entry)
+                node = cls(places, ManagedProcess(entry.name, entry.pid, entry.start_time, Path(entry.log)))
                 return node if node.alive() else None
         return None
 
     def alive(self) -> bool:
         """Whether it runs."""
-        return is_alive(self._process.pid, self._process.start_time)
+        return self._process.alive()
 
     @property
     def first_process(self) -> int:
@@ -124,38 +124,11 @@ class Node:
             time.sleep(0.02)
         raise DeployError(
             f"node {self.name} did not come up",
-            where=str(self.places.logs / "node.log"),
-            observed=_tail(self.places.logs / "node.log"),
+            where=str(self._process.log),
+            observed=self._process.log_tail(8) or "no log",
             fix="its namespaces need root and a kernel with overlayfs",
         )
 
 
-def _spawn(places: NodePlaces, document: Path) -> ProcessEntry:
-    log = places.logs / "node.log"
-    argv = ["unshare", *_NAMESPACES, "--fork", "--kill-child", "--"]
-    argv += [sys.executable, "-m", "nfvbed.sites.openstack.nodes.enter", str(document)]
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            cwd=places.exchange,
-            env={**os.environ, "PYTHONPATH": str(_CHECKOUT)},
-            start_new_session=True,
-        )
-    started = start_time(process.pid)
-    if started is None:
-        raise DeployError(f"node {places.name} could not be started", where=argv[0], observed="gone at once")
-    return ProcessEntry(name=_process_name(places.name), pid=process.pid, start_time=started, log=str(log))
-
-
 def _process_name(node: str) -> str:
     return f"node-{node}"
-
-
-def _tail(path: Path) -> str:
-    try:
-        return "\n".join(path.read_text(errors="replace").splitlines()[-8:])
-    except OSError:
-        return "no log"

@@ -169,9 +169,7 @@ class Supervisor:
         process = subprocess.Popen(
             argv,
             env={"PATH": PATH, "LANG": "C.UTF-8", **MARKS, **home, **(environment or {})},
-            user=entry.pw_uid,
-            group=entry.pw_gid,
-            extra_groups=os.getgrouplist(user, entry.pw_gid),
+            **_identity(entry),
             cwd=entry.pw_dir if Path(entry.pw_dir).is_dir() else "/",
             start_new_session=True,
             stdin=stdin,
@@ -181,6 +179,14 @@ class Supervisor:
         process.returncode = 0  # the reaper has the status; subprocess must not wait for it
         self._children.expect(process.pid)
         return process.pid
+
+
+def _identity(entry: pwd.struct_passwd) -> dict[str, Any]:
+    """Return as whom a program is started; who is no root can start it as himself alone, which takes nothing."""
+    if os.geteuid() == entry.pw_uid != 0:
+        return {}
+    groups = os.getgrouplist(entry.pw_name, entry.pw_gid)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": groups}
 
 
 def _own(path: Path, user: str, group: str) -> None:

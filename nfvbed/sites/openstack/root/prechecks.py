@@ -4,9 +4,9 @@ import os
 import shutil
 import socket
 from dataclasses import dataclass
-from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host.meminfo import available_kib
 from nfvbed.sites.openstack.places import CloudPlaces
 from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS
 
@@ -39,7 +39,7 @@ class Machine:
 def look(places: CloudPlaces) -> Machine:
     """Look at this machine."""
     return Machine(
-        memory_mib=_available_mib(),
+        memory_mib=available_kib() // 1024,
         disk_mib=shutil.disk_usage(places.directory).free // 2**20,
         cores=len(os.sched_getaffinity(0)),
         root=os.geteuid() == 0,
@@ -89,13 +89,6 @@ def require(places: CloudPlaces, has_root: bool) -> None:
             observed="; ".join(seen for _, seen, _ in found),
             fix="; ".join(fix for _, _, fix in found),
         )
-
-
-def _available_mib() -> int:
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) // 1024
-    return 0
 
 
 def _is_taken(port: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host.processes import tail
 from nfvbed.patience import patient
 
 _LAST_LINES = 15
@@ -61,11 +62,10 @@ class Tool:
 
 
 def _failed(argv: Sequence[str], log: Path, how: str) -> PrerequisiteError:
-    lines = log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
     return PrerequisiteError(
         f"{next(word for word in argv if word not in _WRAPPERS and not word.startswith('-'))} failed: {how}",
         where=str(log),
-        observed="\n".join(lines),
+        observed=tail(log, _LAST_LINES),
         fix="check apt's sources, the network and the disk, then start again",
     )
 

@@ -1,13 +1,13 @@
 """What templates are rendered with: addresses, ports and passwords of one cloud."""
 
 import json
-import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from nfvbed.host.private_file import write_private
 from nfvbed.sites.openstack.services.service import File
 
 REGION = "RegionOne"
@@ -51,15 +51,8 @@ class Secrets:
         """Return the password of that name."""
         if name not in self._known:
             self._known[name] = secrets.token_hex(16)
-            self._save()
+            write_private(self.path, json.dumps(self._known, indent=1))
         return self._known[name]
-
-    def _save(self) -> None:
-        draft = self.path.with_name(self.path.name + ".new")
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w") as file:
-            json.dump(self._known, file, indent=1)
-        draft.rename(self.path)
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def test_ceilings_start_their_generator_when_it_is_opened(bench, lab):
     assert kinds(lab) == ["deploy"]
 
 
-def test_generator_starts_beside_vnfs_on_ports_that_stand(bench, lab):
+def test_generator_starts_beside_vnfs_on_ports_that_are_there(bench, lab):
     deploy(bench)
     assert kinds(lab) == ["deploy", "start", "generator", "ready", "run"]
 
@@ -239,7 +239,7 @@ def test_source_is_restarted_for_another_frame_size(bench, lab, monkeypatch):
     assert result.directions[0].received > 0
 
 
-def test_what_stands_is_taken_over_however_it_was_asked_for(bench, lab):
+def test_what_is_deployed_is_taken_over_however_it_was_asked_for(bench, lab):
     first = deploy(bench)
     onboarded.save(first, onboarded.OnboardedVnfs(choice=choice(label="native", native=True), handles=first.vnfs))
     again = deploy(bench)

@@ -81,18 +81,18 @@ def test_only_the_dead_are_started_again_and_all_before_one_is_waited_for(left):
     ]
     assert [handle.pids for handle in found.vnfs.handles] == [(77,), (), (77,)]
     found.save()
-    assert onboarded.find(found.standing.deployment).handles == found.vnfs.handles
+    assert onboarded.find(found.remembered.deployment).handles == found.vnfs.handles
 
 
 def test_offboarded_vnfs_end_and_are_forgotten(left):
     found, log = left("pvvp")
     found.save()
     log.clear()
-    assert found.offboard() == found.standing.deployment
+    assert found.offboard() == found.remembered.deployment
     assert log == [("stop", "vnf1"), ("stop", "vnf2")]
-    assert onboarded.find(found.standing.deployment) is None
+    assert onboarded.find(found.remembered.deployment) is None
     with pytest.raises(DeployError, match="has no VNFs"):
-        left_on(found.standing.deployment, PROJECT.root)
+        left_on(found.remembered.deployment, PROJECT.root)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import os
 import yaml
 
 from nfvbed.host.entries import ProcessEntry
+from nfvbed.host.private_file import write_private
 from nfvbed.host.processes import start_time
 from nfvbed.sites.openstack import access
 from nfvbed.sites.openstack.status import pss_kib
@@ -28,8 +29,8 @@ def test_clouds_yaml_is_read_by_the_client_as_it_is():
 
 def test_a_private_file_is_never_readable_by_others(tmp_path):
     path = tmp_path / "clouds.yaml"
-    access.write_private(path, "one")
-    access.write_private(path, "two")
+    write_private(path, "one")
+    write_private(path, "two")
     assert path.read_text() == "two"
     assert path.stat().st_mode & 0o777 == 0o600
     assert [one.name for one in tmp_path.iterdir()] == ["clouds.yaml"]

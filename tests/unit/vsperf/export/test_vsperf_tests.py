@@ -138,7 +138,7 @@ def test_searches_have_their_times():
     assert {timed(line) for line in found} == {("00:00:00", "2026-01-02 03:10:00", "2026-01-02 03:10:00")}
 
 
-def test_tests_that_vsperf_lacks_are_named_and_never_stand_as_a_stream():
+def test_tests_that_vsperf_lacks_are_named_and_never_pass_for_a_stream():
     (line,) = lines(bare((table(ResultKind.FLOW_SCALING, {"rate": 1.0}),)))
     assert (line["type"], line["id"], line["throughput_rx_fps"]) == ("", "demo", "")
     assert line["nfvbed_reason"] == "VSPERF has no columns for: flow-scaling"
