@@ -11,12 +11,11 @@ from nfvbed.host.hostlock import HostLock
 from nfvbed.host.hugepages import HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.places import LEDGER_NAME
-from nfvbed.host.private_file import write_private
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.openstack import access, contents
 from nfvbed.sites.openstack.bringup import BringUp
 from nfvbed.sites.openstack.nodes.node import Node, NodeSpec
-from nfvbed.sites.openstack.places import CloudPlaces
+from nfvbed.sites.openstack.places import CloudPlaces, write_private
 from nfvbed.sites.openstack.root import prechecks
 from nfvbed.sites.openstack.root.build import PrivateRoot
 from nfvbed.sites.openstack.seed import Seed

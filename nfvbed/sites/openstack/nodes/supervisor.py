@@ -10,6 +10,7 @@ import json
 import os
 import pwd
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -225,9 +226,15 @@ def main() -> None:
     draft.chmod(0o600)
     listener.listen(64)
     draft.rename(SOCKET)
+    # A signal that came just before `accept` would be noticed with the next connection only.
+    wake, woken = socket.socketpair()
+    woken.setblocking(False)
+    signal.set_wakeup_fd(woken.fileno())
     while True:
-        connection, _ = listener.accept()
-        threading.Thread(target=_serve, args=(supervisor, connection), daemon=True).start()
+        ready, _, _ = select.select([listener, wake], [], [])
+        if listener in ready:
+            connection, _ = listener.accept()
+            threading.Thread(target=_serve, args=(supervisor, connection), daemon=True).start()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from nfvbed.host.private_file import write_private
+from nfvbed.sites.openstack.places import write_private
 from nfvbed.sites.openstack.services.service import File
 
 REGION = "RegionOne"

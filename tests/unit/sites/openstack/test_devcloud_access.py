@@ -5,9 +5,9 @@ import os
 import yaml
 
 from nfvbed.host.entries import ProcessEntry
-from nfvbed.host.private_file import write_private
 from nfvbed.host.processes import start_time
 from nfvbed.sites.openstack import access
+from nfvbed.sites.openstack.places import write_private
 from nfvbed.sites.openstack.status import pss_kib
 
 ROLLUP = """\
