@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nfvbed.errors import DeployError
 from nfvbed.sites.openstack.places import CloudPlaces, NodePlaces
+from nfvbed.sites.openstack.services.settings import PORTS
 
 _KEPT = ("var/lib/mysql", "etc/keystone/fernet-keys", "etc/keystone/credential-keys")
 _KEY = "key.json"
@@ -61,6 +62,8 @@ class Seed:
             "root": _digest([self._places.stamp]),
             "services": _digest(sorted(path for path in _SERVICES.rglob("*") if path.suffix in (".py", ".j2"))),
             "secrets": _digest([self._places.secrets]),
+            # Keystone's catalogue has them.
+            "ports": " ".join(map(str, PORTS.values())),
         }
 
 

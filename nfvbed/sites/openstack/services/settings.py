@@ -1,6 +1,7 @@
 """What templates are rendered with: addresses, ports and passwords of one cloud."""
 
 import json
+import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,18 +13,21 @@ from nfvbed.sites.openstack.services.service import File
 
 REGION = "RegionOne"
 LOOPBACK = "127.0.0.1"
-PORTS = {
-    "keystone": 15000,
-    "glance": 19292,
-    "placement": 18778,
-    "nova": 18774,
-    "neutron": 19696,
-    "heat": 18004,
-    "heat-cfn": 18000,
-    "tacker": 19890,
-    "horizon": 18080,
+_ABOVE = int(os.environ.get("NFVBED_DEVCLOUD_PORTS_ABOVE", "10000"))
+_USUAL = {
+    "keystone": 5000,
+    "glance": 9292,
+    "placement": 8778,
+    "nova": 8774,
+    "neutron": 9696,
+    "heat": 8004,
+    "heat-cfn": 8000,
+    "tacker": 9890,
+    "horizon": 8080,
 }
-"""Of the APIs: ten thousand above the usual ones, so that they are free on this machine's loopback too."""
+PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
+"""Of the APIs: ten thousand above the usual ones, so that they are free on this machine's loopback too. Two clouds on
+one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
 _TEMPLATES = Environment(
     loader=PackageLoader("nfvbed.sites.openstack.services", "templates"),
     undefined=StrictUndefined,

@@ -1,0 +1,117 @@
+"""The interface of a compute: a node on whose data plane instances run, with what joins the generator to it.
+
+There is one for each variant that a devcloud offers. Instances come to the one that is deployed because Nova's compute
+services of all others are disabled meanwhile: no descriptor has to name a host.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import GeneratorPort, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.variant import Variant
+
+DATA_NETWORKS = ("data0", "data1")
+"""Networks at the outside ends of a path, in its order; the generator's port of the same number is on each."""
+LINK_NETWORK = "link{}"
+"""Network between VNF n and VNF n + 1 of a chain, from 1."""
+
+
+@dataclass(frozen=True)
+class InstancePort:
+    """A port of an instance, as Neutron knows it."""
+
+    id: str
+    network: str
+    mac: str
+
+
+@dataclass(frozen=True)
+class PlacedInstance:
+    """An instance on a compute."""
+
+    id: str
+    """Nova's."""
+    name: str
+    host: str
+    """Nova's name of its compute."""
+    ports: tuple[InstancePort, ...]
+    """In the order of the path."""
+
+
+class Compute(ABC):
+    """One compute of a devcloud."""
+
+    host: str
+    """Nova's name of it, and its node's."""
+
+    @abstractmethod
+    def probe(self, variant: Variant) -> Support:
+        """Find out whether it can run here; nothing is changed."""
+
+    @abstractmethod
+    def check(self, variant: Variant, plan: Layout) -> None:
+        """Refuse options of the variant that do not reach this switch, by name, and paths that it does not have.
+
+        Raises:
+            UnsupportedError: with the option's key, its value, and what it would have to be.
+        """
+
+    @abstractmethod
+    def start(self) -> None:
+        """Bring its node and its services up, and wait until Nova and Neutron have them; idempotent.
+
+        Raises:
+            DeployError: it did not come up; with the process and its last lines.
+        """
+
+    @abstractmethod
+    def apply(self, variant: Variant, arrangement: Arrangement) -> None:
+        """Let the variant's options reach the switch; idempotent.
+
+        Raises:
+            DeployError: the switch did not take one.
+        """
+
+    @abstractmethod
+    def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
+        """Join a generator's two ports to `data0` and `data1`; what is made is undone by the workspace and `detach`."""
+
+    @abstractmethod
+    def detach(self) -> None:
+        """Take the generator's ports off the switch; idempotent, also what a killed nfvbed left."""
+
+    @abstractmethod
+    def versions(self) -> dict[str, str]:
+        """Return the versions of what is under test: switch, QEMU, libvirt, Nova's and Neutron's packages."""
+
+    @abstractmethod
+    def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
+        """Return the threads that do packet work now, by their ids on this machine: the switch's and the guests'."""
+
+    @abstractmethod
+    def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
+        """Read the counters of every hop, in the order of the path from the generator's port 0 to its port 1."""
+
+    @abstractmethod
+    def counters(self) -> SwitchCounters | None:
+        """Read the switch's own counters; None: it has none but its ports'."""
+
+    @abstractmethod
+    def verify(self) -> None:
+        """Check that the switch lives.
+
+        Raises:
+            SwitchDiedError: with its exit status and the last lines of its log.
+        """
+
+    def destination_macs(self, instances: Sequence[PlacedInstance]) -> tuple[str, str] | None:
+        """Return the addresses that frames from port 0 and port 1 must have; None: any come through."""
+        return None
+
+    def rest(self, resting: bool) -> None:
+        """Let polling threads sleep while nothing is measured, or not; others have nothing to do."""
+        return
