@@ -123,5 +123,25 @@ class GuestSiteSpec(HostSiteSpec):
     """Virtual machine of the site."""
 
 
-AnySite = Annotated[LabSiteSpec | GuestSiteSpec, Field(discriminator="kind")]
+class DevcloudSiteSpec(HostSiteSpec):
+    """An OpenStack on this machine, in namespaces of its own."""
+
+    kind: Literal["devcloud"]
+    """Kind of site: an OpenStack on this machine."""
+    onboarding: Literal["legacy", "sol"] = "legacy"
+    """API of Tacker through which VNFs are onboarded: the one of Ocata's time, or ETSI's (SOL002/003, v1)."""
+    hugepages_mib: int = Field(1920, ge=768)
+    """Hugepage memory that is reserved for the cloud when it starts: 384 MiB for its switch, the rest for guests."""
+
+    @field_validator("cables", "onos", mode="before")
+    @classmethod
+    def no_lab(cls, value: object) -> object:
+        if value:
+            raise ValueError(
+                "cables and onos are of sites of kind lab and guest: Neutron decides about a cloud's switch"
+            )
+        return value
+
+
+AnySite = Annotated[LabSiteSpec | GuestSiteSpec | DevcloudSiteSpec, Field(discriminator="kind")]
 """The kinds of site that there are."""

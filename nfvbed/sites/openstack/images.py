@@ -1,0 +1,72 @@
+"""The images of VNFs in Glance: each once, under a name with its digest, and what Glance has is checked."""
+
+import hashlib
+from pathlib import Path
+
+from openstack.connection import Connection
+
+from nfvbed.errors import OnboardError
+from nfvbed.host.qemu.images import Image
+
+PREFIX = "nfvbed-"
+_DIGITS = 12
+
+
+def name_of(vnf: str, image: Image) -> str:
+    """Return the name of an image in Glance: other content has another name."""
+    return f"{PREFIX}{vnf}-{image.digest[:_DIGITS]}"
+
+
+def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
+    """Have an image in Glance.
+
+    Args:
+        connection: to the cloud.
+        vnf: name of the VNF that it is of.
+        image: the file, already checked.
+
+    Returns:
+        Its name there, and whether it had to be uploaded.
+
+    Raises:
+        OnboardError: what Glance has under this name is something else.
+    """
+    name = name_of(vnf, image)
+    wanted = _sha512(image.path)
+    found = connection.image.find_image(name)
+    if found is not None and found.status == "active":
+        _check(name, found.hash_algo, found.hash_value, wanted)
+        return name, False
+    if found is not None:
+        connection.image.delete_image(found)
+    made = connection.image.create_image(
+        name,
+        filename=str(image.path),
+        disk_format=image.format,
+        container_format="bare",
+        visibility="private",
+        wait=True,
+        nfvbed_sha256=image.digest,
+    )
+    made = connection.image.get_image(made.id)
+    try:
+        _check(name, made.hash_algo, made.hash_value, wanted)
+    except OnboardError:
+        connection.image.delete_image(made)
+        raise
+    return name, True
+
+
+def _check(name: str, algorithm: str | None, found: str | None, wanted: str) -> None:
+    if algorithm == "sha512" and found != wanted:
+        raise OnboardError(
+            "Glance has another image under this name",
+            where=name,
+            observed=f"sha512 {found}, expected {wanted}",
+            fix="remove it (openstack image delete), then again",
+        )
+
+
+def _sha512(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha512").hexdigest()
