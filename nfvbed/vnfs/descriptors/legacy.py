@@ -39,8 +39,8 @@ def parameters(descriptor: Mapping[str, Any]) -> dict[str, Any]:
 
 def _inputs(request: DescriptorRequest) -> dict[str, Any]:
     return {
-        "image": {"type": "string", "description": "Glance's name of the image", "default": request.image},
-        "flavor": {"type": "string", "description": "Nova's name of the flavor", "default": request.flavor_name},
+        "image": {"type": "string", "description": "name of the image in Glance", "default": request.image},
+        "flavor": {"type": "string", "description": "name of the flavor in Nova", "default": request.flavor_name},
     }
 
 

@@ -63,7 +63,7 @@ class DescriptorRequest:
     """Nova's; empty: any."""
     extra_specs: Mapping[str, str] = field(default_factory=dict)
     """Nova's extra specs of the flavor."""
-    most_instances: int = 2
+    most_instances: int = 1
     """Up to how many instances the VNF can be scaled; 1: it cannot."""
     version: str = "1"
     """Of the VNF's software: the image's."""
