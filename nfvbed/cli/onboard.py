@@ -1,7 +1,6 @@
 """`nfvbed onboard`: start a VNF on a variant and leave it running, once frames come through it."""
 
 import json
-import sys
 from typing import Any
 
 import click
@@ -46,7 +45,8 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
     site_spec = project.load_site(site)
     if options.pop("check"):
-        sys.exit(check_fit(project, site_spec, topology, (vnf, variant, options), as_json=as_json))
+        told = check_fit(project, site_spec, topology, (vnf, variant, options), as_json=as_json)
+        click.get_current_context().exit(told)
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
     wanted = project.load_variant(_variant_name(variant, existing), site_spec)

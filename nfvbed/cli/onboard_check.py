@@ -85,8 +85,9 @@ def _in_cloud(variant: Variant, choice: VnfChoice) -> list[Mismatch]:
         return _MANAGEMENT if port.role == "management" else next(data)
 
     networks = {port.name: network(port) for port in choice.vnf.ports}
+    image, specs = CloudImage(choice.vnf.name), extra_specs(choice.flavor)
     try:
-        request = request_of(choice, networks, CloudImage(choice.vnf.name), extra_specs(choice.flavor))
+        request = request_of(choice, networks, image, specs, direct=epa.needs_direct(variant, choice))
     except UnsupportedError as failure:
         return [_of(failure, "descriptor")]
     return epa.check(request, choice.flavor, variant)

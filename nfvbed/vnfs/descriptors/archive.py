@@ -1,8 +1,10 @@
 """A zip archive of someone else's: what is in it is checked by its directory, and nothing is unpacked."""
 
 import hashlib
+import lzma
 import stat
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from nfvbed.errors import ConfigurationError
@@ -13,6 +15,8 @@ MOST_BYTES = 16 * 2**30
 MOST_TEXT_BYTES = 4 * 2**20
 """Of a member that is read as a text."""
 _CHUNK = 2**20
+_DAMAGES = (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+"""What reading a damaged member, or one packed in an unknown way, raises."""
 _ENCRYPTED = 0x1
 
 
@@ -84,7 +88,7 @@ class Archive:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 return archive.read(member)
-        except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as failure:
+        except _DAMAGES as failure:
             raise self._damaged(member, failure) from failure
 
     def digest(self, member: str, algorithm: str) -> str:
@@ -98,7 +102,7 @@ class Archive:
             with zipfile.ZipFile(self.path) as archive, archive.open(member) as content:
                 while piece := content.read(_CHUNK):
                     found.update(piece)
-        except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as failure:
+        except _DAMAGES as failure:
             raise self._damaged(member, failure) from failure
         return found.hexdigest()
 

@@ -132,6 +132,14 @@ def _artifacts(archive: Archive, meta: Mapping[str, tuple[str, int]], entry: str
             "put the file into the archive, or take the key out",
             line,
         )
+    other = [name for name in archive.sizes if "/" not in name and name.endswith(".mf") and name != manifest]
+    if META not in archive.sizes and other:
+        raise archive.fault(
+            f"{other[0]} is the manifest of nothing",
+            other[0],
+            f"the entry definitions are {entry}",
+            f"name it {manifest}, so that its hashes are looked at",
+        )
     members = [name for name in (META, manifest) if name in archive.sizes]
     return [found for name in members for found in _of(archive, name)]
 

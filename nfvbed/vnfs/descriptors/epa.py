@@ -14,6 +14,7 @@ from nfvbed.vnfs.descriptors.model import DescriptorRequest
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 
 _PAGES = "hw:mem_page_size"
+_NUMA = "hw:numa_"
 _MULTIQUEUE = "hw:vif_multiqueue_enabled"
 _SUBJECTS = {
     _PAGES: "hugepages",
@@ -57,6 +58,15 @@ class Mismatch:
         return f"{self.subject}: {self.found}{place}; fix: {self.fix}"
 
 
+def needs_direct(variant: Variant, choice: VnfChoice) -> bool:
+    """Return whether a VNF's ports on a variant are virtual functions: what `request_of` is told as `direct`.
+
+    Raises:
+        UnsupportedError: such a VNF has no ports there.
+    """
+    return vnf_port_kind(variant, choice) is PortKind.VF
+
+
 def check(request: DescriptorRequest, flavor: Flavor, variant: Variant) -> list[Mismatch]:
     """Compare a descriptor that would be made with the flavor it will have and the variant it will be on.
 
@@ -98,9 +108,9 @@ def of_flavor(asked: Asked, flavor: Flavor) -> Iterator[Mismatch]:
     for spec, wanted in asked.specs.items():
         has = has_specs.get(spec, _DEFAULTS.get(spec, "nothing of the kind"))
         if not _alike(spec, wanted, has):
-            key = _KEYS.get(spec, "numa: as the descriptor has it" if "numa" in spec else f"{spec} in Nova")
+            key = _KEYS.get(spec, "numa: as the descriptor has it" if spec.startswith(_NUMA) else f"{spec} in Nova")
             yield Mismatch(
-                _SUBJECTS.get(spec, "NUMA nodes" if "numa" in spec else spec),
+                _SUBJECTS.get(spec, "NUMA nodes" if spec.startswith(_NUMA) else spec),
                 f"the descriptor asks for {spec}={wanted}, flavor {flavor.name} has {has}",
                 f"{key.format(wanted)} in flavors/{flavor.name}.yml, or a flavor that has it",
                 asked.places.get(spec, ""),

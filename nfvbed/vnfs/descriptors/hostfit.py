@@ -25,10 +25,11 @@ def check(flavor: Flavor, host: Host, *, vnfs: int = 1, realtime_us: int | None 
         realtime_us: `realtime_share()`; None: it is not known.
     """
     cores = flavor.model_copy(update={"hugepages": False})
-    anywhere = cores.model_copy(update={"numa": (), "shared_over": "core"})
+    anywhere = {"numa": (), "shared_over": "core"}
     shared = {"cpu_policy": "shared", "thread_policy": None, "emulator_threads": None, "realtime": False}
     memory = flavor.model_copy(update={**shared, "shared_over": "core"})
-    found = [one for tried in (cores, anywhere, memory) for one in _tried(tried, host, vnfs)]
+    tries = (cores, cores.model_copy(update=anywhere), memory, memory.model_copy(update=anywhere))
+    found = [one for tried in tries for one in _tried(tried, host, vnfs)]
     if flavor.realtime:
         found += _realtime(flavor, realtime_us)
     first: dict[str, Mismatch] = {}

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -142,6 +142,15 @@ def read_image(path: Path) -> bytes:
         ) from failure
 
 
+def version_of(path: Path) -> str:
+    """Return the version of an image that was built here, from the file beside it; `1` of any other."""
+    try:
+        found = json.loads(path.with_suffix(".json").read_text())
+    except (OSError, ValueError):
+        return "1"
+    return str(found.get("version", "1")) if isinstance(found, dict) else "1"
+
+
 def request_of(
     choice: VnfChoice,
     networks: Mapping[str, str],
@@ -171,7 +180,8 @@ def request_of(
             observed=", ".join(vnf.kinds),
             fix="give it the kind vm and an image",
         )
-    agent = (choice.image or vnf.image) is None or (choice.image or vnf.image).agent  # type: ignore[union-attr]
+    disk = choice.image or vnf.image
+    agent = disk is None or disk.agent
     if agent and choice.forwarding in _NEEDS_MORE:
         raise UnsupportedError(
             f"VNF {vnf.name} cannot be told to forward as {choice.forwarding!r} in a cloud",
@@ -212,7 +222,7 @@ def _ports(vnf: VnfSpec, networks: Mapping[str, str], vnic: Literal["normal", "d
             fix=f"name one: {lacking[0]}=NETWORK",
         )
     # The image's agent takes the first two NICs as its path.
-    ordered: Sequence = sorted(vnf.ports, key=lambda port: port.role == "management")
+    ordered = sorted(vnf.ports, key=lambda port: port.role == "management")
     return tuple(
         DescriptorPort(
             name=port.name,

@@ -1,5 +1,6 @@
 """tosca-parser, asked so that its errors name file and line."""
 
+import logging
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
 _NODES = ("topology_template", "node_templates")
 _FINDING = re.compile(r"^\s*\w*(?:Error|Exception)\w*: (.+)$|^\s*(?!File )(\S.*\.)$", re.MULTILINE)
 _MOST_FINDINGS = 3
+_LOGGERS = ("tosca", "tosca.model", "heat-translator")
 
 
 def parse_legacy(document: Document, parameters: Mapping[str, Any] | None = None) -> Any:
@@ -64,11 +66,13 @@ def place_of(message: str, documents: Mapping[str, Document]) -> str:
 
 def _places(document: Document, words: set[str]) -> Iterator[tuple[tuple[int, bool, int], str]]:
     """Yield keys that are a word, or whose value is, with how well they fit."""
+    nodes = words.intersection((document.data.get("topology_template") or {}).get("node_templates") or ())
     for key in document.places:
         value = _value(document.data, key)
         is_value = isinstance(value, str) and value in words
         if is_value or key[-1] in words:
-            met = len(words.intersection(map(str, key))) + is_value
+            # A node that is named is the one that it is about, whatever others have of the same kind.
+            met = len(words.intersection(map(str, key))) + is_value + 2 * len(nodes.intersection(map(str, key)))
             yield (met, key[:2] == _NODES, len(key)), document.where(key)
 
 
@@ -115,6 +119,9 @@ def template_class() -> Any:
         raise PrerequisiteError(
             "tosca-parser is not installed", where="toscaparser", observed=str(failure), fix="make setup"
         ) from failure
+    for name in _LOGGERS:
+        # What they warn of on standard error is in the errors that they raise, or of no use: inputs without values.
+        logging.getLogger(name).addHandler(logging.NullHandler())
     return ToscaTemplate
 
 
