@@ -29,7 +29,7 @@ _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
 @click.argument("vnf", metavar="VNF|FILE")
 @click.option("--form", type=click.Choice(_FORMS), default="sol", show_default=True, help="A package, or a YAML file.")
 @click.option("--output", metavar="FILE", help="Default: VNF.csar, VNF.yaml, VNF.hot.yaml here. -: standard output.")
-@click.option("--forwarding", metavar="MODE", help="What it is told to do with frames. Default: the VNF's first.")
+@click.option("--forwarding", metavar="MODE", help="What it does with frames. Default: the VNF's first.")
 @click.option("--flavor", metavar="NAME", help="A name in flavors. Default: the VNF's.")
 @click.option("--image", metavar="NAME", help="Name of the image in Glance. Default: the VNF's name.")
 @click.option("--with-image", is_flag=True, help="Put the image into the package; Tacker uploads it with each VNF.")

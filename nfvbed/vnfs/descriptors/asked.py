@@ -79,7 +79,7 @@ def _vnic(properties: Mapping[str, Any]) -> str:
     wanted = [one.get("network_interface_requirements", {}) for one in _interfaces(properties)]
     if any("sr-iov" in map(str, one.values()) for one in wanted):
         return "direct"
-    return _VNICS.get(properties.get("type", ""), properties.get("vnic_type", "normal"))
+    return _VNICS.get(properties.get("type", "")) or str(properties.get("vnic_type", "normal"))
 
 
 def _interfaces(properties: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -198,7 +198,7 @@ def _is_right(archive: Archive, artifact: _Artifact) -> bool:
 
 def _blocks(archive: Archive, name: str) -> Iterator[tuple[int, str]]:
     """Yield the blocks that empty lines part, with the number of their first lines."""
-    start, lines = 1, []
+    start, lines = 1, list[str]()
     for number, line in enumerate([*archive.text(name).splitlines(), ""], 1):
         if line.strip():
             start = start if lines else number

@@ -59,7 +59,7 @@ class Mismatch:
 
 
 def needs_direct(variant: Variant, choice: VnfChoice) -> bool:
-    """Return whether a VNF's ports on a variant are virtual functions: what `request_of` is told as `direct`.
+    """Return whether a VNF's ports on a variant are virtual functions: what `request_of` takes as `direct`.
 
     Raises:
         UnsupportedError: such a VNF has no ports there.
@@ -105,14 +105,14 @@ def of_flavor(asked: Asked, flavor: Flavor) -> Iterator[Mismatch]:
             )
     # A flavor without hugepages gets them in Nova where ports are vhost-user sockets, and asking for them is right.
     has_specs = extra_specs(flavor)
-    for spec, wanted in asked.specs.items():
-        has = has_specs.get(spec, _DEFAULTS.get(spec, "nothing of the kind"))
-        if not _alike(spec, wanted, has):
+    for spec, value in asked.specs.items():
+        given = has_specs.get(spec, _DEFAULTS.get(spec, "nothing of the kind"))
+        if not _alike(spec, value, given):
             key = _KEYS.get(spec, "numa: as the descriptor has it" if spec.startswith(_NUMA) else f"{spec} in Nova")
             yield Mismatch(
                 _SUBJECTS.get(spec, "NUMA nodes" if spec.startswith(_NUMA) else spec),
-                f"the descriptor asks for {spec}={wanted}, flavor {flavor.name} has {has}",
-                f"{key.format(wanted)} in flavors/{flavor.name}.yml, or a flavor that has it",
+                f"the descriptor asks for {spec}={value}, flavor {flavor.name} has {given}",
+                f"{key.format(value)} in flavors/{flavor.name}.yml, or a flavor that has it",
                 asked.places.get(spec, ""),
             )
 

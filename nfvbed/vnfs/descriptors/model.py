@@ -77,7 +77,7 @@ class DescriptorRequest:
 
     @property
     def user_data(self) -> str:
-        """What the image reads at its boot; empty: nothing is told to it.
+        """What the image reads at its boot; empty: it is asked for nothing.
 
         One line of plain words: heat-translator writes HOT without quotes, and Tacker passes descriptors on as texts.
         """
@@ -170,7 +170,7 @@ def request_of(
 
     Raises:
         ConfigurationError: a port has no network, or there is no port of a name.
-        UnsupportedError: the VNF does not run in a virtual machine, or cannot be told to forward so.
+        UnsupportedError: the VNF does not run in a virtual machine, or cannot be asked to forward so.
     """
     vnf = choice.vnf
     if VnfKind.VM not in vnf.kinds:
@@ -184,7 +184,7 @@ def request_of(
     agent = disk is None or disk.agent
     if agent and choice.forwarding in _NEEDS_MORE:
         raise UnsupportedError(
-            f"VNF {vnf.name} cannot be told to forward as {choice.forwarding!r} in a cloud",
+            f"VNF {vnf.name} cannot be asked to forward as {choice.forwarding!r} in a cloud",
             where=f"forwarding of {vnf.name}",
             observed=_NEEDS_MORE[choice.forwarding],
             fix="choose io, macswap or bridge",

@@ -40,7 +40,7 @@ def files(request: DescriptorRequest) -> dict[str, bytes]:
 def instantiation(request: DescriptorRequest) -> dict[str, Any]:
     """Return what a request to instantiate says of the package, beside networks and VIM."""
     said: dict[str, Any] = {"flavourId": FLAVOUR, "instantiationLevelId": LEVEL}
-    # Without these two Tacker does not read the base HOT, and the VNF is not told how to forward.
+    # Without these two Tacker does not read the base HOT, and the VNF is not asked to forward.
     said["additionalParams"] = {
         "lcm-operation-user-data": f"./{_SCRIPT}",
         "lcm-operation-user-data-class": _SCRIPT_CLASS,

@@ -32,8 +32,8 @@ def identity(request: DescriptorRequest) -> dict[str, Any]:
 def entry(request: DescriptorRequest) -> dict[str, Any]:
     """Return the entry definitions: the VNF, with a flavour that the request selects."""
     stem = request.vnf.name
-    node = {"type": type_name(request), "properties": {"flavour_id": {"get_input": "selected_flavour"}}}
-    node["properties"] |= identity(request)
+    selected: dict[str, Any] = {"flavour_id": {"get_input": "selected_flavour"}}
+    node = {"type": type_name(request), "properties": selected | identity(request)}
     return {
         "tosca_definitions_version": VERSION,
         "description": request.vnf.summary or request.vnf.title,
@@ -75,7 +75,7 @@ def types(request: DescriptorRequest) -> dict[str, Any]:
 
 def flavour(request: DescriptorRequest) -> dict[str, Any]:
     """Return the deployment flavour: the virtual machine, its connection points, and how it is scaled."""
-    operations = {f"{name}{when}": [] for name in _OPERATIONS for when in ("", "_start", "_end")}
+    operations: dict[str, list[str]] = {f"{name}{when}": [] for name in _OPERATIONS for when in ("", "_start", "_end")}
     inputs: dict[str, Any] = {name: {"type": "string"} for name in (*_IDENTITY, "flavour_id", "flavour_description")}
     inputs["vnfm_info"] = {"type": "list", "entry_schema": {"type": "string"}}
     nodes: dict[str, Any] = {

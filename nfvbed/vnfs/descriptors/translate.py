@@ -88,8 +88,9 @@ def capacities(policies: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     def of(kind: str) -> list[dict[str, Any]]:
         return [{**one["properties"], "targets": one.get("targets", [])} for one in listed if one["type"] == kind]
 
-    levels = next(iter(of("tosca.policies.nfv.InstantiationLevels")), {"levels": {}})
-    default = levels["levels"].get(levels.get("default_level", next(iter(levels["levels"]), "")), {})
+    found_levels = of("tosca.policies.nfv.InstantiationLevels")
+    levels: dict[str, Any] = found_levels[0] if found_levels else {"levels": {}}
+    default: dict[str, Any] = levels["levels"].get(levels.get("default_level", next(iter(levels["levels"]), "")), {})
     first = {vdu: one["initial_delta"]["number_of_instances"] for one in of(_INITIAL) for vdu in one["targets"]}
     found = {}
     for one in of(_DELTAS):

@@ -194,7 +194,7 @@ def test_networks_must_be_those_of_its_ports(networks, words):
 
 @pytest.mark.parametrize("forwarding", ["router", "xdp"])
 def test_what_no_descriptor_can_carry_is_refused(forwarding):
-    with pytest.raises(UnsupportedError, match="cannot be told to forward"):
+    with pytest.raises(UnsupportedError, match="cannot be asked to forward"):
         request_of(choice_of(forwarding=forwarding), NETWORKS, IMAGE, {})
 
 
