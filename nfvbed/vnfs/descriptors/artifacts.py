@@ -9,7 +9,8 @@ import yaml
 from nfvbed.vnfs.descriptors.archive import Archive
 from nfvbed.vnfs.descriptors.manifest import META
 
-_ALGORITHMS = {"sha-224": "sha224", "sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512"}
+ALGORITHMS = {"sha-224": "sha224", "sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512"}
+"""As packages name them, and as Python does."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,10 @@ def is_right(archive: Archive, artifact: Artifact) -> bool:
     Raises:
         ConfigurationError: it has another one, or the artifact is missing.
     """
-    algorithm = _ALGORITHMS.get(artifact.algorithm.lower())
+    algorithm = ALGORITHMS.get(artifact.algorithm.lower())
     at = (artifact.member, artifact.line)
     if algorithm is None:
-        observed, fix = artifact.algorithm, f"one of {', '.join(_ALGORITHMS)}"
+        observed, fix = artifact.algorithm, f"one of {', '.join(ALGORITHMS)}"
         raise archive.fault(f"unknown algorithm for {artifact.source}", at[0], observed, fix, at[1])
     if artifact.is_external:
         return False

@@ -12,6 +12,7 @@ from nfvbed.spec.document import Document, parse_document
 from nfvbed.vnfs.descriptors import artifacts
 from nfvbed.vnfs.descriptors.archive import Archive
 from nfvbed.vnfs.descriptors.manifest import META
+from nfvbed.vnfs.descriptors.swimages import require_images
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """Date of every member: packages of equal content are equal."""
@@ -60,6 +61,7 @@ def read(path: Path) -> Package:
     named = artifacts.listed(archive, meta, entry)
     checked = [artifact.source for artifact in named if artifacts.is_right(archive, artifact)]
     definitions = dict(_definitions(archive, entry))
+    require_images(archive, definitions)
     external = tuple(artifact.source for artifact in named if artifact.is_external)
     return Package(archive, entry, definitions, tuple(checked), external)
 

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.vnfs.descriptors import archive, csar, sol
+from nfvbed.vnfs.descriptors import archive, csar, model, sol
 from tests.unit.vnfs.descriptors.requests import request
 
 META = "TOSCA-Metadata/TOSCA.meta"
@@ -213,3 +213,35 @@ def test_malformed_definitions_are_refused_with_line_and_column(tmp_path):
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"- a list\n", b"a: [\n"])
 def test_metadata_that_is_no_metadata_is_refused(tmp_path, content):
     refused(written(tmp_path, {META: content, "top.yaml": ENTRY}))
+
+
+def with_image(tmp_path, change=(b"", b""), **packed):
+    """Write a package with an image; with one text of its flavour changed."""
+    file = tmp_path / "own.qcow2"
+    file.write_bytes(b"an image")
+    members = sol.files(request(image_file=file, checksums=model.checksums(file)))
+    name = "Definitions/vloop_flavour.yaml"
+    members[name] = members[name].replace(*change) if change[0] else members[name]
+    del members[META], members["vloop.mf"]
+    members = {META: meta(entry="Definitions/vloop.yaml"), **members, **packed}
+    path = tmp_path / "foreign.csar"
+    path.write_bytes(csar.write({name: data for name, data in members.items() if data is not None}))
+    return path
+
+
+def test_image_with_its_checksum_is_right(tmp_path):
+    assert "Files/images/own.qcow2" in csar.read(with_image(tmp_path)).archive.sizes
+
+
+@pytest.mark.parametrize(
+    ("change", "packed", "what"),
+    [
+        ((b"", b""), {"Files/images/own.qcow2": b"another"}, "has another checksum than its descriptor gives"),
+        ((b"", b""), {"Files/images/own.qcow2": None}, "is not in foreign.csar"),
+        ((b"algorithm: sha-512", b"algorithm: md5"), {}, "unknown algorithm for the image"),
+    ],
+)
+def test_wrong_image_is_refused_with_its_line(tmp_path, change, packed, what):
+    found = refused(with_image(tmp_path, change, **packed))
+    assert what in found.what
+    assert "!Definitions/vloop_flavour.yaml:" in found.where
