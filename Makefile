@@ -18,6 +18,7 @@ BENCHMARKS := generator overhead switching-overhead search verdicts
 RUNS := $(addprefix run-,$(SUITES))
 DEPLOYS := $(addprefix deploy-,$(VARIANTS))
 ONBOARDS := $(addprefix onboard-,$(VNFS))
+PACKAGES := $(addprefix package-,$(VNFS))
 SCALES := scale-1 scale-2
 TRACES := $(addprefix trace-,$(VARIANTS))
 TESTS := $(addprefix test-,$(TIERS))
@@ -34,6 +35,7 @@ help: ## list the targets
 	        *RUNS*) targets='$(RUNS)' ;; \
 	        *DEPLOYS*) targets='$(DEPLOYS)' ;; \
 	        *ONBOARDS*) targets='$(ONBOARDS)' ;; \
+	        *PACKAGES*) targets='$(PACKAGES)' ;; \
 	        *SCALES*) targets='$(SCALES)' ;; \
 	        *TRACES*) targets='$(TRACES)' ;; \
 	        *TESTS*) targets='$(TESTS)' ;; \
@@ -121,6 +123,10 @@ $(addprefix deploy-,$(GUESTS)) $(addprefix trace-,$(GUESTS)): images
 .PHONY: $(ONBOARDS)
 $(ONBOARDS): onboard-%: build ## start the VNF NAME on the deployed data plane (pvp)
 	@$(NFVBED) onboard $*
+
+.PHONY: $(PACKAGES)
+$(PACKAGES): package-%: images ## write the package of the VNF NAME for Tacker, NAME.csar
+	@$(NFVBED) package $*
 
 .PHONY: heal
 heal: build ## start VNFs again that died

@@ -26,6 +26,7 @@ from nfvbed.spec.model import SpecModel
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.testkinds.scaling import ScalingTest
 from nfvbed.spec.testkinds.sockets import SocketTest
+from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -120,13 +121,24 @@ def pages_of_files() -> dict[str, str]:
     found = {"files/index.md": _index_of_files(), "files/variants.md": _page_variants()}
     found |= {f"files/variants/{room}.md": _page_options(models) for room, models in planes.items()}
     found["files/vnfs.md"] = _page_models("VNFs", "`vnfd/NAME/vnf.yml`.", vnf, without=(vnf.VnfChoice,))
-    found["files/flavors.md"] = _page_models("Flavors", "`flavors/NAME.yml`.", flavor)
+    found["files/flavors.md"] = _page("Flavors", "`flavors/NAME.yml`.", *_model_tables(flavor), _flavors_in_nova())
     sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec)) + _model_tables(onos) + _model_tables(pci)
     found["files/sites.md"] = _page("Sites", "`deploy/sites/NAME.yml`.", *sites)
     found["files/experiments.md"] = _page_models("Experiments", "`vsperf-conf/experiments/NAME.yml`.", experiment)
     found["files/tests.md"] = _page_tests(subjects)
     found |= {f"files/tests/{_name(module)}.md": _page_subject(module) for module in subjects}
     return found
+
+
+def _flavors_in_nova() -> str:
+    project = open_project(ROOT)
+    rows = []
+    for name in project.flavor_names:
+        specs = ", ".join(f"`{key}={value}`" for key, value in extra_specs(project.load_flavor(name)).items())
+        rows.append(f"| `{name}` | `{PREFIX}{name}` | {specs} |")
+    text = "In a cloud, and in descriptors of VNFs. Hugepages are asked for always: ports may be vhost-user sockets.\n"
+    table = "| flavor | in Nova | extra specs |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    return f"## In Nova\n\n{text}\n{table}"
 
 
 def _index_of_files() -> str:

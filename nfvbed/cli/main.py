@@ -17,6 +17,7 @@ VERBS = {
     "variants": ("variants", "List the variants, or show one."),
     "deploy": ("deploy", "Set a variant up and leave it deployed."),
     "onboard": ("onboard", "Onboard a VNF."),
+    "package": ("package", "Write the descriptor of a VNF, or its package, for Tacker."),
     "scale": ("scale", "Change the number of VNFs side by side."),
     "heal": ("heal", "Start VNFs again that died."),
     "offboard": ("offboard", "Take VNFs away, and leave their data plane."),

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.offload_price import measure_price
+from nfvbed.cli.onboard_check import check_fit
 from nfvbed.cli.onboarded import show_vnfs
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
@@ -30,6 +31,7 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 @click.option("--topology", default="pvp", show_default=True, help="What is connected to what.")
 @vnf_options
 @click.option("--offload-price", is_flag=True, help="Also measure what its ports' offloads are worth (TCP), and end.")
+@click.option("--check", is_flag=True, help="Only compare VNF, flavor, variant and host; 10 where they do not fit.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing that stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bool, **options: Any) -> None:
@@ -42,6 +44,9 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
     site_spec = project.load_site(site)
+    if options.pop("check"):
+        told = check_fit(project, site_spec, topology, (vnf, variant, options), as_json=as_json)
+        click.get_current_context().exit(told)
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
     wanted = project.load_variant(_variant_name(variant, existing), site_spec)

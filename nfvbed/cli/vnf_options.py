@@ -108,6 +108,15 @@ def _choice(
     return choice, reported
 
 
+def asked_for(project: Project, variant: Variant, vnf: str, options: dict[str, Any]) -> VnfChoice:
+    """Return the VNF that the options mean, whether or not it can be on the variant.
+
+    Raises:
+        UsageError, ConfigurationError: as `choice_of`.
+    """
+    return _resolved(project, variant, _use(vnf, {key: options[key] for key in KEYS if options.get(key) is not None}))
+
+
 def _use(vnf: str, given: dict[str, Any]) -> VnfUse:
     if "image" in given:
         # Whether it answers nfvbed is not known of a user's own image; one that does not is only watched.

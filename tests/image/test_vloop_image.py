@@ -12,6 +12,7 @@ import pytest
 from nfvbed.vnfs.vm.agent import AgentRefused
 from tests.functional.disturbed import retried
 from tests.image import frames_of_ip as ip
+from tests.image.iso9660 import config_drive
 from tests.image.vloop_guest import IMAGES, MACS, OUTSIDE, ROOT, Guest
 
 pytestmark = [pytest.mark.usefixtures("vloop_image"), pytest.mark.xdist_group("vloop")]
@@ -216,3 +217,23 @@ def test_own_loader_old_nics_and_one_cpu(tmp_path):
         assert guest.ask("stop") == {}
         guest.ask("poweroff")
         assert guest.wait_ended() == 0
+
+
+@pytest.mark.parametrize(("machine", "device"), [("pc", "ide-cd,drive=cd"), ("q35", "ide-cd,drive=cd,bus=ide.0")])
+def test_forwards_as_user_data_on_the_config_drive_says(tmp_path, machine, device):
+    """As Nova boots it: the image's own loader, and a CD behind PIIX or AHCI."""
+    drive = tmp_path / "config.iso"
+    drive.write_bytes(config_drive(b"vloop.forward=macswap\n"))
+    with Guest(tmp_path, machine=machine, direct=False, cd=drive, cd_device=device) as guest:
+        _, seconds = guest.wait_ready()
+        print(f"ready after {seconds:.1f} s")
+        assert guest.ask("stats")["mode"] == "macswap"
+        assert guest.ask("stop") == {}
+
+
+def test_user_data_that_cannot_be_done_is_said_on_the_console(tmp_path):
+    drive = tmp_path / "config.iso"
+    drive.write_bytes(config_drive(b"vloop.forward=fly\n"))
+    with Guest(tmp_path, machine="pc", cd=drive, cd_device="ide-cd,drive=cd") as guest:
+        assert guest.wait_ended(120) == 0
+    assert b"vloop: failed: forward needs a mode: 'fly'" in guest.console.read_bytes()

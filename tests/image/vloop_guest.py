@@ -26,7 +26,7 @@ class Guest:
     """One running guest; a context manager."""
 
     def __init__(self, folder, nics=("virtio-net-pci", "virtio-net-pci"), **choices):
-        """Choices: `machine`, `cpus`, `direct` (the kernel beside the image, or its own loader), `parameters`."""
+        """Choices: `machine`, `cpus`, `direct` (the kernel beside the image, or its own loader), `parameters`, `cd`."""
         direct, parameters = choices.get("direct", True), choices.get("parameters", "")
         self.folder = folder
         self.console = folder / "console.log"
@@ -104,6 +104,9 @@ class Guest:
         argv += ["-nodefaults", "-no-reboot", "-no-user-config"]
         argv += ["-drive", f"file={IMAGES / 'vloop.qcow2'},format=qcow2,if=none,id=root,readonly=on"]
         argv += ["-device", "virtio-blk-pci,drive=root"]
+        if "cd" in choices:
+            argv += ["-drive", f"file={choices['cd']},format=raw,if=none,id=cd,media=cdrom,readonly=on"]
+            argv += ["-device", choices["cd_device"]]
         argv += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
         argv += ["-chardev", f"socket,id=agent,path={folder / 'agent'},server=on,wait=off", "-serial", "chardev:agent"]
         for place, nic in enumerate(nics):

@@ -3,12 +3,14 @@
 import json
 
 import pytest
-from agent import cpus, hugepages, servers
+from agent import configdrive, cpus, hugepages, servers
 from agent import request as requests
 from agent.__main__ import forward_unasked, reply
 from agent.ports import Port, choose
 from agent.refusal import Refusal
 from agent.testpmd import Testpmd
+
+from tests.image.iso9660 import config_drive
 
 PORTS = [Port("0000:00:02.0", "52:54:00:00:00:01"), Port("0000:00:03.0", "52:54:00:00:00:02")]
 
@@ -198,3 +200,34 @@ def test_listening_is_read_from_procfs(monkeypatch):
     monkeypatch.setattr(servers, "read", lambda path: rows if path == "/proc/net/tcp" else "")
     assert servers.listens(5201)
     assert not servers.listens(8080)
+
+
+@pytest.mark.parametrize("label", ["config-2", "CONFIG-2"])
+def test_config_drive_is_found_by_its_label(tmp_path, label):
+    for name, content in (("sr0", config_drive(b"", "other")), ("vda", bytes(99)), ("vdb", config_drive(b"", label))):
+        (tmp_path / name).write_bytes(content)
+    assert configdrive.find(str(tmp_path), str(tmp_path)) == f"{tmp_path}/vdb"
+
+
+def test_machine_without_config_drive_has_no_user_data(tmp_path):
+    (tmp_path / "sr0").write_bytes(b"")
+    (tmp_path / "loop0").mkdir()
+    assert configdrive.find(str(tmp_path), str(tmp_path)) == ""
+    assert configdrive.find(str(tmp_path / "no-such-folder"), str(tmp_path)) == ""
+    assert configdrive.text(str(tmp_path / "user_data")) == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "modes"),
+    [
+        (b"vloop.forward=bridge", ["bridge"]),
+        (b"#cloud-config\npackages: [x]\n", []),
+        (b"\xff\xfe vloop.forward=io\n", ["io"]),
+    ],
+)
+def test_user_data_of_any_kind_is_read(tmp_path, content, modes):
+    path = tmp_path / "user_data"
+    path.write_bytes(content)
+    service = Recorder()
+    assert forward_unasked(service, configdrive.text(str(path))) == ""
+    assert [asked["mode"] for asked in service.asked] == modes

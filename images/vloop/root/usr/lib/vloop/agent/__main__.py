@@ -9,7 +9,7 @@ import termios
 import time
 import tty
 
-from agent import SCHEMA, cpus, guest
+from agent import SCHEMA, configdrive, cpus, guest
 from agent.ports import discover
 from agent.program import read
 from agent.refusal import Refusal
@@ -26,7 +26,7 @@ def main(port: str, console: str) -> int:
     cpus.stay_off_forwarding()
     service = Service(discover())
     line = _open(port)
-    failed = forward_unasked(service, read("/proc/cmdline"))
+    failed = forward_as_told(service)
     with open(console, "w") as out:
         # A line of its own, whatever the kernel has written before.
         out.write(f"\nvloop: failed: {failed}\n" if failed else f"\nvloop: ready {guest.version()}\n")
@@ -46,18 +46,32 @@ def _power_off() -> int:
     return 0
 
 
-def forward_unasked(service: Service, cmdline: str) -> str:
-    """Forward as `vloop.forward=MODE` on the kernel's command line says, where there is one; give why it failed.
+def forward_as_told(service: Service) -> str:
+    """Forward as kernel command line or user data say, where they do; give why it failed.
 
-    So the image is of use to those who cannot reach the agent: on a cloud a guest has one serial port.
+    So the image is of use to those who cannot reach the agent: on a cloud a guest has one serial port. User data is
+    what differs from instance to instance, and comes last.
     """
-    modes = [word.partition("=")[2] for word in cmdline.split() if word.startswith(_FORWARD)]
+    try:
+        told = f"{read('/proc/cmdline')} {configdrive.user_data()}"
+    except Refusal as refusal:
+        return _why(refusal)
+    return forward_unasked(service, told)
+
+
+def _why(refusal: Refusal) -> str:
+    return ": ".join(filter(None, (refusal.document["what"], refusal.document["observed"])))
+
+
+def forward_unasked(service: Service, words: str) -> str:
+    """Forward as the last `vloop.forward=MODE` among the words says, where there is one; give why it failed."""
+    modes = [word.partition("=")[2] for word in words.split() if word.startswith(_FORWARD)]
     if not modes:
         return ""
     try:
         service.answer({"do": "forward", "mode": modes[-1]})
     except Refusal as refusal:
-        return ": ".join(filter(None, (refusal.document["what"], refusal.document["observed"])))
+        return _why(refusal)
     return ""
 
 

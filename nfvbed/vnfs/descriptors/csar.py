@@ -1,0 +1,139 @@
+"""VNF packages (SOL004 CSAR): written, and read with all checks before anything of them is used."""
+
+import io
+import posixpath
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.spec.document import Document, parse_document
+from nfvbed.vnfs.descriptors import artifacts
+from nfvbed.vnfs.descriptors.archive import Archive
+from nfvbed.vnfs.descriptors.manifest import META
+from nfvbed.vnfs.descriptors.swimages import require_images
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""Date of every member: packages of equal content are equal."""
+_PACKED_ALREADY = (".qcow2", ".img")
+_YAML = (".yaml", ".yml")
+_MODE = 0o644
+
+
+def write(files: Mapping[str, bytes]) -> bytes:
+    """Return the archive of these members; the same members give the same bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for path, data in files.items():
+            member = zipfile.ZipInfo(path, _EPOCH)
+            member.external_attr = _MODE << 16
+            stored = path.endswith(_PACKED_ALREADY)
+            member.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+            archive.writestr(member, data)
+    return content.getvalue()
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package that has passed all checks."""
+
+    archive: Archive
+    entry: str
+    """Path of the entry definitions."""
+    definitions: Mapping[str, Document]
+    """Entry definitions and what they import, by path; the entry is first."""
+    hashed: tuple[str, ...]
+    """Members whose digests were given, and are right."""
+    external: tuple[str, ...]
+    """Artifacts that the package names by a URL: they were not fetched, nor are their digests known to be right."""
+
+
+def read(path: Path) -> Package:
+    """Read a package of anyone's; nothing is unpacked.
+
+    Raises:
+        ConfigurationError: what is wrong, with member and line.
+    """
+    archive = Archive(path)
+    meta = _metadata(archive)
+    entry = _entry(archive, meta)
+    named = artifacts.listed(archive, meta, entry)
+    checked = [artifact.source for artifact in named if artifacts.is_right(archive, artifact)]
+    definitions = dict(_definitions(archive, entry))
+    require_images(archive, definitions)
+    external = tuple(artifact.source for artifact in named if artifact.is_external)
+    return Package(archive, entry, definitions, tuple(checked), external)
+
+
+def _metadata(archive: Archive) -> dict[str, tuple[str, int]]:
+    """Return the first block of TOSCA.meta, with the line of each key; empty where the package needs none."""
+    if META in archive.sizes:
+        return artifacts.block(archive, META, next(artifacts.blocks(archive, META), (1, "")))
+    root = [name for name in archive.sizes if "/" not in name and name.endswith(_YAML)]
+    if len(root) == 1:
+        return {}
+    raise archive.fault(
+        f"{archive.path.name} has no {META}",
+        META,
+        f"{len(root)} definitions in its root, of which there would have to be one; "
+        f"members: {', '.join(list(archive.sizes)[:6]) or 'none'}",
+        f"put {META} with the key Entry-Definitions into the archive's root, not into a folder of it",
+    )
+
+
+def _entry(archive: Archive, meta: Mapping[str, tuple[str, int]]) -> str:
+    if not meta and META not in archive.sizes:
+        return next(name for name in archive.sizes if "/" not in name and name.endswith(_YAML))
+    if "Entry-Definitions" not in meta:
+        raise archive.fault(
+            f"{META} names no entry definitions",
+            META,
+            f"it has {', '.join(meta) or 'no keys'}",
+            "write Entry-Definitions: Definitions/NAME.yaml",
+            1,
+        )
+    name, line = meta["Entry-Definitions"]
+    if name not in archive.sizes:
+        there = [one for one in archive.sizes if one.endswith(_YAML)]
+        raise archive.fault(
+            f"the entry definitions are not in {archive.path.name}",
+            META,
+            f"Entry-Definitions: {name}",
+            f"name one of {', '.join(there[:6])}" if there else "put the file into the archive",
+            line,
+        )
+    return name
+
+
+def _definitions(archive: Archive, entry: str) -> Iterator[tuple[str, Document]]:
+    """Yield the entry definitions and what they import.
+
+    Raises:
+        ConfigurationError: one is malformed or missing, or lies outside the package.
+    """
+    waiting, seen = [entry], {entry}
+    while waiting:
+        name = waiting.pop(0)
+        document = parse_document(Path(archive.where(name)), archive.text(name))
+        yield name, document
+        for place, wanted in _imports(document):
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), wanted))
+            if "://" in wanted or wanted.startswith("/") or target.startswith("..") or target not in archive.sizes:
+                raise ConfigurationError(
+                    f"an import of {name} is not in {archive.path.name}",
+                    where=document.where(("imports", place)),
+                    observed=wanted,
+                    fix="put the file into the package, and name it relative to the file that imports it; "
+                    "nothing is fetched",
+                )
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+
+
+def _imports(document: Document) -> Iterator[tuple[int, str]]:
+    entries = document.data.get("imports") or []
+    for place, entry in enumerate(entries if isinstance(entries, list) else []):
+        inner = next(iter(entry.values()), "") if isinstance(entry, dict) and "file" not in entry else entry
+        yield place, str(inner.get("file", "") if isinstance(inner, dict) else inner)

@@ -1,0 +1,156 @@
+"""What a descriptor asks of the machine, against flavor and variant: each mismatch in one line, before it is made."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nfvbed.dataplanes.wiring import vnf_port_kind
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import Forwarding, VnfChoice
+from nfvbed.vnfs.descriptors.asked import Asked, of_request
+from nfvbed.vnfs.descriptors.model import DescriptorRequest
+from nfvbed.vnfs.descriptors.novaflavor import extra_specs
+
+_PAGES = "hw:mem_page_size"
+_NUMA = "hw:numa_"
+_MULTIQUEUE = "hw:vif_multiqueue_enabled"
+_SUBJECTS = {
+    _PAGES: "hugepages",
+    "hw:cpu_policy": "CPU pinning",
+    "hw:cpu_thread_policy": "thread policy",
+    "hw:emulator_threads_policy": "emulator threads",
+    "hw:cpu_realtime": "real time",
+    "hw:cpu_realtime_mask": "real time",
+    "hw:numa_nodes": "NUMA nodes",
+    _MULTIQUEUE: "multiqueue",
+}
+_DEFAULTS = {"hw:cpu_policy": "shared", "hw:numa_nodes": "1", _PAGES: "small", _MULTIQUEUE: "false"}
+"""What Nova does where a flavor says nothing."""
+_KEYS = {
+    _PAGES: "hugepages: true",
+    "hw:cpu_policy": "cpu_policy: {}",
+    "hw:cpu_thread_policy": "thread_policy: {}",
+    "hw:emulator_threads_policy": "emulator_threads: {}",
+    "hw:cpu_realtime": "realtime: true",
+    "hw:cpu_realtime_mask": "realtime: true",
+    _MULTIQUEUE: "queues: as many as vcpus",
+}
+"""How flavors in `flavors/` say it."""
+_LARGE = ("large", "2048", "2MB", "2MiB", "1048576", "1GB", "1GiB")
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Two that do not fit together."""
+
+    subject: str
+    """`hugepages`, `vNIC`, ..."""
+    found: str
+    """What is asked, and what there is."""
+    fix: str
+    where: str = ""
+    """File and line; empty where it follows from several."""
+
+    def __str__(self) -> str:
+        place = f" ({self.where})" if self.where else ""
+        return f"{self.subject}: {self.found}{place}; fix: {self.fix}"
+
+
+def needs_direct(variant: Variant, choice: VnfChoice) -> bool:
+    """Return whether a VNF's ports on a variant are virtual functions: what `request_of` takes as `direct`.
+
+    Raises:
+        UnsupportedError: such a VNF has no ports there.
+    """
+    return vnf_port_kind(variant, choice) is PortKind.VF
+
+
+def check(request: DescriptorRequest, flavor: Flavor, variant: Variant) -> list[Mismatch]:
+    """Compare a descriptor that would be made with the flavor it will have and the variant it will be on.
+
+    Args:
+        request: what the descriptor is made from.
+        flavor: as Nova has it: a file in `flavors/`.
+        variant: the data plane.
+    """
+    forwarding: Forwarding = request.forwarding  # type: ignore[assignment]  # of a choice
+    choice = VnfChoice(label="", vnf=request.vnf, kind=VnfKind.VM, forwarding=forwarding, flavor=flavor)
+    return compare(of_request(request), flavor, variant, choice)
+
+
+def compare(asked: Asked, flavor: Flavor, variant: Variant, choice: VnfChoice) -> list[Mismatch]:
+    """Compare what anybody's descriptor asks with flavor and variant.
+
+    Args:
+        asked: by the descriptor; see `asked.of_document`.
+        flavor: as Nova has it.
+        variant: the data plane.
+        choice: the VNF as it will run.
+    """
+    return [*of_flavor(asked, flavor), *of_variant(asked, flavor, variant, choice)]
+
+
+def of_flavor(asked: Asked, flavor: Flavor) -> Iterator[Mismatch]:
+    """Yield what the descriptor asks and the flavor does not give."""
+    for key, has, unit in (("vcpus", flavor.vcpus, ""), ("memory_mib", flavor.memory_mib, " MiB")):
+        wanted = getattr(asked, key)
+        if wanted is not None and wanted != has:
+            yield Mismatch(
+                {"vcpus": "vCPUs", "memory_mib": "memory"}[key],
+                f"the descriptor asks for {wanted}{unit}, flavor {flavor.name} has {has}{unit}",
+                f"{key}: {wanted} in flavors/{flavor.name}.yml, or another flavor",
+                asked.places.get(key, ""),
+            )
+    # A flavor without hugepages gets them in Nova where ports are vhost-user sockets, and asking for them is right.
+    has_specs = extra_specs(flavor)
+    for spec, value in asked.specs.items():
+        given = has_specs.get(spec, _DEFAULTS.get(spec, "nothing of the kind"))
+        if not _alike(spec, value, given):
+            key = _KEYS.get(spec, "numa: as the descriptor has it" if spec.startswith(_NUMA) else f"{spec} in Nova")
+            yield Mismatch(
+                _SUBJECTS.get(spec, "NUMA nodes" if spec.startswith(_NUMA) else spec),
+                f"the descriptor asks for {spec}={value}, flavor {flavor.name} has {given}",
+                f"{key.format(value)} in flavors/{flavor.name}.yml, or a flavor that has it",
+                asked.places.get(spec, ""),
+            )
+
+
+def of_variant(asked: Asked, flavor: Flavor, variant: Variant, choice: VnfChoice) -> Iterator[Mismatch]:
+    """Yield what the variant's ports need and descriptor or flavor do not give."""
+    try:
+        kind = vnf_port_kind(variant, choice)
+    except UnsupportedError as failure:
+        yield Mismatch("ports", f"{failure.what}: {failure.observed}", failure.fix or "choose another variant")
+        return
+    pages = asked.specs.get(_PAGES, _DEFAULTS[_PAGES])
+    if kind is PortKind.VHOST_USER and pages not in _LARGE:
+        yield Mismatch(
+            "hugepages",
+            f"ports on {variant.name} are vhost-user sockets, which reach only memory in shared hugepages; the "
+            f"instance would have {_PAGES}={pages}, be ACTIVE and mute",
+            f"ask for {_PAGES}=2048, and hugepages: true in flavors/{flavor.name}.yml",
+            asked.places.get(_PAGES, ""),
+        )
+    wanted = "direct" if kind is PortKind.VF else "normal"
+    for name, vnic in asked.vnics.items():
+        if (vnic == "direct") != (wanted == "direct"):
+            yield Mismatch(
+                "vNIC",
+                f"connection point {name} asks for vnic_type {vnic}, ports on {variant.name} are {kind.value}",
+                f"vnic_type {wanted} (legacy: type: {'sriov' if wanted == 'direct' else 'vnic'})",
+                asked.places.get(name, ""),
+            )
+    if flavor.queues > 1 and kind is PortKind.VF:
+        yield Mismatch(
+            "multiqueue",
+            f"flavor {flavor.name} has {flavor.queues} queues, and queues of a virtual function are its NIC's",
+            "queues: 1, or another flavor",
+        )
+
+
+def _alike(spec: str, wanted: str, has: str) -> bool:
+    if spec == _PAGES:
+        return wanted == "any" or (wanted in _LARGE) == (has in _LARGE)
+    return wanted.lower() == has.lower()

@@ -1,0 +1,247 @@
+"""Packages of others: each is made by hand, wrong in one place."""
+
+import io
+import stat
+import zipfile
+
+import pytest
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.vnfs.descriptors import archive, csar, model, sol
+from tests.unit.vnfs.descriptors.requests import request
+
+META = "TOSCA-Metadata/TOSCA.meta"
+ENTRY = b"tosca_definitions_version: tosca_simple_yaml_1_2\n"
+HASH = "8d69d0f4c4c8f1bbb2ed0c5a9a6fdaf0d8dd4e0f0a0e2f0c3e0b4f4e7d4a3c5b"
+
+
+def written(tmp_path, members):
+    """Write an archive of these members: content by path, or by ZipInfo."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as made:
+        for path, data in members.items() if isinstance(members, dict) else members:
+            made.writestr(path, data)
+    path = tmp_path / "foreign.csar"
+    path.write_bytes(content.getvalue())
+    return path
+
+
+def meta(*lines, entry="top.yaml"):
+    return "\n".join(["TOSCA-Meta-File-Version: 1.0", f"Entry-Definitions: {entry}", *lines, ""]).encode()
+
+
+def refused(path):
+    before = sorted(path.parent.rglob("*"))
+    with pytest.raises(ConfigurationError) as failure:
+        csar.read(path)
+    assert failure.value.where.startswith(str(path))
+    assert failure.value.observed
+    assert failure.value.fix
+    assert sorted(path.parent.rglob("*")) == before
+    return failure.value
+
+
+def special(name, mode=stat.S_IFREG | 0o644):
+    member = zipfile.ZipInfo(name)
+    member.external_attr = mode << 16
+    return member
+
+
+def test_own_package_is_read_with_all_its_hashes(tmp_path):
+    path = tmp_path / "vloop.csar"
+    members = sol.files(request())
+    path.write_bytes(csar.write(members))
+    package = csar.read(path)
+    assert package.entry == "Definitions/vloop.yaml"
+    assert set(package.hashed) == set(members) - {META, "vloop.mf"}
+    assert set(package.definitions) == {name for name in members if name.startswith("Definitions/")}
+
+
+@pytest.mark.parametrize(
+    ("member", "observed"),
+    [
+        (special("../outside"), "its path climbs out of the archive"),
+        (special("Files/../../outside"), "its path climbs out of the archive"),
+        (special("/etc/passwd"), "its path is absolute"),
+        (special("C:/windows"), "its path is absolute"),
+        (special("link", stat.S_IFLNK | 0o777), "it is a link"),
+        (special("null", stat.S_IFCHR | 0o666), "it is a device, socket or pipe"),
+        (special("Files\\..\\outside"), "its path has a backslash"),
+    ],
+)
+def test_member_that_would_be_written_elsewhere_is_refused(tmp_path, member, observed):
+    found = refused(written(tmp_path, [(META, meta()), ("top.yaml", ENTRY), (member, b"x")]))
+    assert found.observed == observed
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_members_of_one_path_are_refused(tmp_path):
+    found = refused(written(tmp_path, [(META, meta()), ("top.yaml", ENTRY), ("top.yaml", b"other")]))
+    assert found.observed == "there are two of this path"
+
+
+def test_file_that_is_no_archive_is_refused(tmp_path):
+    path = tmp_path / "foreign.csar"
+    path.write_bytes(b"#!/bin/sh\n")
+    assert "not a zip file" in refused(path).observed
+
+
+def test_damaged_member_is_refused(tmp_path):
+    path = written(tmp_path, {META: meta(), "top.yaml": ENTRY + b"# and more of it" * 99})
+    content = bytearray(path.read_bytes())
+    content[content.index(b"top.yaml") + 20] ^= 0xFF
+    path.write_bytes(content)
+    assert "is damaged" in refused(path).what
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MOST_MEMBERS", 1), ("MOST_BYTES", 100)])
+def test_archive_that_unfolds_without_measure_is_refused(tmp_path, monkeypatch, limit, value):
+    monkeypatch.setattr(archive, limit, value)
+    assert "unfold without measure" in refused(written(tmp_path, {META: meta(), "top.yaml": ENTRY})).what
+
+
+def test_small_archive_of_a_huge_text_is_refused_unread(tmp_path):
+    huge = bytes(archive.MOST_TEXT_BYTES + 1)
+    path = written(tmp_path, {META: meta(), "top.yaml": huge})
+    assert path.stat().st_size < 10_000
+    assert "too large to be read" in refused(path).what
+
+
+def test_members_that_lie_over_each_other_are_refused(tmp_path):
+    path = written(tmp_path, {META: meta(), "top.yaml": ENTRY, "Files/one": bytes(range(256)) * 300})
+    content = path.read_bytes()
+    at = content.rindex(b"PK\x01\x02")
+    # The directory's last entry again, under another name: two members of the same bytes.
+    record = content[at : content.index(b"PK\x05\x06")].replace(b"Files/one", b"Files/two")
+    end = bytearray(content[content.index(b"PK\x05\x06") :])
+    end[8:12] = bytes([4, 0, 4, 0])
+    end[12:16] = (int.from_bytes(end[12:16], "little") + len(record)).to_bytes(4, "little")
+    path.write_bytes(content[: content.index(b"PK\x05\x06")] + record + bytes(end))
+    assert "they lie over each other" in refused(path).observed
+
+
+def test_package_without_metadata_is_refused(tmp_path):
+    found = refused(written(tmp_path, {"vloop/TOSCA-Metadata/TOSCA.meta": meta(), "vloop/top.yaml": ENTRY}))
+    assert found.what == f"foreign.csar has no {META}"
+    assert "not into a folder" in found.fix
+
+
+def test_package_with_one_definition_in_its_root_needs_no_metadata(tmp_path):
+    package = csar.read(written(tmp_path, {"VNF.yaml": ENTRY, "VNF.mf": b"metadata:\n  a: b\n"}))
+    assert package.entry == "VNF.yaml"
+
+
+def test_manifest_of_another_name_is_refused(tmp_path):
+    found = refused(written(tmp_path, {"VNF.yaml": ENTRY, "VNF1.mf": b"metadata:\n  a: b\n"}))
+    assert found.fix.startswith("name it VNF.mf")
+
+
+def test_metadata_without_entry_is_refused(tmp_path):
+    found = refused(written(tmp_path, {META: b"CSAR-Version: 1.1\n", "top.yaml": ENTRY}))
+    assert "names no entry definitions" in found.what
+
+
+def test_entry_that_is_not_there_is_refused_with_its_line(tmp_path):
+    found = refused(written(tmp_path, {META: meta(entry="Definitions/none.yaml"), "Definitions/top.yaml": ENTRY}))
+    assert found.where.endswith(f"!{META}:2")
+    assert "Definitions/top.yaml" in found.fix
+
+
+def test_manifest_that_is_not_there_is_refused(tmp_path):
+    found = refused(written(tmp_path, {META: meta("ETSI-Entry-Manifest: x.mf"), "top.yaml": ENTRY}))
+    assert found.where.endswith(f"!{META}:3")
+
+
+def block(**keys):
+    return "\n" + "\n".join(f"{key}: {value}" for key, value in keys.items())
+
+
+@pytest.mark.parametrize(
+    ("keys", "what", "line"),
+    [
+        ({"Source": "f", "Algorithm": "SHA-256", "Hash": HASH}, "f has another hash than", 6),
+        ({"Name": "f", "Content-Type": "x", "Algorithm": "SHA-256", "Hash": HASH}, "f has another hash than", 7),
+        ({"Source": "f", "Algorithm": "MD5", "Hash": HASH}, "unknown algorithm for f", 6),
+        ({"Source": "g", "Algorithm": "SHA-256", "Hash": HASH}, "g is not in foreign.csar", 6),
+        ({"Source": "f", "Hash": HASH}, "has no Algorithm", 4),
+        ({"Algorithm": "SHA-256", "Hash": HASH}, "has no Source", 4),
+        ({"Source": "f", "Algorithm": "SHA-256", "Hash": ""}, "has no Hash", 4),
+    ],
+)
+def test_wrong_digest_is_refused_with_its_line(tmp_path, keys, what, line):
+    found = refused(written(tmp_path, {META: meta(block(**keys)), "top.yaml": ENTRY, "f": b"content"}))
+    assert what in found.what
+    assert found.where.endswith(f"!{META}:{line}")
+
+
+def test_member_that_was_changed_is_refused(tmp_path):
+    members = sol.files(request())
+    members["UserData/lcm_user_data.py"] += b"import os\n"
+    path = tmp_path / "vloop.csar"
+    path.write_bytes(csar.write(members))
+    assert refused(path).what == "UserData/lcm_user_data.py has another hash than vloop.mf gives"
+
+
+def test_artifact_elsewhere_is_named_and_not_fetched(tmp_path):
+    elsewhere = block(Source="http://192.0.2.1/f", Algorithm="SHA-256", Hash=HASH)
+    package = csar.read(written(tmp_path, {META: meta(elsewhere), "top.yaml": ENTRY}))
+    assert (package.external, package.hashed) == (("http://192.0.2.1/f",), ())
+
+
+@pytest.mark.parametrize(
+    "wanted", ["none.yaml", "/etc/passwd", "../outside.yaml", "http://192.0.2.1/types.yaml", "Definitions/../../x.yaml"]
+)
+def test_import_from_elsewhere_is_refused_with_its_line(tmp_path, wanted):
+    text = ENTRY + f"imports:\n  - other.yaml\n  - {wanted}\n".encode()
+    found = refused(written(tmp_path, {META: meta(), "top.yaml": text, "other.yaml": ENTRY}))
+    assert found.where.endswith("!top.yaml:4 imports[1]")
+    assert found.observed == wanted
+
+
+@pytest.mark.parametrize("notation", ["file: other.yaml", "own: {file: other.yaml}", "own: other.yaml", "other.yaml"])
+def test_imports_are_followed_in_every_notation(tmp_path, notation):
+    text = ENTRY + f"imports:\n  - {notation}\n".encode()
+    package = csar.read(written(tmp_path, {META: meta(), "top.yaml": text, "other.yaml": ENTRY}))
+    assert list(package.definitions) == ["top.yaml", "other.yaml"]
+
+
+def test_malformed_definitions_are_refused_with_line_and_column(tmp_path):
+    found = refused(written(tmp_path, {META: meta(), "top.yaml": b"a: b\n c: [\n"}))
+    assert "!top.yaml:" in found.where
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"- a list\n", b"a: [\n"])
+def test_metadata_that_is_no_metadata_is_refused(tmp_path, content):
+    refused(written(tmp_path, {META: content, "top.yaml": ENTRY}))
+
+
+def with_image(tmp_path, change=(b"", b""), **packed):
+    """Write a package with an image; with one text of its flavour changed."""
+    file = tmp_path / "own.qcow2"
+    file.write_bytes(b"an image")
+    members = sol.files(request(image_file=file, checksums=model.checksums(file)))
+    name = "Definitions/vloop_flavour.yaml"
+    members[name] = members[name].replace(*change) if change[0] else members[name]
+    del members[META], members["vloop.mf"]
+    members = {META: meta(entry="Definitions/vloop.yaml"), **members, **packed}
+    path = tmp_path / "foreign.csar"
+    path.write_bytes(csar.write({name: data for name, data in members.items() if data is not None}))
+    return path
+
+
+def test_image_with_its_checksum_is_right(tmp_path):
+    assert "Files/images/own.qcow2" in csar.read(with_image(tmp_path)).archive.sizes
+
+
+@pytest.mark.parametrize(
+    ("change", "packed", "what"),
+    [
+        ((b"", b""), {"Files/images/own.qcow2": b"another"}, "has another checksum than its descriptor gives"),
+        ((b"", b""), {"Files/images/own.qcow2": None}, "is not in foreign.csar"),
+        ((b"algorithm: sha-512", b"algorithm: md5"), {}, "unknown algorithm for the image"),
+    ],
+)
+def test_wrong_image_is_refused_with_its_line(tmp_path, change, packed, what):
+    found = refused(with_image(tmp_path, change, **packed))
+    assert what in found.what
+    assert "!Definitions/vloop_flavour.yaml:" in found.where

@@ -1,0 +1,206 @@
+"""Both forms of a descriptor say the same: they come from one `vnf.yml`."""
+
+import pytest
+import yaml
+
+from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.vnfs.descriptors import asked, basehot, csar, legacy, sol, solvnfd
+from nfvbed.vnfs.descriptors.model import CloudImage, checksums, request_of, version_of
+from nfvbed.vnfs.descriptors.novaflavor import extra_specs
+from tests.unit.vnfs.descriptors.requests import IMAGE, NETWORKS, PROJECT, choice_of, request
+
+VARIATIONS = {
+    "plain": {},
+    "management": {"management": True},
+    "bridge": {"forwarding": "bridge"},
+    "virtual functions": {"direct": True},
+    "zone and scaling": {"availability_zone": "rack-1", "most_instances": 3},
+    **{name: {"flavor": name} for name in PROJECT.flavor_names},
+}
+
+
+def nodes(template):
+    return template["topology_template"]["node_templates"]
+
+
+def legacy_says(made):
+    found = nodes(legacy.template(made))
+    inputs = legacy.parameters(legacy.template(made))
+    machine = found["VDU1"]["properties"]
+    links = {name: node["properties"]["network_name"] for name, node in found.items() if name.startswith("VL_")}
+    points = {name: node for name, node in found.items() if node["type"].endswith("CP.Tacker")}
+    policies = legacy.template(made)["topology_template"].get("policies", [])
+    return {
+        "image": inputs[machine["image"]["get_input"]],
+        "flavor": inputs[machine["flavor"]["get_input"]],
+        "user data": machine.get("user_data", ""),
+        "config drive": machine.get("config_drive", False),
+        "zone": machine.get("availability_zone", ""),
+        "ports": {
+            name: (
+                node["properties"]["order"],
+                node["properties"].get("anti_spoofing_protection", True),
+                {"sriov": "direct"}.get(node["properties"].get("type"), "normal"),
+                links[node["requirements"][0]["virtualLink"]["node"]],
+            )
+            for name, node in points.items()
+        },
+        "most": policies[0]["machines"]["properties"]["max_instances"] if policies else 1,
+    }
+
+
+def sol_says(made):
+    members = {name: content for name, content in sol.files(made).items() if name.endswith(".yaml")}
+    flavour = yaml.safe_load(members["Definitions/vloop_flavour.yaml"])
+    stack = yaml.safe_load(members["BaseHOT/default/vloop.yaml"])["resources"]
+    hot = yaml.safe_load(members[f"BaseHOT/default/nested/{basehot.NESTED}"])["resources"]
+    described, server = nodes(flavour)["VDU1"], hot["VDU1"]["properties"]
+    compute = described["capabilities"]["virtual_compute"]["properties"]
+    wanted = compute["requested_additional_capabilities"]["properties"]
+    ports = {name: one["properties"] for name, one in hot.items() if one["type"] == "OS::Neutron::Port"}
+    order = [entry["port"]["get_resource"] for entry in server["networks"]]
+    assert described["properties"].get("boot_data", "") == server.get("user_data", "")
+    assert {name: nodes(flavour)[name]["properties"]["order"] for name in ports} == {
+        name: order.index(name) for name in ports
+    }
+    return {
+        "image": described["properties"]["sw_image_data"]["name"],
+        "flavor": wanted["requested_additional_capability_name"],
+        "user data": server.get("user_data", ""),
+        "config drive": server.get("config_drive", False),
+        "zone": server.get("availability_zone", ""),
+        "ports": {
+            name: (
+                order.index(name),
+                one.get("port_security_enabled", True),
+                one["binding:vnic_type"],
+                # The network is the request's to name: by the connection point.
+                {port.name: port.network for port in made.ports}[name],
+            )
+            for name, one in ports.items()
+        },
+        "most": stack["machines"]["properties"]["max_size"],
+    }
+
+
+@pytest.mark.parametrize("keys", VARIATIONS.values(), ids=VARIATIONS)
+def test_both_forms_say_the_same(keys):
+    made = request(**keys)
+    assert legacy_says(made) == sol_says(made)
+
+
+@pytest.mark.parametrize("keys", VARIATIONS.values(), ids=VARIATIONS)
+def test_package_asks_for_what_the_flavor_has(keys, tmp_path):
+    made = request(**keys)
+    path = tmp_path / "vloop.csar"
+    path.write_bytes(csar.write(sol.files(made)))
+    found = asked.of_document(csar.read(path).definitions["Definitions/vloop_flavour.yaml"])
+    assert found.vcpus == made.flavor.vcpus
+    assert found.memory_mib == made.flavor.memory_mib
+    assert dict(found.specs) == extra_specs(made.flavor)
+    assert found.vnics == {port.name: port.vnic for port in made.ports if not port.management} | {
+        port.name: "normal" for port in made.ports if port.management
+    }
+
+
+def test_ports_of_the_path_come_first():
+    ports = request(management=True).ports
+    assert [(port.name, port.order, port.management) for port in ports] == [
+        ("in", 0, False),
+        ("out", 1, False),
+        ("mgmt", 2, True),
+    ]
+
+
+def test_anti_spoofing_is_off_on_every_data_port_and_on_no_other():
+    found = nodes(legacy.template(request(management=True)))
+    assert [found[name]["properties"].get("anti_spoofing_protection") for name in ("in", "out", "mgmt")] == [
+        False,
+        False,
+        None,
+    ]
+    assert found["mgmt"]["properties"]["management"] is True
+
+
+def test_two_ports_on_one_network_share_its_link():
+    choice = choice_of()
+    made = request_of(choice, {"in": "data0", "out": "data0"}, IMAGE, {})
+    assert [name for name in nodes(legacy.template(made)) if name.startswith("VL_")] == ["VL_0"]
+
+
+def test_image_without_an_agent_is_told_nothing():
+    choice = choice_of(forwarding="image")
+    own = choice.model_copy(update={"image": choice.image.model_copy(update={"agent": False})})
+    made = request_of(own, NETWORKS, IMAGE, {})
+    assert made.user_data == ""
+    assert "config_drive" not in nodes(legacy.template(made))["VDU1"]["properties"]
+
+
+def test_same_request_has_the_same_id_and_another_one_has_another():
+    assert request().descriptor_id == request().descriptor_id
+    different = [
+        request(forwarding="bridge"),
+        request(flavor="default"),
+        request(most_instances=2),
+        request(version="2"),
+    ]
+    assert len({made.descriptor_id for made in (request(), *different)}) == 5
+
+
+def test_same_request_gives_the_same_bytes():
+    assert csar.write(sol.files(request())) == csar.write(sol.files(request()))
+
+
+def test_image_is_packed_where_its_file_is_given(tmp_path):
+    file = tmp_path / "own.qcow2"
+    file.write_bytes(b"an image")
+    members = sol.files(request(image_file=file, checksums=checksums(file)))
+    assert members["Files/images/own.qcow2"] == b"an image"
+    flavour = yaml.safe_load(members["Definitions/vloop_flavour.yaml"])
+    assert nodes(flavour)["VDU1"]["artifacts"]["sw_image"]["file"] == "../Files/images/own.qcow2"
+
+
+def test_version_is_the_one_beside_the_image(tmp_path):
+    (tmp_path / "own.json").write_text('{"version": "1-abc"}')
+    assert version_of(tmp_path / "own.qcow2") == "1-abc"
+    assert version_of(tmp_path / "other.qcow2") == "1"
+
+
+def test_request_to_instantiate_names_flavour_level_and_script():
+    said = sol.instantiation(request())
+    members = sol.files(request())
+    script = said["additionalParams"]["lcm-operation-user-data"].removeprefix("./")
+    assert f"class {said['additionalParams']['lcm-operation-user-data-class']}:" in members[script].decode()
+    assert said["flavourId"] == solvnfd.FLAVOUR
+    flavour = yaml.safe_load(members["Definitions/vloop_flavour.yaml"])
+    levels = next(p["levels"] for p in flavour["topology_template"]["policies"] if "levels" in p)["properties"]
+    assert said["instantiationLevelId"] in levels["levels"]
+    assert all("scale_info" in level for level in levels["levels"].values())
+
+
+@pytest.mark.parametrize(
+    ("networks", "words"),
+    [
+        ({"in": "data0"}, "port 'out' of VNF vloop has no network"),
+        (NETWORKS | {"inn": "x"}, "VNF vloop has no port 'inn'"),
+    ],
+)
+def test_networks_must_be_those_of_its_ports(networks, words):
+    with pytest.raises(ConfigurationError, match=words) as failure:
+        request_of(choice_of(), networks, IMAGE, {})
+    assert failure.value.where
+    assert failure.value.fix
+
+
+@pytest.mark.parametrize("forwarding", ["router", "xdp"])
+def test_what_no_descriptor_can_carry_is_refused(forwarding):
+    with pytest.raises(UnsupportedError, match="cannot be asked to forward"):
+        request_of(choice_of(forwarding=forwarding), NETWORKS, IMAGE, {})
+
+
+def test_image_without_digest_or_file_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match="SHA-512"):
+        sol.files(request(checksums={}))
+    with pytest.raises(ConfigurationError, match="the image cannot be read"):
+        checksums(tmp_path / "none.qcow2")
+    assert CloudImage("x").checksums == {}
