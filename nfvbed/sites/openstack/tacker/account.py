@@ -1,0 +1,83 @@
+"""What both APIs work with: the clients, the journal, and the steps of one onboarding with their times."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import openstack.connection
+
+from nfvbed.errors import OnboardError
+from nfvbed.sites.openstack.computes.compute import PlacedInstance
+from nfvbed.sites.openstack.tacker import stacks
+from nfvbed.sites.openstack.tacker.connection import asking, identity, tacker_client
+from nfvbed.sites.openstack.tacker.journal import Journal, Note
+from nfvbed.sites.openstack.tacker.tags import Tag
+from nfvbed.sites.openstack.tacker.waits import wait
+
+
+class Account:
+    """One project of one cloud, as one user sees it."""
+
+    def __init__(self, connection: openstack.connection.Connection, journal: Journal) -> None:
+        self.connection = connection
+        self.journal = journal
+        self.tacker: Any = tacker_client(connection)
+        self._cloud = ""
+
+    @property
+    def cloud(self) -> str:
+        """Which cloud and project it is, for the journal."""
+        if not self._cloud:
+            with asking("Keystone's token"):
+                self._cloud = identity(self.connection)
+        return self._cloud
+
+    def note(self, kind: str, identifier: str, tag: Tag) -> Note:
+        """Write down the id of something that was asked for."""
+        since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        note = Note(kind, identifier, tag.owner, tag.name, self.cloud, since)
+        self.journal.write(note)
+        return note
+
+    def await_servers(self, stack: str, path: tuple[str, ...], what: str) -> tuple[PlacedInstance, ...]:
+        """Wait until all servers of a stack are ACTIVE; return where they are.
+
+        Raises:
+            OnboardError: one is not, or there is none.
+        """
+        states: dict[str, str] = {}
+
+        def settled() -> bool:
+            states.clear()
+            states.update({str(one.name): str(one.status) for one in stacks.servers(self.connection, stack)})
+            return bool(states) and not set(states.values()) & {"BUILD", "REBUILD", "UNKNOWN"}
+
+        with asking(f"the servers of {what}"):
+            waited = wait("servers", settled)
+            if not waited.done or set(states.values()) != {"ACTIVE"}:
+                observed = ", ".join(f"{name} {status}" for name, status in states.items()) or "it has no server"
+                raise OnboardError(f"the servers of {what} are not ACTIVE", where=f"stack {stack}", observed=observed)
+            return stacks.instances(self.connection, stack, path)
+
+
+class Steps:
+    """Steps of an onboarding, with their times."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._done: list[tuple[str, int]] = []
+
+    @contextmanager
+    def step(self, name: str, sentence: str) -> Iterator[None]:
+        """Time what is done within."""
+        self._tell(sentence)
+        started = time.monotonic_ns()
+        yield
+        self._done.append((name, time.monotonic_ns() - started))
+
+    @property
+    def done(self) -> tuple[tuple[str, int], ...]:
+        """Those that went well."""
+        return tuple(self._done)
