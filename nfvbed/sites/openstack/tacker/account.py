@@ -61,6 +61,32 @@ class Account:
                 raise OnboardError(f"the servers of {what} are not ACTIVE", where=f"stack {stack}", observed=observed)
             return stacks.instances(self.connection, stack, path)
 
+    def await_scaled(self, stack: str, before: int, delta: int, what: str) -> None:
+        """Wait until a stack has as many more or fewer servers as steps were asked for, at least, and Heat is done.
+
+        Tacker 8 may say that it has scaled before Heat begins, and also where Heat does not, as at the largest size.
+
+        Raises:
+            OnboardError: the number of servers stays, or Heat has failed.
+        """
+        seen: dict[str, Any] = {}
+
+        def scaled() -> bool:
+            found = self.connection.orchestration.find_stack(stack, ignore_missing=False)
+            seen.update(servers=len(stacks.servers(self.connection, stack)), status=str(found.status))
+            changed = seen["servers"] - before
+            enough = changed >= delta if delta > 0 else changed <= delta
+            return (enough and not seen["status"].endswith("_IN_PROGRESS")) or seen["status"].endswith("_FAILED")
+
+        with asking(f"scaling of {what}"):
+            waited = wait("scale", scaled)
+        if not waited.done or seen["status"].endswith("_FAILED"):
+            observed = f"{before} servers before, {seen['servers']} now; Heat: {seen['status']}"
+            fix = "is it at the largest or smallest size of its descriptor?"
+            raise OnboardError(
+                f"{what} was not scaled by {delta:+d}", where=f"stack {stack}", observed=observed, fix=fix
+            )
+
 
 class Steps:
     """Steps of an onboarding, with their times."""

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nfvbed.sites.openstack.computes.compute import PlacedInstance
@@ -28,6 +28,9 @@ class OnboardRequest:
     """SOL: the deployment flavour."""
     level: str = ""
     """SOL: the instantiation level; empty: the descriptor's default."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """SOL: the request's additionalParams. A package that has a HOT of its own (BaseHOT) is instantiated with it where
+    they name its user data: `lcm-operation-user-data` and `lcm-operation-user-data-class`."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Why an onboarding failed: from Tacker's operation down to the instance that Nova could not boot."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,20 +8,41 @@ import openstack.connection
 from keystoneauth1 import exceptions as keystone
 from openstack import exceptions as sdk
 
-from nfvbed.errors import NfvbedError, OnboardError
+from nfvbed.errors import NfvbedError
 from nfvbed.sites.openstack.tacker import stacks
 
 _CONSOLE_LINES = 5
 _FAILED = "_FAILED"
+_REFUSED = re.compile(r"[Ff]orbidden|not authorized|disallowed by policy|not available", re.DOTALL)
+_ROLES = (
+    (
+        "Flavor",
+        "the role `admin`: Tacker makes a flavor for each VDU of a SOL001 descriptor, which an administrator may",
+    ),
+)
 _UNBOUND = ("binding_failed", "unbound")
 
 
-def told(failure: NfvbedError, chain: tuple[str, ...]) -> NfvbedError:
-    """Return an error with its chain of causes."""
+def told(failure: NfvbedError, chain: tuple[str, ...], stays: bool = False) -> NfvbedError:
+    """Return an error with its chain of causes.
+
+    Args:
+        failure: what went wrong.
+        chain: its causes, from Tacker downwards.
+        stays: whether the VNF is still there; else what was made of it is removed.
+    """
     observed = "; ".join(dict.fromkeys(text for text in (failure.observed, *chain) if text))
-    kind = type(failure) if chain == () else OnboardError
-    fix = failure.fix or "nothing of it is left; correct the cause and onboard again"
-    return kind(failure.what, where=failure.where, observed=observed, fix=fix)
+    state = "the VNF is as the failure left it: heal or remove it" if stays else "what was made of it is removed"
+    fix = failure.fix or _role(observed) or f"correct the cause and onboard again; {state}"
+    return type(failure)(failure.what, where=failure.where, observed=observed, fix=fix)
+
+
+def _role(observed: str) -> str:
+    """Say which role is lacking, where the cause is that one is; empty: it is not."""
+    if not _REFUSED.search(observed):
+        return ""
+    needed = next((what for word, what in _ROLES if word in observed), "a role that the service's policy lets do it")
+    return f"these credentials need {needed}"
 
 
 def of_stack(connection: openstack.connection.Connection, stack: str) -> tuple[str, ...]:

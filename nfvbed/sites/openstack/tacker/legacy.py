@@ -1,6 +1,7 @@
 """Tacker's legacy API (VNFD and VNF; Tacker 0.7 to 10): templates of `tosca_simple_profile_for_nfv_1_0_0`."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import openstack.connection
@@ -42,7 +43,7 @@ class LegacyApi(OnboardingApi):
             there = self._healthy(tag)
         if there is not None:
             return self._vnf(there, tag, steps.done)
-        self._clear(tag, tell)
+        self.clear(tag, tell)
         steps = Steps(tell)
         try:
             made = self._make(request, tag, steps)
@@ -50,7 +51,8 @@ class LegacyApi(OnboardingApi):
         except NfvbedError as failure:
             raise self._failed(tag, failure, tell) from None
         except BaseException:
-            self._clear(tag, tell)
+            with suppress(NfvbedError):  # the journal keeps what is left, for `left.remove`
+                self.clear(tag, tell)
             raise
 
     def scale(self, vnf: TackerVnf, delta: int) -> TackerVnf:
@@ -65,9 +67,14 @@ class LegacyApi(OnboardingApi):
             )
         body = {"scale": {"type": "out" if delta > 0 else "in", "policy": policy}}
         for _ in range(abs(delta)):
-            with asking(f"scaling of {vnf.name}"):
-                self._tacker.scale_vnf(vnf.id, body)
-            self._await_active(vnf.id, "scale", f"scaling of {vnf.name}")
+            try:
+                before = len(stacks.servers(self._connection, vnf.stack_id))
+                with asking(f"scaling of {vnf.name}"):
+                    self._tacker.scale_vnf(vnf.id, body)
+                self._await_active(vnf.id, "scale", f"scaling of {vnf.name}")
+                self._account.await_scaled(vnf.stack_id, before, 1 if delta > 0 else -1, vnf.name)
+            except OnboardError as failure:
+                raise causes.told(failure, causes.of_stack(self._connection, vnf.stack_id), stays=True) from None
         return self._looked_at(vnf)
 
     def heal(self, vnf: TackerVnf, tell: Tell) -> TackerVnf:
@@ -80,7 +87,7 @@ class LegacyApi(OnboardingApi):
             tag = self._tag(self._tacker.show_vnf(vnf.id)["vnf"])
         if tag is None:
             raise OnboardError(f"VNF {vnf.name} is not one that nfvbed has made", where=vnf.id)
-        self._clear(tag, tell)
+        self.clear(tag, tell)
         return self.onboard(OnboardRequest(tag.name, tag.owner, descriptor, tag.networks), tell)
 
     def remove(self, vnf: TackerVnf) -> None:
@@ -152,12 +159,12 @@ class LegacyApi(OnboardingApi):
             chain += causes.of_stack(self._connection, self._stack(vnf))
         tell("removing what was made of it")
         try:
-            self._clear(tag, tell)
+            self.clear(tag, tell)
         except NfvbedError as left:
             chain += (f"not all of it could be removed: {left.what}: {left.observed}",)
         return causes.told(failure, chain)
 
-    def _clear(self, tag: Tag, tell: Tell) -> None:
+    def clear(self, tag: Tag, tell: Tell) -> None:
         """Remove what there is of an owner and name."""
         for vnf in self._of(tag):
             tell(f"removing VNF {vnf['id']} ({vnf['status']})")

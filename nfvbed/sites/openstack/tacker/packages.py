@@ -26,9 +26,18 @@ class Packages:
         """Return an owner's packages with their tags."""
         with asking("the list of VNF packages"):
             ids = [one["id"] for one in self._tacker.list_vnf_packages()["vnf_packages"]]
-            shown = [self._tacker.show_vnf_package(one) for one in ids]
+            shown = [package for one in ids if (package := self._shown(one)) is not None]
         tagged = [(package, _tag(package)) for package in shown]
         return [(package, tag) for package, tag in tagged if tag is not None and tag.owner == owner]
+
+    def _shown(self, identifier: str) -> dict[str, Any] | None:
+        """Return a package; None: it is gone. Tacker lists one for a moment after it is deleted."""
+        try:
+            return dict(self._tacker.show_vnf_package(identifier))
+        except tacker_errors.TackerException as failure:
+            if is_missing(failure):
+                return None
+            raise
 
     def upload(self, content: bytes, tag: Tag) -> dict[str, Any]:
         """Return the onboarded package of a tag: the same one that is there already, or a new one.
@@ -70,14 +79,13 @@ class Packages:
     def delete(self, identifier: str) -> None:
         """Disable and delete a package; idempotent."""
         with asking(f"deleting VNF package {identifier}"):
-            try:
-                shown = self._tacker.show_vnf_package(identifier)
-                if shown.get("operationalState") == "ENABLED":
-                    self._tacker.update_vnf_package(identifier, {"operationalState": "DISABLED"})
-                self._tacker.delete_vnf_package(identifier)
-            except tacker_errors.TackerException as failure:
-                if not is_missing(failure):
-                    raise
+            shown = self._shown(identifier) if identifier else None
+            if shown is None:
+                return
+            if shown.get("operationalState") == "ENABLED":
+                self._tacker.update_vnf_package(identifier, {"operationalState": "DISABLED"})
+            self._tacker.delete_vnf_package(identifier)
+            wait("delete", lambda: self._shown(identifier) is None)
 
 
 def image_names(package: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Tacker's SOL API, version 1 (VNF packages and VNF instances): SOL004 packages of SOL001 descriptors."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import openstack.connection
@@ -19,6 +20,7 @@ from nfvbed.sites.openstack.tacker.tags import Tag, digest_of
 API = "sol"
 _STACKS = ("{name}", "vnflcm_{id}")
 """Names of an instance's stack: where Tacker translates the descriptor, and where the package has a HOT of its own."""
+_USER_DATA = "lcm-operation-user-data"
 _PROTOCOL = {"cpProtocolData": [{"layerProtocol": "IP_OVER_ETHERNET"}]}
 
 
@@ -41,7 +43,7 @@ class SolApi(OnboardingApi):
             there = self._healthy(tag)
         if there is not None:
             return self._vnf(there, tag, steps.done)
-        self._clear(tag, tell, keep_digest=True)
+        self.clear(tag, tell, keep_digest=True)
         steps = Steps(tell)
         try:
             made = self._make(request, tag, steps)
@@ -49,7 +51,8 @@ class SolApi(OnboardingApi):
         except NfvbedError as failure:
             raise self._failed(tag, failure, tell) from None
         except BaseException:
-            self._clear(tag, tell)
+            with suppress(NfvbedError):  # the journal keeps what is left, for `left.remove`
+                self.clear(tag, tell)
             raise
 
     def scale(self, vnf: TackerVnf, delta: int) -> TackerVnf:
@@ -63,9 +66,15 @@ class SolApi(OnboardingApi):
                 observed="its descriptor has no scaling aspect (tosca.policies.nfv.ScalingAspects)",
                 fix="add one with its deltas, and onboard it again",
             )
+        if not (shown["instantiatedVnfInfo"].get("additionalParams") or {}).get(_USER_DATA):
+            raise UnsupportedError(
+                f"VNF {vnf.name} cannot be scaled",
+                observed="Tacker 8 has translated its descriptor itself, and then does not know its scaling group",
+                fix=f"instantiate it with a HOT of its own (BaseHOT) and {_USER_DATA} in the request's parameters",
+            )
         kind = "SCALE_OUT" if delta > 0 else "SCALE_IN"
         body = {"type": kind, "aspectId": aspects[0], "numberOfSteps": abs(delta)}
-        return self._operate(vnf, "scale", lambda: self._tacker.scale_vnf_instance(vnf.id, body))
+        return self._operate(vnf, "scale", lambda: self._tacker.scale_vnf_instance(vnf.id, body), delta)
 
     def heal(self, vnf: TackerVnf, tell: Tell) -> TackerVnf:
         """Let Tacker make the instance's stack again."""
@@ -110,6 +119,7 @@ class SolApi(OnboardingApi):
             wanted: dict[str, Any] = {"flavourId": request.flavour, "vimConnectionInfo": vims.connection_info(vim)}
             wanted |= {"extVirtualLinks": links} if links else {}
             wanted |= {"instantiationLevelId": request.level} if request.level else {}
+            wanted |= {"additionalParams": dict(request.parameters)} if request.parameters else {}
             operations = Operations(tacker, instance)
             operations.run("instantiate", lambda: tacker.instantiate_vnf_instance(instance, wanted))
         with steps.step("servers", "waiting until its servers are ACTIVE"):
@@ -135,16 +145,20 @@ class SolApi(OnboardingApi):
                 links.append({"id": f"link-{network}", "resourceId": found.id, "extCps": points_on_it})
         return links
 
-    def _operate(self, vnf: TackerVnf, name: str, request: Any) -> TackerVnf:
+    def _operate(self, vnf: TackerVnf, name: str, request: Callable[[], object], delta: int = 0) -> TackerVnf:
         try:
+            with asking(f"the servers of {vnf.name}"):
+                before = len(stacks.servers(self._connection, vnf.stack_id))
             Operations(self._tacker, vnf.id).run(name, request)
+            if delta:
+                self._account.await_scaled(vnf.stack_id, before, delta, vnf.name)
             with asking(f"VNF instance {vnf.name}"):
                 shown = self._tacker.show_vnf_instance(vnf.id)
             tag = Tag.read(shown.get("vnfInstanceDescription")) or Tag(API, vnf.owner, vnf.name, "")
             self._account.await_servers(self._stack(shown), _path(tag), vnf.name)
             return self._vnf(shown, tag)
         except OnboardError as failure:
-            raise causes.told(failure, causes.of_stack(self._connection, vnf.stack_id)) from None
+            raise causes.told(failure, causes.of_stack(self._connection, vnf.stack_id), stays=True) from None
 
     def _healthy(self, tag: Tag) -> dict[str, Any] | None:
         for instance, found in self._tagged():
@@ -168,12 +182,12 @@ class SolApi(OnboardingApi):
                 chain += causes.of_stack(self._connection, self._stack(instance))
         tell("removing what was made of it")
         try:
-            self._clear(tag, tell)
+            self.clear(tag, tell)
         except NfvbedError as left:
             chain += (f"not all of it could be removed: {left.what}: {left.observed}",)
         return causes.told(failure, chain)
 
-    def _clear(self, tag: Tag, tell: Tell, keep_digest: bool = False) -> None:
+    def clear(self, tag: Tag, tell: Tell, keep_digest: bool = False) -> None:
         """Remove what there is of an owner and name; on demand not the very package that is wanted."""
         for instance, found in self._tagged():
             if tag.same_vnf(found):

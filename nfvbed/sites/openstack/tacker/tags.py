@@ -10,7 +10,7 @@ from typing import Any
 
 from nfvbed.errors import UsageError
 
-_WORD = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
+_WORD = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
 _MARK = "made by nfvbed:"
 
 
@@ -32,13 +32,13 @@ class Tag:
             if not _WORD.fullmatch(word):
                 raise UsageError(
                     f"not {what} of a VNF: {word!r}",
-                    fix="small letters, digits, '.', '_' and '-', at most 63, a letter or digit first",
+                    fix="small letters, digits, '.' and '-', at most 63, a letter or digit first",
                 )
 
     @property
     def label(self) -> str:
         """How the names of things of it begin in the cloud."""
-        return f"nfvbed-{self.owner}-{self.name}"
+        return f"nfvbed-{self.owner}_{self.name}"
 
     def unique(self) -> str:
         """Return a name for one attempt: Tacker takes a name once, also while it cannot delete who has it."""
@@ -65,6 +65,11 @@ class Tag:
             return cls(api, owner, name, digest, networks)
         except (ValueError, KeyError, TypeError, UsageError):
             return None  # somebody else's words that begin alike
+
+
+def is_name_of(owner: str, name: str) -> bool:
+    """Whether a name in the cloud is one that an attempt of an owner was given; Heat's has Tacker's id after it."""
+    return re.fullmatch(rf"nfvbed-{re.escape(owner)}_[a-z0-9.-]+-[0-9a-f]{{6}}(_[0-9a-f-]{{36}})?", name) is not None
 
 
 def digest_of(descriptor: Mapping[str, Any] | bytes) -> str:

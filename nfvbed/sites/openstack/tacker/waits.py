@@ -9,14 +9,14 @@ from nfvbed.patience import patient
 FACTOR = 4.0
 """Between what was measured and what is waited for; NFVBED_PATIENCE stretches it on slow hosts."""
 MEASURED_S = {
-    "package": 17.0,
-    "create": 60.0,
+    "package": 10.0,
+    "create": 40.0,
     "instantiate": 60.0,
-    "servers": 15.0,
-    "scale": 45.0,
-    "heal": 60.0,
-    "terminate": 30.0,
-    "delete": 30.0,
+    "servers": 10.0,
+    "scale": 25.0,
+    "heal": 65.0,
+    "terminate": 25.0,
+    "delete": 20.0,
     "stack": 30.0,
     "settle": 15.0,
     "cancel": 20.0,
