@@ -29,12 +29,12 @@ class Journal:
     """The journal of one project folder; lines are appended, and dropped when what they name is gone."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
 
     def write(self, note: Note) -> None:
         """Append a line; it is on the disk when this returns."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             os.write(handle, json.dumps(asdict(note)).encode() + b"\n")
             os.fsync(handle)
@@ -49,16 +49,16 @@ class Journal:
         """Forget an owner's lines for one cloud, or those of one VNF."""
         kept = [n for n in self._all() if (n.cloud, n.owner) != (cloud, owner) or (name and n.name != name)]
         if not kept:
-            self._path.unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)
             return
-        draft = self._path.with_name(self._path.name + ".new")
+        draft = self.path.with_name(self.path.name + ".new")
         draft.write_text("".join(json.dumps(asdict(note)) + "\n" for note in kept))
         draft.chmod(0o600)
-        draft.rename(self._path)
+        draft.rename(self.path)
 
     def _all(self) -> list[Note]:
         try:
-            lines = self._path.read_text().splitlines()
+            lines = self.path.read_text().splitlines()
         except FileNotFoundError:
             return []
         found = []
