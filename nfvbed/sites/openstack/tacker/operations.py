@@ -76,8 +76,9 @@ class Operations:
         try:
             self._tacker.cancel_vnf_instance(identifier, {"cancelMode": "FORCEFUL"})
         except tacker_errors.TackerException as failure:
-            if status(failure) != _CONFLICT:
-                raise
+            # A conflict: not yet. Anything else: Tacker cannot, as where the VNF's status is no longer that of an
+            # operation.
+            return status(failure) != _CONFLICT
         return False
 
 
