@@ -38,11 +38,22 @@ def test_a_legacy_template_that_names_what_is_not_there(connection, journal, cha
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [((HASH, HASH[::-1]),), (("tosca.nodes.nfv.Vdu.Compute", "tosca.nodes.nfv.Vdu.NoSuchType"),)],
+    ("changes", "named"),
+    [
+        (((HASH, HASH[::-1]),), "checksum"),
+        ((("tosca.nodes.nfv.Vdu.Compute", "tosca.nodes.nfv.Vdu.NoSuchType"),), "NoSuchType"),
+    ],
     ids=["checksum of the image", "type"],
 )
-def test_a_package_that_tacker_does_not_take(connection, journal, changes):
+def test_a_package_that_tacker_takes_and_cannot_instantiate(connection, journal, changes, named):
+    failure, seconds = failure_of(SolApi(connection, journal), sol("bad", changes=changes))
+    assert isinstance(failure, OnboardError)
+    assert named in failure.observed
+    assert seconds < FAILED_S
+
+
+def test_a_package_that_tacker_does_not_take(connection, journal):
+    changes = (("Entry-Definitions: Definitions/top.yaml", "Entry-Definitions: Definitions/none.yaml"),)
     failure, seconds = failure_of(SolApi(connection, journal), sol("bad", changes=changes))
     assert isinstance(failure, OnboardError)
     assert "fell back to CREATED" in failure.observed
@@ -64,7 +75,7 @@ def test_a_deployment_flavour_that_is_not_there(connection, journal):
 
 
 def test_no_host_is_large_enough_legacy(connection, journal):
-    flavor = connection.compute.create_flavor(name="test-too-large", ram=999999, vcpus=1, disk=1)
+    flavor = connection.compute.create_flavor(name="test-too-large", ram=40000, vcpus=1, disk=1)
     try:
         failure, seconds = failure_of(LegacyApi(connection, journal), legacy("large", flavor="test-too-large"))
     finally:
@@ -74,7 +85,7 @@ def test_no_host_is_large_enough_legacy(connection, journal):
 
 
 def test_no_host_is_large_enough_sol(connection, journal):
-    changes = (("virtual_mem_size: 256 MiB", "virtual_mem_size: 999999 MiB"),)
+    changes = (("virtual_mem_size: 256 MiB", "virtual_mem_size: 40000 MiB"),)
     failure, seconds = failure_of(SolApi(connection, journal), sol("large", changes=changes))
     _is_no_valid_host(failure)
     assert seconds < FAILED_S
@@ -115,24 +126,31 @@ def test_a_service_that_is_killed(onboarding_cloud, connection, journal, monkeyp
 
 def test_a_vim_with_a_password_that_is_no_longer_right(journal, member):
     password = member.password
-    api = LegacyApi(member.connect(), journal)
-    vnf = api.onboard(legacy("vim"), lambda text: None)
-    api.remove(vnf)
+    api = SolApi(member.connect(), journal)
+    api.remove(api.onboard(sol("vim", hot=True), lambda text: None))
     member.set_password("another-password")
-    failure, seconds = failure_of(LegacyApi(member.connect(), journal), legacy("vim"))
-    assert "VIM" in str(failure)
+    failure, seconds = failure_of(SolApi(member.connect(), journal), sol("vim", hot=True))
+    assert "VIM" in failure.fix
     assert "password" in failure.fix
     assert password not in str(failure)
     assert seconds < FAILED_S
 
 
-def test_an_ordinary_user_onboards_templates_and_is_told_what_takes_more(journal, member):
-    legacy_api, sol_api = LegacyApi(member.connect(), journal), SolApi(member.connect(), journal)
-    vnf = legacy_api.onboard(legacy("member"), lambda text: None)
-    legacy_api.remove(vnf)
-    failure, _ = failure_of(sol_api, sol("member"))
-    assert isinstance(failure, (OnboardError, UnsupportedError))
-    assert "the role `admin`" in failure.fix
+def test_an_ordinary_user_onboards_packages_with_a_hot_and_is_told_what_takes_more(connection, journal, member):
+    api = SolApi(member.connect(), journal)
+    vnf = api.onboard(sol("member", hot=True), lambda text: None)
+    try:
+        assert len(vnf.instances) == 1
+        # The same owner's in another project: an administrator sees it, and leaves it alone.
+        assert left.survey(connection, journal, OWNER) == ()
+        assert left.remove(connection, journal, OWNER, lambda text: None) == ()
+        assert [one.id for one in api.found(OWNER)] == [vnf.id]
+    finally:
+        api.remove(vnf)
+    for refusing, request in ((api, sol("member")), (LegacyApi(member.connect(), journal), legacy("member"))):
+        failure, _ = failure_of(refusing, request)
+        assert isinstance(failure, (OnboardError, UnsupportedError))
+        assert "the role `admin`" in failure.fix, str(failure)
     assert left.survey(member.connect(), journal, OWNER) == ()
 
 

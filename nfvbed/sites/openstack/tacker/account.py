@@ -34,6 +34,16 @@ class Account:
                 self._cloud = identity(self.connection)
         return self._cloud
 
+    @property
+    def project(self) -> str:
+        """Keystone's id of the project."""
+        with asking("Keystone's token"):
+            return str(self.connection.current_project_id)
+
+    def ours(self, tag: Tag | None, owner: str) -> bool:
+        """Whether a tag is of an owner of this project."""
+        return tag is not None and (tag.owner, tag.project) == (owner, self.project)
+
     def note(self, kind: str, identifier: str, tag: Tag) -> Note:
         """Write down the id of something that was asked for."""
         since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -33,12 +33,20 @@ def told(failure: NfvbedError, chain: tuple[str, ...], stays: bool = False) -> N
     """
     observed = "; ".join(dict.fromkeys(text for text in (failure.observed, *chain) if text))
     state = "the VNF is as the failure left it: heal or remove it" if stays else "what was made of it is removed"
-    fix = failure.fix or _role(observed) or f"correct the cause and onboard again; {state}"
+    fix = failure.fix or _vim(observed) or _role(observed) or f"correct the cause and onboard again; {state}"
     return type(failure)(failure.what, where=failure.where, observed=observed, fix=fix)
+
+
+def _vim(observed: str) -> str:
+    """Say so where Tacker's own credentials are refused; empty: they are not."""
+    refused = re.search(r"requires authentication|\b401\b|Unauthorized", observed)
+    return "Tacker's VIM has another password: openstack vim set --config-file FILE VIM" if refused else ""
 
 
 def _role(observed: str) -> str:
     """Say which role is lacking, where the cause is that one is; empty: it is not."""
+    if "Quota exceeded" in observed:
+        return "a larger quota of this project, which takes the role `admin`: openstack quota set"
     if not _REFUSED.search(observed):
         return ""
     needed = next((what for word, what in _ROLES if word in observed), "a role that the service's policy lets do it")

@@ -85,16 +85,16 @@ def _tacker(account: Account, owner: str) -> Iterator[Left]:
     with asking("what Tacker has"):
         for vnf in account.tacker.list_vnfs()["vnfs"]:
             tag = Tag.read(vnf.get("description"))
-            if tag and (tag.api, tag.owner) == ("legacy", owner):
+            if tag and tag.api == "legacy" and account.ours(tag, owner):
                 yield Left("vnf", vnf["id"], vnf["name"])
         for one in account.tacker.list_vnfds()["vnfds"]:
             vnfd = account.tacker.show_vnfd(one["id"])["vnfd"]
             tag = Tag.read(vnfd.get("description"))
-            if tag and tag.owner == owner:
+            if account.ours(tag, owner):
                 yield Left("vnfd", vnfd["id"], vnfd["name"])
         for instance in account.tacker.list_vnf_instances():
             tag = Tag.read(instance.get("vnfInstanceDescription"))
-            if tag and (tag.api, tag.owner) == ("sol", owner):
+            if tag and tag.api == "sol" and account.ours(tag, owner):
                 yield Left("vnf instance", instance["id"], instance["vnfInstanceName"])
     for package, tag in Packages(account).of(owner):
         yield Left("vnf package", package["id"], tag.label)
@@ -124,7 +124,7 @@ def _tags(account: Account, owner: str) -> list[Tag]:
         texts = [vnf.get("description") for vnf in account.tacker.list_vnfs()["vnfs"]]
         texts += [account.tacker.show_vnfd(one["id"])["vnfd"].get("description") for one in _vnfds(account)]
         texts += [one.get("vnfInstanceDescription") for one in account.tacker.list_vnf_instances()]
-    tags = [tag for tag in map(Tag.read, texts) if tag and tag.owner == owner]
+    tags = [tag for tag in map(Tag.read, texts) if tag and account.ours(tag, owner)]
     tags += [tag for _, tag in Packages(account).of(owner)]
     return list({(tag.api, tag.name): tag for tag in tags}.values())
 

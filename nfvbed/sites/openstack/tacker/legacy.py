@@ -37,7 +37,10 @@ class LegacyApi(OnboardingApi):
         """Onboard a legacy template."""
         if not isinstance(request.descriptor, Mapping):
             raise UsageError("the legacy API takes a template, not a VNF package", fix="use the SOL API for it")
-        tag = Tag(API, request.owner, request.name, digest_of(request.descriptor), request.networks)
+        tag = Tag(
+            API, request.owner, request.name, digest_of(request.descriptor), request.networks, self._account.project
+        )
+        require_admin(self._connection)
         steps = Steps(tell)
         with steps.step("found", f"looking for {tag.label}"):
             there = self._healthy(tag)
@@ -100,7 +103,9 @@ class LegacyApi(OnboardingApi):
         """Return an owner's VNFs."""
         with asking("the list of VNFs"):
             tagged = [(vnf, self._tag(vnf)) for vnf in self._tacker.list_vnfs()["vnfs"]]
-        return tuple(self._vnf(vnf, tag) for vnf, tag in tagged if tag and (tag.api, tag.owner) == (API, owner))
+        return tuple(
+            self._vnf(vnf, tag) for vnf, tag in tagged if tag and tag.api == API and self._account.ours(tag, owner)
+        )
 
     def _make(self, request: OnboardRequest, tag: Tag, steps: Steps) -> dict[str, Any]:
         template = dict(request.descriptor)  # type: ignore[arg-type]
@@ -244,9 +249,29 @@ class LegacyApi(OnboardingApi):
     def _looked_at(self, vnf: TackerVnf) -> TackerVnf:
         with asking(f"VNF {vnf.name}"):
             shown = self._tacker.show_vnf(vnf.id)["vnf"]
-        tag = self._tag(shown) or Tag(API, vnf.owner, vnf.name, "")
+        tag = self._tag(shown) or self._unread(vnf)
         self._account.await_servers(shown["instance_id"], _path(tag), vnf.name)
         return self._vnf(shown, tag)
+
+    def _unread(self, vnf: TackerVnf) -> Tag:
+        """Return the tag of a VNF whose description somebody has changed."""
+        return Tag(API, vnf.owner, vnf.name, "", project=self._account.project)
+
+
+def require_admin(connection: openstack.connection.Connection) -> None:
+    """Refuse credentials with which Tacker would make a VNF that they cannot see, and so not remove.
+
+    Raises:
+        UnsupportedError: they are not an administrator's.
+    """
+    with asking("Keystone's token"):
+        roles = connection.session.auth.get_access(connection.session).role_names
+    if "admin" not in roles:
+        raise UnsupportedError(
+            "Tacker's legacy API cannot be used with these credentials",
+            observed=f"roles: {', '.join(sorted(roles))}; its policy lets administrators alone see VNFs (rule:get_vnf)",
+            fix="the role `admin` in this project, or the SOL API, for which `member` is enough",
+        )
 
 
 def _path(tag: Tag) -> tuple[str, ...]:

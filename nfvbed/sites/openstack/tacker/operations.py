@@ -52,7 +52,9 @@ class Operations:
         if not waited.done:
             raise OnboardError(f"{what} stays {state}", where=where, observed=waited.too_long)
         if state != "COMPLETED":
-            raise OnboardError(f"{what} ended as {state}", where=where, observed=f"Tacker: {error(seen)}")
+            with asking(what):
+                shown = self._tacker.show_vnf_lcm_op_occs(seen["id"])  # lists leave errors out
+            raise OnboardError(f"{what} ended as {state}", where=where, observed=f"Tacker: {error(shown)}")
 
     def end(self) -> None:
         """End what goes on and fail what has failed, so that the instance can be terminated or deleted.

@@ -12,6 +12,7 @@ from nfvbed.sites.openstack.tacker.tags import Tag
 from nfvbed.sites.openstack.tacker.waits import wait
 
 _KEY = "nfvbed-{}"
+_FIELDS = ("owner", "name", "digest", "project")
 _ONBOARDED = "ONBOARDED"
 
 
@@ -28,7 +29,7 @@ class Packages:
             ids = [one["id"] for one in self._tacker.list_vnf_packages()["vnf_packages"]]
             shown = [package for one in ids if (package := self._shown(one)) is not None]
         tagged = [(package, _tag(package)) for package in shown]
-        return [(package, tag) for package, tag in tagged if tag is not None and tag.owner == owner]
+        return [(package, tag) for package, tag in tagged if tag and self._account.ours(tag, owner)]
 
     def _shown(self, identifier: str) -> dict[str, Any] | None:
         """Return a package; None: it is gone. Tacker lists one for a moment after it is deleted."""
@@ -49,8 +50,7 @@ class Packages:
             if found.digest == tag.digest and package["onboardingState"] == _ONBOARDED:
                 return package
         with asking(f"VNF package {tag.label}"):
-            fields = {"owner": tag.owner, "name": tag.name, "digest": tag.digest}
-            data = {_KEY.format(key): value for key, value in fields.items()}
+            data = {_KEY.format(key): str(getattr(tag, key)) for key in _FIELDS}
             identifier = str(self._tacker.create_vnf_package({"userDefinedData": data})["id"])
             self._account.note("package", identifier, tag)
             self._tacker.upload_vnf_package(identifier, content)
@@ -95,5 +95,5 @@ def image_names(package: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _tag(package: Mapping[str, Any]) -> Tag | None:
     data = package.get("userDefinedData") or {}
-    owner, name, digest = (str(data.get(_KEY.format(key), "")) for key in ("owner", "name", "digest"))
-    return Tag("sol", owner, name, digest) if owner and name and digest else None
+    owner, name, digest, project = (str(data.get(_KEY.format(key), "")) for key in _FIELDS)
+    return Tag("sol", owner, name, digest, project=project) if owner and name and digest else None

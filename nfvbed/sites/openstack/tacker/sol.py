@@ -37,7 +37,9 @@ class SolApi(OnboardingApi):
         """Onboard a VNF package."""
         if not isinstance(request.descriptor, bytes):
             raise UsageError("the SOL API takes a VNF package, not a template", fix="use the legacy API for it")
-        tag = Tag(API, request.owner, request.name, digest_of(request.descriptor), request.networks)
+        tag = Tag(
+            API, request.owner, request.name, digest_of(request.descriptor), request.networks, self._account.project
+        )
         steps = Steps(tell)
         with steps.step("found", f"looking for {tag.label}"):
             there = self._healthy(tag)
@@ -95,7 +97,7 @@ class SolApi(OnboardingApi):
 
     def found(self, owner: str) -> tuple[TackerVnf, ...]:
         """Return an owner's VNF instances."""
-        return tuple(self._vnf(one, tag) for one, tag in self._tagged() if tag.owner == owner)
+        return tuple(self._vnf(one, tag) for one, tag in self._tagged() if self._account.ours(tag, owner))
 
     def _make(self, request: OnboardRequest, tag: Tag, steps: Steps) -> dict[str, Any]:
         tacker, label = self._tacker, tag.unique()
@@ -154,7 +156,9 @@ class SolApi(OnboardingApi):
                 self._account.await_scaled(vnf.stack_id, before, delta, vnf.name)
             with asking(f"VNF instance {vnf.name}"):
                 shown = self._tacker.show_vnf_instance(vnf.id)
-            tag = Tag.read(shown.get("vnfInstanceDescription")) or Tag(API, vnf.owner, vnf.name, "")
+            tag = Tag.read(shown.get("vnfInstanceDescription")) or Tag(
+                API, vnf.owner, vnf.name, "", project=self._account.project
+            )
             self._account.await_servers(self._stack(shown), _path(tag), vnf.name)
             return self._vnf(shown, tag)
         except OnboardError as failure:
@@ -206,16 +210,16 @@ class SolApi(OnboardingApi):
         """Terminate and delete an instance with its stack, whatever state it is in."""
         operations = Operations(self._tacker, instance)
         with asking(f"deleting VNF instance {instance}"):
-            shown = self._shown(instance)
-            if shown is None:
+            if self._shown(instance) is None:
                 return
             operations.end()
-            if shown["instantiationState"] == "INSTANTIATED":
+            shown = self._shown(instance) or {}  # as what has ended meanwhile left it
+            if shown.get("instantiationState") == "INSTANTIATED":
                 body = {"terminationType": "FORCEFUL"}
                 # Where Tacker cannot, what it has in the cloud goes all the same; `delete` below says why it stays.
                 with suppress(OnboardError):
                     operations.run("terminate", lambda: self._tacker.terminate_vnf_instance(instance, body))
-            left = self._stack(shown)
+            left = self._stack(shown) if shown else ""
             if left and not stacks.delete(self._connection, left).done:
                 raise OnboardError(f"stack {left} of VNF instance {instance} stays", where="Heat")
             self._tacker.delete_vnf_instance(instance)
@@ -245,6 +249,10 @@ class SolApi(OnboardingApi):
     def _package_of(self, instance: Mapping[str, Any], tag: Tag) -> str:
         found = [package for package, _ in self._packages.of(tag.owner) if package.get("vnfdId") == instance["vnfdId"]]
         return str(found[0]["id"]) if found else ""
+
+    def _unread(self, vnf: TackerVnf) -> Tag:
+        """Return the tag of a VNF whose description somebody has changed."""
+        return Tag(API, vnf.owner, vnf.name, "", project=self._account.project)
 
 
 def _path(tag: Tag) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ class Tag:
     """Of the descriptor."""
     networks: tuple[tuple[str, str], ...] = ()
     """Connection points and networks, in the order of the path."""
+    project: str = ""
+    """Keystone's id of whose it is: Tacker lists an administrator the VNFs of all projects."""
 
     def __post_init__(self) -> None:
         for what, word in (("owner", self.owner), ("name", self.name)):
@@ -46,7 +48,10 @@ class Tag:
 
     def same_vnf(self, other: "Tag | None") -> bool:
         """Whether another tag is of the same VNF, of whatever descriptor."""
-        return other is not None and (self.api, self.owner, self.name) == (other.api, other.owner, other.name)
+        if other is None:
+            return False
+        mine, theirs = ((one.api, one.owner, one.name, one.project) for one in (self, other))
+        return mine == theirs
 
     @property
     def text(self) -> str:
@@ -62,7 +67,7 @@ class Tag:
             fields = json.loads(text.removeprefix(_MARK))
             networks = tuple((str(point), str(network)) for point, network in fields["networks"])
             api, owner, name, digest = (str(fields[key]) for key in ("api", "owner", "name", "digest"))
-            return cls(api, owner, name, digest, networks)
+            return cls(api, owner, name, digest, networks, str(fields["project"]))
         except (ValueError, KeyError, TypeError, UsageError):
             return None  # somebody else's words that begin alike
 

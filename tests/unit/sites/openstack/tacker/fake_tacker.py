@@ -56,7 +56,11 @@ class FakeTacker:
 
     def list_vnf_lcm_op_occs(self, filter):
         """Return operations."""
-        return [dict(one) for one in self.operations]
+        return [{key: one[key] for key in one if key != "error"} for one in self.operations]
+
+    def show_vnf_lcm_op_occs(self, identifier):
+        """Return an operation with its error."""
+        return next(dict(one) for one in self.operations if one["id"] == identifier)
 
     def cancel_vnf_instance(self, identifier, body):
         """Cancel an operation, as Tacker does when a minute has passed."""

@@ -8,9 +8,10 @@ from nfvbed.sites.openstack.tacker.tags import Tag
 from tests.unit.sites.openstack.tacker.fake_cloud import FakeOrchestration, cloud, resource, stack
 from tests.unit.sites.openstack.tacker.fake_tacker import FakeTacker
 
-LEGACY = Tag("legacy", "demo", "a", "1").text
-SOL = Tag("sol", "demo", "a", "1").text
-OTHER = Tag("sol", "demo2", "a", "1").text
+LEGACY = Tag("legacy", "demo", "a", "1", project="ours").text
+SOL = Tag("sol", "demo", "a", "1", project="ours").text
+THEIRS = Tag("sol", "demo", "a", "1", project="theirs").text
+OTHER = Tag("sol", "demo2", "a", "1", project="ours").text
 NAME = "nfvbed-demo_a-abcdef"
 
 
@@ -33,12 +34,14 @@ def test_everything_of_an_owner_is_listed_and_nothing_else(tacker, tmp_path):
     }
     tacker.instances = {
         "i1": {"id": "i1", "vnfInstanceName": NAME, "vnfInstanceDescription": SOL},
+        "i3": {"id": "i3", "vnfInstanceName": NAME, "vnfInstanceDescription": THEIRS},
         "i2": {"id": "i2", "vnfInstanceName": NAME, "vnfInstanceDescription": OTHER},
     }
-    data = {"nfvbed-owner": "demo", "nfvbed-name": "a", "nfvbed-digest": "1"}
+    data = {"nfvbed-owner": "demo", "nfvbed-name": "a", "nfvbed-digest": "1", "nfvbed-project": "ours"}
     tacker.packages = {
         "p1": {"id": "p1", "userDefinedData": data},
         "p2": {"id": "p2", "userDefinedData": {}},
+        "p3": {"id": "p3", "userDefinedData": data | {"nfvbed-project": "theirs"}},
     }
     journal = Journal(tmp_path / "journal")
     journal.write(Note("instance", "i1", "demo", "a", "http://keystone/v3 ours"))
