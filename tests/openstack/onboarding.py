@@ -67,7 +67,7 @@ def sol(name: str, hot: bool = False, changes: tuple[tuple[str, str], ...] = (),
     Args:
         name: of the VNF.
         hot: whether the package's own HOT is used, or Tacker translates the descriptor.
-        changes: words of the package's text files, and what stands there instead.
+        changes: words of the package's text files, and those that take their place.
         networks: that its connection points are on.
         others: fields of the request.
     """

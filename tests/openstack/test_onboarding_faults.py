@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(1200), pytest.mark.usef
 REFUSED_S = 60
 """Within which what cannot be is refused: most of it before anything is made."""
 FAILED_S = 200
-"""Within which an instantiation that fails is told, its causes are read and what was made is removed."""
+"""Within which an instantiation has failed, with its causes, and all of it is removed."""
 KILLED_S = 400
 """Within which an onboarding ends whose service is killed: its limit, the causes, and what can be removed."""
 HASH = "6b813aa46bb90b4da216a4d19376593fa3f4fc7e617f03a92b7fe11e9a3981cb"

@@ -6,7 +6,6 @@ from typing import Any
 
 import openstack.connection
 import yaml
-from openstack import exceptions as sdk
 from tackerclient.common import exceptions as tacker_errors
 
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError, UsageError
@@ -147,7 +146,8 @@ class LegacyApi(OnboardingApi):
         """Return the VNF of this very tag, if it and its servers are ACTIVE."""
         for vnf in self._of(tag):
             if self._tag(vnf) == tag and vnf["status"] == "ACTIVE":
-                states = {one.status for one in stacks.servers(self._connection, vnf["instance_id"])}
+                with asking(f"the servers of {tag.label}"):
+                    states = {one.status for one in stacks.servers(self._connection, vnf["instance_id"])}
                 return vnf if states == {"ACTIVE"} else None
         return None
 
@@ -160,8 +160,12 @@ class LegacyApi(OnboardingApi):
     def _failed(self, tag: Tag, failure: NfvbedError, tell: Tell) -> NfvbedError:
         """Return the error with the chain of causes, when what was made is removed."""
         chain: tuple[str, ...] = ()
-        for vnf in self._of(tag):
-            chain += causes.of_stack(self._connection, self._stack(vnf))
+        try:
+            with asking("the causes"):
+                for vnf in self._of(tag):
+                    chain += causes.of_stack(self._connection, self._stack(vnf))
+        except NfvbedError as unread:
+            chain += (f"{unread.what}: {unread.observed}",)
         tell("removing what was made of it")
         try:
             self.clear(tag, tell)
@@ -232,10 +236,7 @@ class LegacyApi(OnboardingApi):
 
     def _stack(self, vnf: Mapping[str, Any]) -> str:
         """Return the id of a VNF's stack, also where Tacker does not know it yet."""
-        try:
-            return stacks.find(self._connection, vnf.get("instance_id") or f"{vnf['name']}_{vnf['id']}")
-        except sdk.SDKException:
-            return ""
+        return stacks.find(self._connection, vnf.get("instance_id") or f"{vnf['name']}_{vnf['id']}")
 
     def _tag(self, vnf: Mapping[str, Any]) -> Tag | None:
         return Tag.read(vnf.get("description"))

@@ -65,8 +65,12 @@ class Operations:
             wait("settle", lambda: not self._in(*_GOING_ON))
             for stuck in self._in("PROCESSING"):
                 wait("cancel", lambda one=stuck["id"]: self._cancelled(one))  # type: ignore[misc]
-            for failed in self._in(_FAILED_TEMP):
-                self._tacker.fail_vnf_instance(failed["id"])
+            self.fail()
+
+    def fail(self) -> None:
+        """Fail what has failed for the time being: an instance with such an operation is not deleted."""
+        for failed in self._in(_FAILED_TEMP):
+            self._tacker.fail_vnf_instance(failed["id"])
 
     def _in(self, *states: str) -> list[dict[str, Any]]:
         return [one for one in self.all() if one["operationState"] in states]

@@ -11,15 +11,17 @@ from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError, UsageErro
 from nfvbed.sites.openstack.tacker import causes, images, stacks, vims
 from nfvbed.sites.openstack.tacker.account import Account, Steps
 from nfvbed.sites.openstack.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
-from nfvbed.sites.openstack.tacker.connection import asking, is_missing
+from nfvbed.sites.openstack.tacker.connection import asking, is_missing, status
 from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.sites.openstack.tacker.operations import Operations
 from nfvbed.sites.openstack.tacker.packages import Packages, image_names
 from nfvbed.sites.openstack.tacker.tags import Tag, digest_of
+from nfvbed.sites.openstack.tacker.waits import wait
 
 API = "sol"
 _STACKS = ("{name}", "vnflcm_{id}")
 """Names of an instance's stack: where Tacker translates the descriptor, and where the package has a HOT of its own."""
+_CONFLICT = 409
 _USER_DATA = "lcm-operation-user-data"
 _PROTOCOL = {"cpProtocolData": [{"layerProtocol": "IP_OVER_ETHERNET"}]}
 
@@ -167,7 +169,8 @@ class SolApi(OnboardingApi):
     def _healthy(self, tag: Tag) -> dict[str, Any] | None:
         for instance, found in self._tagged():
             if found == tag and instance["instantiationState"] == "INSTANTIATED":
-                states = {one.status for one in stacks.servers(self._connection, self._stack(instance))}
+                with asking(f"the servers of {tag.label}"):
+                    states = {one.status for one in stacks.servers(self._connection, self._stack(instance))}
                 if states == {"ACTIVE"}:
                     return instance
         return None
@@ -181,9 +184,13 @@ class SolApi(OnboardingApi):
     def _failed(self, tag: Tag, failure: NfvbedError, tell: Tell) -> NfvbedError:
         """Return the error with the chain of causes, when what was made is removed."""
         chain: tuple[str, ...] = ()
-        for instance, found in self._tagged():
-            if tag.same_vnf(found):
-                chain += causes.of_stack(self._connection, self._stack(instance))
+        try:
+            with asking("the causes"):
+                for instance, found in self._tagged():
+                    if tag.same_vnf(found):
+                        chain += causes.of_stack(self._connection, self._stack(instance))
+        except NfvbedError as unread:
+            chain += (f"{unread.what}: {unread.observed}",)
         tell("removing what was made of it")
         try:
             self.clear(tag, tell)
@@ -222,7 +229,27 @@ class SolApi(OnboardingApi):
             left = self._stack(shown) if shown else ""
             if left and not stacks.delete(self._connection, left).done:
                 raise OnboardError(f"stack {left} of VNF instance {instance} stays", where="Heat")
+            if not wait("delete", lambda: self._deleted(instance, operations)).done:
+                raise OnboardError(
+                    f"Tacker does not delete VNF instance {instance}",
+                    observed=", ".join(f"{one['operation']} {one['operationState']}" for one in operations.all()),
+                    fix="nothing of it is left outside of Tacker, and its name blocks nothing",
+                )
+
+    def _deleted(self, instance: str, operations: Operations) -> bool:
+        """Delete an instance's record; return whether it is gone.
+
+        A conductor that was at work all the same may fail what was cancelled: that is failed again.
+        """
+        operations.fail()
+        try:
             self._tacker.delete_vnf_instance(instance)
+        except tacker_errors.TackerException as failure:
+            if status(failure) == _CONFLICT:
+                return False
+            if not is_missing(failure):
+                raise
+        return True
 
     def _shown(self, instance: str) -> dict[str, Any] | None:
         try:
