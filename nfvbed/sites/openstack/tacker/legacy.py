@@ -266,7 +266,8 @@ def require_admin(connection: openstack.connection.Connection) -> None:
         UnsupportedError: they are not an administrator's.
     """
     with asking("Keystone's token"):
-        roles = connection.session.auth.get_access(connection.session).role_names
+        session: Any = connection.session
+        roles = session.auth.get_access(session).role_names
     if "admin" not in roles:
         raise UnsupportedError(
             "Tacker's legacy API cannot be used with these credentials",
