@@ -182,6 +182,12 @@ test-openstack: setup-test ## a real OpenStack: start, boot, onboard, kill, stop
 	@setup/images
 	@$(PYTHON) tests/tiers.py openstack
 
+.PHONY: test-openstack-all
+test-openstack-all: setup-test ## as test-openstack, with all faults; 40 to 60 minutes
+	@setup/packages devcloud
+	@setup/images
+	@$(PYTHON) tests/tiers.py openstack-all
+
 .PHONY: lint
 lint: test-lint ## style and types: ruff, mypy, clang-format
 

@@ -166,7 +166,7 @@ def package(places: CloudPlaces) -> bytes:
     own = str(uuid.uuid4())
     common = places.root / CIRROS_FILE.parent.parent.parent / "Definitions"
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(CIRROS.glob("*/*")):
+        for path in sorted(path for path in CIRROS.glob("*/**/*") if path.is_file() and path.suffix != ".pyc"):
             archive.writestr(str(path.relative_to(CIRROS)), path.read_text().replace(DESCRIPTOR_ID, own))
         for kind in ("common", "vnfd"):
             archive.write(common / TYPES.format(kind), f"Definitions/{TYPES.format(kind)}")

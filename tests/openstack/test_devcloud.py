@@ -117,6 +117,7 @@ def test_vloop_forwards_between_two_data_networks(cloud):
         cloud.delete_server(server)
 
 
+@pytest.mark.on_demand  # test_onboarding.py has the life cycles
 def test_tacker_onboards_a_legacy_descriptor(cloud):
     api, before = cloud.api, cloud.holdings()
     template = yaml.safe_load((CIRROS / "legacy.yml").read_text())
@@ -134,6 +135,7 @@ def test_tacker_onboards_a_legacy_descriptor(cloud):
     assert cloud.holdings() == before
 
 
+@pytest.mark.on_demand  # test_onboarding.py has the life cycles
 def test_tacker_onboards_a_sol_package(cloud):
     api, before = cloud.api, cloud.holdings()
     made = api.post("tacker", "/vnfpkgm/v1/vnf_packages", {"userDefinedData": {}})["id"]

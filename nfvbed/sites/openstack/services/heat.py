@@ -1,7 +1,7 @@
 """Heat: both of its APIs, since stacks of scaling groups ask for the second one, and one engine."""
 
 from nfvbed.sites.openstack.nodes.channel import Command
-from nfvbed.sites.openstack.services.service import Endpoint, File, Process, Service
+from nfvbed.sites.openstack.services.service import Endpoint, File, Folder, Process, Service
 from nfvbed.sites.openstack.services.settings import PORTS
 
 DOMAIN = "heat"
@@ -11,7 +11,9 @@ SERVICE = Service(
     files=(
         File("/etc/heat/heat.conf", "heat.conf.j2", "root:heat"),
         File("/etc/heat/environment.d/devcloud.yaml", "heat-environment.yaml.j2", "root:heat"),
+        File("/usr/lib/heat/nfvbed_notifications.py", "heat-plugin.py.j2", "root:heat"),
     ),
+    folders=(Folder("/usr/lib/heat", "root:heat"),),
     databases=("heat",),
     migrations=(Command(("/usr/bin/heat-manage", "db_sync"), "heat", timeout_s=300.0),),
     processes=(

@@ -1,0 +1,110 @@
+"""Why an onboarding failed: from Tacker's operation down to the instance that Nova could not boot."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import openstack.connection
+from keystoneauth1 import exceptions as keystone
+from openstack import exceptions as sdk
+
+from nfvbed.errors import NfvbedError
+from nfvbed.sites.openstack.tacker import stacks
+
+_CONSOLE_LINES = 5
+_FAILED = "_FAILED"
+_REFUSED = re.compile(r"[Ff]orbidden|not authorized|disallowed by policy|not available", re.DOTALL)
+_ROLES = (
+    (
+        "Flavor",
+        "the role `admin`: Tacker makes a flavor for each VDU of a SOL001 descriptor, which an administrator may",
+    ),
+)
+_UNBOUND = ("binding_failed", "unbound")
+
+
+def told(failure: NfvbedError, chain: tuple[str, ...], stays: bool = False) -> NfvbedError:
+    """Return an error with its chain of causes.
+
+    Args:
+        failure: what went wrong.
+        chain: its causes, from Tacker downwards.
+        stays: whether the VNF is still there; else what was made of it is removed.
+    """
+    observed = "; ".join(dict.fromkeys(text for text in (failure.observed, *chain) if text))
+    state = "the VNF is as the failure left it: heal or remove it" if stays else "what was made of it is removed"
+    fix = failure.fix or _vim(observed) or _role(observed) or f"correct the cause and onboard again; {state}"
+    return type(failure)(failure.what, where=failure.where, observed=observed, fix=fix)
+
+
+def _vim(observed: str) -> str:
+    """Say so where Tacker's own credentials are refused; empty: they are not."""
+    refused = re.search(r"requires authentication|\b401\b|Unauthorized", observed)
+    return "Tacker's VIM has another password: openstack vim set --config-file FILE VIM" if refused else ""
+
+
+def _role(observed: str) -> str:
+    """Say which role is lacking, where the cause is that one is; empty: it is not."""
+    if "Quota exceeded" in observed:
+        return "a larger quota of this project, which takes the role `admin`: openstack quota set"
+    if not _REFUSED.search(observed):
+        return ""
+    needed = next((what for word, what in _ROLES if word in observed), "a role that the service's policy lets do it")
+    return f"these credentials need {needed}"
+
+
+def of_stack(connection: openstack.connection.Connection, stack: str) -> tuple[str, ...]:
+    """Return the causes below Tacker: Heat's failed leaf resources, Nova's faults, ports that were not bound, consoles.
+
+    What cannot be asked is said in the chain: a cause must not be hidden by an error on the way to it.
+    """
+    if not stack:
+        return ()
+    try:
+        found = list(stacks.resources(connection, stack))
+        chain = list(_heat(found))
+        for one in found:
+            if one.kind == stacks.SERVER and one.id:
+                chain += _nova(connection, one.id)
+        return tuple(chain)
+    except (sdk.SDKException, keystone.ClientException) as failure:
+        return (f"the causes could not be read: {' '.join(str(failure).split())}",)
+
+
+def _heat(found: list[stacks.StackResource]) -> Iterator[str]:
+    """Say which leaf resources failed; outer ones only repeat what theirs say."""
+    failed = [one for one in found if one.status.endswith(_FAILED)]
+    leaves = [one for one in failed if not one.nested] or failed
+    for one in leaves:
+        yield f"Heat: {one.kind} {one.name} {one.status}: {one.reason}"
+    if not failed:
+        for one in found:
+            if one.status.endswith("_IN_PROGRESS") and not one.nested:
+                yield f"Heat: {one.kind} {one.name} is {one.status}"
+
+
+def _nova(connection: openstack.connection.Connection, server: str) -> list[str]:
+    found: Any = connection.compute.find_server(server, ignore_missing=True)
+    if found is None:
+        return []
+    if found.status == "ACTIVE":
+        return []
+    fault = (found.fault or {}).get("message", "")
+    task = f", task {found.task_state}" if found.task_state else ""
+    chain = [f"Nova: server {found.name} is {found.status}{task}" + (f": {fault}" if fault else "")]
+    for port in connection.network.ports(device_id=server):
+        if port.binding_vif_type in _UNBOUND:
+            host = port.binding_host_id or "no host"
+            chain.append(f"Neutron: port {port.name or port.id} on {host}: {port.binding_vif_type}")
+    chain += _console(connection, server)
+    return chain
+
+
+def _console(connection: openstack.connection.Connection, server: str) -> list[str]:
+    try:
+        answer = connection.compute.get_server_console_output(server, length=_CONSOLE_LINES)
+    except sdk.SDKException:
+        return []  # it has none before it is on a host
+    text = answer.get("output") if isinstance(answer, dict) else str(answer or "")
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+    return [f"console: {' | '.join(lines[-_CONSOLE_LINES:])}"] if lines else []

@@ -1,0 +1,136 @@
+"""The clients: openstacksdk's connection from a `clouds.yaml`, and Tacker's on the same session."""
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import openstack.connection
+from keystoneauth1 import exceptions as keystone
+from openstack import exceptions as sdk
+from openstack.config import OpenStackConfig
+from tackerclient.common import exceptions as tacker
+from tackerclient.v1_0.client import Client as TackerClient
+
+from nfvbed.errors import ConfigurationError, NfvbedError, OnboardError, UnsupportedError
+from nfvbed.patience import patient
+
+REQUEST_S = 60.0
+"""Of one request. Tacker answers `create` of the legacy API when Heat has taken the stack: 3 to 10 s."""
+_FORBIDDEN = 403
+_BODIES = ("keystoneauth", "tackerclient")
+"""Loggers that write bodies of requests when they are at DEBUG: that of a VIM has a password."""
+_ANSWER = 600
+_TRACE = re.compile(r" (Traceback \(most recent|File /\S+, line \d+)")
+"""Tacker sends its stack traces to whoever asks."""
+
+
+def connect(cloud: str, clouds_file: Path) -> openstack.connection.Connection:
+    """Return a connection of a cloud that a `clouds.yaml` names. Nothing is asked yet; every request has a time-out.
+
+    Raises:
+        ConfigurationError: there is no such file, or no such cloud in it.
+    """
+    if not clouds_file.is_file():
+        raise ConfigurationError(f"no clouds.yaml of cloud {cloud}", where=str(clouds_file))
+    for name in _BODIES:
+        logging.getLogger(name).setLevel(logging.INFO)
+    try:
+        config = OpenStackConfig(config_files=[str(clouds_file)], load_envvars=False)
+        region = config.get_one(cloud=cloud, api_timeout=patient(REQUEST_S))
+        return openstack.connection.Connection(config=region)
+    except (sdk.ConfigException, keystone.ClientException, ValueError) as failure:
+        observed = _hidden(str(failure), _passwords(clouds_file, cloud))
+        raise ConfigurationError(f"cloud {cloud} cannot be used", where=str(clouds_file), observed=observed) from None
+
+
+def tacker_client(connection: openstack.connection.Connection) -> Any:
+    """Return Tacker's client (legacy and SOL v1) on a connection's session, with its time-out."""
+    return TackerClient(
+        session=connection.session,
+        region_name=connection.config.get_region_name() or None,
+        endpoint_type=connection.config.get_interface("nfv-orchestration") or "public",
+        raise_errors=True,
+    )
+
+
+def identity(connection: openstack.connection.Connection) -> str:
+    """Return which cloud and project this is: Keystone's address and the project's id."""
+    return f"{auth(connection).get('auth_url', '')} {connection.current_project_id}"
+
+
+def auth(connection: openstack.connection.Connection) -> dict[str, Any]:
+    """Return what authenticates; it has a password: for requests alone."""
+    found: dict[str, Any] = connection.config.config["auth"]
+    return found
+
+
+@contextmanager
+def asking(what: str, role: str = "", hidden: tuple[str, ...] = ()) -> Iterator[None]:
+    """Let errors of the three clients be ours.
+
+    Args:
+        what: is asked for: `the VNFD`; it begins the message.
+        role: that is needed for it, and what for, where an ordinary member's is not enough.
+        hidden: words that no message may have.
+
+    Raises:
+        UnsupportedError: it was refused to these credentials.
+        OnboardError: it failed, or nobody answered.
+    """
+    try:
+        yield
+    except NfvbedError:
+        raise
+    except (sdk.SDKException, keystone.ClientException, tacker.TackerException) as failure:
+        observed = _hidden(said(failure), hidden)
+        if status(failure) == _FORBIDDEN:
+            needed = role or "a role in this project that the service's policy lets do it (`member`, or `admin`)"
+            raise UnsupportedError(f"{what}: refused to these credentials", observed=observed, fix=needed) from None
+        raise OnboardError(f"{what} failed", observed=observed, fix=_advice(failure)) from None
+
+
+def status(failure: Exception) -> int:
+    """Return the HTTP status that an error of a client came with; 0: there was no answer."""
+    for name in ("status_code", "http_status"):
+        found = getattr(failure, name, None)
+        if isinstance(found, int):
+            return found
+    return 0
+
+
+def is_missing(failure: Exception) -> bool:
+    """Whether an error says that something is not there."""
+    return status(failure) == 404 or isinstance(failure, (sdk.NotFoundException, tacker.NotFound))
+
+
+def said(failure: Exception) -> str:
+    """Return what an error of a client says, in one line."""
+    answer = getattr(failure, "details", None) or getattr(failure, "message", None) or failure
+    code = status(failure)
+    text = _TRACE.split(" ".join(str(answer).split()), maxsplit=1)[0][:_ANSWER]
+    return f"status {code}: {text}" if code else text or type(failure).__name__
+
+
+def _advice(failure: Exception) -> str:
+    if isinstance(failure, keystone.Unauthorized) or status(failure) == 401:
+        return "the password or the project in clouds.yaml is wrong"
+    if status(failure) == 0:
+        return "nobody answered: is the service up? (nfvbed devcloud status, nfvbed devcloud logs)"
+    return ""
+
+
+def _hidden(text: str, words: tuple[str, ...]) -> str:
+    for word in words:
+        text = text.replace(word, "***") if word else text
+    return text
+
+
+def _passwords(clouds_file: Path, cloud: str) -> tuple[str, ...]:
+    import yaml  # only where something is wrong
+
+    document = yaml.safe_load(clouds_file.read_text()) or {}
+    found = document.get("clouds", {}).get(cloud, {}).get("auth", {})
+    return tuple(str(found[key]) for key in ("password", "token", "application_credential_secret") if key in found)

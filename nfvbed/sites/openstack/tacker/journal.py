@@ -1,0 +1,70 @@
+"""A file of ids: what was asked for, written before the request where the id is known before, and at once where not.
+
+Tags find what still has a description. Stacks of VNFs that Tacker has lost and images that it has made have none of
+ours: they are found by the ids in here.
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Note:
+    """One line."""
+
+    kind: str
+    """`vnf`, `vnfd`, `package`, `instance`, `image-name`, `vim`."""
+    id: str
+    owner: str
+    name: str
+    cloud: str
+    """Keystone's address and the project: ids of another cloud are not looked for here."""
+    since: str = ""
+    """When it was asked for (UTC, as the APIs write it)."""
+
+
+class Journal:
+    """The journal of one project folder; lines are appended, and dropped when what they name is gone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, note: Note) -> None:
+        """Append a line; it is on the disk when this returns."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(handle, json.dumps(asdict(note)).encode() + b"\n")
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def read(self, cloud: str, owner: str) -> tuple[Note, ...]:
+        """Return an owner's lines for one cloud; a line that was cut off by a kill is left out."""
+        return tuple(note for note in self._all() if (note.cloud, note.owner) == (cloud, owner))
+
+    def drop(self, cloud: str, owner: str, name: str = "") -> None:
+        """Forget an owner's lines for one cloud, or those of one VNF."""
+        kept = [n for n in self._all() if (n.cloud, n.owner) != (cloud, owner) or (name and n.name != name)]
+        if not kept:
+            self.path.unlink(missing_ok=True)
+            return
+        draft = self.path.with_name(self.path.name + ".new")
+        draft.write_text("".join(json.dumps(asdict(note)) + "\n" for note in kept))
+        draft.chmod(0o600)
+        draft.rename(self.path)
+
+    def _all(self) -> list[Note]:
+        try:
+            lines = self.path.read_text().splitlines()
+        except FileNotFoundError:
+            return []
+        found = []
+        for line in lines:
+            try:
+                found.append(Note(**json.loads(line)))
+            except (ValueError, TypeError):
+                continue
+        return found

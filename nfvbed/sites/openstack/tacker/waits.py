@@ -1,0 +1,55 @@
+"""How long onboarding waits: what each step took when it was measured, times a stated factor."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nfvbed.patience import patient
+
+FACTOR = 4.0
+"""Between what was measured and what is waited for; NFVBED_PATIENCE stretches it on slow hosts."""
+MEASURED_S = {
+    "package": 10.0,
+    "create": 40.0,
+    "instantiate": 60.0,
+    "servers": 10.0,
+    "scale": 25.0,
+    "heal": 65.0,
+    "terminate": 25.0,
+    "delete": 20.0,
+    "stack": 30.0,
+    "settle": 15.0,
+    "cancel": 20.0,
+}
+"""Seconds that steps took on two cores with emulated guests (docs/howto/onboard-on-openstack.md)."""
+_PAUSE_S = 0.5
+
+
+def limit_s(step: str) -> float:
+    """Return how long a step may take on this machine."""
+    return patient(MEASURED_S[step] * FACTOR)
+
+
+@dataclass(frozen=True)
+class Waited:
+    """How a wait ended."""
+
+    done: bool
+    seconds: float
+    limit_s: float
+
+    @property
+    def too_long(self) -> str:
+        """Say that it took too long."""
+        return f"after {self.limit_s:g} s, {FACTOR:g} times what it took when it was measured, it was not done"
+
+
+def wait(step: str, done: Callable[[], bool]) -> Waited:
+    """Ask again and again until something is done, or its step's time is over."""
+    started = time.monotonic()
+    limit = limit_s(step)
+    while not (found := done()):
+        if time.monotonic() - started > limit:
+            break
+        time.sleep(_PAUSE_S)
+    return Waited(found, time.monotonic() - started, limit)

@@ -1,0 +1,91 @@
+"""What tests of onboarding share: one cloud for all of them, started unless it runs, and what it held before each."""
+
+import secrets
+
+import pytest
+import yaml
+
+from nfvbed.sites.openstack.access import NAME
+from nfvbed.sites.openstack.cloud import DevCloud
+from nfvbed.sites.openstack.tacker import left
+from nfvbed.sites.openstack.tacker.connection import connect, tacker_client
+from nfvbed.sites.openstack.tacker.journal import Journal
+from tests.openstack.cloud_driver import ROOT, Cloud, nfvbed, wait
+from tests.openstack.onboarding import OWNER
+
+
+@pytest.fixture(scope="session", name="onboarding_cloud")
+def _onboarding_cloud():
+    """A cloud that runs; one that ran before stays."""
+    ran = DevCloud(ROOT).find_node() is not None
+    started = nfvbed("start")
+    assert started.returncode == 0, started.stderr
+    yield Cloud()
+    if not ran:
+        nfvbed("stop")
+
+
+@pytest.fixture(scope="session", name="connection")
+def _connection(onboarding_cloud):
+    return connect(NAME, onboarding_cloud.places.clouds)
+
+
+@pytest.fixture(name="journal")
+def _journal(tmp_path):
+    return Journal(tmp_path / "onboarded.jsonl")
+
+
+@pytest.fixture(name="nothing_left")
+def _nothing_left(onboarding_cloud, connection, journal):
+    """After the test the cloud holds what it held before, and nothing of our owner's is found."""
+    before = onboarding_cloud.holdings()
+    yield
+    assert left.survey(connection, journal, OWNER) == ()
+    wait(lambda: onboarding_cloud.holdings() == before, 30)
+    assert onboarding_cloud.holdings() == before
+
+
+class Member:
+    """An ordinary user: `member` of a project of its own."""
+
+    def __init__(self, admin, auth, folder):
+        self._admin, self._auth, self._folder = admin, auth, folder
+        self.password = secrets.token_hex(8)
+        self._made = 0
+        self.project = admin.identity.create_project(name="test-onboarding")
+        self.user = admin.identity.create_user(
+            name="test-member", password=self.password, default_project_id=self.project.id
+        )
+        for name in ("member", "heat_stack_owner"):
+            role = admin.identity.find_role(name)
+            admin.identity.assign_project_role_to_user(self.project, self.user, role)
+
+    def connect(self):
+        """Return a connection with the password that the user has now."""
+        self._made += 1
+        path = self._folder / f"clouds-{self._made}.yaml"
+        mine = {"username": "test-member", "password": self.password, "project_name": "test-onboarding"}
+        cloud = {"auth": self._auth | mine, "region_name": "RegionOne", "identity_api_version": 3}
+        path.write_text(yaml.safe_dump({"clouds": {"member": cloud}}))
+        return connect("member", path)
+
+    def set_password(self, password):
+        """Give the user another password."""
+        self._admin.identity.update_user(self.user, password=password)
+        self.password = password
+
+    def remove(self):
+        """Remove the user, the project and its VIM."""
+        tacker = tacker_client(self._admin)
+        for vim in tacker.list_vims()["vims"]:
+            if vim["vim_project"]["name"] == "test-onboarding":
+                tacker.delete_vim(vim["id"])
+        self._admin.identity.delete_user(self.user)
+        self._admin.identity.delete_project(self.project)
+
+
+@pytest.fixture(name="member")
+def _member(onboarding_cloud, connection, tmp_path):
+    member = Member(connection, onboarding_cloud.auth, tmp_path)
+    yield member
+    member.remove()
