@@ -8,11 +8,20 @@ import pytest
 import yaml
 
 from nfvbed.sites.openstack.services.catalogue import SERVICES
+from nfvbed.sites.openstack.services.computes import KINDS
 from nfvbed.sites.openstack.services.service import File
 from nfvbed.sites.openstack.services.settings import CloudSettings, Secrets
 
 FOLDER = Path(__file__).parent / "devcloud"
 FILES = {file.template.removesuffix(".j2"): file for service in SERVICES for file in service.files}
+COMPUTES = FOLDER.with_name("devcloud_computes")
+OF_COMPUTES = {
+    (host, Path(file.path).name): file
+    for host, kind in KINDS.items()
+    for service in kind.services
+    for file in service.files
+}
+"""By host and name of the file."""
 
 
 class NamedSecrets(Secrets):
@@ -27,24 +36,41 @@ def _settings(tmp_path) -> CloudSettings:
     return CloudSettings(NamedSecrets(tmp_path / "secrets.json"))
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_file_is_rendered_as_reviewed(settings, name):
-    rendered = settings.render(FILES[name])
-    path = FOLDER / name
+def _compare(rendered, path):
     if os.environ.get("NFVBED_UPDATE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(rendered)
     assert rendered == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it"
 
 
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_file_is_rendered_as_reviewed(settings, name):
+    _compare(settings.render(FILES[name]), FOLDER / name)
+
+
+@pytest.mark.parametrize(("host", "name"), sorted(OF_COMPUTES))
+def test_file_of_a_compute_node_is_rendered_as_reviewed(tmp_path, host, name):
+    settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host=host, reserved_pages=576)
+    _compare(settings.render(OF_COMPUTES[host, name]), COMPUTES / host / name)
+
+
 def test_every_golden_file_is_rendered():
     assert {path.name for path in FOLDER.iterdir()} == set(FILES)
+    assert {(path.parent.name, path.name) for path in COMPUTES.glob("*/*")} == set(OF_COMPUTES)
 
 
 def test_every_template_belongs_to_a_file():
     folder = Path("nfvbed/sites/openstack/services/templates")
     parts = {"sections.j2", "uwsgi.j2"}
-    assert {path.name for path in folder.iterdir()} - parts == {file.template for file in FILES.values()}
+    used = {file.template for file in (*FILES.values(), *OF_COMPUTES.values())}
+    assert {path.name for path in folder.iterdir()} - parts == used
+
+
+@pytest.mark.parametrize("host", sorted(KINDS))
+def test_a_compute_node_opens_no_database(settings, host):
+    for (of, name), file in OF_COMPUTES.items():
+        if of == host:
+            assert "mysql" not in settings.render(file), name
 
 
 WITHOUT_SECTIONS = ("rabbitmq.conf", "qemu.conf", "libvirtd.conf")

@@ -20,6 +20,7 @@ from nfvbed.sites.openstack.places import NodePlaces
 
 START_S = patient(20.0)
 _CHECKOUT = Path(__file__).resolve().parents[4]
+_PREFIX = "node-"
 _NAMESPACES = ("--net", "--mount", "--uts", "--ipc", "--pid")
 
 
@@ -84,7 +85,7 @@ class Node:
     @classmethod
     def find(cls, places: NodePlaces, entries: Sequence[object]) -> "Node | None":
         """Return the node that a ledger's entries name, if it runs."""
-        for entry in entries:
+        for entry in reversed(entries):  # the last start's
             if isinstance(entry, ProcessEntry) and entry.name == _process_name(places.name):
                 node = cls(places, ManagedProcess(entry.name, entry.pid, entry.start_time, Path(entry.log)))
                 return node if node.alive() else None
@@ -130,5 +131,11 @@ class Node:
         )
 
 
+def names_of(entries: Sequence[object]) -> tuple[str, ...]:
+    """Name the nodes that a ledger's entries tell of, whether they run or not."""
+    names = (e.name for e in entries if isinstance(e, ProcessEntry) and e.name.startswith(_PREFIX))
+    return tuple(dict.fromkeys(name.removeprefix(_PREFIX) for name in names))
+
+
 def _process_name(node: str) -> str:
-    return f"node-{node}"
+    return _PREFIX + node

@@ -13,6 +13,8 @@ from nfvbed.sites.openstack.services.service import File
 
 REGION = "RegionOne"
 LOOPBACK = "127.0.0.1"
+MESSAGES_PORT = 5672
+"""RabbitMQ's."""
 _ABOVE = int(os.environ.get("NFVBED_DEVCLOUD_PORTS_ABOVE", "10000"))
 _USUAL = {
     "keystone": 5000,
@@ -28,6 +30,8 @@ _USUAL = {
 PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
 """Of the APIs: ten thousand above the usual ones, so that they are free on this machine's loopback too. Two clouds on
 one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
+SWITCH_PAGES = 192
+"""Hugepages of 2 MiB that Open vSwitch may take: 256 MiB to begin with, more where there are many ports."""
 _TEMPLATES = Environment(
     loader=PackageLoader("nfvbed.sites.openstack.services", "templates"),
     undefined=StrictUndefined,
@@ -65,8 +69,8 @@ class CloudSettings:
 
     secret: Secrets
     host: str = "controller"
-    switch_pages: int = 192
-    """Hugepages of 2 MiB that the switch may take: 256 MiB to begin with, more where there are many ports."""
+    reserved_pages: int = SWITCH_PAGES
+    """Hugepages of 2 MiB of this machine that no guest on this host is promised."""
 
     @property
     def auth_url(self) -> str:
@@ -80,7 +84,7 @@ class CloudSettings:
 
     def messages(self) -> str:
         """Return the URL of RabbitMQ, as oslo.messaging reads it."""
-        return f"rabbit://nfvbed:{self.secret('rabbitmq')}@{LOOPBACK}:5672/"
+        return f"rabbit://nfvbed:{self.secret('rabbitmq')}@{LOOPBACK}:{MESSAGES_PORT}/"
 
     def render(self, file: File) -> str:
         """Return a file's content."""
