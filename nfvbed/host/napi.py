@@ -63,9 +63,9 @@ def make_threaded(netns: str, links: Iterable[str]) -> None:
 
 
 def leave_to_sender(netns: str, links: Iterable[str]) -> None:
-    """Undo `make_threaded` and `steer`: the receive work of links is the sender's softirq again.
+    """Undo `make_threaded` and `steer` of links that are up: their receive work is the sender's softirq again.
 
-    Threads of links that are up stay, idle; those of links that are down are gone.
+    Threads may stay, idle, until the links are down.
     """
     names = list(links)
 

@@ -187,11 +187,13 @@ class KernelCompute(Compute):
         return inside(space(self._node), links.all_counters)
 
     def _release_cores(self) -> None:
-        """Take the receive work from threads and cores; threads end with their links' being up, so that is renewed."""
-        for netns, names in ((space(self._node), DATA), (self._outer, GENERATOR_LINKS)):
-            inside(netns, partial(links.set_down, names))
+        """Take the receive work from threads and cores; what is left of threads ends with the links' being up."""
+        sides = ((self._outer, GENERATOR_LINKS), (space(self._node), DATA))
+        for netns, names in sides:
+            veth.prepare(netns, names)  # a link that is down has no receive work that could be said something about
             napi.leave_to_sender(netns, names)
-        for netns, names in ((self._outer, GENERATOR_LINKS), (space(self._node), DATA)):
+            inside(netns, partial(links.set_down, names))
+        for netns, names in sides:
             veth.prepare(netns, names)
         veth.wait_until_up(space(self._node), DATA)
 
