@@ -14,7 +14,7 @@ from nfvbed.host.ledger import Ledger
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.spawn import spawn
 from nfvbed.patience import patient
-from nfvbed.sites.openstack.nodes import supervisor
+from nfvbed.sites.openstack.nodes import supervisor, tapdevices
 from nfvbed.sites.openstack.nodes.channel import Channel
 from nfvbed.sites.openstack.places import NodePlaces
 
@@ -72,7 +72,8 @@ class Node:
             folder.mkdir(parents=True, exist_ok=True, mode=0o755)
         places.merged.mkdir(exist_ok=True)
         places.socket.unlink(missing_ok=True)
-        shutil.copy(Path(supervisor.__file__), places.exchange / "supervisor.py")
+        for program in (supervisor, tapdevices):
+            shutil.copy(Path(program.__file__), places.exchange)
         document = places.exchange / "spec.json"
         document.write_text(json.dumps(spec.document()))
         argv = ["unshare", *_NAMESPACES, "--fork", "--kill-child", "--"]

@@ -30,5 +30,8 @@ class ComputeKind:
 LINUX_BRIDGE = ComputeKind(
     "linux-bridge", "neutron-linuxbridge-agent", (libvirt.SERVICE, nova.COMPUTE, neutron.agent("linuxbridge"))
 )
-MACVTAP = ComputeKind("macvtap", "neutron-macvtap-agent", (libvirt.SERVICE, nova.COMPUTE, neutron.agent("macvtap")))
+_TAPS = Service("taps", processes=(Process("tap-devices", ("/usr/bin/python3", "-I", "/run/nfvbed/tapdevices.py")),))
+MACVTAP = ComputeKind(
+    "macvtap", "neutron-macvtap-agent", (_TAPS, libvirt.SERVICE, nova.COMPUTE, neutron.agent("macvtap"))
+)
 KINDS = {kind.host: kind for kind in (LINUX_BRIDGE, MACVTAP)}
