@@ -92,15 +92,17 @@ class DevCloud:
                 prechecks.require(self.places, self.root.ready())
             taken = run_stages(self._stages(), self.record, progress, self.places.durations)
             for host in self.computes():
-                stages = self._compute(host).stages(GUESTS_MIB)
-                taken |= run_stages(stages, self.record, progress, self.places.durations)
+                taken |= run_stages(self._compute(host).stages(), self.record, progress, self.places.durations)
             return taken
 
     def foresee(self) -> tuple[str, ...]:
         """Return lines that say what a start would do; nothing is changed."""
         done = self.record.done() if self.find_node() is not None else {}
-        states = [(s, "done already" if s.lasting and s.name in done else "to do") for s in self._stages()]
-        return tuple(f"{stage.name:15} {state:13} {stage.summary}" for stage, state in states)
+        stages = self._stages()
+        for host in self.computes() if self.find_node() is not None else ():
+            stages += self._compute(host).stages()
+        states = [(s, "done already" if s.lasting and s.name in done else "to do") for s in stages]
+        return tuple(f"{stage.name:21} {state:13} {stage.summary}" for stage, state in states)
 
     def relay_runs(self, host: str = "") -> bool:
         """Whether the APIs are relayed to this machine's loopback, or to that of a compute node."""

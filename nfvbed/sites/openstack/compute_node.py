@@ -38,11 +38,12 @@ class ComputeNode:
         """Return its node, if it runs."""
         return Node.find(self._places, self._ledger.entries)
 
-    def stages(self, guests_mib: int) -> list[Stage]:
+    def stages(self, guests_mib: int | None = None) -> list[Stage]:
         """Return what a start does; all of it can be done again.
 
         Args:
-            guests_mib: hugepage memory for its guests; of a node that runs it stays as it is.
+            guests_mib: hugepage memory for its guests; of a node that runs it stays as it is. None: as it was when the
+                node was started before.
         """
         host = self.kind.host
 
@@ -56,19 +57,26 @@ class ComputeNode:
             stage("seen", "Nova and Neutron have it", self._await_seen),
         ]
 
-    def _start_node(self, guests_mib: int) -> str:
+    def _start_node(self, guests_mib: int | None) -> str:
         if self.find() is not None:
             return "runs"
-        pages = guests_mib // _PAGE_MIB
+        had = self._guest_pages()
+        pages = had if guests_mib is None else guests_mib // _PAGE_MIB
         # As the controller's: pages that are free now may be about to be used by whoever had them made.
-        if HugepagePool().enlarge(pages, self._ledger) < pages:
+        if pages > had and HugepagePool().enlarge(pages - had, self._ledger) < pages - had:
             HugepagePool().ensure_free(pages, self._ledger)
         shutil.rmtree(self._places.layer, ignore_errors=True)
         (self._places.exchange / _SEEN).unlink(missing_ok=True)
-        spec = NodeSpec(self._places, (self._places.cloud.root,), guests_mib, ((self.kind.host, LOOPBACK),))
+        self._places.exchange.mkdir(parents=True, exist_ok=True)
+        (self._places.exchange / _GUEST_PAGES).write_text(str(max(pages, had)))
+        spec = NodeSpec(self._places, (self._places.cloud.root,), pages * _PAGE_MIB, ((self.kind.host, LOOPBACK),))
         Node.start(spec, self._ledger)
-        (self._places.exchange / _GUEST_PAGES).write_text(str(pages))
-        return f"{guests_mib} MiB for guests"
+        return f"{pages * _PAGE_MIB} MiB for guests"
+
+    def _guest_pages(self) -> int:
+        """Return how many pages were added to the machine's pool for its guests; a node that has ended keeps them."""
+        path = self._places.exchange / _GUEST_PAGES
+        return int(path.read_text()) if path.exists() else 0
 
     def _lay(self) -> str:
         node = self._node()
@@ -80,9 +88,8 @@ class ComputeNode:
     def _start_services(self) -> str:
         node = self._node()
         processes = NodeProcesses(node, self.kind.services)
-        guests = int((self._places.exchange / _GUEST_PAGES).read_text())
         # Nova sees the whole machine's pool, in which the controller's guests and labs have pages, too.
-        reserved = max(0, HugepagePool().total - guests)
+        reserved = max(0, HugepagePool().total - self._guest_pages())
         processes.configure(CloudSettings(self._secrets, host=self.kind.host, reserved_pages=reserved))
         processes.start(libvirt.SERVICE.processes)
         processes.await_success("libvirt answers", libvirt.ping(), 60.0)

@@ -52,7 +52,7 @@ def lay(node: Node, controller: Node, ledger: Ledger) -> None:
         _make_pair(space(node), MGMT, (space(controller), far), _MGMT_MACS)
         inside(space(node), lambda: _finish_mgmt(MGMT))
         inside(space(controller), lambda: _finish_mgmt(far))
-    _join_mgmt(controller, mgmt_port(node.name))
+        _join_mgmt(controller, far)
     veth.wait_until_up(space(node), (*DATA, MGMT))
 
 
@@ -100,5 +100,6 @@ def _finish_mgmt(name: str) -> None:
 
 
 def _join_mgmt(controller: Node, port: str) -> None:
-    words = ("--timeout=20", "--may-exist", "add-port", BRIDGES[MGMT], port)
+    # Anew where there was one: the switch has opened a link that is gone.
+    words = ("--timeout=20", "--if-exists", "del-port", port, "--", "add-port", BRIDGES[MGMT], port)
     controller.channel.check(Command(("/usr/bin/ovs-vsctl", *words), timeout_s=30.0))
