@@ -39,6 +39,27 @@ SERVICE = Service(
     endpoints=(Endpoint("network", PORTS["neutron"]),),
     user=True,
 )
+SRIOV = Service(
+    "neutron",
+    files=(
+        File("/etc/neutron/neutron.conf", "neutron-of-agent.conf.j2", "root:neutron"),
+        File("/etc/neutron/plugins/ml2/sriov_agent.ini", "sriov_agent.ini.j2", "root:neutron"),
+    ),
+    folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
+    processes=(
+        Process(
+            "neutron-sriov-nic-agent",
+            (
+                "/usr/bin/neutron-sriov-nic-agent",
+                *_SERVER,
+                "--config-file",
+                "/etc/neutron/plugins/ml2/sriov_agent.ini",
+            ),
+            after_apis=True,
+        ),
+    ),
+)
+"""The agent of a node whose NICs have virtual functions."""
 
 
 def agent(kind: str) -> Service:

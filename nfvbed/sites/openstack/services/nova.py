@@ -46,6 +46,8 @@ COMPUTE = Service(
     processes=(_COMPUTE_PROCESS,),
 )
 """On a node of its own."""
+PCI = Service("nova-pci", files=(File("/etc/nova/nova-pci.conf", "nova-pci.conf.j2", "root:nova"),))
+"""Beside it, where instances get virtual functions."""
 
 
 def discover_hosts() -> Command:

@@ -42,6 +42,39 @@ _TEMPLATES = Environment(
 )
 
 
+MECHANISMS = ("openvswitch", "linuxbridge", "macvtap")
+"""Neutron's mechanism drivers, in the order in which they are asked to bind a port."""
+
+
+@dataclass(frozen=True)
+class PhysicalNic:
+    """A port of a NIC whose virtual functions are given to instances."""
+
+    network: str
+    """Neutron's name of the physical network that it leads to."""
+    interface: str
+    """Its network device."""
+    vendor: int
+    product: int
+    """PCI ids of its virtual functions."""
+
+    @property
+    def mapping(self) -> str:
+        """As Neutron's SR-IOV agent reads it."""
+        return f"{self.network}:{self.interface}"
+
+    @property
+    def device_spec(self) -> str:
+        """As Nova's compute service reads it: which functions it may give away, and where they lead to."""
+        return json.dumps({"devname": self.interface, "physical_network": self.network})
+
+    @property
+    def alias(self) -> str:
+        """As Nova's API reads it: a name for such functions that flavors can ask for."""
+        ids = {"vendor_id": f"{self.vendor:04x}", "product_id": f"{self.product:04x}"}
+        return json.dumps({"name": f"vf-{self.vendor:04x}-{self.product:04x}", "device_type": "type-VF", **ids})
+
+
 @dataclass
 class Secrets:
     """Passwords, each made when it is first asked for, and kept in a file that only its owner can read."""
@@ -71,6 +104,19 @@ class CloudSettings:
     host: str = "controller"
     reserved_pages: int = SWITCH_PAGES
     """Hugepages of 2 MiB of this machine that no guest on this host is promised."""
+
+    nics: tuple[PhysicalNic, ...] = ()
+    """Those whose virtual functions instances get."""
+
+    @property
+    def mechanism_drivers(self) -> tuple[str, ...]:
+        """Neutron's, with the one for virtual functions where there are such NICs."""
+        return (*MECHANISMS, "sriovnicswitch") if self.nics else MECHANISMS
+
+    @property
+    def pci_aliases(self) -> tuple[str, ...]:
+        """Names of kinds of virtual functions, each once."""
+        return tuple(dict.fromkeys(nic.alias for nic in self.nics))
 
     @property
     def auth_url(self) -> str:
