@@ -164,7 +164,7 @@ def remove(names: Iterable[str]) -> None:
 
 
 def tune_bridge(name: str, options: Mapping[str, int], learning: bool) -> None:
-    """Give a bridge that is there, and its ports, what `add_bridge` gives a new one."""
+    """Set options of a bridge that exists, and whether its ports learn source addresses; as `add_bridge` for a new one."""
     with IPRoute() as route:
         bridge = _index(route, name)
         if options:

@@ -53,7 +53,7 @@ ARROWS = {
         ("site",),
         ("deployed", "hostview"),
     ),
-    "nfvbed.sites.openstack": ((OWN,), ("root",), ("services",), ("nodes",), ("places",)),
+    "nfvbed.sites.openstack": ((OWN, "computes"), ("root",), ("services",), ("nodes",), ("places",)),
     "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("validate",), ("document", "model")),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
     "nfvbed.traffic": (("simulated", "sockets"), (OWN,)),

@@ -91,9 +91,9 @@ def _frames(compute, source, target, *more):
 
 
 def _forwards_both_ways(compute, instances):
-    macs = compute.destination_macs(instances) or ("02:fe:00:00:00:b1", "02:fe:00:00:00:a1")
-    assert wait(lambda: _frames(compute, "g0", "g1", macs[0]) == SENT, 30)
-    assert _frames(compute, "g1", "g0", macs[1]) == SENT
+    forth, back = [(mac,) for mac in compute.destination_macs(instances) or ()] or [(), ()]
+    assert wait(lambda: _frames(compute, "g0", "g1", *forth) == SENT, 30)
+    assert _frames(compute, "g1", "g0", *back) == SENT
 
 
 def _shows_them(compute, variant, instances):

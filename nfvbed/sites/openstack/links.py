@@ -100,6 +100,6 @@ def _finish_mgmt(name: str) -> None:
 
 
 def _join_mgmt(controller: Node, port: str) -> None:
-    # Anew where there was one: the switch has opened a link that is gone.
+    # Removed first where there was one: the switch has opened a link that is gone.
     words = ("--timeout=20", "--if-exists", "del-port", port, "--", "add-port", BRIDGES[MGMT], port)
     controller.channel.check(Command(("/usr/bin/ovs-vsctl", *words), timeout_s=30.0))

@@ -167,7 +167,7 @@ class KernelCompute(Compute):
         """Name the device of a port of an instance."""
 
     def counters(self) -> SwitchCounters:
-        """Read what came into its ports. Its cycles cannot be told from those of the guests' QEMU."""
+        """Read what came into its ports. Its cycles are not separable from those of the guests' QEMU."""
         found = {name: counted for name, counted in self._read().items() if name in DATA or name.startswith(self.tap)}
         core_use = self._applied().core_use
         return SwitchCounters(

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.sites.openstack.paths import BARE
+from nfvbed.sites.openstack.contents import NETWORKS
 from nfvbed.spec.layout import Layout, chain_length
 from nfvbed.spec.variant import Variant
 
+LONGEST = 1 + sum(network.kind == "local" for network in NETWORKS)
+"""VNFs of the longest chain: such networks join them."""
+_BARE = "p2p"
+"""The topology of a data plane that is deployed without VNFs."""
 OFFLOADS = (True, "guests take the offloads of their taps, which Nova does not turn off")
 VHOST = (("auto", "off"), "guests are emulated (virt_type = qemu), and Nova gives those no vhost-net")
 
@@ -46,7 +50,7 @@ def require_chain(plan: Layout, longest: int, why: str) -> None:
     Raises:
         UnsupportedError: it is another path, or too long.
     """
-    if plan.name == BARE:
+    if plan.name == _BARE:
         return
     length = chain_length(plan.name)
     if length is None or length > longest:

@@ -16,7 +16,6 @@ from nfvbed.sites.openstack.computes import kernel_options
 from nfvbed.sites.openstack.computes.compute import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.computes.kernel import KernelCompute, port_hop
 from nfvbed.sites.openstack.links import space
-from nfvbed.sites.openstack.paths import LONGEST
 from nfvbed.sites.openstack.services import computes
 from nfvbed.sites.openstack.services.computes import DATA
 from nfvbed.spec.layout import End, Layout
@@ -50,7 +49,9 @@ class LinuxBridgeCompute(KernelCompute):
         """Refuse what Nova decides, and paths that are no chain."""
         options_of(variant, LinuxBridgeOptions)
         kernel_options.refuse_all(variant, _OTHERS)
-        kernel_options.require_chain(plan, LONGEST, "data0 and data1 are two networks, link1 and link2 join VNFs")
+        kernel_options.require_chain(
+            plan, kernel_options.LONGEST, "data0 and data1 are two networks, link1 and link2 join VNFs"
+        )
 
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
         """Place the links' receive work, and turn iptables on or off for bridged frames."""

@@ -72,8 +72,8 @@ class Node:
             folder.mkdir(parents=True, exist_ok=True, mode=0o755)
         places.merged.mkdir(exist_ok=True)
         places.socket.unlink(missing_ok=True)
-        for program in (supervisor, tapdevices):
-            shutil.copy(Path(program.__file__), places.exchange)
+        for program in (supervisor.__file__, tapdevices.__file__):
+            shutil.copy(program, places.exchange)
         document = places.exchange / "spec.json"
         document.write_text(json.dumps(spec.document()))
         argv = ["unshare", *_NAMESPACES, "--fork", "--kill-child", "--"]
