@@ -164,7 +164,7 @@ def remove(names: Iterable[str]) -> None:
 
 
 def tune_bridge(name: str, options: Mapping[str, int], learning: bool) -> None:
-    """Set options of a bridge that exists, and whether its ports learn source addresses; as `add_bridge` for a new one."""
+    """Set options of a bridge that exists, and whether its ports learn, as `add_bridge` does for a new one."""
     with IPRoute() as route:
         bridge = _index(route, name)
         if options:

@@ -149,8 +149,9 @@ class KernelCompute(Compute):
         return {"linux": platform.release(), **packages.versions(self._cloud.places, own)}
 
     def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
-        """Return the NAPI threads and the guests' vCPUs."""
-        return (*napi.still_there(self._applied().threads), *guests.vcpu_threads(self._node, instances))
+        """Return the NAPI threads, the guests' vCPUs, and QEMU's main threads, which serve the taps."""
+        node, switching = self._node, napi.still_there(self._applied().threads)
+        return (*switching, *guests.vcpu_threads(node, instances), *guests.main_threads(node, instances))
 
     def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
         """Read the generator's ends, and between them what the switch has."""
