@@ -16,7 +16,8 @@ from nfvbed.sites.openstack.access import NAME
 from nfvbed.sites.openstack.cloud import HUGEPAGES_MIB, DevCloud
 from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.sites.openstack.nodes.node import Node
-from nfvbed.sites.openstack.places import CloudPlaces
+from nfvbed.sites.openstack.places import CONTROLLER, CloudPlaces
+from nfvbed.sites.openstack.services.computes import KINDS
 from nfvbed.sites.openstack.stages import Stage
 from nfvbed.sites.openstack.status import CloudStatus, look
 
@@ -79,15 +80,22 @@ def status(as_json: bool) -> int:
 @click.argument("service", required=False)
 @click.option("--lines", default=40, show_default=True, help="How many of the last lines.")
 def logs(service: str | None, lines: int) -> None:
-    """Show the last lines of a service's log; without a name, list the logs."""
-    places = CloudPlaces.of(open_project().root).node("controller")
-    found = {path.stem: path for path in sorted(places.logs.glob("*.log"))}
+    """Show the last lines of a service's log; without a name, list the logs.
+
+    Those of a compute node beside the controller have its name before theirs: linux-bridge/nova-compute.
+    """
+    places = CloudPlaces.of(open_project().root)
+    found = {path.stem: path for path in sorted(places.node(CONTROLLER).logs.glob("*.log"))}
+    for host in KINDS:
+        found |= {f"{host}/{path.stem}": path for path in sorted(places.node(host).logs.glob("*.log"))}
     if service is None:
         for name, path in found.items():
             click.echo(f"{path.stat().st_size:>9}  {name}")
         return
     if service not in found:
-        raise UsageError(f"there is no log of {service}", where=str(places.logs), fix=f"one of {', '.join(found)}")
+        raise UsageError(
+            f"there is no log of {service}", where=str(places.directory / "logs"), fix=f"one of {', '.join(found)}"
+        )
     for line in found[service].read_text(errors="replace").splitlines()[-lines:]:
         click.echo(line)
 

@@ -163,6 +163,29 @@ def remove(names: Iterable[str]) -> None:
                 route.link("del", index=index)
 
 
+def tune_bridge(name: str, options: Mapping[str, int], learning: bool) -> None:
+    """Set options of a bridge that exists, and whether its ports learn, as `add_bridge` does for a new one."""
+    with IPRoute() as route:
+        bridge = _index(route, name)
+        if options:
+            route.link("set", index=bridge, kind="bridge", **options)
+        for port in route.get_links():
+            if port.get_attr("IFLA_MASTER") == bridge:
+                route.brport("set", index=port["index"], learning=int(learning))
+
+
+def masters() -> dict[str, str]:
+    """Return the links of this namespace that are ports of a bridge, each with the bridge's name."""
+    with IPRoute() as route:
+        found = {link["index"]: link for link in route.get_links()}
+    names = {index: str(link.get_attr("IFLA_IFNAME")) for index, link in found.items()}
+    return {
+        names[index]: names[master]
+        for index, link in found.items()
+        if (master := link.get_attr("IFLA_MASTER")) in names
+    }
+
+
 def steer_by_address(isolated: Iterable[str], ports: Mapping[str, Iterable[str]]) -> None:
     """Let bridge ports forward by static entries alone: they learn nothing, and flood nothing to each other.
 

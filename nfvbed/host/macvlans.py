@@ -67,6 +67,17 @@ def mode_of(name: str) -> str:
     return ""
 
 
+def by_address() -> dict[str, str]:
+    """Return the macvlan and macvtap devices of this namespace: the name of each by its MAC address."""
+    found = {}
+    with IPRoute() as route:
+        for link in route.get_links():
+            info = link.get_attr("IFLA_LINKINFO")
+            if info is not None and info.get_attr("IFLA_INFO_KIND") in ("macvlan", "macvtap"):
+                found[str(link.get_attr("IFLA_ADDRESS"))] = str(link.get_attr("IFLA_IFNAME"))
+    return found
+
+
 def reflect(port: str) -> None:
     """Let a bridge send frames back to the port they came from (hairpin), as a switch with reflective relay does."""
     with IPRoute() as route:

@@ -62,6 +62,24 @@ def make_threaded(netns: str, links: Iterable[str]) -> None:
     _set(netns, links, {"threaded": 1}, ("threaded NAPI cannot be turned on", fix))
 
 
+def leave_to_sender(netns: str, links: Iterable[str]) -> None:
+    """Undo `make_threaded` and `steer` of links that are up: their receive work is the sender's softirq again.
+
+    Threads may stay, idle, until the links are down.
+    """
+    names = list(links)
+
+    def write() -> None:
+        for name in names:
+            folder = Path(f"/sys/class/net/{name}")
+            if (folder / "threaded").exists():
+                (folder / "threaded").write_text("0")
+            for queue in (folder / "queues").glob("rx-*"):
+                (queue / "rps_cpus").write_text("0")
+
+    inside_with_sysfs(netns, write)
+
+
 def threaded(netns: str, links: Iterable[str]) -> tuple[str, ...]:
     """Return those links whose receive work is in threads already."""
 

@@ -53,11 +53,11 @@ ARROWS = {
         ("site",),
         ("deployed", "hostview"),
     ),
-    "nfvbed.sites.openstack": ((OWN,), ("tacker",), ("computes",), ("root",), ("services",), ("nodes",), ("places",)),
+    "nfvbed.sites.openstack": ((OWN, "computes"), ("root",), ("services",), ("nodes",), ("places",)),
     "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("validate",), ("document", "model")),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
     "nfvbed.traffic": (("simulated", "sockets"), (OWN,)),
-    "nfvbed.vnfs": (("peers", "price"), ("catalogue",), ("descriptors", "guest", "sockets"), ("process", "vm"), (OWN,)),
+    "nfvbed.vnfs": (("peers", "price"), ("catalogue",), ("guest", "sockets"), ("process", "vm"), (OWN,)),
     "nfvbed.vsperf": (("driver", "export"), ("conf",)),
 }
 """Lines from the top down; `dashboard` will be beside `cli`."""

@@ -1,18 +1,31 @@
 """The files of the cloud's services, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes them: read the difference then."""
 
 import configparser
+import json
 import os
 from pathlib import Path
 
 import pytest
 import yaml
 
+from nfvbed.sites.openstack.computes import sriov
 from nfvbed.sites.openstack.services.catalogue import SERVICES
+from nfvbed.sites.openstack.services.computes import KINDS
 from nfvbed.sites.openstack.services.service import File
-from nfvbed.sites.openstack.services.settings import CloudSettings, Secrets
+from nfvbed.sites.openstack.services.settings import CloudSettings, PhysicalNic, Secrets
 
 FOLDER = Path(__file__).parent / "devcloud"
 FILES = {file.template.removesuffix(".j2"): file for service in SERVICES for file in service.files}
+COMPUTES = FOLDER.with_name("devcloud_computes")
+OF_COMPUTES = {
+    (host, Path(file.path).name): file
+    for host, kind in KINDS.items()
+    for service in kind.services
+    for file in service.files
+}
+"""By host and name of the file."""
+NICS = (PhysicalNic("data0", "ens1f0", 0x8086, 0x1889), PhysicalNic("data1", "ens1f1", 0x8086, 0x1889))
+OF_SRIOV = ("ml2_conf.ini", "neutron.conf", "nova-pci.conf", "sriov_agent.ini")
 
 
 class NamedSecrets(Secrets):
@@ -27,24 +40,61 @@ def _settings(tmp_path) -> CloudSettings:
     return CloudSettings(NamedSecrets(tmp_path / "secrets.json"))
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_file_is_rendered_as_reviewed(settings, name):
-    rendered = settings.render(FILES[name])
-    path = FOLDER / name
+def _compare(rendered, path):
     if os.environ.get("NFVBED_UPDATE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(rendered)
     assert rendered == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it"
 
 
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_file_is_rendered_as_reviewed(settings, name):
+    _compare(settings.render(FILES[name]), FOLDER / name)
+
+
+@pytest.mark.parametrize(("host", "name"), sorted(OF_COMPUTES))
+def test_file_of_a_compute_node_is_rendered_as_reviewed(tmp_path, host, name):
+    settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host=host, reserved_pages=576)
+    _compare(settings.render(OF_COMPUTES[host, name]), COMPUTES / host / name)
+
+
+def test_files_for_virtual_functions_are_rendered_as_reviewed(tmp_path):
+    settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host="sriov", nics=NICS)
+    rendered = {Path(path).name: text for path, text in sriov.configuration(settings).items()}
+    rendered["ml2_conf.ini"] = settings.render(FILES["ml2_conf.ini"])
+    assert tuple(sorted(rendered)) == OF_SRIOV
+    for name, text in rendered.items():
+        _compare(text, COMPUTES / "sriov" / name)
+
+
+def test_what_nova_reads_of_functions_is_json(tmp_path):
+    settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host="sriov", nics=NICS)
+    lines = dict.fromkeys(("device_spec", "alias"))
+    text = sriov.configuration(settings)["/etc/nova/nova-pci.conf"]
+    for key in lines:
+        lines[key] = [json.loads(line.partition("=")[2]) for line in text.splitlines() if line.startswith(key)]
+    assert [one["physical_network"] for one in lines["device_spec"]] == ["data0", "data1"]
+    assert [one["product_id"] for one in lines["alias"]] == ["1889"]
+
+
 def test_every_golden_file_is_rendered():
     assert {path.name for path in FOLDER.iterdir()} == set(FILES)
+    of_sriov = {("sriov", name) for name in OF_SRIOV}
+    assert {(path.parent.name, path.name) for path in COMPUTES.glob("*/*")} == {*OF_COMPUTES, *of_sriov}
 
 
 def test_every_template_belongs_to_a_file():
     folder = Path("nfvbed/sites/openstack/services/templates")
     parts = {"sections.j2", "uwsgi.j2"}
-    assert {path.name for path in folder.iterdir()} - parts == {file.template for file in FILES.values()}
+    used = {file.template for file in (*FILES.values(), *OF_COMPUTES.values(), *sriov.FILES)}
+    assert {path.name for path in folder.iterdir()} - parts == used
+
+
+@pytest.mark.parametrize("host", sorted(KINDS))
+def test_a_compute_node_opens_no_database(settings, host):
+    for (of, name), file in OF_COMPUTES.items():
+        if of == host:
+            assert "mysql" not in settings.render(file), name
 
 
 WITHOUT_SECTIONS = ("rabbitmq.conf", "qemu.conf", "libvirtd.conf")

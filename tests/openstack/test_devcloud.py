@@ -192,7 +192,7 @@ def test_a_killed_service_is_named_and_started_again(cloud):
     assert nfvbed("status").returncode == 0
 
 
-def _left_by_the_cloud(before):
+def left_by_the_cloud(before):
     """Return what is left, without what is a lab's: others may deploy on this machine meanwhile."""
     left = [one for one in before.left_behind() if not OF_A_LAB.search(one)]
     if LAB_AT_WORK.exists():
@@ -202,7 +202,7 @@ def _left_by_the_cloud(before):
 
 def test_stop_leaves_nothing_and_the_next_start_has_the_seed(cloud, before):
     assert nfvbed("stop").stdout == "the cloud is taken down\n"
-    assert _left_by_the_cloud(before) == []
+    assert left_by_the_cloud(before) == []
     assert not cloud.places.clouds.exists()
     assert not cloud.places.run.exists()
     assert nfvbed("stop").stdout == "no cloud runs\n"

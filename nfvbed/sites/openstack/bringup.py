@@ -1,23 +1,21 @@
 """What the stages of a start do in the controller: from an empty node to services that answer."""
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from nfvbed.errors import DeployError
-from nfvbed.host.processes import tail
 from nfvbed.host.topology import read_topology
 from nfvbed.sites.openstack import identity, rest
 from nfvbed.sites.openstack.nodes.channel import Channel, Command
 from nfvbed.sites.openstack.nodes.node import Node
+from nfvbed.sites.openstack.places import CONTROLLER
+from nfvbed.sites.openstack.processes import NodeProcesses
 from nfvbed.sites.openstack.rest import CloudApi
 from nfvbed.sites.openstack.seed import Seed
 from nfvbed.sites.openstack.services import keystone, libvirt, mariadb, nova, openvswitch, rabbitmq
 from nfvbed.sites.openstack.services.catalogue import INFRASTRUCTURE, OPENSTACK, SERVICES
-from nfvbed.sites.openstack.services.service import Process, Service
+from nfvbed.sites.openstack.services.service import Service
 from nfvbed.sites.openstack.services.settings import CloudSettings
 from nfvbed.sites.openstack.waiting import wait_until
 
-_LAST_LINES = 12
 MGMT_ADDRESS = "10.99.0.1/24"
 """Of the controller on the physical network `mgmt`: instances are reached from there."""
 _SOCKET_MEM_MIB = 256
@@ -34,6 +32,7 @@ class BringUp:
         self._seeded = seeded
         """Whether the node was started with the seed below it."""
         self.api = CloudApi(settings.secret("admin"))
+        self._processes = NodeProcesses(node, SERVICES)
 
     @property
     def _channel(self) -> Channel:
@@ -41,37 +40,32 @@ class BringUp:
 
     def configure(self) -> str:
         """Write the files of all services."""
-        count = 0
-        for service in SERVICES:
-            for folder in service.folders:
-                self._channel.mkdir(folder.path, folder.mode, folder.owner)
-            for file in service.files:
-                self._channel.write(file.path, self._settings.render(file), file.mode, file.owner)
-                count += 1
-        return f"{count} files"
+        return f"{self._processes.configure(self._settings)} files"
 
     def infrastructure(self) -> str:
         """Start databases, messages, cache, switch and libvirt."""
         for service in INFRASTRUCTURE:
             if service is not openvswitch.SERVICE:
-                self._start(service.processes)
+                self._processes.start(service.processes)
         self._start_switch()
-        self._await_success("MariaDB answers", mariadb.ping(), 60.0)
-        self._await_success("libvirt answers", libvirt.ping(), 60.0)
-        self._await_success("RabbitMQ takes connections", rabbitmq.ping(), 90.0)
+        self._processes.await_success("MariaDB answers", mariadb.ping(), 60.0)
+        self._processes.await_success("libvirt answers", libvirt.ping(), 60.0)
+        self._processes.await_success("RabbitMQ takes connections", rabbitmq.ping(), 90.0)
         return ""
 
     def _start_switch(self) -> None:
         server, switch = openvswitch.SERVICE.processes
         if self._channel.run(Command(("/usr/bin/test", "-e", openvswitch.DATABASE))).status != 0:
             self._channel.check(openvswitch.create_database())
-        self._start((server,))
+        self._processes.start((server,))
         cores = read_topology().allowed
-        self._await_success("ovsdb-server answers", openvswitch.configure(_SOCKET_MEM_MIB, 1 << min(cores)), 20.0)
-        self._start((switch,))
+        self._processes.await_success(
+            "ovsdb-server answers", openvswitch.configure(_SOCKET_MEM_MIB, 1 << min(cores)), 20.0
+        )
+        self._processes.start((switch,))
 
         def missing() -> str:
-            self._check_alive(switch)
+            self._processes.check_alive(switch.name)
             printed = self._channel.run(openvswitch.dpdk_state()).stdout.strip()
             return "" if printed == "true" else f"dpdk_initialized is {printed!r}"
 
@@ -91,7 +85,7 @@ class BringUp:
         first, *others = [service for service in OPENSTACK if service.migrations]
         self._migrate(first)
         self._channel.check(keystone.bootstrap(self._settings.secret("admin")))
-        self._start(keystone.SERVICE.processes)
+        self._processes.start(keystone.SERVICE.processes)
         with ThreadPoolExecutor(max_workers=3) as executor:
             jobs = [executor.submit(self._migrate, service) for service in others]
             jobs.append(executor.submit(self._register))
@@ -114,16 +108,16 @@ class BringUp:
         for process in (*keystone.SERVICE.processes, *mariadb.SERVICE.processes):
             self._channel.stop(process.name, 30.0)
         self._seed.save(self._node.places)
-        self._start(mariadb.SERVICE.processes)
-        self._await_success("MariaDB answers", mariadb.ping(), 60.0)
+        self._processes.start(mariadb.SERVICE.processes)
+        self._processes.await_success("MariaDB answers", mariadb.ping(), 60.0)
         return "saved"
 
     def apis(self) -> str:
         """Start the APIs, and what asks none of them."""
-        self._start(keystone.SERVICE.processes)
+        self._processes.start(keystone.SERVICE.processes)
         self._await_api("keystone")
         for service in OPENSTACK:
-            self._start([process for process in service.processes if not process.after_apis])
+            self._processes.start([process for process in service.processes if not process.after_apis])
         for name in ("glance", "placement", "neutron", "nova", "heat", "tacker"):
             self._await_api(name)
         return ""
@@ -131,7 +125,7 @@ class BringUp:
     def agents(self) -> str:
         """Start agents and computes, and wait until the cloud has them."""
         for service in OPENSTACK:
-            self._start([process for process in service.processes if process.after_apis])
+            self._processes.start([process for process in service.processes if process.after_apis])
         wait_until("Neutron's agents are alive", self._missing_agents, 120.0)
         wait_until("Nova's compute service is up", self._missing_compute, 120.0)
         self._channel.check(nova.discover_hosts())
@@ -155,60 +149,31 @@ class BringUp:
         Raises:
             DeployError: one has ended; with the last lines of its log.
         """
-        for service in SERVICES:
-            for process in service.processes:
-                self._check_alive(process)
+        self._processes.check_all_alive()
 
     def _missing_agents(self) -> str:
         for name in ("neutron-openvswitch-agent", "neutron-dhcp-agent"):
-            self._check_alive_by_name(name)
+            self._processes.check_alive(name)
         agents = self.api.get("neutron", "/v2.0/agents")["agents"]
-        alive = {one["binary"] for one in agents if one["alive"]}
+        alive = {one["binary"] for one in agents if one["alive"] and one["host"] == CONTROLLER}
         return ", ".join(sorted({"neutron-openvswitch-agent", "neutron-dhcp-agent"} - alive))
 
     def _missing_compute(self) -> str:
-        self._check_alive_by_name("nova-compute")
+        self._processes.check_alive("nova-compute")
         services = self.api.get("nova", "/v2.1/os-services")["services"]
-        up = {one["binary"] for one in services if one["state"] == "up"}
+        up = {one["binary"] for one in services if one["state"] == "up" and one["host"] == CONTROLLER}
         return ", ".join(sorted({"nova-compute", "nova-conductor", "nova-scheduler"} - up))
 
     def _missing_hypervisor(self) -> str:
         found = self.api.get("nova", "/v2.1/os-hypervisors")["hypervisors"]
         return "" if found else "none"
 
-    def _start(self, processes: Sequence[Process]) -> None:
-        for process in processes:
-            self._channel.start(process.name, process.argv, process.user, dict(process.environment))
-
-    def _await_success(self, what: str, command: Command, timeout_s: float) -> None:
-        def missing() -> str:
-            output = self._channel.run(command)
-            return "" if output.status == 0 else (output.stderr or output.stdout or "no answer").strip()[-400:]
-
-        wait_until(what, missing, timeout_s)
-
     def _await_api(self, name: str) -> None:
         processes = [p for service in OPENSTACK if service.name == name for p in service.processes if not p.after_apis]
 
         def missing() -> str:
             for process in processes:
-                self._check_alive(process)
+                self._processes.check_alive(process.name)
             return "" if rest.answers(name, _API_PATHS.get(name, "/")) else "no answer"
 
         wait_until(f"{name} answers", missing, 120.0)
-
-    def _check_alive_by_name(self, name: str) -> None:
-        self._check_alive(next(p for service in SERVICES for p in service.processes if p.name == name))
-
-    def _check_alive(self, process: Process) -> None:
-        state = next((one for one in self._channel.services() if one.name == process.name), None)
-        if state is not None and state.status is None:
-            return
-        log = self._node.places.logs / f"{process.name}.log"
-        ended = "was not started" if state is None else f"exit status {state.status}"
-        raise DeployError(
-            f"{process.name} has ended",
-            where=str(log),
-            observed=f"{ended}; last lines of its log:\n{tail(log, _LAST_LINES) or 'no log'}",
-            fix="nfvbed devcloud start starts it again",
-        )

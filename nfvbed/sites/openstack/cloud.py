@@ -14,19 +14,23 @@ from nfvbed.host.places import LEDGER_NAME
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.openstack import access, contents
 from nfvbed.sites.openstack.bringup import BringUp
-from nfvbed.sites.openstack.nodes.node import Node, NodeSpec
-from nfvbed.sites.openstack.places import CloudPlaces, write_private
+from nfvbed.sites.openstack.compute_node import ComputeNode
+from nfvbed.sites.openstack.nodes.node import Node, NodeSpec, names_of
+from nfvbed.sites.openstack.places import CONTROLLER, CloudPlaces, write_private
 from nfvbed.sites.openstack.root import prechecks
 from nfvbed.sites.openstack.root.build import PrivateRoot
 from nfvbed.sites.openstack.seed import Seed
-from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS, CloudSettings, Secrets
+from nfvbed.sites.openstack.services.computes import KINDS
+from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS, SWITCH_PAGES, CloudSettings, Secrets
 from nfvbed.sites.openstack.stages import Progress, Stage, StageRecord, run_stages
 from nfvbed.spec.flavor import Flavor
 
-CONTROLLER = "controller"
 HUGEPAGES_MIB = 1152
 """384 MiB for the switch, the rest for guests: CirrOS has 256, vloop 768."""
 _PAGE_MIB = 2
+SWITCH_MIB = SWITCH_PAGES * _PAGE_MIB
+GUESTS_MIB = HUGEPAGES_MIB - SWITCH_MIB
+"""Of a compute node, beside those: a guest of vloop, or CirrOS."""
 
 
 class DevCloud:
@@ -47,6 +51,32 @@ class DevCloud:
         ledger = self._open_ledger()
         return None if ledger is None else Node.find(self.places.node(CONTROLLER), ledger.entries)
 
+    def find_compute(self, host: str) -> Node | None:
+        """Return a compute node, if it runs."""
+        ledger = self._open_ledger()
+        return None if ledger is None else Node.find(self.places.node(host), ledger.entries)
+
+    def computes(self) -> tuple[str, ...]:
+        """Name the compute nodes that were started beside the controller, whether they run or not."""
+        ledger = self._open_ledger()
+        return () if ledger is None else tuple(name for name in names_of(ledger.entries) if name != CONTROLLER)
+
+    def start_compute(self, host: str, progress: Progress, guests_mib: int = GUESTS_MIB) -> dict[str, float]:
+        """Start a compute node beside the controller, or what has ended of it; return the seconds of each stage.
+
+        Args:
+            host: one of `services.computes.KINDS`.
+            progress: shows the stages.
+            guests_mib: hugepage memory for its guests; of one that runs it stays as it is.
+
+        Raises:
+            BusyError: another nfvbed is starting or stopping the cloud.
+            DeployError: no cloud runs, or a stage failed.
+        """
+        self.places.directory.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            return run_stages(self._compute(host).stages(guests_mib), self.record, progress, self.places.durations)
+
     def start(self, progress: Progress) -> dict[str, float]:
         """Start it, or go on with a start that failed; return the seconds of each stage that was run.
 
@@ -60,18 +90,24 @@ class DevCloud:
             if self.find_node() is None:
                 self._clear()
                 prechecks.require(self.places, self.root.ready())
-            return run_stages(self._stages(), self.record, progress, self.places.durations)
+            taken = run_stages(self._stages(), self.record, progress, self.places.durations)
+            for host in self.computes():
+                taken |= run_stages(self._compute(host).stages(), self.record, progress, self.places.durations)
+            return taken
 
     def foresee(self) -> tuple[str, ...]:
         """Return lines that say what a start would do; nothing is changed."""
         done = self.record.done() if self.find_node() is not None else {}
-        states = [(s, "done already" if s.lasting and s.name in done else "to do") for s in self._stages()]
-        return tuple(f"{stage.name:15} {state:13} {stage.summary}" for stage, state in states)
+        stages = self._stages()
+        for host in self.computes() if self.find_node() is not None else ():
+            stages += self._compute(host).stages()
+        states = [(s, "done already" if s.lasting and s.name in done else "to do") for s in stages]
+        return tuple(f"{stage.name:21} {state:13} {stage.summary}" for stage, state in states)
 
-    def relay_runs(self) -> bool:
-        """Whether the APIs are relayed to this machine's loopback."""
+    def relay_runs(self, host: str = "") -> bool:
+        """Whether the APIs are relayed to this machine's loopback, or to that of a compute node."""
         ledger = self._open_ledger()
-        return ledger is not None and access.relay_runs(ledger.entries)
+        return ledger is not None and access.relay_runs(ledger.entries, host)
 
     def hugepages_mib(self) -> int:
         """Return how much hugepage memory was added to this machine's pool for it."""
@@ -139,6 +175,8 @@ class DevCloud:
         node = self.places.node(CONTROLLER)
         spec = NodeSpec(node, lower, self._hugepages_mib, ((CONTROLLER, LOOPBACK),))
         Node.start(spec, ledger)
+        guests_mib = max(0, self._hugepages_mib - SWITCH_MIB)
+        (self.places.run / "guest-pages").write_text(str(guests_mib // _PAGE_MIB))
         (self.places.run / "seeded").write_text("yes" if seeded else "")
         return "with the seed" if seeded else "empty"
 
@@ -151,10 +189,21 @@ class DevCloud:
             node = self.find_node()
             if node is None:
                 raise DeployError("the controller is gone", where=str(self.places.run), fix="nfvbed devcloud start")
-            settings = CloudSettings(Secrets.open(self.places.secrets))
+            guests = int((self.places.run / "guest-pages").read_text())
+            # Nova sees the whole machine's pool, in which compute nodes and labs have pages, too.
+            reserved = max(SWITCH_PAGES, HugepagePool().total - guests)
+            settings = CloudSettings(Secrets.open(self.places.secrets), reserved_pages=reserved)
             seeded = bool((self.places.run / "seeded").read_text())
             self._bring_up = BringUp(node, settings, self._seed, seeded)
         return self._bring_up
+
+    def _compute(self, host: str) -> ComputeNode:
+        ledger, controller = self._open_ledger(), self.find_node()
+        if ledger is None or controller is None:
+            raise DeployError(
+                f"there is no cloud that compute node {host} could join", where=host, fix="nfvbed devcloud start"
+            )
+        return ComputeNode(KINDS[host], self.places, ledger, controller)
 
     def _relay(self) -> str:
         """Start the relay, where none runs."""

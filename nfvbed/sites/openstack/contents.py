@@ -23,19 +23,23 @@ _MARK = "made by nfvbed devcloud"
 
 @dataclass(frozen=True)
 class Network:
-    """A provider network on a physical network of the same name."""
+    """A network; a flat one is on the physical network of its name, a local one is within each host alone."""
 
     name: str
     cidr: str
-    gateway: str | None
-    dhcp: bool
+    gateway: str | None = None
+    dhcp: bool = False
+    kind: str = "flat"
 
 
 NETWORKS = (
     Network("mgmt", "10.99.0.0/24", "10.99.0.1", dhcp=True),
     # Traffic ports; Nova wants a subnet on every network, and nobody there asks for an address.
-    Network("data0", "10.98.0.0/24", None, dhcp=False),
-    Network("data1", "10.98.1.0/24", None, dhcp=False),
+    Network("data0", "10.98.0.0/24"),
+    Network("data1", "10.98.1.0/24"),
+    # Between VNFs of a chain, which are on one host: no physical network is needed.
+    Network("link1", "10.97.1.0/24", kind="local"),
+    Network("link2", "10.97.2.0/24", kind="local"),
 )
 
 
@@ -70,8 +74,8 @@ def _network(api: CloudApi, network: Network) -> None:
         "shared": True,
         # With port security Neutron drops every frame that a VNF forwards, whatever the firewall driver.
         "port_security_enabled": False,
-        "provider:network_type": "flat",
-        "provider:physical_network": network.name,
+        "provider:network_type": network.kind,
+        **({"provider:physical_network": network.name} if network.kind == "flat" else {}),
     }
     made = api.post("neutron", "/v2.0/networks", {"network": body})["network"]["id"]
     subnet = {

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PRIVATE_DIRECTORY = Path(".nfvbed") / "devcloud"
+CONTROLLER = "controller"
+"""The node with the APIs, and with a compute service of its own."""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,22 @@ class Progress(Protocol):
         """It has failed; the error follows."""
 
 
+class Silent:
+    """Shows nothing: for a start within something else that shows its own steps."""
+
+    def begin(self, number: int, total: int, stage: Stage) -> None:
+        """Say nothing."""
+
+    def end(self, stage: Stage, seconds: float, outcome: str) -> None:
+        """Say nothing."""
+
+    def skip(self, number: int, total: int, stage: Stage) -> None:
+        """Say nothing."""
+
+    def fail(self, stage: Stage, seconds: float) -> None:
+        """Say nothing."""
+
+
 class StageRecord:
     """Which stages are done, with their times; a file beside the ledger, so that it ends with the nodes."""
 

@@ -1,12 +1,14 @@
 """What a cloud is like now: its processes, what they take, and how long its start took."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.nodes.channel import ServiceState
 from nfvbed.sites.openstack.nodes.node import Node
 from nfvbed.sites.openstack.services.catalogue import SERVICES
+from nfvbed.sites.openstack.services.computes import KINDS
 
 _MIB = 1024
 
@@ -23,7 +25,7 @@ class CloudStatus:
     """Whether the APIs are relayed to this machine's loopback."""
     services: tuple[ServiceState, ...] = ()
     missing: tuple[str, ...] = ()
-    """Processes that were never started, or have ended."""
+    """Processes that were never started, or have ended; those of compute nodes as `macvtap/libvirtd`."""
     memory_mib: int = 0
     """Of all its processes, memory that is shared by several counted once, without hugepages."""
     hugepages_mib: int = 0
@@ -41,20 +43,43 @@ def look(cloud: DevCloud) -> CloudStatus:
     if node is None:
         return CloudStatus(running=False, complete=False, differences=differences)
     services = node.channel.services()
-    alive = {one.name for one in services if one.status is None}
-    wanted = [process.name for service in SERVICES for process in service.processes]
-    missing = tuple(name for name in wanted if name not in alive)
+    missing = _missing([process.name for service in SERVICES for process in service.processes], services)
+    for host in cloud.computes():
+        found, absent = _look_at(cloud, host)
+        services, missing = services + found, missing + absent
     return CloudStatus(
         running=True,
         complete=not missing and cloud.relay_runs(),
         relay=cloud.relay_runs(),
         services=services,
         missing=missing,
-        memory_mib=memory_mib(node),
+        memory_mib=sum(memory_mib(one) for one in _nodes(cloud, node)),
         hugepages_mib=cloud.hugepages_mib(),
         stages_s=tuple(cloud.record.done().items()),
         differences=differences,
     )
+
+
+def _nodes(cloud: DevCloud, controller: Node) -> list[Node]:
+    return [controller, *(node for host in cloud.computes() if (node := cloud.find_compute(host)) is not None)]
+
+
+def _look_at(cloud: DevCloud, host: str) -> tuple[tuple[ServiceState, ...], tuple[str, ...]]:
+    """Return the processes of a compute node and what is missing of it, each with the node's name before its own."""
+    node = cloud.find_compute(host)
+    if node is None:
+        return (), (f"{host}/node",)
+    services = node.channel.services()
+    missing = list(_missing([process.name for process in KINDS[host].processes], services))
+    if not cloud.relay_runs(host):
+        missing.append("relay")
+    named = tuple(replace(one, name=f"{host}/{one.name}") for one in services)
+    return named, tuple(f"{host}/{name}" for name in missing)
+
+
+def _missing(wanted: Sequence[str], services: Sequence[ServiceState]) -> tuple[str, ...]:
+    alive = {one.name for one in services if one.status is None}
+    return tuple(name for name in wanted if name not in alive)
 
 
 def memory_mib(node: Node) -> int:

@@ -6,7 +6,7 @@ import pytest
 from agent import configdrive, cpus, hugepages, servers
 from agent import request as requests
 from agent.__main__ import forward_unasked, reply
-from agent.ports import Port, choose
+from agent.ports import Port, choose, discover
 from agent.refusal import Refusal
 from agent.testpmd import Testpmd
 
@@ -140,6 +140,25 @@ def test_testpmd_is_reported_what_was_asked(two_cpus):
     assert argv.count("-a") == 2
     assert {"--burst=64", "--rxq=2", "--txq=2", "--rxd=512", "--txd=512", "--nb-cores=1"} <= set(argv)
     assert testpmd.commands() == "set fwd macswap retry\nset burst tx delay 1 retry 8\nstart\n"
+
+
+def test_a_length_is_asked_for_unless_the_host_limits_the_mtu(two_cpus):
+    limited = Port("0000:00:02.0", "52:54:00:00:00:01", limited=True)
+    assert "--max-pkt-len=1522" in Testpmd(PORTS, forward(mode="io")).arguments()
+    assert "--max-pkt-len=1522" not in Testpmd([limited, PORTS[1]], forward(mode="io")).arguments()
+    assert "--max-pkt-len=1522" not in Testpmd(PORTS, forward(mode="raw")).arguments()
+
+
+@pytest.mark.parametrize(("bits", "limited"), [("1110" + "0" * 60, False), ("1001" + "0" * 60, True), ("", False)])
+def test_a_virtio_device_tells_whether_its_mtu_is_limited(tmp_path, monkeypatch, bits, limited):
+    device = tmp_path / "0000:00:02.0"
+    network = device / "virtio1/net/eth7"
+    network.mkdir(parents=True)
+    (device / "class").write_text("0x020000\n")
+    (device / "virtio1/features").write_text(bits + "\n")
+    monkeypatch.setattr("agent.ports.PCI", str(tmp_path))
+    (found,) = discover()
+    assert (found.pci, found.limited) == ("0000:00:02.0", limited)
 
 
 def test_source_has_size_and_flows(two_cpus):

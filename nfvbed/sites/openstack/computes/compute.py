@@ -80,6 +80,14 @@ class Compute(ABC):
     def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
         """Join a generator's two ports to `data0` and `data1`; what is made is undone by the workspace and `detach`."""
 
+    def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
+        """Let the variant's options reach what came with the instances, as their taps; after onboarding, idempotent.
+
+        Raises:
+            DeployError, UnsupportedError: the switch did not take one.
+        """
+        return
+
     @abstractmethod
     def detach(self) -> None:
         """Take the generator's ports off the switch; idempotent, also what a killed nfvbed left."""

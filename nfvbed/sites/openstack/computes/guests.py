@@ -31,3 +31,13 @@ def vcpu_threads(node: Node, instances: Sequence[PlacedInstance]) -> tuple[WorkT
                 core = min(cores) if len(cores) == 1 else None
                 threads.append(WorkThread(role=Role.VNF, pid=process.pid, tid=tid, core=core, name=name))
     return tuple(threads)
+
+
+def main_threads(node: Node, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
+    """Return QEMU's main threads, which move frames between taps and guests where vhost does not."""
+    return tuple(
+        WorkThread(role=Role.VNF, pid=process.pid, tid=tid, core=None, name=name)
+        for process in guest_processes(node, instances).values()
+        for tid, name in process.threads()
+        if tid == process.pid
+    )

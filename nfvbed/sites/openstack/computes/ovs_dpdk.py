@@ -12,12 +12,13 @@ from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import GeneratorPort, Hop, HopKind, Readiness, Support, SwitchCounters, WorkThread
-from nfvbed.sites.openstack.cloud import CONTROLLER, DevCloud
+from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.computes import guests, ovs_options, packages
 from nfvbed.sites.openstack.computes.compute import DATA_NETWORKS, Compute, PlacedInstance
 from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.sites.openstack.nodes.inside import file_in, process
 from nfvbed.sites.openstack.nodes.node import Node
+from nfvbed.sites.openstack.places import CONTROLLER
 from nfvbed.sites.openstack.services.openvswitch import BRIDGES
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant

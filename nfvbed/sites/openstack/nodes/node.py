@@ -14,12 +14,13 @@ from nfvbed.host.ledger import Ledger
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.spawn import spawn
 from nfvbed.patience import patient
-from nfvbed.sites.openstack.nodes import supervisor
+from nfvbed.sites.openstack.nodes import supervisor, tapdevices
 from nfvbed.sites.openstack.nodes.channel import Channel
 from nfvbed.sites.openstack.places import NodePlaces
 
 START_S = patient(20.0)
 _CHECKOUT = Path(__file__).resolve().parents[4]
+_PREFIX = "node-"
 _NAMESPACES = ("--net", "--mount", "--uts", "--ipc", "--pid")
 
 
@@ -71,7 +72,8 @@ class Node:
             folder.mkdir(parents=True, exist_ok=True, mode=0o755)
         places.merged.mkdir(exist_ok=True)
         places.socket.unlink(missing_ok=True)
-        shutil.copy(Path(supervisor.__file__), places.exchange / "supervisor.py")
+        for program in (supervisor.__file__, tapdevices.__file__):
+            shutil.copy(program, places.exchange)
         document = places.exchange / "spec.json"
         document.write_text(json.dumps(spec.document()))
         argv = ["unshare", *_NAMESPACES, "--fork", "--kill-child", "--"]
@@ -84,7 +86,7 @@ class Node:
     @classmethod
     def find(cls, places: NodePlaces, entries: Sequence[object]) -> "Node | None":
         """Return the node that a ledger's entries name, if it runs."""
-        for entry in entries:
+        for entry in reversed(entries):  # the last start's
             if isinstance(entry, ProcessEntry) and entry.name == _process_name(places.name):
                 node = cls(places, ManagedProcess(entry.name, entry.pid, entry.start_time, Path(entry.log)))
                 return node if node.alive() else None
@@ -130,5 +132,11 @@ class Node:
         )
 
 
+def names_of(entries: Sequence[object]) -> tuple[str, ...]:
+    """Name the nodes that a ledger's entries tell of, whether they run or not."""
+    names = (e.name for e in entries if isinstance(e, ProcessEntry) and e.name.startswith(_PREFIX))
+    return tuple(dict.fromkeys(name.removeprefix(_PREFIX) for name in names))
+
+
 def _process_name(node: str) -> str:
-    return f"node-{node}"
+    return _PREFIX + node

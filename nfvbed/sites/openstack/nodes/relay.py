@@ -1,7 +1,8 @@
-"""Lets programs of this machine reach the cloud's APIs: `python -m nfvbed.sites.openstack.nodes.relay PID PORT...`.
+"""Lets programs reach ports of a node's loopback: `python -m nfvbed.sites.openstack.nodes.relay FROM TO PORT...`.
 
-It listens on this machine's loopback and connects from inside a node's network namespace to the same ports on the
-node's loopback: addresses are the same on both sides, and no link, route or firewall rule is added to this machine.
+It listens on the loopback of the process FROM (this machine's where that is `here`), and connects from inside the
+network namespace of the process TO to the same ports on the loopback there: addresses are the same on both sides, and
+no link, route or firewall rule is added.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from functools import partial
 from nfvbed.host.namespaces import enter
 
 ADDRESS = "127.0.0.1"
+HERE = "here"
 _CHUNK = 65536
 
 
@@ -51,14 +53,17 @@ async def _serve(listeners: dict[int, socket.socket]) -> None:
 
 
 def main() -> None:
-    """Listen here, then connect from there until the node ends."""
-    pid, ports = int(sys.argv[1]), [int(word) for word in sys.argv[2:]]
-    listeners = {port: _listen(port) for port in ports}
-    enter(f"/proc/{pid}/ns/net")
-    node = os.pidfd_open(pid)
+    """Listen on the one side, then connect from the other one until either ends."""
+    near, far, *ports = sys.argv[1:]
+    nodes = [os.pidfd_open(int(word)) for word in (near, far) if word != HERE]
+    if near != HERE:
+        enter(f"/proc/{near}/ns/net")
+    listeners = {int(port): _listen(int(port)) for port in ports}
+    enter(f"/proc/{far}/ns/net")
     print("ready", flush=True)
     loop = asyncio.new_event_loop()
-    loop.add_reader(node, loop.stop)
+    for node in nodes:
+        loop.add_reader(node, loop.stop)
     serving = loop.create_task(_serve(listeners))
     loop.run_forever()
     serving.cancel()

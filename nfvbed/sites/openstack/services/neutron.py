@@ -1,4 +1,4 @@
-"""Neutron: ML2 on the userspace datapath of Open vSwitch, with a DHCP agent."""
+"""Neutron: ML2 on the userspace datapath of Open vSwitch, with a DHCP agent; agents of nodes of their own."""
 
 from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.sites.openstack.services.service import Endpoint, File, Folder, Process, Service
@@ -39,3 +39,38 @@ SERVICE = Service(
     endpoints=(Endpoint("network", PORTS["neutron"]),),
     user=True,
 )
+SRIOV = Service(
+    "neutron",
+    files=(
+        File("/etc/neutron/neutron.conf", "neutron-of-agent.conf.j2", "root:neutron"),
+        File("/etc/neutron/plugins/ml2/sriov_agent.ini", "sriov_agent.ini.j2", "root:neutron"),
+    ),
+    folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
+    processes=(
+        Process(
+            "neutron-sriov-nic-agent",
+            (
+                "/usr/bin/neutron-sriov-nic-agent",
+                *_SERVER,
+                "--config-file",
+                "/etc/neutron/plugins/ml2/sriov_agent.ini",
+            ),
+            after_apis=True,
+        ),
+    ),
+)
+"""The agent of a node whose NICs have virtual functions."""
+
+
+def agent(kind: str) -> Service:
+    """Return the agent of a node that has a compute service and no server: `linuxbridge` or `macvtap`."""
+    program, file = f"neutron-{kind}-agent", f"/etc/neutron/plugins/ml2/{kind}_agent.ini"
+    return Service(
+        "neutron",
+        files=(
+            File("/etc/neutron/neutron.conf", "neutron-of-agent.conf.j2", "root:neutron"),
+            File(file, f"{kind}_agent.ini.j2", "root:neutron"),
+        ),
+        folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
+        processes=(Process(program, (f"/usr/bin/{program}", *_SERVER, "--config-file", file), after_apis=True),),
+    )

@@ -13,6 +13,8 @@ from nfvbed.sites.openstack.services.service import File
 
 REGION = "RegionOne"
 LOOPBACK = "127.0.0.1"
+MESSAGES_PORT = 5672
+"""RabbitMQ's."""
 _ABOVE = int(os.environ.get("NFVBED_DEVCLOUD_PORTS_ABOVE", "10000"))
 _USUAL = {
     "keystone": 5000,
@@ -28,6 +30,8 @@ _USUAL = {
 PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
 """Of the APIs: ten thousand above the usual ones, so that they are free on this machine's loopback too. Two clouds on
 one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
+SWITCH_PAGES = 192
+"""Hugepages of 2 MiB that Open vSwitch may take: 256 MiB to begin with, more where there are many ports."""
 _TEMPLATES = Environment(
     loader=PackageLoader("nfvbed.sites.openstack.services", "templates"),
     undefined=StrictUndefined,
@@ -36,6 +40,39 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     autoescape=False,
 )
+
+
+MECHANISMS = ("openvswitch", "linuxbridge", "macvtap")
+"""Neutron's mechanism drivers, in the order in which they are asked to bind a port."""
+
+
+@dataclass(frozen=True)
+class PhysicalNic:
+    """A port of a NIC whose virtual functions are given to instances."""
+
+    network: str
+    """Neutron's name of the physical network that it leads to."""
+    interface: str
+    """Its network device."""
+    vendor: int
+    product: int
+    """PCI ids of its virtual functions."""
+
+    @property
+    def mapping(self) -> str:
+        """As Neutron's SR-IOV agent reads it."""
+        return f"{self.network}:{self.interface}"
+
+    @property
+    def device_spec(self) -> str:
+        """As Nova's compute service reads it: which functions it may give away, and where they lead to."""
+        return json.dumps({"devname": self.interface, "physical_network": self.network})
+
+    @property
+    def alias(self) -> str:
+        """As Nova's API reads it: a name for such functions that flavors can ask for."""
+        ids = {"vendor_id": f"{self.vendor:04x}", "product_id": f"{self.product:04x}"}
+        return json.dumps({"name": f"vf-{self.vendor:04x}-{self.product:04x}", "device_type": "type-VF", **ids})
 
 
 @dataclass
@@ -65,8 +102,21 @@ class CloudSettings:
 
     secret: Secrets
     host: str = "controller"
-    switch_pages: int = 192
-    """Hugepages of 2 MiB that the switch may take: 256 MiB to begin with, more where there are many ports."""
+    reserved_pages: int = SWITCH_PAGES
+    """Hugepages of 2 MiB of this machine that no guest on this host is promised."""
+
+    nics: tuple[PhysicalNic, ...] = ()
+    """Those whose virtual functions instances get."""
+
+    @property
+    def mechanism_drivers(self) -> tuple[str, ...]:
+        """Neutron's, with the one for virtual functions where there are such NICs."""
+        return (*MECHANISMS, "sriovnicswitch") if self.nics else MECHANISMS
+
+    @property
+    def pci_aliases(self) -> tuple[str, ...]:
+        """Names of kinds of virtual functions, each once."""
+        return tuple(dict.fromkeys(nic.alias for nic in self.nics))
 
     @property
     def auth_url(self) -> str:
@@ -80,7 +130,7 @@ class CloudSettings:
 
     def messages(self) -> str:
         """Return the URL of RabbitMQ, as oslo.messaging reads it."""
-        return f"rabbit://nfvbed:{self.secret('rabbitmq')}@{LOOPBACK}:5672/"
+        return f"rabbit://nfvbed:{self.secret('rabbitmq')}@{LOOPBACK}:{MESSAGES_PORT}/"
 
     def render(self, file: File) -> str:
         """Return a file's content."""

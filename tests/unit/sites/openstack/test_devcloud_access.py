@@ -43,6 +43,14 @@ def test_a_relay_that_ended_does_not_count():
     assert not access.relay_runs([other, mine.model_copy(update={"name": "node-controller"})])
 
 
+def test_a_compute_nodes_relay_is_another_one():
+    mine = ProcessEntry(name="relay-macvtap", pid=os.getpid(), start_time=start_time(os.getpid()))
+    assert access.relay_runs([mine], "macvtap")
+    assert not access.relay_runs([mine])
+    assert not access.relay_runs([mine], "linux-bridge")
+    assert 5672 in access.COMPUTE_PORTS
+
+
 def test_memory_is_read_from_the_kernels_sum():
     assert pss_kib(ROLLUP) == 149_012
     assert pss_kib("") == 0

@@ -15,17 +15,20 @@ _DPDK = {"0x8086", _VIRTIO, "0x15b3", "0x15ad"}
 """Vendors whose devices DPDK may drive: Intel, virtio, NVIDIA, VMware."""
 _OWN_DRIVER = {"0x15b3"}
 """DPDK uses these beside the kernel's driver, and does not take them from it."""
+_FEATURE_MTU = 3
+"""VIRTIO_NET_F_MTU: the host says how large an MTU may be, as Nova's do on taps."""
 _APPEAR_S = 5.0
 _SETTLE_S = 5.0
 _BRIDGE_FORWARDS = "3"
 
 
 class Port:
-    """One device; its MAC address is read while the kernel has it and kept."""
+    """One device; its MAC address, and whether the host limits its MTU, are read while the kernel has it and kept."""
 
-    def __init__(self, pci: str, mac: str) -> None:
+    def __init__(self, pci: str, mac: str, limited: bool = False) -> None:
         self.pci = pci
         self.mac = mac
+        self.limited = limited
 
     @property
     def vendor(self) -> str:
@@ -117,8 +120,15 @@ def discover() -> list[Port]:
         if read(f"{PCI}/{pci}/class").startswith(_ETHERNET):
             name = interface(pci)
             if name:
-                found.append(Port(pci, read(f"/sys/class/net/{name}/address")))
+                found.append(Port(pci, read(f"/sys/class/net/{name}/address"), _is_limited(pci)))
     return found
+
+
+def _is_limited(pci: str) -> bool:
+    """Return whether the host of a virtio device has given it an MTU."""
+    place = f"{PCI}/{pci}"
+    devices = [entry for entry in os.listdir(place) if entry.startswith("virtio")]
+    return any(read(f"{place}/{device}/features")[_FEATURE_MTU : _FEATURE_MTU + 1] == "1" for device in devices)
 
 
 def choose(ports: list[Port], macs: list | None, most: int) -> list[Port]:
