@@ -24,7 +24,7 @@ Separable = int | Literal["not-separable"]
 class Record(BaseModel):
     """A frozen value; two records with equal fields are equal."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class PortKind(StrEnum):

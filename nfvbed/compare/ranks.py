@@ -16,7 +16,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from nfvbed.records import Record
 
@@ -139,4 +138,7 @@ def _below_mann_whitney(count: int, baseline_count: int) -> NDArray[np.float64]:
 
 def _below_normal(largest: int, deviation: float) -> NDArray[np.float64]:
     """Approximate the distribution function of a count between 0 and the largest, with the correction of a half."""
-    return np.asarray(stats.norm.cdf((np.arange(largest + 1) + 0.5 - largest / 2) / deviation), dtype=np.float64)
+    # Most commands need no SciPy, which takes half a second to import.
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr((np.arange(largest + 1) + 0.5 - largest / 2) / deviation), dtype=np.float64)

@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from nfvbed.compare.ranks import Interval, rank_shift
 from nfvbed.records import Record
@@ -109,8 +108,11 @@ def mean_interval(samples: Sequence[float], level: float = LEVEL) -> Interval | 
     """Return Student's interval of the mean, for figures that are published as means; None below two samples."""
     if len(samples) < 2:
         return None
+    # Most commands need no SciPy, which takes half a second to import.
+    from scipy.special import stdtrit
+
     values = _array(samples)
-    half = float(stats.t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / sqrt(len(values)))
+    half = float(stdtrit(len(values) - 1, (1 + level) / 2) * values.std(ddof=1) / sqrt(len(values)))
     return Interval(low=float(values.mean()) - half, high=float(values.mean()) + half, level=level)
 
 

@@ -15,4 +15,4 @@ class MisfitError(ValueError):
 class SpecModel(BaseModel):
     """A declared thing, as a file holds it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)

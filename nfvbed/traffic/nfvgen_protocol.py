@@ -14,7 +14,7 @@ Count = Annotated[int, Field(ge=0)]
 class Message(BaseModel):
     """A part of a message. Strict: a number in quotes is a fault of the sender, not a number."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 class ErrorBody(Message):

@@ -130,8 +130,8 @@ def _nfvbed(before, mark):
 def _ask(nfvbed):
     """Runs nfvbed to its end; gives exit status, output and errors."""
 
-    def ask(*arguments):
-        process = nfvbed(*arguments)
+    def ask(*arguments, **how):
+        process = nfvbed(*arguments, **how)
         out, err = process.communicate(timeout=120)
         return process.returncode, out, err
 

@@ -21,11 +21,11 @@ from tests.functional.disturbed import pass_all
 TRICKLE = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=1_000, learning_frames=0)
 
 
-def double(monkeypatch, tmp_path, variable, module):
-    """Put a double in a program's place."""
+def double(monkeypatch, tmp_path, variable, module, options=""):
+    """Put a double in a program's place; `options` are Python's."""
     program = tmp_path / module
     source = Path(__file__).with_name(f"{module}.py").read_text()
-    program.write_text(f"#!{sys.executable}\n{source}")
+    program.write_text(f"#!{sys.executable}{options}\n{source}")
     program.chmod(0o755)
     monkeypatch.setenv(variable, str(program))
 
@@ -33,7 +33,7 @@ def double(monkeypatch, tmp_path, variable, module):
 @pytest.fixture(name="vale")
 def _vale(monkeypatch, tmp_path):
     monkeypatch.setattr(control, "DEVICE", tmp_path)
-    double(monkeypatch, tmp_path, control.TOOL_VARIABLE, "vale_ctl_double")
+    double(monkeypatch, tmp_path, control.TOOL_VARIABLE, "vale_ctl_double", " -IS")
     return PROJECT.load_variant("vale")
 
 

@@ -12,7 +12,8 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import interval_words, loads, short_caption
-from nfvbed.report.figures.theme import DASHED, PALETTE, Spec, finish, fluid, label_width
+from nfvbed.report.figures.palette import PALETTE
+from nfvbed.report.figures.theme import DASHED, Spec, finish, fluid, label_width
 
 COLUMNS: Final = 2
 STEP: Final = 19

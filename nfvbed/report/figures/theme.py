@@ -6,9 +6,8 @@ from typing import Any, Final
 import altair as alt
 
 from nfvbed.report import wording
+from nfvbed.report.figures.palette import PALETTE
 
-PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6D3B", "#7A7A7A")
-"""Okabe and Ito (2008), without black and yellow, which vanish on one of the two backgrounds."""
 FONT: Final = "system-ui, 'DejaVu Sans', sans-serif"
 WIDTH: Final = 820
 """Of a figure in a file; on the page the script fits it to the reader's window."""

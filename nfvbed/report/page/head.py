@@ -13,7 +13,7 @@ from nfvbed.report import wording
 from nfvbed.report.answer import Answer, sentence
 from nfvbed.report.captions import host_lines, method_line, placement_lines
 from nfvbed.report.context import ReportContext
-from nfvbed.report.figures.theme import PALETTE
+from nfvbed.report.figures.palette import PALETTE
 from nfvbed.report.labels import row_labels, run_label, unbroken
 from nfvbed.report.page.comparison import simulated_mark
 

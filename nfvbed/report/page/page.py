@@ -56,7 +56,7 @@ def render_page(context: ReportContext) -> str:
         page=page_values(context, drawn),
         style=_static("page.css"),
         figures_data=embedded_json(drawn),
-        library=vl_convert.javascript_bundle(LIBRARY).replace("</script", "<\\/script"),
+        library=_library(),
         script=_static("page.js"),
     )
 
@@ -76,6 +76,13 @@ def embedded_json(value: object) -> str:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
+
+
+@cache
+def _library() -> str:
+    """Bundle the libraries of the figures; that takes seconds, and is the same for every page."""
+    bundled: str = vl_convert.javascript_bundle(LIBRARY)
+    return bundled.replace("</script", "<\\/script")
 
 
 def _static(name: str) -> str:

@@ -1,5 +1,6 @@
 """The command line: exit codes, messages without tracebacks, JSON where it is promised."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -261,3 +262,11 @@ def test_tests_are_set_planned_run_and_reported(capsys: Captured, store_path: Pa
     wrong = refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: latency}]")
     assert "parts of PDR, which no test before it measures" in wrong
     assert "unknown preset" in refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: search, preset: x}]")
+
+
+def test_no_command_but_report_imports_what_takes_long_and_is_rarely_needed():
+    there = [module for module, _ in VERBS.values() if importlib.util.find_spec(f"nfvbed.cli.{module}")]
+    modules = ", ".join(f"nfvbed.cli.{module}" for module in there if module != "report")
+    source = f"import sys, {modules}; print(sorted({{'scipy', 'altair', 'vl_convert'}} & {{*sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "[]\n"
