@@ -23,6 +23,12 @@ SCALES := scale-1 scale-2
 TRACES := $(addprefix trace-,$(VARIANTS))
 TESTS := $(addprefix test-,$(TIERS))
 
+# Where: `make deploy-ovs-dpdk SITE=devcloud`; a name in deploy/sites, without it the lab.
+SITE ?=
+AT := $(if $(SITE),--site $(SITE))
+# What a site's targets need beside the build: a cloud on this machine is unpacked, its guests boot an image.
+FOR_SITE := $(if $(filter devcloud,$(SITE)),devcloud-packages images)
+
 # Targets share the machine's cores and hugepages: never two at once, also with -j.
 .NOTPARALLEL:
 
@@ -83,6 +89,10 @@ demo: build ## deploy two data planes, measure and compare them, write a page
 	@$(NFVBED) report --quiet
 	@$(NFVBED) compare
 
+.PHONY: demo-openstack
+demo-openstack: build devcloud-packages images ## an OpenStack on this machine: VNFs through Tacker on two data planes
+	@$(PYTHON) demo/openstack.py
+
 .PHONY: demo-all
 demo-all: build ## measure every data plane that this host can run, within 30 minutes, write a page
 	@# A variant that failed does not take the page of the others away; the run's exit status is reported all the same.
@@ -100,8 +110,8 @@ doctor: build ## what this host has, and which variants it can run
 	@$(NFVBED) doctor
 
 .PHONY: $(RUNS)
-$(RUNS): run-%: build ## measure the experiment NAME
-	@$(NFVBED) run $*
+$(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME
+	@$(NFVBED) run $* $(AT)
 
 .PHONY: compare
 compare: setup ## compare the variants of the newest run
@@ -112,8 +122,8 @@ report: setup ## write the page, CSV and JSON of the newest run
 	@$(NFVBED) report
 
 .PHONY: $(DEPLOYS)
-$(DEPLOYS): deploy-%: build ## set up NAME and leave it deployed
-	@$(NFVBED) deploy $*
+$(DEPLOYS): deploy-%: build $(FOR_SITE) ## set up NAME and leave it deployed (SITE=devcloud: in an OpenStack)
+	@$(NFVBED) deploy $* $(AT)
 
 # Variants that have no path without a guest: their targets need its image.
 OF_GUESTS := $(shell grep -lE '^native_vnf:.*kind: vm' deploy/variants/*.yml | xargs -r grep -LE '^topologies:.*[[ ]p2p[], ]')
@@ -121,8 +131,8 @@ GUESTS := $(basename $(notdir $(OF_GUESTS)))
 $(addprefix deploy-,$(GUESTS)) $(addprefix trace-,$(GUESTS)): images
 
 .PHONY: $(ONBOARDS)
-$(ONBOARDS): onboard-%: build ## start the VNF NAME on the deployed data plane (pvp)
-	@$(NFVBED) onboard $*
+$(ONBOARDS): onboard-%: build $(FOR_SITE) ## start the VNF NAME on the deployed data plane (pvp)
+	@$(NFVBED) onboard $* $(AT)
 
 .PHONY: $(PACKAGES)
 $(PACKAGES): package-%: images ## write the package of the VNF NAME for Tacker, NAME.csar
@@ -130,27 +140,30 @@ $(PACKAGES): package-%: images ## write the package of the VNF NAME for Tacker, 
 
 .PHONY: heal
 heal: build ## start VNFs again that died
-	@$(NFVBED) heal
+	@$(NFVBED) heal $(AT)
 
 .PHONY: $(SCALES)
 $(SCALES): scale-%: build ## have NAME of the onboarded VNF side by side
-	@$(NFVBED) scale $*
+	@$(NFVBED) scale $* $(AT)
 
 .PHONY: offboard
 offboard: build ## take the VNFs away, leave their data plane
-	@$(NFVBED) offboard
+	@$(NFVBED) offboard $(AT)
 
 .PHONY: $(TRACES)
-$(TRACES): trace-%: build ## send 1,000 frames through NAME, hop by hop
-	@$(NFVBED) trace $*
+$(TRACES): trace-%: build $(FOR_SITE) ## send 1,000 frames through NAME, hop by hop
+	@$(NFVBED) trace $* $(AT)
 
 .PHONY: destroy
 destroy: ## remove whatever nfvbed has deployed on this machine
-	@if [ -x $(NFVBED) ]; then $(NFVBED) destroy; else echo 'destroy: nfvbed is not set up in this folder'; fi
+	@if [ -x $(NFVBED) ]; then $(NFVBED) destroy $(AT); else echo 'destroy: nfvbed is not set up in this folder'; fi
+
+.PHONY: devcloud-packages
+devcloud-packages: setup ## install what unpacks a cloud of one's own
+	@setup/packages devcloud
 
 .PHONY: devcloud
-devcloud: setup ## start a real OpenStack on this machine; nfvbed devcloud stop takes it down
-	@setup/packages devcloud
+devcloud: devcloud-packages ## start a real OpenStack on this machine; nfvbed devcloud stop takes it down
 	@$(NFVBED) devcloud start
 
 # --- test -------------------------------------------------------------------------------------------------------
@@ -223,5 +236,6 @@ bench-verdicts: setup ## how often verdicts are right, on simulated hosts of whi
 # --- tidy up ----------------------------------------------------------------------------------------------------
 
 .PHONY: clean
-clean: destroy ## remove what was built and set up here; results stay
+clean: destroy ## remove what was built and set up here, a cloud too; results stay
+	@if [ -x $(NFVBED) ] && [ -d .nfvbed/devcloud ]; then $(NFVBED) devcloud stop; fi
 	@setup/clean

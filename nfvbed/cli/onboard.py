@@ -9,7 +9,7 @@ from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.onboard_check import check_fit
 from nfvbed.cli.onboarded import show_vnfs
 from nfvbed.cli.support import require_site
-from nfvbed.cli.vnf_options import choice_of, plan_of, vnf_options
+from nfvbed.cli.vnf_options import choice_of, of_site, plan_of, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.host.generator import destination_macs
@@ -50,7 +50,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
     wanted = project.load_variant(_variant_name(variant, existing), site_spec)
-    choice = choice_of(project, wanted, topology, vnf, options)
+    choice = choice_of(project, wanted, topology, vnf, of_site(site_spec, options))
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
     if options["dry_run"]:

@@ -12,7 +12,7 @@ from nfvbed.errors import ConfigurationError, NfvbedError, UnsupportedError, Usa
 from nfvbed.host.arrangement import resolve
 from nfvbed.host.topology import read_topology
 from nfvbed.records import VnfKind
-from nfvbed.sites.openstack.computes.compute import DATA_NETWORKS
+from nfvbed.sites.openstack.instances import DATA_NETWORKS
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project

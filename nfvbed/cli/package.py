@@ -10,7 +10,7 @@ import click
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
-from nfvbed.sites.openstack.computes.compute import DATA_NETWORKS
+from nfvbed.sites.openstack.instances import DATA_NETWORKS
 from nfvbed.spec.choices import default_forwarding, possible_forwarding
 from nfvbed.spec.document import parse_document
 from nfvbed.spec.loader import Project

@@ -13,6 +13,7 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.choices import explicit_label, possible_forwarding, resolve
 from nfvbed.spec.layout import layout, without_chains
 from nfvbed.spec.loader import Project
+from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import NATIVE, Forwarding, ImageSpec, VnfChoice, VnfUse, Vnic
 
@@ -46,6 +47,12 @@ def vnf_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def of_site(site: SiteSpec, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a VNF with the kind that VNFs have on a site, where nothing was said of it."""
+    only = site.only_vnf_kind
+    return options if only is None or options.get("kind") is not None else {**options, "kind": only.value}
 
 
 def path_of(

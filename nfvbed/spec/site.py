@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.records import PortKind
+from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
@@ -52,6 +52,11 @@ class SiteSpec(SpecModel):
     kind: str
     """Kind of site, which decides what else its file may say."""
     summary: str = ""
+
+    @property
+    def only_vnf_kind(self) -> VnfKind | None:
+        """What every VNF runs in here; None: in whatever is asked for."""
+        return None
 
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
         """Answer how this site's generator is attached to a variant: as its data plane has it by itself.
@@ -132,6 +137,11 @@ class DevcloudSiteSpec(HostSiteSpec):
     """API of Tacker through which VNFs are onboarded: the one of Ocata's time, or ETSI's (SOL002/003, v1)."""
     hugepages_mib: int = Field(1920, ge=768)
     """Hugepage memory that is reserved for the cloud when it starts: 384 MiB for its switch, the rest for guests."""
+
+    @property
+    def only_vnf_kind(self) -> VnfKind | None:
+        """Nova runs virtual machines."""
+        return VnfKind.VM
 
     @field_validator("cables", "onos", mode="before")
     @classmethod

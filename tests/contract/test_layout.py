@@ -10,6 +10,7 @@ from tests.contract.source import ROOT, python_files, text, tracked, tree
 TOP_LEVEL = {
     ".ci",
     "bench",
+    "demo",
     "deploy",
     "docs",
     "flavors",

@@ -31,6 +31,12 @@ def nfvbed(*words: str, timeout_s: float = 1500.0) -> subprocess.CompletedProces
     return subprocess.run(argv(*words), cwd=ROOT, capture_output=True, text=True, timeout=timeout_s, check=False)
 
 
+def verb(*words: str, timeout_s: float = 900.0) -> subprocess.CompletedProcess[str]:
+    """Run a verb of nfvbed, of whatever site."""
+    argv = [sys.executable, "-m", "nfvbed", "--root", str(ROOT), *words]
+    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=timeout_s, check=False)
+
+
 def argv(*words: str) -> list[str]:
     """Return a command line of this checkout's nfvbed."""
     return [sys.executable, "-m", "nfvbed", "--root", str(ROOT), "devcloud", *words]

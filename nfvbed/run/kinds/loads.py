@@ -1,10 +1,12 @@
 """Executes the tests at loads: given ones (continuous, loss curve, latency, soak), and the search for the highest."""
 
+from collections.abc import Sequence
+
 from nfvbed.errors import InternalError
 from nfvbed.measure.loads import Load
 from nfvbed.measure.searching import DeploymentMeasurer, SearchedSystem
 from nfvbed.records import CellRole, Status
-from nfvbed.results import LoadsPayload, Reference
+from nfvbed.results import LoadPoint, LoadsPayload, Reference
 from nfvbed.run.kinds.celltest import CellTest, Outcome, part_of
 from nfvbed.run.references import load_range
 from nfvbed.search.placement import PlacementRule
@@ -15,7 +17,19 @@ from nfvbed.spec.testkinds.loads import ContinuousTest, LatencyTest, LossCurveTe
 def continuous(cell_test: CellTest, spec: ContinuousTest) -> Outcome[LoadsPayload]:
     """Measure one trial at a given load."""
     base, load = _one_load(cell_test, spec, spec.duration_s)
-    return Outcome(LoadsPayload(reference=base, points=tuple(cell_test.points([load]))))
+    points = tuple(cell_test.points([load]))
+    return Outcome(LoadsPayload(reference=base, points=points), reason=_not_accepted(points, spec.lost_at_most))
+
+
+def _not_accepted(points: Sequence[LoadPoint], lost_at_most: int | None) -> str:
+    """Say why a path is not accepted; empty: it is, or nothing is judged."""
+    if lost_at_most is None:
+        return ""
+    lost = sum(point.lost_frames for point in points)
+    sent = sum(point.intended_frames - point.unsent_frames for point in points)
+    if sent and lost <= lost_at_most:
+        return ""
+    return f"not accepted: {lost} of {sent} frames that were sent are lost, and at most {lost_at_most} may be"
 
 
 def soak(cell_test: CellTest, spec: SoakTest) -> Outcome[LoadsPayload]:

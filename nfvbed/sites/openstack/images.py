@@ -1,12 +1,10 @@
 """The images of VNFs in Glance: each once, under a name with its digest, and what Glance has is checked."""
 
-import hashlib
-from pathlib import Path
-
 from openstack.connection import Connection
 
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu.images import Image
+from nfvbed.vnfs.descriptors.model import checksums
 
 PREFIX = "nfvbed-"
 _DIGITS = 12
@@ -32,13 +30,13 @@ def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
         OnboardError: what Glance has under this name is something else.
     """
     name = name_of(vnf, image)
-    wanted = _sha512(image.path)
+    wanted = checksums(image.path)["sha512"]
     found = connection.image.find_image(name)
     if found is not None and found.status == "active":
         _check(name, found.hash_algo, found.hash_value, wanted)
         return name, False
     if found is not None:
-        connection.image.delete_image(found)
+        connection.image.delete_image(found.id)
     made = connection.image.create_image(
         name,
         filename=str(image.path),
@@ -52,7 +50,7 @@ def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
     try:
         _check(name, made.hash_algo, made.hash_value, wanted)
     except OnboardError:
-        connection.image.delete_image(made)
+        connection.image.delete_image(made.id)
         raise
     return name, True
 
@@ -65,8 +63,3 @@ def _check(name: str, algorithm: str | None, found: str | None, wanted: str) -> 
             observed=f"sha512 {found}, expected {wanted}",
             fix="remove it (openstack image delete), then again",
         )
-
-
-def _sha512(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha512").hexdigest()

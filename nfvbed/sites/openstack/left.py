@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -12,11 +13,12 @@ from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.ledger import this_process
 from nfvbed.records import Deployment
 from nfvbed.sites.deployed import Deployed
-from nfvbed.sites.openstack.places import CloudPlaces
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
 _NAME = "deployed.json"
+_UNDER_WAY = "under-way"
+"""File with the id of a deployment that is set up, or is taken down with the command that has it."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,9 @@ class LeftDeployment:
     since: str
     """When it was deployed, and by which command."""
 
-    def deployed(self, places: CloudPlaces) -> Deployed:
+    def deployed(self, folder: Path) -> Deployed:
         """Return it as any site says of what is deployed."""
-        return Deployed(self.deployment, self.variant, self.choice, str(_path(places)), self.since)
+        return Deployed(self.deployment, self.variant, self.choice, str(_path(folder)), self.since)
 
 
 def since_now() -> str:
@@ -41,24 +43,25 @@ def since_now() -> str:
     return f"{owner.since}: {owner.command}"
 
 
-def save(places: CloudPlaces, left: LeftDeployment) -> None:
+def save(folder: Path, left: LeftDeployment) -> None:
     """Write it down; complete or not at all."""
-    path = _path(places)
+    path = _path(folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(path.name + ".new")
     parts = {"deployment": left.deployment, "variant": left.variant, "arrangement": left.arrangement}
-    document = {name: part.model_dump(mode="json") for name, part in parts.items()}
+    document: dict[str, Any] = {name: part.model_dump(mode="json") for name, part in parts.items()}
     document["choice"] = None if left.choice is None else left.choice.model_dump(mode="json")
     draft.write_text(json.dumps({**document, "since": left.since}, indent=1))
     draft.rename(path)
 
 
-def find(places: CloudPlaces) -> LeftDeployment | None:
+def find(folder: Path) -> LeftDeployment | None:
     """Read it; None where nothing is deployed.
 
     Raises:
         DeployError: it cannot be read.
     """
-    path = _path(places)
+    path = _path(folder)
     try:
         found = json.loads(path.read_text())
         choice = found["choice"]
@@ -80,10 +83,29 @@ def find(places: CloudPlaces) -> LeftDeployment | None:
         ) from failure
 
 
-def forget(places: CloudPlaces) -> None:
+def forget(folder: Path) -> None:
     """Remove what was written: it is gone."""
-    _path(places).unlink(missing_ok=True)
+    _path(folder).unlink(missing_ok=True)
 
 
-def _path(places: CloudPlaces) -> Path:
-    return places.run / _NAME
+def note(folder: Path, identifier: str) -> None:
+    """Write down that a deployment is under way: should this nfvbed be killed, the next one removes it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _UNDER_WAY).write_text(identifier)
+
+
+def under_way(folder: Path) -> str:
+    """Return the id of the deployment that was under way; empty: none."""
+    try:
+        return (folder / _UNDER_WAY).read_text()
+    except FileNotFoundError:
+        return ""
+
+
+def done(folder: Path) -> None:
+    """Forget that one was under way: it is complete and stays, or all of it is removed."""
+    (folder / _UNDER_WAY).unlink(missing_ok=True)
+
+
+def _path(folder: Path) -> Path:
+    return folder / _NAME

@@ -2,7 +2,7 @@
 
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import VnfKind
-from nfvbed.sites.openstack.computes.compute import DATA_NETWORKS, LINK_NETWORK
+from nfvbed.sites.openstack.instances import DATA_NETWORKS, LINK_NETWORK
 from nfvbed.spec.layout import Layout, chain_length
 from nfvbed.spec.vnf import VnfChoice
 

@@ -53,6 +53,9 @@ class ContinuousTest(NamedTest):
     """Reference of `fraction`: `mrr`, or a goal of a search that comes before: `NDR`, `PDR`."""
     duration_s: float = Field(10, ge=0.05, le=86_400)
     """Length of the trial, s."""
+    lost_at_most: int | None = Field(None, ge=0, exclude_if=lambda value: value is None)
+    """Frames of all directions that may be lost for the path to be accepted; more are said with the result. None:
+    nothing is judged."""
 
     @model_validator(mode="after")
     def one_load_is_given(self) -> Self:

@@ -69,6 +69,8 @@ class DescriptorRequest:
     """Of the VNF's software: the image's."""
     agent: bool = True
     """Whether the image reads how it is to forward."""
+    purpose: str = ""
+    """What separates packages of the same content: Tacker 8.0.0 takes an id once, also when it was deleted."""
 
     @property
     def flavor_name(self) -> str:
@@ -100,6 +102,7 @@ class DescriptorRequest:
             "zone": self.availability_zone,
             "extra_specs": dict(self.extra_specs),
             "most": self.most_instances,
+            "purpose": self.purpose,
         }
         return str(uuid.uuid5(_IDENTIFIERS, json.dumps(said, sort_keys=True)))
 

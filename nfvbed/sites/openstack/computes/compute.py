@@ -6,40 +6,14 @@ services of all others are disabled meanwhile: no descriptor has to name a host.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import GeneratorPort, Hop, Support, SwitchCounters, WorkThread
+from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
+from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
-
-DATA_NETWORKS = ("data0", "data1")
-"""Networks at the outside ends of a path, in its order; the generator's port of the same number is on each."""
-LINK_NETWORK = "link{}"
-"""Network between VNF n and VNF n + 1 of a chain, from 1."""
-
-
-@dataclass(frozen=True)
-class InstancePort:
-    """A port of an instance, as Neutron knows it."""
-
-    id: str
-    network: str
-    mac: str
-
-
-@dataclass(frozen=True)
-class PlacedInstance:
-    """An instance on a compute."""
-
-    id: str
-    """Nova's."""
-    name: str
-    host: str
-    """Nova's name of its compute."""
-    ports: tuple[InstancePort, ...]
-    """In the order of the path."""
 
 
 class Compute(ABC):
@@ -47,10 +21,16 @@ class Compute(ABC):
 
     host: str
     """Nova's name of it, and its node's."""
+    vnf_port_kind: PortKind
+    """Of the instances' ports."""
 
     @abstractmethod
-    def probe(self, variant: Variant) -> Support:
-        """Find out whether it can run here; nothing is changed."""
+    def probe(self, variant: Variant) -> Fitness:
+        """Find out whether it can run here, with the variant's options; nothing is changed.
+
+        Raises:
+            UnsupportedError, PrerequisiteError: it cannot.
+        """
 
     @abstractmethod
     def check(self, variant: Variant, plan: Layout) -> None:

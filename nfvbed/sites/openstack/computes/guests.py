@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from nfvbed.records import Role, WorkThread
-from nfvbed.sites.openstack.computes.compute import PlacedInstance
+from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.sites.openstack.nodes.inside import NodeProcess, processes
 from nfvbed.sites.openstack.nodes.node import Node
 

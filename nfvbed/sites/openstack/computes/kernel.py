@@ -8,9 +8,10 @@ from functools import partial
 from nfvbed.dataplanes.ports import kernel_checks, veth
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
 from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS
-from nfvbed.errors import DeployError, SwitchDiedError, UnsupportedError
+from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.host import coredistance, links, napi
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
@@ -19,22 +20,21 @@ from nfvbed.records import (
     GeneratorPort,
     Hop,
     HopKind,
-    Readiness,
     Record,
     Role,
-    Support,
     SwitchCounters,
     WorkThread,
 )
 from nfvbed.sites.openstack.cloud import GUESTS_MIB, DevCloud
 from nfvbed.sites.openstack.computes import guests, packages
-from nfvbed.sites.openstack.computes.compute import Compute, InstancePort, PlacedInstance
+from nfvbed.sites.openstack.computes.compute import Compute
+from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.links import generator_space, space
 from nfvbed.sites.openstack.nodes.node import Node
 from nfvbed.sites.openstack.places import write_private
 from nfvbed.sites.openstack.services.computes import DATA, ComputeKind
 from nfvbed.sites.openstack.stages import Silent
-from nfvbed.spec.layout import End, Layout
+from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.options import CoreUse
 from nfvbed.spec.variant import Variant
 
@@ -95,14 +95,11 @@ class KernelCompute(Compute):
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse options and paths."""
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """Try what the kernel has to have; the node need not run."""
-        try:
-            self.try_kernel(variant)
-        except UnsupportedError as failure:
-            reason = ": ".join(text for text in (failure.what, failure.observed) if text)
-            return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
-        return Support(variant=variant.name, readiness=Readiness.READY)
+        self.check(variant, layout("pvp"))
+        self.try_kernel(variant)
+        return Fitness()
 
     def start(self) -> None:
         """Start the node and its services, or what has ended of them."""

@@ -11,10 +11,10 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.namespaces import inside
-from nfvbed.records import Hop
+from nfvbed.records import Hop, PortKind
 from nfvbed.sites.openstack.computes import kernel_options
-from nfvbed.sites.openstack.computes.compute import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.computes.kernel import KernelCompute, port_hop
+from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.links import space
 from nfvbed.sites.openstack.services import computes
 from nfvbed.sites.openstack.services.computes import DATA
@@ -35,6 +35,7 @@ class LinuxBridgeCompute(KernelCompute):
     """Bridges that Neutron's agent makes when a network gets its first port on the node."""
 
     kind = computes.LINUX_BRIDGE
+    vnf_port_kind = PortKind.TAP
     called = "bridge"
     tap = "tap"
 

@@ -11,10 +11,10 @@ from nfvbed.host import links, macvlans
 from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Hop
+from nfvbed.records import Hop, PortKind
 from nfvbed.sites.openstack.computes import kernel_options
-from nfvbed.sites.openstack.computes.compute import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.computes.kernel import KernelCompute, port_hop
+from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.links import space
 from nfvbed.sites.openstack.services import computes
 from nfvbed.sites.openstack.services.computes import DATA
@@ -38,6 +38,7 @@ class MacvtapCompute(KernelCompute):
     """Devices that libvirt makes on the generator's links; frames reach those whose MAC address they have."""
 
     kind = computes.MACVTAP
+    vnf_port_kind = PortKind.MACVTAP
     called = "lower link"
     tap = "macvtap"
 

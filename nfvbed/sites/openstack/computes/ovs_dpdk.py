@@ -10,11 +10,13 @@ from nfvbed.dataplanes.ovs.openflow import PortCounters
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import GeneratorPort, Hop, HopKind, Readiness, Support, SwitchCounters, WorkThread
+from nfvbed.records import GeneratorPort, Hop, HopKind, PortKind, SwitchCounters, WorkThread
 from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.computes import guests, ovs_options, packages
-from nfvbed.sites.openstack.computes.compute import DATA_NETWORKS, Compute, PlacedInstance
+from nfvbed.sites.openstack.computes.compute import Compute
+from nfvbed.sites.openstack.instances import DATA_NETWORKS, PlacedInstance
 from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.sites.openstack.nodes.inside import file_in, process
 from nfvbed.sites.openstack.nodes.node import Node
@@ -38,6 +40,7 @@ class OvsDpdkCompute(Compute):
     """Open vSwitch of the controller."""
 
     host = CONTROLLER
+    vnf_port_kind = PortKind.VHOST_USER
 
     def __init__(self, cloud: DevCloud) -> None:
         self._cloud = cloud
@@ -49,10 +52,10 @@ class OvsDpdkCompute(Compute):
             raise DeployError("no cloud runs", where=CONTROLLER, fix="nfvbed devcloud start")
         return node
 
-    def probe(self, variant: Variant) -> Support:
+    def probe(self, variant: Variant) -> Fitness:
         """It is there wherever the cloud is."""
         ovs_options.check(variant)
-        return Support(variant=variant.name, readiness=Readiness.READY)
+        return Fitness()
 
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse options that Nova and Neutron decide."""
@@ -122,12 +125,12 @@ class OvsDpdkCompute(Compute):
             found = reading.port_hop(f"{bridge} port {name}", counted[bridge][numbers[name]])
             return found.model_copy(update={"kind": HopKind.SWITCH_PORT, "vnf": vnf, "port": port})
 
-        found = [hop(BRIDGES[DATA_NETWORKS[0]], first, None, 0)]
+        datapath = Hop(name="datapath", drops=self._datapath_drops(node))
+        found = [hop(BRIDGES[DATA_NETWORKS[0]], first, None, 0), datapath]
         for place, instance in enumerate(instances):
             found += [
                 hop(_INTEGRATION, device_name(port.id), place, number) for number, port in enumerate(instance.ports[:2])
             ]
-        found.append(Hop(name="datapath", drops=self._datapath_drops(node)))
         found.append(hop(BRIDGES[DATA_NETWORKS[1]], last, None, 1))
         return tuple(found)
 

@@ -12,7 +12,6 @@ from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.host.nics import pf
 from nfvbed.host.nics.pf import SYSFS, PfPort
-from nfvbed.records import Readiness, Support
 from nfvbed.sites.openstack.services import neutron, nova
 from nfvbed.sites.openstack.services.computes import DATA
 from nfvbed.sites.openstack.services.settings import CloudSettings, PhysicalNic
@@ -21,18 +20,15 @@ from nfvbed.spec.variant import Variant, options_of
 FILES = (*nova.PCI.files, *neutron.SRIOV.files)
 
 
-def probe(variant: Variant, sysfs: Path = SYSFS) -> Support:
-    """Say what a compute with virtual functions lacks here."""
+def no_functions(variant: Variant, sysfs: Path = SYSFS) -> UnsupportedError:
+    """Return why there is no compute with virtual functions here: what this machine lacks, or what a devcloud does."""
     try:
-        chosen = choice.choose(options_of(variant, SriovOptions), pf.discover(sysfs))
-        _require_functions(chosen)
+        _require_functions(choice.choose(options_of(variant, SriovOptions), pf.discover(sysfs)))
     except UnsupportedError as failure:
-        reason = ": ".join(text for text in (failure.what, failure.observed) if text)
-        return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)
-    return Support(
-        variant=variant.name,
-        readiness=Readiness.UNSUPPORTED,
-        reason="no compute node of a devcloud is given PCI devices",
+        return failure
+    return UnsupportedError(
+        "no compute node of a devcloud is given PCI devices",
+        where=f"variant {variant.name}",
         fix="site lab measures the variant; a cloud of several machines gives functions to instances",
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import openstack.connection
 
 from nfvbed.errors import OnboardError
-from nfvbed.sites.openstack.computes.compute import PlacedInstance
+from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.sites.openstack.tacker import stacks
 from nfvbed.sites.openstack.tacker.connection import asking, identity, tacker_client
 from nfvbed.sites.openstack.tacker.journal import Journal, Note

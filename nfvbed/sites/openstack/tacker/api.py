@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nfvbed.sites.openstack.computes.compute import PlacedInstance
+from nfvbed.sites.openstack.instances import PlacedInstance
 
 Tell = Callable[[str], None]
 """Takes a sentence on what goes on."""

@@ -7,7 +7,7 @@ from typing import Any
 import openstack.connection
 from openstack import exceptions as sdk
 
-from nfvbed.sites.openstack.computes.compute import InstancePort, PlacedInstance
+from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.tacker.waits import Waited, wait
 
 SERVER = "OS::Nova::Server"

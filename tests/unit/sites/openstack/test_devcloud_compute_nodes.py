@@ -9,10 +9,10 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.host.entries import ProcessEntry
 from nfvbed.sites.openstack import links
 from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.computes.compute import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.computes.linux_bridge import LinuxBridgeCompute
 from nfvbed.sites.openstack.computes.macvtap import MacvtapCompute
 from nfvbed.sites.openstack.contents import NETWORKS
+from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.nodes import tapdevices
 from nfvbed.sites.openstack.nodes.node import names_of
 from nfvbed.sites.openstack.places import CloudPlaces

@@ -5,7 +5,6 @@ import pytest
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.host.nics.pf import NetPort, PfPort, PhysicalFunction
-from nfvbed.records import Readiness
 from nfvbed.sites.openstack.computes import sriov
 from nfvbed.sites.openstack.services.settings import CloudSettings, Secrets
 
@@ -26,9 +25,9 @@ def _port(name, functions=4):
 
 
 def test_without_a_nic_the_reason_is_the_probes(root, tmp_path):
-    found = sriov.probe(open_project(root).load_variant("sriov"), tmp_path)
-    assert found.readiness is Readiness.UNSUPPORTED
-    assert found.reason == "no NIC here can have virtual functions: no network device with sriov_totalvfs above 0"
+    found = sriov.no_functions(open_project(root).load_variant("sriov"), tmp_path)
+    assert found.what == "no NIC here can have virtual functions"
+    assert found.observed == "no network device with sriov_totalvfs above 0"
     assert "SR-IOV" in found.fix
 
 

@@ -8,6 +8,7 @@ import yaml
 from nfvbed.errors import ConfigurationError, PrerequisiteError
 from nfvbed.spec.document import parse_document
 from nfvbed.vnfs.descriptors import csar, naming, parsing, sol, translate, typefiles
+from nfvbed.vnfs.descriptors.model import checksums
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from tests.unit.vnfs.descriptors.requests import legacy_document, legacy_text, request
 
@@ -167,7 +168,9 @@ def test_names_of_a_package_are_looked_for_too(tmp_path):
 def test_image_in_the_package_is_not_looked_for(tmp_path):
     file = tmp_path / "own.qcow2"
     file.write_bytes(b"x")
-    definitions = package(tmp_path, image_file=file).definitions["Definitions/vloop_flavour.yaml"]
+    definitions = package(tmp_path, image_file=file, checksums=checksums(file)).definitions[
+        "Definitions/vloop_flavour.yaml"
+    ]
     assert [kind for kind, _, _ in naming.named(definitions)] == ["flavor"]
 
 

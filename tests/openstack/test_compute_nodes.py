@@ -14,9 +14,9 @@ from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Role
 from nfvbed.sites.openstack import enable
 from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.computes.compute import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.computes.linux_bridge import LinuxBridgeCompute
 from nfvbed.sites.openstack.computes.macvtap import MacvtapCompute
+from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.spec.layout import layout
 from tests import footprint

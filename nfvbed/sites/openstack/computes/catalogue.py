@@ -1,0 +1,38 @@
+"""Which computes a devcloud has: one for each kind of data plane that Neutron can run instances on."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.sites.openstack.cloud import DevCloud
+from nfvbed.sites.openstack.computes.compute import Compute
+from nfvbed.sites.openstack.computes.sriov import no_functions
+from nfvbed.spec.variant import Variant
+
+COMPUTES = {
+    "linux-bridge": "nfvbed.sites.openstack.computes.linux_bridge:LinuxBridgeCompute",
+    "macvtap": "nfvbed.sites.openstack.computes.macvtap:MacvtapCompute",
+    "ovs-dpdk": "nfvbed.sites.openstack.computes.ovs_dpdk:OvsDpdkCompute",
+}
+"""By the data plane's kind, as a variant's options have it."""
+
+
+def compute_of(variant: Variant, cloud: DevCloud) -> Compute:
+    """Return the compute of a variant.
+
+    Raises:
+        UnsupportedError: the devcloud has none for its data plane.
+    """
+    kind = variant.options.dataplane
+    if kind == "sriov":
+        raise no_functions(variant)
+    if kind not in COMPUTES:
+        raise UnsupportedError(
+            f"{variant.name} is no data plane of a devcloud",
+            where=f"dataplane: {kind}",
+            observed=f"computes there are for {', '.join(COMPUTES)}",
+            fix="choose a variant of these, or site lab",
+        )
+    module, _, name = COMPUTES[kind].partition(":")
+    make: Callable[[DevCloud], Compute] = getattr(import_module(module), name)
+    return make(cloud)

@@ -1,0 +1,100 @@
+"""One deployment on the cloud while a command has it: its compute, its VNFs, the generator beside them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, Hop, VnfHandle
+from nfvbed.sites.openstack import vnfs
+from nfvbed.sites.openstack.computes.compute import Compute
+from nfvbed.sites.openstack.instances import PlacedInstance
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.state import PlaneState
+from nfvbed.traffic.generator import Generator
+from nfvbed.vnfs.readiness import wait_until_forwarding
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be deployed."""
+
+    variant: Variant
+    plan: Layout
+    choice: VnfChoice | None
+    """None: the data plane alone."""
+
+
+@dataclass
+class CloudDeployment:
+    """One that runs."""
+
+    wanted: Wanted
+    deployment: Deployment
+    compute: Compute
+    arrangement: Arrangement
+    workspace: Workspace
+    """Of this command: what it starts beside the cloud ends with it."""
+    starter: GeneratorStarter
+    stays: bool = False
+    """It was deployed before this command, or is meant to outlive it."""
+    waiting: Generator | None = None
+    """A generator that has probed, for whoever opens one next."""
+
+    @property
+    def handles(self) -> tuple[VnfHandle, ...]:
+        """Of its VNFs."""
+        return self.deployment.vnfs
+
+    @property
+    def instances(self) -> tuple[PlacedInstance, ...]:
+        """Of its VNFs."""
+        return vnfs.instances(self.handles)
+
+    def hops(self) -> tuple[Hop, ...]:
+        """Read the counters along the path."""
+        return self.compute.hops(self.instances)
+
+    def attach(self) -> None:
+        """Join the generator's ports to the data networks."""
+        ports = self.compute.attach(self.workspace, self.wanted.variant)
+        macs = self.compute.destination_macs(self.instances)
+        control = self.deployment.control | PlaneState(destination_macs=macs).as_control()
+        self.deployment = self.deployment.model_copy(update={"ports": ports, "control": control})
+
+    def open_generator(self) -> Generator:
+        """Return the generator that has probed, or start one; from here on nothing of the switch sleeps."""
+        self.compute.rest(False)
+        generator, self.waiting = self.waiting, None
+        return generator or self.starter.start(self.deployment)
+
+    def wait_until_forwarding(self, verify: Callable[[], None]) -> None:
+        """Send frames through the VNFs until some come back both ways.
+
+        Raises:
+            OnboardError: none does in the time that the VNF's file gives it.
+        """
+        choice = self.wanted.choice
+        if choice is None or not choice.vnf.readiness.probe_frames:
+            return
+        self.waiting = self.open_generator()
+        readiness = choice.vnf.readiness
+        began = time.monotonic_ns()
+        report = wait_until_forwarding(
+            self.waiting, readiness.probe_frames, readiness.within_s, (self.hops, verify), self.deployment
+        )
+        steps = [("onboard.probe", report.waited_ns), ("onboard.first-frame", time.monotonic_ns() - began)]
+        self.deployment = self.deployment.model_copy(update={"steps": (*self.deployment.steps, *steps)})
+
+    def close(self) -> None:
+        """End what this command has beside the cloud: the generator and its ports; idempotent."""
+        if self.waiting is not None:
+            self.waiting.close()
+            self.waiting = None
+        self.compute.detach()
+        self.compute.rest(True)
+        self.workspace.close()

@@ -1,0 +1,277 @@
+"""The site devcloud: data planes are computes of an OpenStack on this machine, VNFs are what Tacker onboards there."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import DeployError, UnsupportedError
+from nfvbed.findings import PlainReport, SiteReport
+from nfvbed.host import coredistance
+from nfvbed.host.fitness import support_of
+from nfvbed.host.procfs import read_sample
+from nfvbed.readings import Distances, Part, Reading, Unavailable
+from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Renewed, Support, WorkThread
+from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.sites.openstack import left, paths, vnfs
+from nfvbed.sites.openstack.cloud import DevCloud
+from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
+from nfvbed.sites.openstack.setting_up import SettingUp
+from nfvbed.sites.openstack.target import OwnCloud, Target
+from nfvbed.sites.site import NOTHING_DEPLOYED, Site
+from nfvbed.spec.layout import layout
+from nfvbed.spec.site import DevcloudSiteSpec
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import Generator
+
+
+def open_site(spec: DevcloudSiteSpec, root: Path) -> "OpenstackSite":
+    """Open the site of a file; nothing is changed yet, and no cloud is started."""
+    project = open_project(root)
+    flavors = [project.load_flavor(name) for name in project.flavor_names]
+    return OpenstackSite(spec, LabMachine(spec, root), OwnCloud(DevCloud(root, flavors, spec.hugepages_mib)))
+
+
+class OpenstackSite(Site):
+    """An OpenStack on this machine; one data plane is deployed at a time, that is: takes instances.
+
+    Args:
+        spec: the site's file.
+        machine: this one: generator and cloud share it.
+        target: the OpenStack; started when something is deployed, where it is ours.
+    """
+
+    renews = Renewed.VNF
+
+    def __init__(self, spec: DevcloudSiteSpec, machine: LabMachine, target: Target) -> None:
+        self.name = spec.name
+        self._machine = machine
+        self._target = target
+        self._setting_up = SettingUp(spec, machine, target)
+        self._live: dict[str, CloudDeployment] = {}
+
+    # What it is, and what it can.
+
+    def facts(self) -> dict[str, Any]:
+        """This machine's description: generator and cloud run on it."""
+        return self._machine.facts()
+
+    def examine(self, *, read_only: bool = True) -> SiteReport:
+        """Say what there is to know of the cloud."""
+        return PlainReport(site=self.name, topics=self._target.topics())
+
+    def probe(self, variant: Variant) -> Support:
+        """Whether the cloud has a compute for the variant, and can have it with these options."""
+        return support_of(variant.name, lambda: self._target.compute(variant).probe(variant))
+
+    def check(self, topology: str, vnf: VnfChoice) -> None:
+        """Look for the path, and for the VNF's image."""
+        paths.check(layout(topology), vnf, self.name)
+        self.prepare(topology, vnf)
+
+    def prepare(self, topology: str, vnf: VnfChoice) -> None:
+        """Look for the VNF's image, and at its digest."""
+        paths.check_vnf(vnf, self.name)
+        self._setting_up.image_file(vnf)
+
+    # Its life in a command, and what lasts from one to the next.
+
+    def begin(self, *, many: bool = False) -> None:
+        """Take this machine for this nfvbed, and remove what a killed one had begun to onboard."""
+        self._machine.begin()
+        self._setting_up.clear_abandoned()
+
+    def close(self) -> None:
+        """Take down what does not stay, and let go of the machine; the cloud runs on."""
+        for live in list(self._live.values()):
+            self.destroy(live.deployment)
+        self._machine.close()
+
+    def find_deployed(self) -> Deployed | None:
+        """Find what an earlier command left on the cloud."""
+        found = self._find_left()
+        return None if found is None else found.deployed(self._target.folder)
+
+    def deploy(
+        self,
+        variant: Variant,
+        topology: str,
+        role: CellRole = CellRole.SUBJECT,
+        vnf: VnfChoice | None = None,
+    ) -> Deployment:
+        """Bring the cloud up if it does not run, onboard the VNFs, and wait until frames come through them."""
+        if role is not CellRole.SUBJECT:
+            raise UnsupportedError(
+                f"ceilings are not measured on site {self.name}",
+                where=f"{role} of {variant.name}",
+                observed="instances of the cloud are what bounds a result here",
+                fix="ceilings: false; or measure them on site lab",
+            )
+        plan = layout(topology)
+        paths.check(plan, vnf, self.name)
+        self.begin()
+        found = self._find_left()
+        if found is None or found.choice is None:
+            # A data plane without VNFs is nobody's way: it has no instances that another compute would lack.
+            return self._add(self._setting_up.from_nothing(Wanted(variant, plan, vnf)))
+        deployed = found.deployed(self._target.folder)
+        if not deployed.is_same(variant, topology):
+            raise deployed.in_the_way(f"{variant.name} ({topology})")
+        deployed.require_same(variant, topology, vnf)
+        return self._add(self._setting_up.beside(found))
+
+    def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
+        """Deploy the data plane, with VNFs where the topology has any; without, there is no path on it yet."""
+        plan = layout(topology)
+        if topology != paths.BARE:
+            paths.check(plan, vnf, self.name)
+        self.begin()
+        found = self._find_left()
+        if found is not None and (
+            found.choice is not None or found.deployed(self._target.folder).is_same(variant, topology)
+        ):
+            deployed = found.deployed(self._target.folder)
+            if not deployed.is_same(variant, topology):
+                raise deployed.in_the_way(f"{variant.name} ({topology})")
+            deployed.require_same(variant, topology, vnf)
+            return found.deployment, True
+        live = self._setting_up.from_nothing(Wanted(variant, plan, vnf if plan.vnfs else None))
+        return self._stay(live), False
+
+    def onboard(
+        self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
+    ) -> tuple[Deployment, bool]:
+        """Onboard VNFs through Tacker so that they stay, on a data plane that is deployed, or is then."""
+        paths.check(layout(topology), vnf, self.name)
+        return self.deploy_to_stay(variant, topology, vnf)
+
+    def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
+        """Name those whose instances do not run."""
+        return vnfs.dead(self._setting_up.status_of_instance, deployment.vnfs)
+
+    def heal(self, deployment: Deployment) -> Deployment:
+        """Let Tacker heal the VNFs whose instances do not run, and send frames through."""
+        self.begin()
+        found = self._require_left(deployment)
+        healed = self._setting_up.heal(found, self.dead_vnfs(deployment))
+        return self._stay(healed)
+
+    def offboard(self, deployment: Deployment) -> Deployment:
+        """Let Tacker remove the VNFs; the data plane stays deployed, without a path."""
+        self.begin()
+        found = self._require_left(deployment)
+        if deployment.id in self._live:
+            self.destroy(deployment)
+        bare = self._setting_up.offboard(found)
+        left.save(self._target.folder, bare)
+        return bare.deployment
+
+    def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
+        """Take the whole cloud down, with all that was deployed on it."""
+        self._machine.begin()
+        return ("the cloud is taken down",) if self._target.stop() else (NOTHING_DEPLOYED,)
+
+    def foresee_take_down(self) -> tuple[str, ...]:
+        """Say whether there is a cloud."""
+        return ("would take the cloud down",) if self._target.runs() else (NOTHING_DEPLOYED,)
+
+    def destroy(self, deployment: Deployment) -> None:
+        """End what this command has beside the cloud, and the VNFs unless they are to stay; idempotent."""
+        live = self._live.pop(deployment.id, None)
+        if live is not None:
+            self._setting_up.take_down(live)
+
+    def verify(self, deployment: Deployment) -> None:
+        """Check that switch and instances live; the switch first."""
+        live = self._find(deployment)
+        live.compute.verify()
+        vnfs.verify(self._setting_up.status_of_instance, live.handles)
+
+    def rig(self, deployment: Deployment) -> dict[str, Any]:
+        """Return site, compute, generator, cores and VNFs."""
+        live = self._find(deployment)
+        kind = live.wanted.variant.port_kind
+        return {
+            "site": self.name,
+            "compute": live.compute.host,
+            "port_kind": kind.value,
+            "arrangement": live.arrangement.model_dump(mode="json"),
+            "generator": {
+                "engine": f"nfvgen-{'xdp' if kind.is_kernel else 'dpdk'}",
+                "version": self._machine.generator_version(),
+            },
+            **self._setting_up.described(live.wanted.choice),
+        }
+
+    def open_generator(self, deployment: Deployment) -> Generator:
+        """Open the generator; one that has probed the path is used on."""
+        return self._find(deployment).open_generator()
+
+    def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+        """Name what every trial has: an emulated guest is slower than any switch."""
+        emulated = any(one.accelerator is Accelerator.TCG for one in deployment.vnfs)
+        return (*deployment.warnings, *((QualityWarning.VNF_LIMITED,) if emulated else ()))
+
+    def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
+        """Read switch and instances; CPU time from this machine's kernel, which runs both."""
+        live = self._find(deployment)
+
+        def now() -> tuple[WorkThread, ...]:
+            return live.compute.threads(live.instances)
+
+        readers: dict[Part, Callable[[], Any]] = {
+            Part.THREADS: now,
+            Part.CPU: lambda: read_sample((one.pid, one.tid) for one in (now() if threads is None else threads)),
+            Part.DISTANCES: lambda: self._distances(live),
+            Part.COUNTERS: lambda: (
+                live.compute.counters() or Unavailable("this compute's switch counts nothing itself")
+            ),
+            Part.HOPS: live.hops,
+        }
+        return Reading.of(parts, readers, "")
+
+    def _distances(self, live: CloudDeployment) -> Distances | Unavailable:
+        """Between the switch's cores and the generator's; instances run where the host puts them."""
+        pairs = coredistance.pairs_of(live.arrangement)
+        if not pairs:
+            return Unavailable("the switch shares its core with all others")
+        return {pair: coredistance.measure(pair, self._machine.root).one_way_ns for pair in pairs}
+
+    def _find(self, deployment: Deployment) -> CloudDeployment:
+        if deployment.id not in self._live:
+            raise DeployError(
+                "this deployment is not deployed",
+                where=deployment.id,
+                observed="destroyed, or never deployed by this nfvbed",
+                fix="deploy it",
+            )
+        return self._live[deployment.id]
+
+    def _find_left(self) -> left.LeftDeployment | None:
+        return left.find(self._target.folder)
+
+    def _require_left(self, deployment: Deployment) -> left.LeftDeployment:
+        found = self._find_left()
+        if found is None or found.deployment.id != deployment.id or found.choice is None:
+            raise DeployError(
+                f"{deployment.variant} has no VNFs on site {self.name}", where=deployment.id, fix="nfvbed onboard"
+            )
+        return found
+
+    def _add(self, live: CloudDeployment) -> Deployment:
+        self._live[live.deployment.id] = live
+        return live.deployment
+
+    def _stay(self, live: CloudDeployment) -> Deployment:
+        live.stays = True
+        self._add(live)
+        left.save(
+            self._target.folder,
+            left.LeftDeployment(
+                live.deployment, live.wanted.variant, live.arrangement, live.wanted.choice, left.since_now()
+            ),
+        )
+        left.done(self._target.folder)
+        return live.deployment

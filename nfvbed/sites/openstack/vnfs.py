@@ -1,0 +1,133 @@
+"""The VNFs of a deployment on a cloud: onboarded through Tacker in the order of the path, and removed."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from nfvbed.errors import VnfDiedError
+from nfvbed.records import Accelerator, PortKind, Record, VnfHandle, VnfKind, VnfPort
+from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
+from nfvbed.sites.openstack.tacker.api import TackerVnf
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.state import VnfState
+
+DEVICE = "neutron:{}"
+"""Address of a VNF's port: the device is Neutron's to name."""
+_RUNS = "ACTIVE"
+
+
+class PortState(Record):
+    """A port of an instance, as it is written down."""
+
+    id: str
+    network: str
+    mac: str
+
+
+class CloudVnfState(VnfState):
+    """What is written down of a VNF that Tacker has onboarded."""
+
+    tacker_api: str
+    tacker_id: str
+    instance: str
+    """Nova's id."""
+    host: str
+    instance_ports: Annotated[tuple[PortState, ...], BeforeValidator(tuple)]
+
+    def placed(self, name: str) -> PlacedInstance:
+        """Return its instance."""
+        ports = tuple(InstancePort(one.id, one.network, one.mac) for one in self.instance_ports)
+        return PlacedInstance(self.instance, name, self.host, ports)
+
+
+def handle(place: int, vnf: TackerVnf, choice: VnfChoice, kind: PortKind) -> VnfHandle:
+    """Describe a VNF that was onboarded.
+
+    Args:
+        place: in the path, from 0.
+        vnf: as Tacker has it, with one instance.
+        choice: what it is.
+        kind: of its ports.
+    """
+    (instance,) = vnf.instances
+    name = f"vnf{place + 1}"
+    state = CloudVnfState(
+        tacker_api=vnf.api,
+        tacker_id=vnf.id,
+        instance=instance.id,
+        host=instance.host,
+        instance_ports=tuple(PortState(id=one.id, network=one.network, mac=one.mac) for one in instance.ports),
+    )
+    ports = tuple(
+        VnfPort(
+            name=f"v{place + 1}{'ab'[number]}",
+            vnf=place,
+            port=number,
+            kind=kind,
+            address=DEVICE.format(port.id),
+            mac=port.mac,
+        )
+        for number, port in enumerate(instance.ports[:2])
+    )
+    return VnfHandle(
+        name=name,
+        kind=VnfKind.VM,
+        forwarding=choice.forwarding,
+        ports=ports,
+        accelerator=Accelerator.TCG,
+        control=state.as_control(),
+        steps=tuple((f"onboard.{name}.{step}", ns) for step, ns in vnf.steps),
+    )
+
+
+def instances(handles: Sequence[VnfHandle]) -> tuple[PlacedInstance, ...]:
+    """Return the instances of VNFs, in the order of the path."""
+    return tuple(CloudVnfState.of(one).placed(one.name) for one in handles)
+
+
+def described(choice: VnfChoice, image: str) -> dict[str, Any]:
+    """Return what VNFs add to the rig.
+
+    Args:
+        choice: what they are.
+        image: name in Glance, which has the digest.
+    """
+    digest = hashlib.sha256(choice.model_dump_json(exclude={"label"}).encode()).hexdigest()
+    vnf = {
+        "name": choice.vnf.name,
+        "kind": choice.kind.value,
+        "forwarding": choice.forwarding,
+        "digest": digest,
+        "image": image,
+    }
+    return {"vnf": vnf, "flavor": choice.flavor.name, "accelerator": Accelerator.TCG.value}
+
+
+def dead(status: Callable[[str], str], handles: Sequence[VnfHandle]) -> tuple[str, ...]:
+    """Name those whose instance does not run.
+
+    Args:
+        status: returns what Nova says of an instance, by its id.
+        handles: the VNFs.
+    """
+    return tuple(one.name for one in handles if status(CloudVnfState.of(one).instance) != _RUNS)
+
+
+def verify(status: Callable[[str], str], handles: Sequence[VnfHandle]) -> None:
+    """Check that the instances run.
+
+    Raises:
+        VnfDiedError: one does not; with Nova's status of it.
+    """
+    for one in handles:
+        instance = CloudVnfState.of(one).instance
+        found = status(instance)
+        if found != _RUNS:
+            raise VnfDiedError(
+                f"{one.name} does not run any more",
+                where=f"instance {instance}",
+                observed=f"Nova says {found}",
+                fix="nfvbed heal --site devcloud, or nfvbed devcloud console with its id",
+            )

@@ -1,0 +1,91 @@
+"""The site devcloud: data planes of an OpenStack measured through VNFs that Tacker has onboarded, and their life."""
+
+import json
+
+import pytest
+
+from nfvbed.quality import QualityWarning
+from nfvbed.sites.openstack import left
+from nfvbed.sites.openstack.tacker import left as tacker_left
+from nfvbed.sites.openstack.tacker.journal import Journal
+from tests.openstack.cloud_driver import ROOT, verb
+
+pytestmark = pytest.mark.timeout(1500)
+VNF = ("--flavor", "hugepages")
+
+
+def ok(*words: str) -> str:
+    """Run a verb that must succeed; return what it printed."""
+    done = verb(*words)
+    assert done.returncode == 0, f"{words}: {done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(name="nothing_onboarded")
+def _nothing_onboarded(onboarding_cloud, connection):
+    """Before and after, no VNF of a deployment is in the cloud."""
+    holdings = onboarding_cloud.holdings()
+    yield
+    journal = Journal(onboarding_cloud.places.run / "onboarded.jsonl")
+    found = left.find(onboarding_cloud.places.run)
+    assert found is None or found.choice is None
+    assert tacker_left.survey(connection, journal, "") == ()
+    after = onboarding_cloud.holdings()
+    # The image stays: the next VNF of it is onboarded sooner.
+    assert {kind: ids for kind, ids in after.items() if kind != "images"} == {
+        kind: ids for kind, ids in holdings.items() if kind != "images"
+    }
+
+
+@pytest.mark.usefixtures("nothing_onboarded")
+def test_both_data_planes_are_measured_through_tackers_instances(tmp_path):
+    store = tmp_path / "results.sqlite"
+    ok("run", "openstack", "--store", str(store), "--no-doctor")
+    run = json.loads(ok("export", "latest", "--store", str(store), "--format", "json"))
+    cells = {cell["variant"]: cell for cell in run["cells"]}
+    assert set(cells) == {"linux-bridge", "ovs-dpdk"}
+    assert {cell["status"] for cell in cells.values()} == {"ok"}
+    for cell in cells.values():
+        trials = [trial for trial in run["trials"] if trial["cell"] == cell["id"] and trial["status"] == "ok"]
+        assert trials
+        for trial in trials:
+            assert all(0 < one["received"] <= one["sent"] for one in trial["directions"])
+            assert all(one["corrupted"] == one["duplicated"] == 0 for one in trial["directions"])
+            assert {QualityWarning.EMULATED_ACCELERATOR, QualityWarning.VNF_LIMITED} <= set(trial["warnings"])
+            print(cell["id"], trial["directions"])
+
+
+@pytest.mark.usefixtures("nothing_onboarded")
+def test_a_vnf_that_died_is_healed_and_frames_come_through_again(onboarding_cloud):
+    ok("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", *VNF)
+    again = ok("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", *VNF)
+    assert "was deployed already" in again
+    (vnf,) = left.find(onboarding_cloud.places.run).deployment.vnfs
+    onboarding_cloud.delete_server(vnf.control["instance"])
+    ok("heal", "--site", "devcloud")
+    report = json.loads(ok("trace", "ovs-dpdk", "--site", "devcloud", "--json"))
+    assert all(0 < one["received"] <= one["sent"] for one in report["directions"])
+    refused = verb("deploy", "linux-bridge", "--site", "devcloud")
+    assert refused.returncode == 13, refused.stderr
+    ok("offboard", "--site", "devcloud")
+
+
+def test_what_a_cloud_cannot_have_is_refused_by_name():
+    for words, said in (
+        (("onboard", "vloop", "--variant", "vale", "--site", "devcloud"), "computes there are for"),
+        (("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", "--kind", "process"), "kind: vm"),
+        (("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", "--topology", "pvpv"), "no path"),
+    ):
+        refused = verb(*words)
+        assert refused.returncode == 11, refused.stderr
+        assert said in refused.stderr
+
+
+def test_the_doctor_reports_the_cloud(onboarding_cloud):
+    assert onboarding_cloud
+    report = json.loads(ok("doctor", "--site", "devcloud", "--json"))
+    states = {one["topic"]: one["state"] for one in report["topics"]}
+    assert states["cloud"] == "present"
+    ready = {one["variant"]: one["readiness"] for one in report["variants"]}
+    assert (ready["ovs-dpdk"], ready["linux-bridge"], ready["vale"]) == ("ready", "ready", "unsupported")
+    assert (ROOT / "deploy/sites/devcloud.yml").is_file()
