@@ -23,7 +23,7 @@ from tests import footprint
 from tests.openstack.cloud_driver import ROOT, Cloud, nfvbed, wait
 from tests.openstack.test_devcloud import left_by_the_cloud
 
-pytestmark = pytest.mark.timeout(2400)
+pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(2400)]
 FRAMES = Path(__file__).with_name("frames_in_node.py")
 SENT = 200
 TWO_GUESTS_MIB = 1536

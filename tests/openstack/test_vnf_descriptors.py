@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.places import CloudPlaces
 from nfvbed.sites.openstack.rest import ApiError
 from nfvbed.spec.document import parse_document
@@ -17,7 +16,7 @@ from nfvbed.vnfs.descriptors.basehot import NESTED
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from nfvbed.vnfs.descriptors.typefiles import LEGACY_TYPES
 from nfvbed.vnfs.descriptors.yamltext import dump
-from tests.openstack.cloud_driver import IMAGES, ROOT, Cloud, nfvbed, wait
+from tests.openstack.cloud_driver import IMAGES, ROOT, wait
 from tests.unit.vnfs.descriptors.requests import request
 
 pytestmark = pytest.mark.timeout(1800)
@@ -61,15 +60,9 @@ def _root():
 
 
 @pytest.fixture(scope="module", name="cloud")
-def _cloud():
-    """The cloud that runs, or one that is started for these tests."""
-    runs = DevCloud(ROOT).find_node() is not None
-    if not runs:
-        started = nfvbed("start")
-        assert started.returncode == 0, started.stderr
-    yield Cloud()
-    if not runs:
-        nfvbed("stop")
+def _cloud(onboarding_cloud):
+    """The cloud of all tests of onboarding."""
+    return onboarding_cloud
 
 
 @pytest.fixture(scope="module", name="image")
@@ -181,6 +174,7 @@ def made_since(cloud, before):
     return server
 
 
+@pytest.mark.on_demand  # test_site.py has both
 def test_legacy_descriptor_makes_an_instance_that_forwards(cloud, image):
     api, before, made = cloud.api, cloud.holdings(), request(image=image)
     template = legacy.template(made)
@@ -203,6 +197,7 @@ def test_legacy_descriptor_makes_an_instance_that_forwards(cloud, image):
     assert cloud.holdings() == before
 
 
+@pytest.mark.on_demand  # test_site.py has both
 def test_package_makes_an_instance_that_forwards(cloud, image):
     api, before, asked = cloud.api, cloud.holdings(), request(image=image)
     package = api.post("tacker", "/vnfpkgm/v1/vnf_packages", {"userDefinedData": {}})["id"]
