@@ -1,0 +1,69 @@
+"""What is written down of deployments on a cloud, and read by the next command."""
+
+import pytest
+
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import DeployError, VnfDiedError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.records import Accelerator, Deployment, PortKind
+from nfvbed.sites.openstack import left, vnfs
+from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
+from nfvbed.sites.openstack.tacker.api import TackerVnf
+from nfvbed.spec.choices import resolve
+from nfvbed.spec.vnf import VnfUse
+
+PROJECT = open_project()
+VARIANT = PROJECT.load_variant("ovs-dpdk")
+CHOICE = resolve(VnfUse(kind="vm", forwarding="io"), VARIANT, PROJECT)
+PORTS = (InstancePort("p-1", "data0", "fa:16:3e:00:00:01"), InstancePort("p-2", "data1", "fa:16:3e:00:00:02"))
+PLACED = PlacedInstance("i-1", "vnf1", "controller", PORTS)
+VNF = TackerVnf("legacy", "v-1", "d-1", "vnf1", "abcd", "s-1", (PLACED,), (("create", 5),))
+ARRANGEMENT = Arrangement(switch_cores=(0,), generator_core=1, control_cores=(1,))
+
+
+def deployment():
+    handle = vnfs.handle(0, VNF, CHOICE, PortKind.VHOST_USER)
+    return Deployment(id="abcd", variant="ovs-dpdk", site="devcloud", topology="pvp", ports=(), vnfs=(handle,))
+
+
+def test_a_deployment_is_read_as_it_was_written(tmp_path):
+    assert left.find(tmp_path) is None
+    written = left.LeftDeployment(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
+    left.save(tmp_path / "run", written)
+    found = left.find(tmp_path / "run")
+    assert found == written
+    assert found.deployed(tmp_path / "run").is_same(VARIANT, "pvp")
+    left.forget(tmp_path / "run")
+    assert left.find(tmp_path / "run") is None
+
+
+def test_what_cannot_be_read_is_reported_with_its_place(tmp_path):
+    (tmp_path / "deployed.json").write_text('{"deployment": {}}')
+    with pytest.raises(DeployError) as caught:
+        left.find(tmp_path)
+    assert caught.value.where == str(tmp_path / "deployed.json")
+
+
+def test_what_is_under_way_is_known_to_the_next_command(tmp_path):
+    assert left.under_way(tmp_path) == ""
+    left.note(tmp_path, "abcd")
+    assert left.under_way(tmp_path) == "abcd"
+    left.done(tmp_path)
+    assert left.under_way(tmp_path) == ""
+
+
+def test_a_vnf_is_described_with_its_instance_and_its_steps():
+    (handle,) = deployment().vnfs
+    assert (handle.accelerator, handle.forwarding) == (Accelerator.TCG, "io")
+    assert handle.steps == (("onboard.vnf1.create", 5),)
+    assert [(port.name, port.mac) for port in handle.ports] == [("v1a", PORTS[0].mac), ("v1b", PORTS[1].mac)]
+    assert vnfs.instances([handle]) == (PLACED,)
+
+
+def test_a_vnf_whose_instance_does_not_run_is_dead():
+    handles = deployment().vnfs
+    assert vnfs.dead({"i-1": "ACTIVE"}.get, handles) == ()
+    assert vnfs.dead({"i-1": "SHUTOFF"}.get, handles) == ("vnf1",)
+    vnfs.verify({"i-1": "ACTIVE"}.get, handles)
+    with pytest.raises(VnfDiedError, match="vnf1"):
+        vnfs.verify({"i-1": "gone"}.get, handles)
