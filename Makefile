@@ -190,7 +190,7 @@ test-node: setup-test ## all that is proven inside guest nodes; takes 20 to 60 m
 	@$(PYTHON) tests/tiers.py node
 
 .PHONY: test-openstack
-test-openstack: setup-test ## a real OpenStack: start, boot, onboard, kill, stop; 5 to 15 minutes, and is no part of test
+test-openstack: setup-test ## a real OpenStack: start, boot, onboard, measure, kill, stop; 12 minutes when quiet, no part of test
 	@setup/packages devcloud
 	@setup/images
 	@$(PYTHON) tests/tiers.py openstack

@@ -104,6 +104,7 @@ def test_cirros_boots_and_is_reached(cloud):
         cloud.delete_server(server)
 
 
+@pytest.mark.on_demand  # test_site.py sends frames through vloop
 def test_vloop_forwards_between_two_data_networks(cloud):
     assert (ROOT / "images/vloop.qcow2").is_file(), "make images"
     cloud.vloop("vloop", "io")
