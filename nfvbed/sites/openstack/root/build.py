@@ -16,6 +16,10 @@ SUITE = "bookworm"
 TACKER = "/opt/tacker"
 _HERE = Path(__file__).parent
 _LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*")
+_SITE = "usr/local/lib/python3.11/dist-packages"
+_ONE_THREAD = _HERE / "one-thread.pth"
+"""Horizon's style sheets are compiled when it is configured, in four threads with a compiler that has state of its own:
+now and then that fails with a syntax error. While the root is built, Python's pools have one thread."""
 _DOWNLOAD_S = 1800.0
 _UNPACK_S = 1800.0
 
@@ -104,6 +108,11 @@ class PrivateRoot:
         argv += ['--setup-hook=mkdir -p "$1/var/cache/apt/archives"']
         argv += [f"--setup-hook=sync-in {archives} /var/cache/apt/archives"]
         argv += [f"--setup-hook=upload {apt}/preferences /etc/apt/preferences.d/devcloud"]
+        argv += [
+            f'--essential-hook=mkdir -p "$1/{_SITE}"',
+            f"--essential-hook=upload {_ONE_THREAD} /{_SITE}/one-thread.pth",
+        ]
+        argv += [f'--customize-hook=rm "$1/{_SITE}/one-thread.pth"']
         return [*argv, SUITE, str(target), str(apt / "sources.list")]
 
     def _add_tacker(self, root: Path, tool: Tool) -> None:
@@ -141,5 +150,5 @@ def _installed(tool: Tool, root: Path) -> dict[str, str]:
 
 
 def _key() -> str:
-    names = ("packages.txt", "versions.txt", "wheels.txt", "build.py", "sources.py")
+    names = ("packages.txt", "versions.txt", "wheels.txt", "one-thread.pth", "build.py", "sources.py")
     return hashlib.sha256(b"".join((_HERE / name).read_bytes() for name in names)).hexdigest()

@@ -1,6 +1,9 @@
 """What the private root is built from: lists, mirrors, pins and command lines."""
 
 import hashlib
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +79,17 @@ def test_the_root_is_unpacked_in_namespaces_of_its_own(tmp_path):
     argv = PrivateRoot(CloudPlaces(tmp_path)).unpack_argv(tmp_path / "new")
     assert argv[:5] == ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
     assert argv[-3:] == ["bookworm", str(tmp_path / "new"), str(tmp_path / "build/apt/sources.list")]
+
+
+def test_python_has_one_thread_while_the_root_is_built_and_as_many_as_it_wants_afterwards(tmp_path):
+    argv = PrivateRoot(CloudPlaces(tmp_path)).unpack_argv(tmp_path / "new")
+    (upload,) = [word for word in argv if word.startswith("--essential-hook=upload ")]
+    source, target = upload.removeprefix("--essential-hook=upload ").split()
+    assert f'--customize-hook=rm "$1{target}"' in argv
+    line = Path(source).read_text()
+    assert line.startswith("import ")
+    script = f"{line}\nprint(concurrent.futures.ThreadPoolExecutor(max_workers=4)._max_workers)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "1\n"
 
 
 def test_a_root_of_other_lists_is_not_ready(tmp_path):
