@@ -234,6 +234,8 @@ class OpenstackSite(Site):
 
     def _distances(self, live: CloudDeployment) -> Distances | Unavailable:
         """Between the switch's cores and the generator's; instances run where the host puts them."""
+        if any(one.accelerator is Accelerator.TCG for one in live.handles):
+            return Unavailable("emulated guests bound what comes through: it does not depend on the cores' distance")
         pairs = coredistance.pairs_of(live.arrangement)
         if not pairs:
             return Unavailable("the switch shares its core with all others")
