@@ -84,7 +84,8 @@ def _pytest(tiers: list[str]) -> list[Outcome]:
         argv += ["-m", "not on_demand"]
     if tiers[0] in SIDE_BY_SIDE:
         # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
-        argv += ["-n", str(len(os.sched_getaffinity(0))), "--dist", "loadgroup"]
+        # One more than there are cores: tests wait for guests that boot, pages that are drawn, and deadlines.
+        argv += ["-n", str(len(os.sched_getaffinity(0)) + 1), "--dist", "loadgroup"]
     started = time.monotonic()
     status = subprocess.run(argv, cwd=ROOT, env=_environment(work), stdin=subprocess.DEVNULL, check=False).returncode
     outcomes[tiers[0]].seconds = time.monotonic() - started

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import threading
 import time
 from dataclasses import asdict
 
@@ -14,11 +13,11 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UsageError
 from nfvbed.sites.openstack.access import NAME
 from nfvbed.sites.openstack.cloud import HUGEPAGES_MIB, DevCloud
+from nfvbed.sites.openstack.lines import StageLines
 from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.sites.openstack.nodes.node import Node
 from nfvbed.sites.openstack.places import CONTROLLER, CloudPlaces
 from nfvbed.sites.openstack.services.computes import KINDS
-from nfvbed.sites.openstack.stages import Stage
 from nfvbed.sites.openstack.status import CloudStatus, look
 
 _ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))
@@ -46,7 +45,7 @@ def start(hugepages_mib: int, dry_run: bool) -> None:
             click.echo(line)
         return
     started = time.monotonic()
-    cloud.start(_Lines())
+    cloud.start(StageLines(skipped=True))
     click.echo(f"the cloud runs after {time.monotonic() - started:.0f} s")
     click.echo(f"export OS_CLIENT_CONFIG_FILE={cloud.places.clouds}")
     click.echo(f"openstack --os-cloud {NAME} service list")
@@ -129,44 +128,6 @@ def console(instance: str, attach: bool, lines: int) -> None:
         environment=(("OS_CLOUD", NAME),),
     )
     click.echo(node.channel.check(reader), nl=False)
-
-
-class _Lines:
-    """A line for each stage; on a terminal its seconds are counted while it goes on."""
-
-    def __init__(self) -> None:
-        self._ended = threading.Event()
-        self._counter: threading.Thread | None = None
-        self._line = ""
-
-    def begin(self, number: int, total: int, stage: Stage) -> None:
-        self._line = f"[{number:2}/{total}] {stage.name:15} {stage.summary} ... "
-        click.echo(self._line, nl=False, err=True)
-        if sys.stderr.isatty():
-            self._ended.clear()
-            self._counter = threading.Thread(target=self._count, args=(time.monotonic(),), daemon=True)
-            self._counter.start()
-
-    def end(self, stage: Stage, seconds: float, outcome: str) -> None:
-        self._close(f"{seconds:.0f} s" + (f" ({outcome})" if outcome else ""))
-
-    def skip(self, number: int, total: int, stage: Stage) -> None:
-        click.echo(f"[{number:2}/{total}] {stage.name:15} done already", err=True)
-
-    def fail(self, stage: Stage, seconds: float) -> None:
-        self._close(f"failed after {seconds:.0f} s")
-
-    def _count(self, started: float) -> None:
-        while not self._ended.wait(1.0):
-            click.echo(f"\r{self._line}{time.monotonic() - started:.0f} s", nl=False, err=True)
-
-    def _close(self, text: str) -> None:
-        if self._counter is not None:
-            self._ended.set()
-            self._counter.join()
-            self._counter = None
-            text = f"\r{self._line}{text}"
-        click.echo(text, err=True)
 
 
 def _show(found: CloudStatus) -> None:

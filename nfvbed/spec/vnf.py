@@ -1,5 +1,6 @@
 """`vnfd/<name>/vnf.yml`: the one description of a VNF, and how an experiment uses it."""
 
+import hashlib
 import re
 from pathlib import PurePath
 from typing import Annotated, Literal
@@ -153,6 +154,11 @@ class VnfChoice(SpecModel):
     offloads: bool = True
     native: bool = False
     """Mark of the variant's own VNF, which differs from variant to variant."""
+
+    @property
+    def digest(self) -> str:
+        """Digest of everything but the label."""
+        return hashlib.sha256(self.model_dump_json(exclude={"label"}).encode()).hexdigest()
 
 
 def vnic_of(choice: VnfChoice) -> Vnic:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.vnfs.descriptors import csar, legacy, sol, translate
-from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES
+from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES, USER_DATA
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.unit.vnfs.descriptors.requests import legacy_document, request
 
@@ -23,10 +23,9 @@ def check(name: str, text: str) -> None:
 
 
 def members() -> dict[str, bytes]:
-    """Return the package's members that are not ETSI's."""
-    return {
-        name: data for name, data in sol.files(request(most_instances=2)).items() if Path(name).name not in ETSI_TYPES
-    }
+    """Return the package's members that are made of the request: not ETSI's types, and not the script."""
+    kept = (*ETSI_TYPES, USER_DATA.name)
+    return {name: data for name, data in sol.files(request(most_instances=2)).items() if Path(name).name not in kept}
 
 
 def test_legacy_descriptor():
@@ -40,6 +39,10 @@ def test_legacy_descriptor_with_a_management_port_and_scaling():
 @pytest.mark.parametrize("name", members())
 def test_member_of_the_package(name: str):
     check(f"package/{name}", members()[name].decode())
+
+
+def test_the_script_of_the_package_is_the_projects_own():
+    assert sol.files(request())[f"UserData/{USER_DATA.name}"] == USER_DATA.read_bytes()
 
 
 def test_every_golden_member_is_written():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nfvbed.quality import QualityWarning
-from nfvbed.sites.openstack import left
+from nfvbed.sites.openstack import remembered
 from nfvbed.sites.openstack.tacker import left as tacker_left
 from nfvbed.sites.openstack.tacker.journal import Journal
 from tests.openstack.cloud_driver import ROOT, verb
@@ -27,7 +27,7 @@ def _nothing_onboarded(onboarding_cloud, connection):
     holdings = onboarding_cloud.holdings()
     yield
     journal = Journal(onboarding_cloud.places.run / "onboarded.jsonl")
-    found = left.find(onboarding_cloud.places.run)
+    found = remembered.find(onboarding_cloud.places.run)
     assert found is None or found.choice is None
     assert tacker_left.survey(connection, journal, "") == ()
     after = onboarding_cloud.holdings()
@@ -60,7 +60,7 @@ def test_a_vnf_that_died_is_healed_and_frames_come_through_again(onboarding_clou
     ok("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", *VNF)
     again = ok("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", *VNF)
     assert "was deployed already" in again
-    (vnf,) = left.find(onboarding_cloud.places.run).deployment.vnfs
+    (vnf,) = remembered.find(onboarding_cloud.places.run).deployment.vnfs
     onboarding_cloud.delete_server(vnf.control["instance"])
     ok("heal", "--site", "devcloud")
     report = json.loads(ok("trace", "ovs-dpdk", "--site", "devcloud", "--json"))

@@ -1,6 +1,5 @@
 """The VNFs of a deployment in the lab: what they need beforehand, and what is deployed of them."""
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -116,12 +115,11 @@ class LabVnfs:
     def described(self) -> dict[str, Any]:
         """Return what they add to the rig."""
         choice, first = self.choice, self.handles[0]
-        digest = hashlib.sha256(choice.model_dump_json(exclude={"label"}).encode()).hexdigest()
         vnf = {
             "name": choice.vnf.name,
             "kind": choice.kind.value,
             "forwarding": choice.forwarding,
-            "digest": digest,
+            "digest": choice.digest,
             "versions": first.versions,
             "cores": [list(handle.cores) for handle in self.handles],
             "shares_core": [handle.shares_core for handle in self.handles],

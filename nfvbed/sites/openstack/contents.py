@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nfvbed.sites.openstack import flavors
+from nfvbed.sites.openstack.flavors import body
 from nfvbed.sites.openstack.rest import CloudApi
 from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS
 from nfvbed.spec.flavor import Flavor
+from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 CIRROS = "cirros"
 CIRROS_FILE = Path(
@@ -56,7 +57,7 @@ def fill(api: CloudApi, root: Path, wanted: Sequence[Flavor], password: str) -> 
         _network(api, network)
     known = {one["name"] for one in api.get("nova", "/v2.1/flavors?is_public=None")["flavors"]}
     for flavor in (SMALL, *wanted):
-        if flavors.PREFIX + flavor.name not in known:
+        if PREFIX + flavor.name not in known:
             _flavor(api, flavor)
     if not api.get("glance", f"/v2/images?name={CIRROS}")["images"]:
         _image(api, root / CIRROS_FILE)
@@ -91,8 +92,8 @@ def _network(api: CloudApi, network: Network) -> None:
 
 
 def _flavor(api: CloudApi, flavor: Flavor) -> None:
-    made = api.post("nova", "/v2.1/flavors", {"flavor": flavors.body(flavor)})["flavor"]["id"]
-    api.post("nova", f"/v2.1/flavors/{made}/os-extra_specs", {"extra_specs": flavors.extra_specs(flavor)})
+    made = api.post("nova", "/v2.1/flavors", {"flavor": body(flavor)})["flavor"]["id"]
+    api.post("nova", f"/v2.1/flavors/{made}/os-extra_specs", {"extra_specs": extra_specs(flavor)})
 
 
 def _image(api: CloudApi, path: Path) -> None:

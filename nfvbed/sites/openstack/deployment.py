@@ -72,8 +72,12 @@ class CloudDeployment:
         generator, self.waiting = self.waiting, None
         return generator or self.starter.start(self.deployment)
 
-    def wait_until_forwarding(self, verify: Callable[[], None]) -> None:
+    def wait_until_forwarding(self, verify: Callable[[], None], began: int) -> None:
         """Send frames through the VNFs until some come back both ways.
+
+        Args:
+            verify: checks that the switch lives.
+            began: when it was asked for, on the monotonic clock in ns: the first frame is timed from there.
 
         Raises:
             OnboardError: none does in the time that the VNF's file gives it.
@@ -83,7 +87,6 @@ class CloudDeployment:
             return
         self.waiting = self.open_generator()
         readiness = choice.vnf.readiness
-        began = time.monotonic_ns()
         report = wait_until_forwarding(
             self.waiting, readiness.probe_frames, readiness.within_s, (self.hops, verify), self.deployment
         )

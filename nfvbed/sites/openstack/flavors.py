@@ -1,9 +1,7 @@
 """The project's flavors as Nova's: one file for lab and cloud."""
 
 from nfvbed.spec.flavor import Flavor
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
-
-__all__ = ["PREFIX", "body", "extra_specs"]
+from nfvbed.vnfs.descriptors.novaflavor import PREFIX
 
 
 def body(flavor: Flavor) -> dict[str, object]:

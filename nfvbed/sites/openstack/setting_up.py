@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+import time
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -14,10 +15,11 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, VnfHandle
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack import images, left, paths, requests, vnfs
+from nfvbed.sites.openstack import images, paths, remembered, requests, vnfs
 from nfvbed.sites.openstack.computes.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
-from nfvbed.sites.openstack.tacker import left as remains
+from nfvbed.sites.openstack.remembered import Remembered
+from nfvbed.sites.openstack.tacker import left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi
 from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi
@@ -91,7 +93,7 @@ class SettingUp:
             steps=steps.done,
         )
         live = self._live(wanted, deployment, compute, arrangement)
-        left.note(self._target.folder, deployment.id)
+        remembered.note(self._target.folder, deployment.id)
         try:
             self._onboard(live, steps)
             return live
@@ -99,23 +101,24 @@ class SettingUp:
             self.take_down(live)
             raise
 
-    def beside(self, found: left.LeftDeployment) -> CloudDeployment:
+    def beside(self, found: Remembered) -> CloudDeployment:
         """Take what is deployed as it is, with a generator of this command beside it."""
         wanted = Wanted(found.variant, layout(found.deployment.topology), found.choice)
         compute = self._target.compute(found.variant)
+        began = time.monotonic_ns()
         live = self._live(wanted, found.deployment, compute, found.arrangement, stays=True)
         try:
             # The command that left it has taken from the switch's core what its generator had put there.
             compute.apply(found.variant, found.arrangement)
             compute.adopt(found.variant, live.instances)
             live.attach()
-            live.wait_until_forwarding(compute.verify)
+            live.wait_until_forwarding(compute.verify, began)
         except BaseException:
             live.close()
             raise
         return live
 
-    def heal(self, found: left.LeftDeployment, dead: tuple[str, ...]) -> CloudDeployment:
+    def heal(self, found: Remembered, dead: tuple[str, ...]) -> CloudDeployment:
         """Let Tacker bring dead VNFs back, and send frames through.
 
         Args:
@@ -131,7 +134,7 @@ class SettingUp:
         deployment = found.deployment.model_copy(update={"vnfs": tuple(handles)})
         return self.beside(replace(found, deployment=deployment))
 
-    def offboard(self, found: left.LeftDeployment) -> left.LeftDeployment:
+    def offboard(self, found: Remembered) -> Remembered:
         """Remove the VNFs of what is deployed; return what stays."""
         self._remove(found.deployment.id)
         bare = {"vnfs": (), "vnf_ports": (), "ports": (), "topology": paths.BARE}
@@ -151,15 +154,15 @@ class SettingUp:
         Raises:
             OnboardError: not all of it could be removed.
         """
-        owner = left.under_way(self._target.folder) if self._target.runs() else ""
+        owner = remembered.under_way(self._target.folder) if self._target.runs() else ""
         if owner:
             _log.warning("removing the VNFs of a deployment that a killed nfvbed had under way (%s)", owner)
             self._remove(owner)
 
     def _remove(self, owner: str) -> None:
         """Remove all VNFs of a deployment, in whatever state, and make sure that nothing of them is left."""
-        remains.remove(self._target.connection, self._journal, owner, _say)
-        left.done(self._target.folder)
+        left.remove(self._target.connection, self._journal, owner, _say)
+        remembered.done(self._target.folder)
 
     def status_of_instance(self, identifier: str) -> str:
         """Return what Nova says of an instance; `gone` where it knows none."""
@@ -192,6 +195,7 @@ class SettingUp:
         wanted, owner = live.wanted, live.deployment.id
         if wanted.choice is None:
             return
+        began = time.monotonic_ns()
         file = self.image_file(wanted.choice)
         with steps.timed("onboard.image"):
             image, _ = images.provide(self._target.connection, wanted.choice.vnf.name, file)
@@ -211,7 +215,7 @@ class SettingUp:
         )
         live.compute.adopt(wanted.variant, live.instances)
         live.attach()
-        live.wait_until_forwarding(live.compute.verify)
+        live.wait_until_forwarding(live.compute.verify, began)
 
 
 def _say(line: str) -> None:
@@ -219,7 +223,7 @@ def _say(line: str) -> None:
     _log.info("%s", line)
 
 
-def _choice(found: left.LeftDeployment) -> VnfChoice:
+def _choice(found: Remembered) -> VnfChoice:
     if found.choice is None:
         raise InternalError("a deployment without VNFs has none to heal", where=found.deployment.id)
     return found.choice

@@ -14,7 +14,7 @@ from nfvbed.readings import Distances, Part, Reading, Unavailable
 from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Renewed, Support, WorkThread
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack import left, paths, vnfs
+from nfvbed.sites.openstack import paths, remembered, vnfs
 from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
 from nfvbed.sites.openstack.setting_up import SettingUp
@@ -165,7 +165,7 @@ class OpenstackSite(Site):
         if deployment.id in self._live:
             self.destroy(deployment)
         bare = self._setting_up.offboard(found)
-        left.save(self._target.folder, bare)
+        remembered.save(self._target.folder, bare)
         return bare.deployment
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
@@ -251,10 +251,10 @@ class OpenstackSite(Site):
             )
         return self._live[deployment.id]
 
-    def _find_left(self) -> left.LeftDeployment | None:
-        return left.find(self._target.folder)
+    def _find_left(self) -> remembered.Remembered | None:
+        return remembered.find(self._target.folder)
 
-    def _require_left(self, deployment: Deployment) -> left.LeftDeployment:
+    def _require_left(self, deployment: Deployment) -> remembered.Remembered:
         found = self._find_left()
         if found is None or found.deployment.id != deployment.id or found.choice is None:
             raise DeployError(
@@ -269,11 +269,11 @@ class OpenstackSite(Site):
     def _stay(self, live: CloudDeployment) -> Deployment:
         live.stays = True
         self._add(live)
-        left.save(
+        remembered.save(
             self._target.folder,
-            left.LeftDeployment(
-                live.deployment, live.wanted.variant, live.arrangement, live.wanted.choice, left.since_now()
+            remembered.Remembered(
+                live.deployment, live.wanted.variant, live.arrangement, live.wanted.choice, remembered.since_now()
             ),
         )
-        left.done(self._target.folder)
+        remembered.done(self._target.folder)
         return live.deployment

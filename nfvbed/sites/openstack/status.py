@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.nodes.channel import ServiceState
+from nfvbed.sites.openstack.nodes.inside import processes
 from nfvbed.sites.openstack.nodes.node import Node
 from nfvbed.sites.openstack.services.catalogue import SERVICES
 from nfvbed.sites.openstack.services.computes import KINDS
@@ -84,12 +85,10 @@ def _missing(wanted: Sequence[str], services: Sequence[ServiceState]) -> tuple[s
 
 def memory_mib(node: Node) -> int:
     """Return the memory of a node's processes: proportional set sizes, so that nothing is counted twice."""
-    space = Path(f"/proc/{node.first_process}/ns/pid").readlink()
     total_kib = 0
-    for folder in Path("/proc").iterdir():
+    for one in processes(node):
         try:
-            if folder.name.isdigit() and (folder / "ns/pid").readlink() == space:
-                total_kib += pss_kib((folder / "smaps_rollup").read_text())
+            total_kib += pss_kib(Path(f"/proc/{one.pid}/smaps_rollup").read_text())
         except OSError:
             continue  # it has ended meanwhile
     return total_kib // _MIB

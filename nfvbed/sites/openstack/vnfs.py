@@ -1,6 +1,5 @@
 """The VNFs of a deployment on a cloud: onboarded through Tacker in the order of the path, and removed."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -94,12 +93,11 @@ def described(choice: VnfChoice, image: str) -> dict[str, Any]:
         choice: what they are.
         image: name in Glance, which has the digest.
     """
-    digest = hashlib.sha256(choice.model_dump_json(exclude={"label"}).encode()).hexdigest()
     vnf = {
         "name": choice.vnf.name,
         "kind": choice.kind.value,
         "forwarding": choice.forwarding,
-        "digest": digest,
+        "digest": choice.digest,
         "image": image,
     }
     return {"vnf": vnf, "flavor": choice.flavor.name, "accelerator": Accelerator.TCG.value}

@@ -15,8 +15,22 @@ MOST_BYTES = 16 * 2**30
 MOST_TEXT_BYTES = 4 * 2**20
 """Of a member that is read as a text."""
 _CHUNK = 2**20
-_DAMAGES = (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-"""What reading a damaged member, or one packed in an unknown way, raises."""
+_DAMAGES = (
+    zipfile.BadZipFile,  # a header or a checksum is wrong
+    EOFError,  # the archive ends within the member
+    OSError,  # bz2 says so that its data are damaged; or the file cannot be read
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,  # packed in a way that zipfile does not know
+)
+"""What reading a member raises that is damaged, or packed in an unknown way."""
+_NO_ARCHIVE = (
+    zipfile.BadZipFile,
+    OSError,  # the file cannot be read
+    NotImplementedError,  # a later version of the format
+    UnicodeDecodeError,  # a name that is marked as UTF-8, and is not
+)
+"""What reading the directory of a file raises that is no zip archive, or a damaged one."""
 _ENCRYPTED = 0x1
 
 
@@ -35,7 +49,7 @@ class Archive:
         try:
             with zipfile.ZipFile(path) as archive:
                 members = [one for one in archive.infolist() if not one.is_dir()]
-        except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as failure:
+        except _NO_ARCHIVE as failure:
             raise ConfigurationError(
                 f"{path.name} cannot be read as a VNF package",
                 where=str(path),

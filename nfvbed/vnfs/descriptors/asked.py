@@ -115,7 +115,8 @@ def _legacy(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Any:
 
 def _page(value: object) -> str:
     """Return a page size in KiB: Tacker's descriptors have MiB."""
-    return str(int(value) * 1024) if str(value).isdigit() else str(value)  # type: ignore[call-overload]
+    text = str(value)
+    return str(int(text) * 1024) if text.isdigit() else text
 
 
 def _sol(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import Forwarding, VnfChoice
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors.asked import Asked, of_request
 from nfvbed.vnfs.descriptors.model import DescriptorRequest
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
@@ -75,8 +75,7 @@ def check(request: DescriptorRequest, flavor: Flavor, variant: Variant) -> list[
         flavor: as Nova has it: a file in `flavors/`.
         variant: the data plane.
     """
-    forwarding: Forwarding = request.forwarding  # type: ignore[assignment]  # of a choice
-    choice = VnfChoice(label="", vnf=request.vnf, kind=VnfKind.VM, forwarding=forwarding, flavor=flavor)
+    choice = VnfChoice(label="", vnf=request.vnf, kind=VnfKind.VM, forwarding=request.forwarding, flavor=flavor)
     return compare(of_request(request), flavor, variant, choice)
 
 

@@ -12,7 +12,7 @@ from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.validate import suggestion
-from nfvbed.spec.vnf import AS_THE_IMAGE, VnfChoice, VnfSpec
+from nfvbed.spec.vnf import AS_THE_IMAGE, Forwarding, VnfChoice, VnfSpec
 from nfvbed.vnfs.descriptors.novaflavor import PREFIX
 
 VDU = "VDU1"
@@ -51,7 +51,7 @@ class DescriptorRequest:
 
     vnf: VnfSpec
     flavor: Flavor
-    forwarding: str
+    forwarding: Forwarding
     ports: tuple[DescriptorPort, ...]
     image: str
     """Glance's name of the image; in a package with an image: the name that it gets."""

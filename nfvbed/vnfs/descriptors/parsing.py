@@ -12,6 +12,7 @@ from nfvbed.errors import ConfigurationError, PrerequisiteError
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.vnfs.descriptors.csar import Package
 from nfvbed.vnfs.descriptors.typefiles import LEGACY_TYPES
+from nfvbed.vnfs.descriptors.yamltext import copied
 
 _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
 _NODES = ("topology_template", "node_templates")
@@ -35,25 +36,39 @@ def parse_legacy(document: Document, parameters: Mapping[str, Any] | None = None
             fix="take imports out: Tacker adds its types itself, and nothing is fetched",
         )
     data = {**document.data, "imports": [str(LEGACY_TYPES)]}
-    with explained({"": document}):
-        return template_class()(parsed_params=dict(parameters or {}), a_file=False, yaml_dict_tpl=_copied(data))
+    template = template_class()
+    with explained({"": document}, parser_errors()):
+        return template(
+            parsed_params=dict(parameters or {}),
+            a_file=False,
+            yaml_dict_tpl=copied(data),  # it writes into what it is given
+        )
 
 
 def parse_package(package: Package) -> Any:
     """Return a package's descriptor as tosca-parser understands it: the flavour's, where there is one.
 
-    Only the definitions are written out, below a folder of this call's own, which is gone after it.
+    Only the definitions are written out.
 
     Raises:
         ConfigurationError: it does not understand it; with member and line.
         PrerequisiteError: tosca-parser is not installed.
     """
-    with tempfile.TemporaryDirectory(prefix="nfvbed-csar-") as folder, explained(package.definitions):
+    template, raised = template_class(), parser_errors()
+    with written(package) as folder, explained(package.definitions, raised):
+        return template(str(folder / package.entry))
+
+
+@contextmanager
+def written(package: Package) -> Iterator[Path]:
+    """Have a package's definitions as files below a folder of this call's own, which is gone after it."""
+    with tempfile.TemporaryDirectory(prefix="nfvbed-csar-") as name:
+        folder = Path(name)
         for member in package.definitions:
-            path = Path(folder, member)
+            path = folder / member
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(package.archive.text(member))
-        return template_class()(str(Path(folder, package.entry)))
+        yield folder
 
 
 def place_of(message: str, documents: Mapping[str, Document]) -> str:
@@ -83,14 +98,18 @@ def _value(data: Any, key: KeyPath) -> Any:
 
 
 @contextmanager
-def explained(documents: Mapping[str, Document]) -> Iterator[None]:
-    """Turn what tosca-parser and heat-translator raise into an error that names file and line."""
+def explained(documents: Mapping[str, Document], raised: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Turn what tosca-parser or heat-translator raises into an error that names file and line.
+
+    Args:
+        documents: what it reads.
+        raised: what it raises of them.
+    """
     try:
         yield
     except (ConfigurationError, PrerequisiteError):
         raise
-    except Exception as failure:
-        # tosca-parser raises exceptions of its own, and AttributeError or KeyError for what it does not expect.
+    except raised as failure:
         findings = _findings(failure)
         raise ConfigurationError(
             "the descriptor is not valid TOSCA",
@@ -105,6 +124,20 @@ def _findings(failure: Exception) -> list[str]:
     found = [first or second for first, second in _FINDING.findall(text)]
     found = [one.strip().strip("'") for one in found if "failed validation with the following" not in one]
     return list(dict.fromkeys(found)) or [f"{type(failure).__name__}: {text}".strip()]
+
+
+def parser_errors() -> tuple[type[Exception], ...]:
+    """Return what tosca-parser raises of a descriptor that is not valid.
+
+    Its own; what Python raises where a part is missing or of another type; that of types that derive from themselves.
+
+    Raises:
+        PrerequisiteError: it is not installed.
+    """
+    template_class()
+    from toscaparser.common.exception import TOSCAException
+
+    return (TOSCAException, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 
 
 def template_class() -> Any:
@@ -123,10 +156,3 @@ def template_class() -> Any:
         # What they warn of on standard error is in the errors that they raise, or of no use: inputs without values.
         logging.getLogger(name).addHandler(logging.NullHandler())
     return ToscaTemplate
-
-
-def _copied(data: Any) -> Any:
-    """Return a copy of plain data: tosca-parser writes into what it is given."""
-    if isinstance(data, dict):
-        return {key: _copied(value) for key, value in data.items()}
-    return [_copied(value) for value in data] if isinstance(data, list) else data

@@ -1,9 +1,7 @@
 """Descriptors to Heat's templates (HOT), as Tacker 8.0.0 does it: heat-translator, and what Tacker changes after it."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -11,7 +9,7 @@ import yaml
 from nfvbed.errors import ConfigurationError, PrerequisiteError
 from nfvbed.spec.document import Document
 from nfvbed.vnfs.descriptors.csar import Package
-from nfvbed.vnfs.descriptors.parsing import explained, parse_legacy, template_class
+from nfvbed.vnfs.descriptors.parsing import explained, parse_legacy, parser_errors, template_class, written
 from nfvbed.vnfs.descriptors.yamltext import dump
 
 _MAIN = "stack.yaml"
@@ -22,6 +20,8 @@ _UNKNOWN = "#ADD_YOUR_"
 """heat-translator's mark of what a SOL001 descriptor leaves to the request."""
 _CAPACITY = "DESIRED_CAPACITY"
 """heat-translator's mark of what Tacker reckons from the instantiation level."""
+_TRANSLATOR_ERRORS = (Exception,)
+"""heat-translator raises `Exception` itself of a type or an attribute that it cannot translate."""
 _INITIAL, _DELTAS = "tosca.policies.nfv.VduInitialDelta", "tosca.policies.nfv.VduScalingAspectDeltas"
 
 
@@ -65,19 +65,16 @@ def package_hot(package: Package, flavour: str, given: Mapping[str, str]) -> Hot
     topology = {key: value for key, value in document.data["topology_template"].items() if key != "inputs"}
     mapped = topology.pop("substitution_mappings")["node_type"]
     nodes = {name: node for name, node in topology["node_templates"].items() if node.get("type") != mapped}
-    with tempfile.TemporaryDirectory(prefix="nfvbed-csar-") as folder, explained(package.definitions):
-        for path in package.definitions:
-            target = Path(folder, path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(package.archive.text(path))
-        here = Path(folder, member).parent
+    template, raised = template_class(), parser_errors()
+    with written(package) as folder, explained(package.definitions, raised):
+        here = (folder / member).parent
         data = {
             "tosca_definitions_version": document.data["tosca_definitions_version"],
             "description": document.data.get("description", ""),
             "imports": [str((here / name).resolve()) for name in document.data["imports"]],
             "topology_template": topology | {"node_templates": nodes},
         }
-        parsed = template_class()(parsed_params={}, a_file=False, yaml_dict_tpl=data)
+        parsed = template(parsed_params={}, a_file=False, yaml_dict_tpl=data)
     return _translated(parsed, {}, package.definitions, _Given(given, capacities(topology.get("policies") or ())))
 
 
@@ -140,7 +137,7 @@ def _translated(
         raise PrerequisiteError(
             "heat-translator is not installed", where="translator", observed=str(failure), fix="make setup"
         ) from failure
-    with explained(documents):
+    with explained(documents, _TRANSLATOR_ERRORS):
         texts = TOSCATranslator(parsed, parameters).translate_to_yaml_files_dict(_MAIN)
     done = {name: _completed(text, given or _Given()) for name, text in texts.items()}
     return Hot(done.pop(_MAIN), done)

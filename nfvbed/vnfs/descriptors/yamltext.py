@@ -8,14 +8,15 @@ import yaml
 _WIDTH = 120
 
 
-class _Dumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
-    """Writes no aliases: equal parts are written out, as people write them."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
 def dump(document: Mapping[str, Any]) -> str:
-    """Return a document as YAML, its keys in their order."""
-    text: str = yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True)
+    """Return a document as YAML, its keys in their order; equal parts are written out, as people write them."""
+    # PyYAML writes an alias where it meets an object again; a copy has none twice.
+    text: str = yaml.safe_dump(copied(dict(document)), sort_keys=False, width=_WIDTH, allow_unicode=True)
     return text
+
+
+def copied(data: Any) -> Any:
+    """Return a copy of plain data that shares no mapping and no list, neither with it nor within itself."""
+    if isinstance(data, Mapping):
+        return {key: copied(value) for key, value in data.items()}
+    return [copied(value) for value in data] if isinstance(data, (list, tuple)) else data

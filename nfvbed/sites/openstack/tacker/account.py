@@ -1,6 +1,5 @@
 """What both APIs work with: the clients, the journal, and the steps of one onboarding with their times."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -9,6 +8,7 @@ from typing import Any
 import openstack.connection
 
 from nfvbed.errors import OnboardError
+from nfvbed.host import timing
 from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.sites.openstack.tacker import stacks
 from nfvbed.sites.openstack.tacker.connection import asking, identity, tacker_client
@@ -98,22 +98,16 @@ class Account:
             )
 
 
-class Steps:
-    """Steps of an onboarding, with their times."""
+class Steps(timing.Steps):
+    """Steps of an onboarding, with their times; each says what begins."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__()
         self._tell = tell
-        self._done: list[tuple[str, int]] = []
 
     @contextmanager
     def step(self, name: str, sentence: str) -> Iterator[None]:
         """Time what is done within."""
         self._tell(sentence)
-        started = time.monotonic_ns()
-        yield
-        self._done.append((name, time.monotonic_ns() - started))
-
-    @property
-    def done(self) -> tuple[tuple[str, int], ...]:
-        """Those that went well."""
-        return tuple(self._done)
+        with self.timed(name):
+            yield

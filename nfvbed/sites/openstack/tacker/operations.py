@@ -1,6 +1,7 @@
 """Operations of a VNF instance's life cycle (SOL003): asked for, waited for, ended where Tacker lost one."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tackerclient.common import exceptions as tacker_errors
@@ -64,7 +65,7 @@ class Operations:
         with asking(f"the operations of VNF instance {self._instance}"):
             wait("settle", lambda: not self._in(*_GOING_ON))
             for stuck in self._in("PROCESSING"):
-                wait("cancel", lambda one=stuck["id"]: self._cancelled(one))  # type: ignore[misc]
+                wait("cancel", partial(self._cancelled, stuck["id"]))
             self.fail()
 
     def fail(self) -> None:

@@ -11,6 +11,7 @@ from nfvbed.sites.openstack.services import keystone, mariadb
 from nfvbed.sites.openstack.services.catalogue import OPENSTACK, SERVICES
 from nfvbed.sites.openstack.services.settings import PORTS, CloudSettings, Secrets
 from nfvbed.spec.flavor import Flavor
+from nfvbed.vnfs.descriptors import novaflavor
 
 
 def test_a_password_is_made_once_and_kept_for_its_owner_alone(tmp_path):
@@ -96,7 +97,7 @@ def test_keystones_address_in_the_catalogue_has_no_version():
     ],
 )
 def test_a_flavor_has_novas_extra_specs(flavor, specs):
-    assert flavors.extra_specs(flavor) == specs
+    assert novaflavor.extra_specs(flavor) == specs
 
 
 def test_every_flavor_of_the_project_has_a_body(root):

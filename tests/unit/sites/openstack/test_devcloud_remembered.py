@@ -6,7 +6,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, VnfDiedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind
-from nfvbed.sites.openstack import left, vnfs
+from nfvbed.sites.openstack import remembered, vnfs
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.spec.choices import resolve
@@ -27,29 +27,29 @@ def deployment():
 
 
 def test_a_deployment_is_read_as_it_was_written(tmp_path):
-    assert left.find(tmp_path) is None
-    written = left.LeftDeployment(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
-    left.save(tmp_path / "run", written)
-    found = left.find(tmp_path / "run")
+    assert remembered.find(tmp_path) is None
+    written = remembered.Remembered(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
+    remembered.save(tmp_path / "run", written)
+    found = remembered.find(tmp_path / "run")
     assert found == written
     assert found.deployed(tmp_path / "run").is_same(VARIANT, "pvp")
-    left.forget(tmp_path / "run")
-    assert left.find(tmp_path / "run") is None
+    remembered.forget(tmp_path / "run")
+    assert remembered.find(tmp_path / "run") is None
 
 
 def test_what_cannot_be_read_is_reported_with_its_place(tmp_path):
     (tmp_path / "deployed.json").write_text('{"deployment": {}}')
     with pytest.raises(DeployError) as caught:
-        left.find(tmp_path)
+        remembered.find(tmp_path)
     assert caught.value.where == str(tmp_path / "deployed.json")
 
 
 def test_what_is_under_way_is_known_to_the_next_command(tmp_path):
-    assert left.under_way(tmp_path) == ""
-    left.note(tmp_path, "abcd")
-    assert left.under_way(tmp_path) == "abcd"
-    left.done(tmp_path)
-    assert left.under_way(tmp_path) == ""
+    assert remembered.under_way(tmp_path) == ""
+    remembered.note(tmp_path, "abcd")
+    assert remembered.under_way(tmp_path) == "abcd"
+    remembered.done(tmp_path)
+    assert remembered.under_way(tmp_path) == ""
 
 
 def test_a_vnf_is_described_with_its_instance_and_its_steps():

@@ -1,4 +1,4 @@
-"""What a command left deployed on the cloud: written beside the cloud's own state, and gone with it."""
+"""What is deployed on the cloud between two commands: written beside the cloud's own state, and gone with it."""
 
 import json
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _UNDER_WAY = "under-way"
 
 
 @dataclass(frozen=True)
-class LeftDeployment:
+class Remembered:
     """One deployment that outlives its command."""
 
     deployment: Deployment
@@ -43,19 +43,19 @@ def since_now() -> str:
     return f"{owner.since}: {owner.command}"
 
 
-def save(folder: Path, left: LeftDeployment) -> None:
+def save(folder: Path, what: Remembered) -> None:
     """Write it down; complete or not at all."""
     path = _path(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(path.name + ".new")
-    parts = {"deployment": left.deployment, "variant": left.variant, "arrangement": left.arrangement}
+    parts = {"deployment": what.deployment, "variant": what.variant, "arrangement": what.arrangement}
     document: dict[str, Any] = {name: part.model_dump(mode="json") for name, part in parts.items()}
-    document["choice"] = None if left.choice is None else left.choice.model_dump(mode="json")
-    draft.write_text(json.dumps({**document, "since": left.since}, indent=1))
+    document["choice"] = None if what.choice is None else what.choice.model_dump(mode="json")
+    draft.write_text(json.dumps({**document, "since": what.since}, indent=1))
     draft.rename(path)
 
 
-def find(folder: Path) -> LeftDeployment | None:
+def find(folder: Path) -> Remembered | None:
     """Read it; None where nothing is deployed.
 
     Raises:
@@ -65,7 +65,7 @@ def find(folder: Path) -> LeftDeployment | None:
     try:
         found = json.loads(path.read_text())
         choice = found["choice"]
-        return LeftDeployment(
+        return Remembered(
             deployment=Deployment.model_validate_json(json.dumps(found["deployment"])),
             variant=VariantModel.model_validate_json(json.dumps(found["variant"])),
             arrangement=Arrangement.model_validate_json(json.dumps(found["arrangement"])),
