@@ -13,6 +13,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.load import LoadedRuns, make_options
+from nfvbed.report.onboarding import lines as onboarding_lines
 from nfvbed.report.page.head import machine
 from nfvbed.report.terminal.screen import WIDTH, About, screen
 from nfvbed.report.terminal.table import render
@@ -54,7 +55,10 @@ def command(
         click.echo(to_csv(comparison), nl=False)
     elif details:
         width = text_width(FILE_WIDTH)
-        Console(highlight=False, width=width).print(render(comparison, width))
+        console = Console(highlight=False, width=width)
+        console.print(render(comparison, width))
+        for line in onboarding_lines(loaded.facts):
+            console.print(line, soft_wrap=True, markup=False)
     else:
         _print_screen(comparison, about(loaded, open_project(root).root), min(WIDTH, text_width(WIDTH)))
     require_comparable(comparison)

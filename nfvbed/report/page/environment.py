@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
+from nfvbed.compare.onboarding import onboarding_times
 from nfvbed.records import FactRecord
-from nfvbed.report import wording
+from nfvbed.report import onboarding, wording
 from nfvbed.report.context import ReportContext, flat
-from nfvbed.report.page.values import Table, fact_table
+from nfvbed.report.page.values import Table, fact_table, plain_table
 
 FOLDED: Final = {
     "cpu.cpu family",
@@ -41,6 +42,8 @@ class Environment:
     hosts: tuple[HostFacts, ...]
     differences: tuple[str, ...]
     """Between the rigs."""
+    onboarding: tuple[Table, ...]
+    """How long VNFs took to onboard; none where there were none."""
     folded: tuple[Table, ...]
 
 
@@ -53,7 +56,7 @@ def environment(context: ReportContext) -> Environment:
         folded.append(_step_table(context.facts))
     folded.append(fact_table("Hashes", _hashes(context)))
     hosts = tuple(_host(digest, host) for digest, host in context.hosts.items() if host)
-    return Environment(hosts, tuple(differences), tuple(folded))
+    return Environment(hosts, tuple(differences), _onboarding(context.facts), tuple(folded))
 
 
 def _host(digest: str, host: dict[str, Any]) -> HostFacts:
@@ -68,6 +71,11 @@ def _host(digest: str, host: dict[str, Any]) -> HostFacts:
         summary = f"Mitigations ({concerned} of {len(mitigations)} concern this CPU) and further facts"
         folded.insert(0, fact_table(f"Host {digest[:12]}, mitigations", mitigations))
     return HostFacts(fact_table(f"Host {digest[:12]}", shown), summary, tuple(folded))
+
+
+def _onboarding(facts: Sequence[FactRecord]) -> tuple[Table, ...]:
+    times = onboarding_times(facts)
+    return (plain_table(onboarding.CAPTION, onboarding.HEADINGS, map(onboarding.cells, times)),) if times else ()
 
 
 def _step_table(facts: Sequence[FactRecord]) -> Table:

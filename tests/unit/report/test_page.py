@@ -239,3 +239,16 @@ def test_the_longest_chain_is_said_above_the_table_and_at_its_figure():
     said = "The longest that holds half of the one-VNF rate has "
     assert said in page[: page.index('id="comparison"')]
     assert said in page[page.index('id="figure-chain"') :]
+
+
+def test_times_of_onboarding_stand_by_variant():
+    detail = {"variant": "ovs-dpdk", "role": "subject", "topology": "pvp", "vnf": EVIL}
+    given = context()
+    fact = FactRecord(
+        run=given.runs[0].id, cell=None, round=1, step="onboard.first-frame", duration_ns=37 * 10**9, detail=detail
+    )
+    found = render_page(dataclasses.replace(given, facts=(fact,)))
+    assert "<h3>Onboarding</h3>" in found
+    assert "37.00 (n 1)" in found
+    assert EVIL not in found
+    assert "<h3>Onboarding</h3>" not in render_page(given)

@@ -98,7 +98,7 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
         """Return the id of its VNFD or VNF package."""
 
     def _make_room(self, tag: Tag, tell: Tell) -> None:
-        """Remove what stands in the way of a new one."""
+        """Remove what is in the way of a new one."""
         self.clear(tag, tell)
 
     def _tagged(self) -> list[tuple[Shown, Tag]]:
