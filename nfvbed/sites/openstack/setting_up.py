@@ -17,6 +17,7 @@ from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import images, left, paths, requests, vnfs
 from nfvbed.sites.openstack.computes.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
+from nfvbed.sites.openstack.given import GivenVnfs
 from nfvbed.sites.openstack.tacker import left as remains
 from nfvbed.sites.openstack.tacker.api import OnboardingApi
 from nfvbed.sites.openstack.tacker.journal import Journal
@@ -52,6 +53,11 @@ class SettingUp:
     @property
     def _journal(self) -> Journal:
         return Journal(self._target.folder / "onboarded.jsonl")
+
+    @cached_property
+    def given(self) -> GivenVnfs:
+        """VNFs of descriptors that someone gives."""
+        return GivenVnfs(self._target, self._journal)
 
     def image_file(self, choice: VnfChoice) -> Image:
         """Return the file of a VNF's image, checked.
