@@ -28,10 +28,8 @@ def given_options(command: Command) -> Command:
     """Add the options of a descriptor; `descriptor_of` turns their values into one."""
     for option in (
         click.option("--called", metavar="NAME", help="FILE: how the VNF is called. Default: as the file."),
-        click.option("--level", metavar="NAME", default="", help="Package: instantiation level. Default: its own."),
-        click.option(
-            "--flavour", metavar="NAME", default="", help="Package: deployment flavour. Default: its only one."
-        ),
+        click.option("--level", metavar="NAME", help="Package: instantiation level. Default: its own."),
+        click.option("--flavour", metavar="NAME", help="Package: deployment flavour. Default: its only one."),
         click.option(
             "--name",
             "names",
@@ -99,8 +97,8 @@ def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
         networks=_pairs("--network", options["networks"]),
         parameters={key: _value(key, text) for key, text in _pairs("--param", options["parameters"]).items()},
         names=_pairs("--name", options["names"]),
-        flavour=options["flavour"],
-        level=options["level"],
+        flavour=options["flavour"] or "",
+        level=options["level"] or "",
     )
 
 
