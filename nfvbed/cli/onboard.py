@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.given_options import descriptor_of, given_options, is_file, onboard_given, refuse_given, refuse_others
 from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.onboard_check import check_fit
 from nfvbed.cli.onboarded import show_vnfs
@@ -18,18 +19,22 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
+from nfvbed.spec.loader import Project
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
+from nfvbed.vnfs.descriptors.given import GivenDescriptor
 
+_PVP = "pvp"
 _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
 
 @click.command(name="onboard")
-@click.argument("vnf", metavar="VNF")
+@click.argument("vnf", metavar="VNF|FILE")
 @click.option("--variant", help="Data plane: a name in deploy/variants. Default: the deployed one.")
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
-@click.option("--topology", default="pvp", show_default=True, help="What is connected to what.")
+@click.option("--topology", default=_PVP, show_default=True, help="What is connected to what.")
 @vnf_options
+@given_options
 @click.option("--offload-price", is_flag=True, help="Also measure what its ports' offloads are worth (TCP), and end.")
 @click.option("--check", is_flag=True, help="Only compare VNF, flavor, variant and host; 10 where they do not fit.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing that stays.")
@@ -37,10 +42,18 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bool, **options: Any) -> None:
     """Start VNF (a name in vnfd) on a data plane, and leave both running until `nfvbed destroy`.
 
+    FILE: the VNF of someone's descriptor, a package (CSAR) or a legacy template, on a site that is an OpenStack; it is
+    onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it.
+
     It counts as onboarded when frames have come through it in both directions, not when it says that it is up. A data
     plane that is deployed without VNFs is set up again with the ports that they need.
     """
     project = open_project()
+    if is_file(vnf, project.vnf_names):
+        refuse_others({**options, "topology": topology != _PVP})
+        _onboard_file(project, site, variant, descriptor_of(vnf, options), as_json=as_json, dry_run=options["dry_run"])
+        return
+    refuse_given(options)
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
     site_spec = project.load_site(site)
@@ -79,6 +92,19 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         click.echo(json.dumps(deployment.model_dump(mode="json") | extra, indent=2))
     else:
         _print(deployment, existed, trap)
+
+
+def _onboard_file(
+    project: Project, site: str, variant: str | None, given: GivenDescriptor, *, as_json: bool, dry_run: bool
+) -> None:
+    site_spec = project.load_site(site)
+    place = open_site(site_spec, project.root)
+    wanted = project.load_variant(_variant_name(variant, place.find_deployed()), site_spec)
+    if dry_run:
+        place.require(wanted)
+        click.echo(f"{given.path} would be onboarded as {given.name} on {wanted.name}")
+        return
+    onboard_given(place, wanted, given, as_json)
 
 
 def _variant_name(given: str | None, existing: Deployed | None) -> str:

@@ -56,6 +56,7 @@ ARROWS = {
     "nfvbed.sites.openstack": (
         ("site",),
         ("setting_up",),
+        ("given",),
         ("target", "deployment"),
         ("vnfs", "requests", "images"),
         ("computes", "tacker"),

@@ -111,14 +111,27 @@ class Cloud:
             "stacks": ("heat", f"/v1/{self.api.project_id}/stacks", "stacks"),
             "servers": ("nova", "/v2.1/servers?all_tenants=1", "servers"),
             "flavors": ("nova", "/v2.1/flavors?is_public=None", "flavors"),
-            "ports": ("neutron", "/v2.0/ports?device_owner=compute:nova", "ports"),
+            "ports": ("neutron", "/v2.0/ports", "ports"),
             "networks": ("neutron", "/v2.0/networks", "networks"),
             "images": ("glance", "/v2/images", "images"),
         }
         return {
-            kind: {one["id"] for one in self.api.get(service, path)[key]}
+            # Ports of the networks' own DHCP servers come and go with their agent.
+            kind: {
+                one["id"]
+                for one in self.api.get(service, path)[key]
+                if not str(one.get("device_owner", "")).startswith("network:")
+            }
             for kind, (service, path, key) in listed.items()
         }
+
+    def known_to_tacker(self) -> set[str]:
+        """Return the ids of all that Tacker has, of whatever project."""
+        legacy = [one["id"] for kind in ("vnfs", "vnfds") for one in self.api.get("tacker", f"/v1.0/{kind}")[kind]]
+        instances = self.api.get("tacker", "/vnflcm/v1/vnf_instances")
+        packages = self.api.get("tacker", "/vnfpkgm/v1/vnf_packages")
+        listed = packages["vnf_packages"] if isinstance(packages, dict) else packages
+        return {*legacy, *(one["id"] for one in (*instances, *listed))}
 
     def image(self, name: str, path: Path, kind: str = "qcow2", **properties: str) -> str:
         """Put an image into Glance; return its id.

@@ -13,7 +13,7 @@ from nfvbed.host import napi
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Role
 from nfvbed.sites.openstack import enable
-from nfvbed.sites.openstack.cloud import DevCloud
+from nfvbed.sites.openstack.cloud import SWITCH_MIB, DevCloud
 from nfvbed.sites.openstack.computes.linux_bridge import LinuxBridgeCompute
 from nfvbed.sites.openstack.computes.macvtap import MacvtapCompute
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
@@ -50,7 +50,9 @@ def _cloud(before):
 
 @pytest.fixture(scope="module", name="bridge")
 def _bridge(cloud):
-    return _started(cloud, LinuxBridgeCompute(DevCloud(ROOT), TWO_GUESTS_MIB), "linux-bridge")
+    return _started(
+        cloud, LinuxBridgeCompute(DevCloud(ROOT, hugepages_mib=TWO_GUESTS_MIB + SWITCH_MIB)), "linux-bridge"
+    )
 
 
 @pytest.fixture(scope="module", name="macvtap")

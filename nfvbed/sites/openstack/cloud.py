@@ -46,6 +46,11 @@ class DevCloud:
         self._ledger: Ledger | None = None
         self._bring_up: BringUp | None = None
 
+    @property
+    def guests_mib(self) -> int:
+        """Hugepage memory that the controller has for guests."""
+        return max(0, self._hugepages_mib - SWITCH_MIB)
+
     def find_node(self) -> Node | None:
         """Return the controller, if it runs."""
         ledger = self._open_ledger()
@@ -175,8 +180,7 @@ class DevCloud:
         node = self.places.node(CONTROLLER)
         spec = NodeSpec(node, lower, self._hugepages_mib, ((CONTROLLER, LOOPBACK),))
         Node.start(spec, ledger)
-        guests_mib = max(0, self._hugepages_mib - SWITCH_MIB)
-        (self.places.run / "guest-pages").write_text(str(guests_mib // _PAGE_MIB))
+        (self.places.run / "guest-pages").write_text(str(self.guests_mib // _PAGE_MIB))
         (self.places.run / "seeded").write_text("yes" if seeded else "")
         return "with the seed" if seeded else "empty"
 

@@ -18,6 +18,7 @@ from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import images, paths, remembered, requests, vnfs
 from nfvbed.sites.openstack.computes.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
+from nfvbed.sites.openstack.given import GivenVnfs
 from nfvbed.sites.openstack.remembered import Remembered
 from nfvbed.sites.openstack.tacker import left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi
@@ -54,6 +55,11 @@ class SettingUp:
     @property
     def _journal(self) -> Journal:
         return Journal(self._target.folder / "onboarded.jsonl")
+
+    @cached_property
+    def given(self) -> GivenVnfs:
+        """VNFs of descriptors that someone gives."""
+        return GivenVnfs(self._target, self._journal)
 
     def image_file(self, choice: VnfChoice) -> Image:
         """Return the file of a VNF's image, checked.

@@ -25,6 +25,7 @@ from nfvbed.spec.site import DevcloudSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
 
 
 def open_site(spec: DevcloudSiteSpec, root: Path) -> "OpenstackSite":
@@ -146,6 +147,20 @@ class OpenstackSite(Site):
         """Onboard VNFs through Tacker so that they stay, on a data plane that is deployed, or is then."""
         paths.check(layout(topology), vnf, self.name)
         return self.deploy_to_stay(variant, topology, vnf)
+
+    def onboard_given(self, variant: Variant, given: GivenDescriptor, tell: Callable[[str], None]) -> GivenVnf:
+        """Onboard it through the API that takes it; it is nobody's path."""
+        self.begin()
+        found = self._find_left()
+        if found is None or found.variant != variant:
+            self.deploy_to_stay(variant, paths.BARE)
+        self._target.bring_up()
+        return self._setting_up.given.onboard(given, tell)
+
+    def offboard_given(self, name: str, tell: Callable[[str], None]) -> None:
+        """Let Tacker remove it."""
+        self.begin()
+        self._setting_up.given.offboard(name, tell)
 
     def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
         """Name those whose instances do not run."""

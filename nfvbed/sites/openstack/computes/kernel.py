@@ -65,6 +65,12 @@ class KernelCompute(Compute):
     """How names of devices of guests begin."""
 
     def __init__(self, cloud: DevCloud, guests_mib: int = GUESTS_MIB) -> None:
+        """Take a node of a cloud.
+
+        Args:
+            cloud: its controller runs when anything is done.
+            guests_mib: hugepage memory for guests, of a node that is not there yet.
+        """
         self._cloud = cloud
         self._guests_mib = guests_mib
         self.host = self.kind.host
