@@ -64,7 +64,7 @@ ARROWS = {
         ("root",),
         ("services",),
         ("nodes",),
-        ("places",),
+        ("places", "neutron_vpp"),
     ),
     "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("validate",), ("document", "model")),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),

@@ -14,6 +14,7 @@ from nfvbed.sites.openstack.services import keystone, libvirt, mariadb, nova, op
 from nfvbed.sites.openstack.services.catalogue import INFRASTRUCTURE, OPENSTACK, SERVICES
 from nfvbed.sites.openstack.services.service import Service
 from nfvbed.sites.openstack.services.settings import CloudSettings
+from nfvbed.sites.openstack.switch_start import start_switch
 from nfvbed.sites.openstack.waiting import wait_until
 
 MGMT_ADDRESS = "10.99.0.1/24"
@@ -54,23 +55,8 @@ class BringUp:
         return ""
 
     def _start_switch(self) -> None:
-        server, switch = openvswitch.SERVICE.processes
-        if self._channel.run(Command(("/usr/bin/test", "-e", openvswitch.DATABASE))).status != 0:
-            self._channel.check(openvswitch.create_database())
-        self._processes.start((server,))
-        cores = read_topology().allowed
-        self._processes.await_success(
-            "ovsdb-server answers", openvswitch.configure(_SOCKET_MEM_MIB, 1 << min(cores)), 20.0
-        )
-        self._processes.start((switch,))
-
-        def missing() -> str:
-            self._processes.check_alive(switch.name)
-            printed = self._channel.run(openvswitch.dpdk_state()).stdout.strip()
-            return "" if printed == "true" else f"dpdk_initialized is {printed!r}"
-
-        wait_until("Open vSwitch has started DPDK", missing, 30.0)
-        self._channel.check(openvswitch.add_bridges())
+        pmd_mask = 1 << min(read_topology().allowed)
+        start_switch(self._channel, self._processes, openvswitch.dpdk_settings(_SOCKET_MEM_MIB, pmd_mask))
         bridge = openvswitch.BRIDGES["mgmt"]
         for words in (("addr", "replace", MGMT_ADDRESS, "dev", bridge), ("link", "set", bridge, "up")):
             self._channel.check(Command(("/usr/sbin/ip", *words)))

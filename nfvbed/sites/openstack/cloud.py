@@ -11,8 +11,9 @@ from nfvbed.host.hostlock import HostLock
 from nfvbed.host.hugepages import HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.places import LEDGER_NAME
+from nfvbed.host.processes import ManagedProcess
 from nfvbed.signals import end_like_interrupt
-from nfvbed.sites.openstack import access, contents
+from nfvbed.sites.openstack import access, contents, vpp_process
 from nfvbed.sites.openstack.bringup import BringUp
 from nfvbed.sites.openstack.compute_node import ComputeNode
 from nfvbed.sites.openstack.nodes.node import Node, NodeSpec, names_of
@@ -23,6 +24,7 @@ from nfvbed.sites.openstack.seed import Seed
 from nfvbed.sites.openstack.services.computes import KINDS
 from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS, SWITCH_PAGES, CloudSettings, Secrets
 from nfvbed.sites.openstack.stages import Progress, Stage, StageRecord, run_stages
+from nfvbed.sites.openstack.vpp_process import VppSetup
 from nfvbed.spec.flavor import Flavor
 
 HUGEPAGES_MIB = 1152
@@ -108,6 +110,23 @@ class DevCloud:
             stages += self._compute(host).stages()
         states = [(s, "done already" if s.lasting and s.name in done else "to do") for s in stages]
         return tuple(f"{stage.name:21} {state:13} {stage.summary}" for stage, state in states)
+
+    def find_vpp(self, host: str) -> ManagedProcess | None:
+        """Return the VPP of a compute node, if it runs."""
+        ledger, node = self._open_ledger(), self.find_compute(host)
+        return None if ledger is None or node is None else vpp_process.find(node, ledger.entries)
+
+    def set_up_vpp(self, host: str, setup: VppSetup) -> None:
+        """Start the VPP of a compute node otherwise than it runs; nothing to do where it runs so.
+
+        Raises:
+            DeployError: the node does not run.
+            PrerequisiteError, SwitchDiedError: it does not start.
+        """
+        ledger, node = self._open_ledger(), self.find_compute(host)
+        if ledger is None or node is None:
+            raise DeployError(f"node {host} does not run", where=host, fix="nfvbed devcloud start")
+        vpp_process.start(node, ledger, setup)
 
     def relay_runs(self, host: str = "") -> bool:
         """Whether the APIs are relayed to this machine's loopback, or to that of a compute node."""

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from nfvbed.errors import DeployError
 from nfvbed.host.hugepages import PAGE_KIB, HugepagePool
 from nfvbed.host.ledger import Ledger
-from nfvbed.sites.openstack import access, enable, links
+from nfvbed.host.topology import read_topology
+from nfvbed.sites.openstack import access, enable, links, vpp_process
 from nfvbed.sites.openstack.nodes.node import Node, NodeSpec
 from nfvbed.sites.openstack.places import CONTROLLER, CloudPlaces
 from nfvbed.sites.openstack.processes import NodeProcesses
 from nfvbed.sites.openstack.rest import CloudApi
-from nfvbed.sites.openstack.services import libvirt, nova
-from nfvbed.sites.openstack.services.computes import ComputeKind
+from nfvbed.sites.openstack.services import libvirt, nova, openvswitch
+from nfvbed.sites.openstack.services.computes import MGMT, ComputeKind
 from nfvbed.sites.openstack.services.settings import LOOPBACK, CloudSettings, Secrets
 from nfvbed.sites.openstack.stages import Stage
+from nfvbed.sites.openstack.switch_start import start_switch
+from nfvbed.sites.openstack.vpp_process import VppSetup
 from nfvbed.sites.openstack.waiting import wait_until
 
 _PAGE_MIB = PAGE_KIB // 1024
@@ -53,6 +56,7 @@ class ComputeNode:
         return [
             stage("node", "namespaces, memory", lambda: self._start_node(guests_mib)),
             stage("links", "links to the generator and to the controller, relay", self._lay),
+            *([stage("switch", "VPP", self._start_vpp)] if self.kind.outside else ()),
             stage("services", "libvirt, Nova's compute service, Neutron's agent", self._start_services),
             stage("seen", "Nova and Neutron have it", self._await_seen),
         ]
@@ -85,12 +89,23 @@ class ComputeNode:
         links.lay(node, self._controller, self._ledger)
         return ""
 
+    def _start_vpp(self) -> str:
+        node = self._node()
+        if vpp_process.find(node, self._ledger.entries) is not None:
+            return "runs"
+        vpp_process.start(node, self._ledger, VppSetup.last(node))
+        return ""
+
     def _start_services(self) -> str:
         node = self._node()
         processes = NodeProcesses(node, self.kind.services)
         # Nova sees the whole machine's pool, in which the controller's guests and labs have pages, too.
         reserved = max(0, HugepagePool().total - self._guest_pages())
         processes.configure(CloudSettings(self._secrets, host=self.kind.host, reserved_pages=reserved))
+        if openvswitch.SERVICE in self.kind.services:
+            pmd_mask = 1 << min(read_topology().allowed)
+            start_switch(node.channel, processes, openvswitch.plain_settings(pmd_mask))
+            node.channel.check(openvswitch.add_port(openvswitch.BRIDGES[MGMT], MGMT))
         processes.start(libvirt.SERVICE.processes)
         processes.await_success("libvirt answers", libvirt.ping(), 60.0)
         processes.start(self.kind.processes)

@@ -31,6 +31,8 @@ class NodeProcesses:
             for file in service.files:
                 self._channel.write(file.path, settings.render(file), file.mode, file.owner)
                 count += 1
+            for copy in service.copies:
+                self._channel.write(copy.path, copy.source.read_bytes())
         return count
 
     def start(self, processes: Sequence[Process]) -> None:

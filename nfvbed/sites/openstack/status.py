@@ -72,6 +72,9 @@ def _look_at(cloud: DevCloud, host: str) -> tuple[tuple[ServiceState, ...], tupl
         return (), (f"{host}/node",)
     services = node.channel.services()
     missing = list(_missing([process.name for process in KINDS[host].processes], services))
+    outside = KINDS[host].outside
+    if outside and cloud.find_vpp(host) is None:
+        missing.append(outside)
     if not cloud.relay_runs(host):
         missing.append("relay")
     named = tuple(replace(one, name=f"{host}/{one.name}") for one in services)

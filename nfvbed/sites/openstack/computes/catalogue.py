@@ -1,18 +1,24 @@
 """Which computes a devcloud has: one for each kind of data plane that Neutron can run instances on."""
 
 from collections.abc import Callable
-from importlib import import_module
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.computes.compute import Compute
+from nfvbed.sites.openstack.computes.linux_bridge import LinuxBridgeCompute
+from nfvbed.sites.openstack.computes.macvtap import MacvtapCompute
+from nfvbed.sites.openstack.computes.ovs_afxdp import OvsAfxdpCompute
+from nfvbed.sites.openstack.computes.ovs_dpdk import OvsDpdkCompute
 from nfvbed.sites.openstack.computes.sriov import no_functions
+from nfvbed.sites.openstack.computes.vpp import VppCompute
 from nfvbed.spec.variant import Variant
 
-COMPUTES = {
-    "linux-bridge": "nfvbed.sites.openstack.computes.linux_bridge:LinuxBridgeCompute",
-    "macvtap": "nfvbed.sites.openstack.computes.macvtap:MacvtapCompute",
-    "ovs-dpdk": "nfvbed.sites.openstack.computes.ovs_dpdk:OvsDpdkCompute",
+COMPUTES: dict[str, Callable[[DevCloud], Compute]] = {
+    "linux-bridge": LinuxBridgeCompute,
+    "macvtap": MacvtapCompute,
+    "ovs-afxdp": OvsAfxdpCompute,
+    "ovs-dpdk": OvsDpdkCompute,
+    "vpp": VppCompute,
 }
 """By the data plane's kind, as a variant's options have it."""
 
@@ -33,6 +39,4 @@ def compute_of(variant: Variant, cloud: DevCloud) -> Compute:
             observed=f"computes there are for {', '.join(COMPUTES)}",
             fix="choose a variant of these, or site lab",
         )
-    module, _, name = COMPUTES[kind].partition(":")
-    make: Callable[[DevCloud], Compute] = getattr(import_module(module), name)
-    return make(cloud)
+    return COMPUTES[kind](cloud)

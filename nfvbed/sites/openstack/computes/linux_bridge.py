@@ -13,7 +13,7 @@ from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.namespaces import inside
 from nfvbed.records import Hop, PortKind
 from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.computes import kernel_options
+from nfvbed.sites.openstack.computes import kernel_options, refusals
 from nfvbed.sites.openstack.computes.kernel import KernelCompute, port_hop
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.links import space
@@ -44,7 +44,7 @@ class LinuxBridgeCompute(KernelCompute):
         """Take the node of a cloud; a chain's guests have as much memory on it as on the controller."""
         super().__init__(cloud, cloud.guests_mib)
 
-    def try_kernel(self, variant: Variant) -> None:
+    def try_host(self, variant: Variant) -> None:
         """Look for live frames and, where they are asked for, iptables on bridges."""
         require_sender()
         options = options_of(variant, LinuxBridgeOptions)
@@ -54,10 +54,8 @@ class LinuxBridgeCompute(KernelCompute):
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse what Nova decides, and paths that are no chain."""
         options_of(variant, LinuxBridgeOptions)
-        kernel_options.refuse_all(variant, _OTHERS)
-        kernel_options.require_chain(
-            plan, kernel_options.LONGEST, "data0 and data1 are two networks, link1 and link2 join VNFs"
-        )
+        refusals.refuse_all(variant, _OTHERS)
+        refusals.require_chain(plan, refusals.LONGEST, refusals.JOINED)
 
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
         """Place the links' receive work, and turn iptables on or off for bridged frames."""

@@ -12,7 +12,7 @@ from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Hop, PortKind
-from nfvbed.sites.openstack.computes import kernel_options
+from nfvbed.sites.openstack.computes import kernel_options, refusals
 from nfvbed.sites.openstack.computes.kernel import KernelCompute, port_hop
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.links import space
@@ -42,7 +42,7 @@ class MacvtapCompute(KernelCompute):
     called = "lower link"
     tap = "macvtap"
 
-    def try_kernel(self, variant: Variant) -> None:
+    def try_host(self, variant: Variant) -> None:
         """Look for live frames, and make a device in a namespace."""
         options_of(variant, MacvtapOptions)
         require_sender()
@@ -51,8 +51,8 @@ class MacvtapCompute(KernelCompute):
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse what Neutron and Nova decide, and all paths but one VNF between the two networks."""
         options_of(variant, MacvtapOptions)
-        kernel_options.refuse_all(variant, _OTHERS)
-        kernel_options.require_chain(plan, 1, _NO_CHAIN)
+        refusals.refuse_all(variant, _OTHERS)
+        refusals.require_chain(plan, 1, _NO_CHAIN)
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
         """Check the devices' mode. What guests send is switched in their own system calls, whatever the core use."""

@@ -1,10 +1,12 @@
-"""Which options of Open vSwitch with DPDK reach a cloud's switch, and which its agent and Nova decide."""
+"""Which options of Open vSwitch's userspace datapath reach a cloud's switch, and which its agent and Nova decide."""
 
 from nfvbed.dataplanes.ovs import tuning
+from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ovs.instance import core_mask
-from nfvbed.errors import UnsupportedError
-from nfvbed.spec.variant import Variant
+from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
+from nfvbed.sites.openstack.computes.refusals import Others, refuse_all
+from nfvbed.spec.variant import Variant, options_of
 
 GUEST_RING_SIZE = 1024
 """Nova's `rx_queue_size` on this compute."""
@@ -23,50 +25,50 @@ MANAGED = (
     "max-revalidator",
 )
 """Settings of the switch that a variant decides; what it does not ask for is as Open vSwitch has it by itself."""
-_OTHERS: dict[str, tuple[object, str]] = {
-    "port_type": ("vhost-user", "instances have vhost-user sockets, and the generator too"),
+_OF_NEUTRON: Others = {
     "steering": ("static", "Neutron's agent writes the rules"),
-    "socket_memory_mib": (SOCKET_MEMORY_MIB, "the cloud's switch has been started with that"),
-    "rx_queue_size": (GUEST_RING_SIZE, "Nova gives guests rings of that size (rx_queue_size)"),
     "rxq_affinity": ({}, "ports of instances get their names from Neutron"),
     "mac_table_size": (None, "Neutron's agent makes the bridges"),
 }
-"""Options that do not reach it: the value that they have all the same, and why."""
+_OF_DPDK: Others = {
+    "port_type": ("vhost-user", "instances have vhost-user sockets, and the generator too"),
+    "socket_memory_mib": (SOCKET_MEMORY_MIB, "the cloud's switch has been started with that"),
+    "rx_queue_size": (GUEST_RING_SIZE, "Nova gives guests rings of that size (rx_queue_size)"),
+}
+_OF_AFXDP: Others = {
+    "vnf_ports": ("kernel", "the compute's switch runs without DPDK, so Neutron gives instances taps"),
+    "n_rxq": (1, "the generator's links and the instances' taps have one queue each"),
+    "socket_memory_mib": (SOCKET_MEMORY_MIB, "the compute's switch runs without DPDK"),
+    "rx_queue_size": (1024, "rings of AF_XDP sockets have the size that Open vSwitch gives them"),
+}
+_RULES = ("normal", "Neutron's agent writes the rules, which learn addresses")
 
 
-def ovs_options(variant: Variant) -> OvsDpdkOptions:
-    """Return a variant's options.
-
-    Raises:
-        UnsupportedError: it is of another data plane.
-    """
-    if not isinstance(variant.options, OvsDpdkOptions):
-        raise UnsupportedError(f"{variant.name} is not Open vSwitch with DPDK", observed=variant.options.dataplane)
-    return variant.options
-
-
-def check(variant: Variant) -> None:
-    """Refuse what does not reach the switch.
+def check_dpdk(variant: Variant) -> None:
+    """Refuse what does not reach a switch with DPDK.
 
     Raises:
         UnsupportedError: with the option's key, its value and what it would have to be.
     """
-    options = ovs_options(variant)
+    _check(variant, options_of(variant, OvsDpdkOptions), _OF_DPDK)
+
+
+def check_afxdp(variant: Variant) -> None:
+    """Refuse what does not reach a switch on AF_XDP sockets.
+
+    Raises:
+        UnsupportedError: with the option's key, its value and what it would have to be.
+    """
+    _check(variant, options_of(variant, OvsAfxdpOptions), _OF_AFXDP)
+
+
+def _check(variant: Variant, options: OvsUserspaceOptions, own: Others) -> None:
     # Rules are Neutron's, which learn addresses; only a file that asks for others by name is refused.
-    others = dict(_OTHERS)
-    if "flows" in options.model_fields_set:
-        others["flows"] = ("normal", "Neutron's agent writes the rules, which learn addresses")
-    for key, (value, why) in others.items():
-        if getattr(options, key) != value:
-            raise UnsupportedError(
-                f"{key} of {variant.name} does not reach the switch of a cloud",
-                where=f"options.{key}",
-                observed=f"{getattr(options, key)!r}; {why}",
-                fix=f"{key}: {value!r}, or measure it on site lab",
-            )
+    asked: Others = {"flows": _RULES} if "flows" in options.model_fields_set else {}
+    refuse_all(variant, {**_OF_NEUTRON, **own, **asked})
 
 
-def settings(options: OvsDpdkOptions, cores: tuple[int, ...]) -> dict[str, str]:
+def settings(options: OvsUserspaceOptions, cores: tuple[int, ...]) -> dict[str, str]:
     """Return the switch's settings (`other_config`) but the sleep of its threads, which is not a variant's alone.
 
     Args:

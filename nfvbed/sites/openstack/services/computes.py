@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nfvbed.sites.openstack.services import libvirt, neutron, nova
+from nfvbed.sites.openstack.services import library, libvirt, neutron, nova, openvswitch
 from nfvbed.sites.openstack.services.service import Process, Service
 
 MGMT = "mgmt"
@@ -20,6 +20,8 @@ class ComputeKind:
     """Neutron's agent there: its program."""
     services: tuple[Service, ...]
     """In the order in which they are started."""
+    outside: str = ""
+    """A switch that is a process of this machine, in the node's network namespace: its name. Empty: none is."""
 
     @property
     def processes(self) -> tuple[Process, ...]:
@@ -34,4 +36,10 @@ _TAPS = Service("taps", processes=(Process("tap-devices", ("/usr/bin/python3", "
 MACVTAP = ComputeKind(
     "macvtap", "neutron-macvtap-agent", (_TAPS, libvirt.SERVICE, nova.COMPUTE, neutron.agent("macvtap"))
 )
-KINDS = {kind.host: kind for kind in (LINUX_BRIDGE, MACVTAP)}
+OVS_AFXDP = ComputeKind(
+    "ovs-afxdp",
+    "neutron-openvswitch-agent",
+    (openvswitch.SERVICE, libvirt.SERVICE, nova.COMPUTE, neutron.agent("openvswitch")),
+)
+VPP = ComputeKind("vpp", library.AGENT_BINARY, (libvirt.SERVICE, nova.COMPUTE, neutron.VPP), outside="vpp")
+KINDS = {kind.host: kind for kind in (LINUX_BRIDGE, MACVTAP, OVS_AFXDP, VPP)}

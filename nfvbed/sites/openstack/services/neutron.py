@@ -1,6 +1,7 @@
 """Neutron: ML2 on the userspace datapath of Open vSwitch, with a DHCP agent; agents of nodes of their own."""
 
 from nfvbed.sites.openstack.nodes.channel import Command
+from nfvbed.sites.openstack.services import library
 from nfvbed.sites.openstack.services.service import Endpoint, File, Folder, Process, Service
 from nfvbed.sites.openstack.services.settings import PORTS
 
@@ -8,6 +9,8 @@ _SERVER = ("--config-file", "/etc/neutron/neutron.conf")
 _ML2 = "/etc/neutron/plugins/ml2/ml2_conf.ini"
 _AGENT = "/etc/neutron/plugins/ml2/openvswitch_agent.ini"
 _DHCP = "/etc/neutron/dhcp_agent.ini"
+_DRIVER = f"{library.FOLDER}/nfvbed-0.1.0.dist-info"
+"""Neutron finds mechanism drivers by the entry points of what is installed."""
 SERVICE = Service(
     "neutron",
     files=(
@@ -15,18 +18,27 @@ SERVICE = Service(
         File(_ML2, "ml2_conf.ini.j2", "root:neutron"),
         File(_AGENT, "openvswitch_agent.ini.j2", "root:neutron"),
         File(_DHCP, "dhcp_agent.ini.j2", "root:neutron"),
+        File(f"{_DRIVER}/entry_points.txt", "neutron-entry-points.txt.j2", "root:neutron"),
+        File(f"{_DRIVER}/METADATA", "neutron-metadata.txt.j2", "root:neutron"),
     ),
+    copies=library.DRIVER,
     folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
     databases=("neutron",),
     migrations=(
         Command(
             ("/usr/bin/neutron-db-manage", *_SERVER, "--config-file", _ML2, "upgrade", "heads"),
             "neutron",
+            library.ENVIRONMENT,
             timeout_s=300.0,
         ),
     ),
     processes=(
-        Process("neutron-server", ("/usr/bin/neutron-server", *_SERVER, "--config-file", _ML2), "neutron"),
+        Process(
+            "neutron-server",
+            ("/usr/bin/neutron-server", *_SERVER, "--config-file", _ML2),
+            "neutron",
+            library.ENVIRONMENT,
+        ),
         Process(
             "neutron-openvswitch-agent",
             ("/usr/bin/neutron-openvswitch-agent", *_SERVER, "--config-file", _AGENT),
@@ -74,3 +86,20 @@ def agent(kind: str) -> Service:
         folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
         processes=(Process(program, (f"/usr/bin/{program}", *_SERVER, "--config-file", file), after_apis=True),),
     )
+
+
+VPP = Service(
+    "neutron",
+    files=(File("/etc/neutron/neutron.conf", "neutron-of-agent.conf.j2", "root:neutron"),),
+    copies=library.AGENT,
+    folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
+    processes=(
+        Process(
+            library.AGENT_BINARY,
+            ("/usr/bin/python3", "-m", library.AGENT_MODULE, *_SERVER),
+            environment=library.ENVIRONMENT,
+            after_apis=True,
+        ),
+    ),
+)
+"""nfvbed's own agent, for VPP."""

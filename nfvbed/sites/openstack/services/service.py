@@ -1,6 +1,7 @@
 """What a service of the cloud is: a value; how it is brought up is said once, for all of them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from nfvbed.sites.openstack.nodes.channel import Command
 
@@ -18,6 +19,16 @@ class File:
     owner: str = "root"
     """`user:group`."""
     mode: int = OWN_USERS_FILE
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A file that is there already, and that everybody in the node may read."""
+
+    path: str
+    """In the node."""
+    source: Path
+    """On this machine."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,7 @@ class Service:
 
     name: str
     files: tuple[File, ...] = ()
+    copies: tuple[Copy, ...] = ()
     folders: tuple[Folder, ...] = ()
     databases: tuple[str, ...] = ()
     migrations: tuple[Command, ...] = ()

@@ -42,7 +42,7 @@ _TEMPLATES = Environment(
 )
 
 
-MECHANISMS = ("openvswitch", "linuxbridge", "macvtap")
+MECHANISMS = ("openvswitch", "linuxbridge", "macvtap", "vpp")
 """Neutron's mechanism drivers, in the order in which they are asked to bind a port."""
 
 

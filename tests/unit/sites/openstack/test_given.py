@@ -50,7 +50,7 @@ def connection(printed="login:"):
 def _removed(monkeypatch):
     """Owners whose VNFs were removed."""
     owners = []
-    monkeypatch.setattr(given.remains, "remove", lambda cloud, journal, owner, tell: owners.append(owner))
+    monkeypatch.setattr(given.left, "remove", lambda cloud, journal, owner, tell: owners.append(owner))
     monkeypatch.setattr(waits, "limit_s", lambda step: 0.0)
     return owners
 
@@ -98,7 +98,7 @@ def test_what_could_not_be_removed_stays_written_down(tmp_path, monkeypatch, des
     def fails(cloud, journal, owner, tell):
         raise OnboardError("not all of it")
 
-    monkeypatch.setattr(given.remains, "remove", fails)
+    monkeypatch.setattr(given.left, "remove", fails)
     place = vnfs(tmp_path, monkeypatch, FakeApi(OnboardError("no valid host")))
     with pytest.raises(OnboardError, match="no valid host"):
         place.onboard(descriptor, str)
