@@ -20,9 +20,10 @@ from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.loader import Project
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
-from nfvbed.vnfs.descriptors.given import GivenDescriptor
 
 _PVP = "pvp"
 _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
@@ -51,7 +52,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     project = open_project()
     if is_file(vnf, project.vnf_names):
         refuse_others({**options, "topology": topology != _PVP})
-        _onboard_file(project, site, variant, descriptor_of(vnf, options), as_json=as_json, dry_run=options["dry_run"])
+        _onboard_file(project, vnf, {**options, "site": site, "variant": variant, "as_json": as_json})
         return
     refuse_given(options)
     if not plan_of(topology):
@@ -67,13 +68,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
     if options["dry_run"]:
-        if existing is None:
-            place.require(wanted)
-        else:
-            existing.require_room(wanted, topology)
-        if existing is not None and existing.deployment.topology == topology:
-            existing.require_same(wanted, topology, choice)
-        place.check(topology, choice)
+        _require(place, existing, (wanted, topology, choice))
         click.echo(f"{vnf} ({explicit_label(choice)}) would be onboarded on {wanted.name} ({topology})")
         return
     try:
@@ -94,17 +89,35 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         _print(deployment, existed, trap)
 
 
-def _onboard_file(
-    project: Project, site: str, variant: str | None, given: GivenDescriptor, *, as_json: bool, dry_run: bool
-) -> None:
-    site_spec = project.load_site(site)
+def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, VnfChoice]) -> None:
+    """Refuse what could not be onboarded; nothing is changed."""
+    wanted, topology, choice = asked
+    if existing is None:
+        place.require(wanted)
+    else:
+        existing.require_room(wanted, topology)
+    if existing is not None and existing.deployment.topology == topology:
+        existing.require_same(wanted, topology, choice)
+    place.check(topology, choice)
+
+
+def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:
+    """Onboard the VNF of a descriptor in a file.
+
+    Args:
+        project: where sites and variants are.
+        vnf: the file's path.
+        options: of the command line, with `site`, `variant` and `as_json`.
+    """
+    given = descriptor_of(vnf, options)
+    site_spec = project.load_site(options["site"])
     place = open_site(site_spec, project.root)
-    wanted = project.load_variant(_variant_name(variant, place.find_deployed()), site_spec)
-    if dry_run:
+    wanted = project.load_variant(_variant_name(options["variant"], place.find_deployed()), site_spec)
+    if options["dry_run"]:
         place.require(wanted)
         click.echo(f"{given.path} would be onboarded as {given.name} on {wanted.name}")
         return
-    onboard_given(place, wanted, given, as_json)
+    onboard_given(place, wanted, given, options["as_json"])
 
 
 def _variant_name(given: str | None, existing: Deployed | None) -> str:

@@ -12,7 +12,7 @@ from nfvbed.sites.openstack.tacker import waits
 from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.vnfs.descriptors.given import GivenDescriptor
-from tests.unit.vnfs.descriptors.test_given import IMAGE, NAMES, TEMPLATE
+from tests.unit.vnfs.descriptors.test_given_descriptors import IMAGE, NAMES, TEMPLATE
 
 PLACED = PlacedInstance("i-1", "VDU1", "controller", (InstancePort("p-1", "mgmt", "fa:16:3e:00:00:01"),))
 
