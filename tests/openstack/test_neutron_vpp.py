@@ -14,7 +14,9 @@ import pytest
 from nfvbed.dataplanes.vpp import binaries
 from nfvbed.errors import PrerequisiteError
 from nfvbed.sites.openstack.cloud import DevCloud
+from nfvbed.sites.openstack.neutron_vpp.names import AgentSettings, Uplink
 from nfvbed.sites.openstack.nodes.channel import Command
+from nfvbed.sites.openstack.places import CONTROLLER
 from nfvbed.sites.openstack.services import library
 from tests.functional.brought_vpp import with_vpp
 from tests.openstack.cloud_driver import ROOT, nfvbed, verb, wait
@@ -22,6 +24,9 @@ from tests.openstack.test_site import VNF, ok
 
 pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(1800)]
 HOST = "recorded-vpp"
+AGENT_FOLDER = "/tmp/agent-on-double"
+DOUBLE = ROOT / "tests/unit/sites/openstack/vpp_double.py"
+ON_DOUBLE = Path(__file__).with_name("agent_on_double.py")
 REPORT = Path(__file__).with_name("report_vpp_agent.py")
 
 
@@ -69,6 +74,43 @@ def test_what_its_vpp_does_not_lead_to_is_not_bound(onboarding_cloud):
 def test_without_an_agent_nothing_is_bound(onboarding_cloud):
     with port(onboarding_cloud, "data0") as made:
         assert made["binding:vif_type"] == "binding_failed"
+
+
+@pytest.fixture(name="agent_on_double")
+def _agent_on_double(onboarding_cloud):
+    """The agent runs in the controller under another host's name, on a double of VPP's API."""
+    channel = onboarding_cloud.channel
+    settings = AgentSettings("/run/nfvbed", {"data0": Uplink("vhost-user", "gen0.sock")}, "l2-cross-connect")
+    files = {copy.path.replace(library.FOLDER, AGENT_FOLDER): copy.source.read_bytes() for copy in library.AGENT}
+    files |= {f"{AGENT_FOLDER}/{path.name}": path.read_bytes() for path in (DOUBLE, ON_DOUBLE)}
+    files[f"{AGENT_FOLDER}/vpp-agent.json"] = settings.text().encode()
+    files[f"{AGENT_FOLDER}/host.conf"] = f"[DEFAULT]\nhost = {HOST}\n".encode()
+    for path, content in files.items():
+        channel.write(path, content)
+    argv = ("/usr/bin/python3", f"{AGENT_FOLDER}/{ON_DOUBLE.name}", AGENT_FOLDER)
+    channel.start("vpp-agent-on-double", argv, "root", {"PYTHONPATH": AGENT_FOLDER})
+    yield onboarding_cloud.places.node(CONTROLLER).exchange / "vpp-double.json"
+    channel.stop("vpp-agent-on-double")
+    for agent in onboarding_cloud.api.get("neutron", f"/v2.0/agents?host={HOST}")["agents"]:
+        onboarding_cloud.api.delete("neutron", f"/v2.0/agents/{agent['id']}")
+
+
+def test_the_agent_follows_neutrons_ports_and_tells_when_they_are_plugged_in(onboarding_cloud, agent_on_double):
+    api = onboarding_cloud.api
+    assert wait(lambda: any(one["alive"] for one in api.get("neutron", f"/v2.0/agents?host={HOST}")["agents"]), 60)
+    (agent,) = api.get("neutron", f"/v2.0/agents?host={HOST}")["agents"]
+    assert agent["configurations"]["physical_networks"] == ["data0"]
+    with port(onboarding_cloud, "data0") as first, port(onboarding_cloud, "data0") as second:
+        plugged = {f"port:{one['id']}" for one in (first, second)}
+        network = {first["network_id"]: sorted(["uplink:data0", *plugged])}
+        assert wait(lambda: json.loads(agent_on_double.read_text()) == [[], network], 30), agent_on_double.read_text()
+        for one in (first, second):
+            shown = f"/v2.0/ports/{one['id']}"
+            assert wait(lambda path=shown: api.get("neutron", path)["port"]["status"] == "ACTIVE", 30)
+        api.put("neutron", f"/v2.0/ports/{second['id']}", {"port": {"admin_state_up": False}})
+        pair = [[sorted(["uplink:data0", f"port:{first['id']}"])], {}]
+        assert wait(lambda: json.loads(agent_on_double.read_text()) == pair, 30), agent_on_double.read_text()
+    assert wait(lambda: json.loads(agent_on_double.read_text()) == [[], {}], 30), agent_on_double.read_text()
 
 
 @pytest.mark.usefixtures("onboarding_cloud")
