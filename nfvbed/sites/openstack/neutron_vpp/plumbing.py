@@ -65,8 +65,6 @@ class Plumbing:
         found = interfaces(self._api)
         wanted = {one.id: one for one in ports}
         gone = {tag.removeprefix(PORT) for tag in found if tag.startswith(PORT)} - wanted.keys()
-        for identifier in gone:
-            self._api.call("delete_vhost_user_if", sw_if_index=found.pop(PORT + identifier))
         for place, (physical, uplink) in enumerate(self._settings.uplinks.items(), 1):
             if UPLINK + physical not in found:
                 found[UPLINK + physical] = self._make_uplink(physical, uplink, place)
@@ -75,6 +73,9 @@ class Plumbing:
                 socket = f"{self._settings.folder}/{socket_name(port.id)}"
                 found[PORT + port.id] = self._ready(calls.create_vhost_user(self._api, socket, PORT + port.id))
         self._join(self._networks(ports, found))
+        # Last: what is cross-connected to an interface that is gone cannot be taken off it any more.
+        for identifier in gone:
+            self._api.call("delete_vhost_user_if", sw_if_index=found[PORT + identifier])
         return frozenset(gone)
 
     def _make_uplink(self, physical: str, uplink: Uplink, place: int) -> int:
