@@ -40,7 +40,7 @@ class Agent:
         self._known: dict[str, Port] = {}
         """Ports with their segments, as Neutron knows them."""
         self._told: set[str] = set()
-        """Ports of which Neutron was told that they are up."""
+        """Ports that Neutron has as up, by what this agent said."""
         self._reported_at: float | None = None
         """When a report was last sent; None: not since this agent started."""
 
