@@ -144,7 +144,7 @@ class OvsAfxdpCompute(LinkedCompute):
 
 
 def _settings(name: str, options: OvsAfxdpOptions) -> list[str]:
-    """Return what ovs-vsctl is told of a port's interface; which thread polls it is not a variant's in a cloud."""
+    """Return the words of ovs-vsctl that set up a port; which thread polls it is not a variant's in a cloud."""
     request = afxdp_probe.port_request(name, 0, options, ())
     return [
         "--",

@@ -67,7 +67,7 @@ class VppCompute(OwnNodeCompute):
         binaries.locate()
 
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
-        """Let VPP run with the variant's options; where it is started anew, the agent makes its interfaces again."""
+        """Let VPP run with the variant's options; where it is started again, the agent makes its interfaces again."""
         options = options_of(variant, VppOptions)
         cores = (arrangement.control_cores[0], arrangement.switch_cores)
         self._close()

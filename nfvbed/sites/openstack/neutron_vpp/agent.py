@@ -38,9 +38,9 @@ class Agent:
         self._plugin = rpc.PluginApi(topics.PLUGIN)
         self._reports = rpc.PluginReportStateAPI(topics.REPORTS)
         self._known: dict[str, Port] = {}
-        """Ports whose segments Neutron has told."""
+        """Ports with their segments, as Neutron knows them."""
         self._told: set[str] = set()
-        """Ports that Neutron was told of as up."""
+        """Ports that Neutron has as up, by what this agent said."""
         self._reported_at: float | None = None
         """When a report was last sent; None: not since this agent started."""
 

@@ -9,8 +9,11 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.host.entries import ProcessEntry
 from nfvbed.sites.openstack import links
 from nfvbed.sites.openstack.cloud import DevCloud
+from nfvbed.sites.openstack.computes.catalogue import compute_of
 from nfvbed.sites.openstack.computes.linux_bridge import LinuxBridgeCompute
 from nfvbed.sites.openstack.computes.macvtap import MacvtapCompute
+from nfvbed.sites.openstack.computes.ovs_afxdp import OvsAfxdpCompute
+from nfvbed.sites.openstack.computes.vpp import VppCompute
 from nfvbed.sites.openstack.contents import NETWORKS
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.nodes.node import names_of
@@ -54,6 +57,12 @@ def test_what_nova_decides_is_refused_by_name(cloud, variant, name, key):
     assert raised.value.fix.startswith(f"{key}: ")
 
 
+@pytest.mark.parametrize("name", ["ovs-afxdp", "ovs-afxdp-interrupt"])
+@pytest.mark.parametrize("topology", ["pvp", "pvvp", "pv3p", "p2p"])
+def test_variants_on_afxdp_reach_it(cloud, variant, name, topology):
+    OvsAfxdpCompute(cloud).check(variant(name), layout(topology))
+
+
 @pytest.mark.parametrize("name", ["macvtap-private", "macvtap-vepa", "macvtap-passthru"])
 def test_macvtap_has_one_mode(cloud, variant, name):
     with pytest.raises(UnsupportedError, match=f"^mode of {name}") as raised:
@@ -67,6 +76,7 @@ def test_macvtap_has_one_mode(cloud, variant, name):
         (LinuxBridgeCompute, "linux-bridge", "pvpv", "link1 and link2"),
         (LinuxBridgeCompute, "linux-bridge", "pv4p", "link1 and link2"),
         (MacvtapCompute, "macvtap", "pvvp", "networks of type local"),
+        (OvsAfxdpCompute, "ovs-afxdp", "pvpv", "link1 and link2"),
     ],
 )
 def test_paths_that_the_networks_do_not_join_are_refused(cloud, variant, compute, name, topology, why):
@@ -82,7 +92,15 @@ def test_macvtaps_frames_are_addressed_to_its_ports(cloud):
 
 
 def test_a_tap_is_named_by_neutrons_port(cloud):
-    assert LinuxBridgeCompute(cloud).device(PORTS[0]) == "tap6f3b66c3-b8"
+    for compute in (LinuxBridgeCompute, OvsAfxdpCompute):
+        assert compute(cloud).device(PORTS[0]) == "tap6f3b66c3-b8"
+
+
+def test_a_variant_has_the_compute_of_its_data_plane(cloud, variant):
+    for name, compute in (("ovs-afxdp-interrupt", OvsAfxdpCompute), ("vpp-memif", VppCompute)):
+        assert type(compute_of(variant(name), cloud)) is compute
+    with pytest.raises(UnsupportedError, match="vale is no data plane of a devcloud"):
+        compute_of(variant("vale"), cloud)
 
 
 def test_every_compute_node_has_the_agent_that_it_names():

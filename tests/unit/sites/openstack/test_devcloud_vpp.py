@@ -4,13 +4,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import DeployError, PrerequisiteError, SwitchDiedError, UnsupportedError
 from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.computes.vpp import VppCompute
+from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.neutron_vpp.names import AgentSettings, Uplink, socket_name
 from nfvbed.sites.openstack.neutron_vpp.plumbing import Plumbing, Port, interfaces
 from nfvbed.sites.openstack.services import library
@@ -190,6 +192,55 @@ def test_a_variants_options_are_how_vpp_is_started(variant):
     assert setup.uplinks["data0"] == Uplink("memif", "gen0.sock", 1024)
     assert setup.uplinks["mgmt"] == Uplink("device", "mgmt")
     assert (setup.forwarding, setup.mac_table_size) == ("l2-cross-connect", 50)
+
+
+GUEST = PlacedInstance(
+    "1",
+    "vnf",
+    "vpp",
+    (InstancePort("p-data0", "data0", "fa:16:3e:00:00:01"), InstancePort("p-1", "data1", "fa:16:3e:00:00:02")),
+)
+MODES = {"polling": 1, "interrupt": 2}
+
+
+@pytest.fixture(name="compute")
+def _compute(tmp_path, vpp, monkeypatch):
+    """A compute whose VPP is the double, with a guest; frames are counted by number of the interface."""
+    Plumbing(vpp, CONNECTED).sync([MGMT, DATA0, Port("p-1", "n-data1", "data1")])
+    numbers = range(max(vpp.interfaces) + 1)
+    counted = [[(number * 10, 0) for number in numbers]]
+    entries = {
+        "/sys/node/names": [],
+        **dict.fromkeys(("/sys/node/calls", "/sys/node/vectors", "/sys/node/clocks"), [[]]),
+    }
+    entries |= {"/if/rx": counted, "/if/tx": counted, "/if/drops": [[0 for _ in numbers]]}
+    connection = SimpleNamespace(api=vpp, read=lambda: entries)
+    monkeypatch.setattr(VppCompute, "_connection", connection)
+    monkeypatch.setattr(DevCloud, "find_vpp", lambda cloud, host: SimpleNamespace(pid=1))
+    return VppCompute(DevCloud(tmp_path))
+
+
+def test_hops_are_the_interfaces_of_the_path(compute, vpp):
+    hops = compute.hops([GUEST])
+    assert [hop.name for hop in hops] == ["vpp port p0", "vpp graph", "vpp port v1a", "vpp port v1b", "vpp port p1"]
+    tags = ("uplink:data0", "port:p-data0", "port:p-1", "uplink:data1")
+    of_ports = [hop.rx_packets for hop in hops if hop.rx_packets is not None]
+    assert of_ports == [10 * vpp.of(tag).sw_if_index for tag in tags]
+
+
+def test_a_path_whose_interfaces_are_not_there_is_an_error(compute):
+    other = PlacedInstance("2", "vnf2", "vpp", (InstancePort("p-9", "data0", ""), InstancePort("p-1", "data1", "")))
+    with pytest.raises(SwitchDiedError, match="lacks interfaces") as raised:
+        compute.hops([other])
+    assert "port:p-9" in raised.value.observed
+
+
+@pytest.mark.parametrize("resting", [True, False])
+def test_workers_poll_measured_interfaces_alone_and_only_while_something_is_measured(compute, vpp, resting):
+    compute.rest(resting)
+    wanted = MODES["interrupt" if resting else "polling"]
+    assert {vpp.of(tag).mode for tag in ("uplink:data0", "uplink:data1", "port:p-1")} == {wanted}
+    assert vpp.of("uplink:mgmt").mode == MODES["interrupt"]
 
 
 def test_what_a_node_gets_of_nfvbed_needs_nothing_else_of_it(tmp_path):
