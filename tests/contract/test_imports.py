@@ -56,8 +56,11 @@ ARROWS = {
     "nfvbed.sites.openstack": (
         ("site",),
         ("setting_up",),
+        ("tackervnfs", "existingvnfs"),
+        ("existing", "provider"),
         ("target", "deployment"),
-        ("vnfs", "requests", "images"),
+        ("vnfs", "requests", "images", "existingpath"),
+        ("survey",),
         ("computes", "tacker"),
         (OWN,),
         ("root",),
