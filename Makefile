@@ -10,7 +10,8 @@ PYTHON := .venv/bin/python
 NFVBED := .venv/bin/nfvbed
 TIERS := lint unit golden contract image functional browser
 VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
-VNFS := $(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml))))
+# The VNF existing runs already: it is neither onboarded nor packaged.
+VNFS := $(filter-out existing,$(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml)))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
 
 BENCHMARKS := generator overhead switching-overhead search verdicts

@@ -12,14 +12,15 @@ from nfvbed.cli.onboarded import show_vnfs
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import choice_of, of_site, plan_of, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.host.generator import destination_macs
-from nfvbed.records import Deployment, PortKind
+from nfvbed.records import Deployment, PortKind, VnfKind
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.loader import Project
+from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
@@ -58,6 +59,8 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
     site_spec = project.load_site(site)
+    _require_onboarding(site_spec)
+    variant = variant or site_spec.only_variant
     if options.pop("check"):
         told = check_fit(project, site_spec, topology, (vnf, variant, options), as_json=as_json)
         click.get_current_context().exit(told)
@@ -118,6 +121,18 @@ def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:
         click.echo(f"{given.path} would be onboarded as {given.name} on {wanted.name}")
         return
     onboard_given(place, wanted, given, options["as_json"])
+
+
+def _require_onboarding(site: SiteSpec) -> None:
+    """Refuse a site on which nothing is onboarded, as what is measured there runs already."""
+    if site.only_vnf_kind is VnfKind.EXISTING:
+        raise UnsupportedError(
+            f"nothing is onboarded on site {site.name}",
+            where=f"deploy/sites/{site.name}.yml",
+            observed="onboarding: none",
+            fix=f"nfvbed deploy {site.only_variant} --site {site.name} takes what runs there; onboarding: sol or legacy"
+            " lets Tacker onboard VNFs",
+        )
 
 
 def _variant_name(given: str | None, existing: Deployed | None) -> str:

@@ -20,6 +20,8 @@ from nfvbed.spec.vnf import NATIVE, Forwarding, ImageSpec, VnfChoice, VnfUse, Vn
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_VNF = "vloop"
+EXISTING_VNF = "existing"
+"""Of sites on which nothing is onboarded."""
 WITHOUT_VNF = "p2p"
 """The topology of commands that name none."""
 KEYS = ("kind", "forwarding", "flavor", "vnic", "image", "offloads")
@@ -47,6 +49,11 @@ def vnf_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def vnf_of_site(site: SiteSpec, vnf: str) -> str:
+    """Return the VNF that is meant on a site, where nothing was said of it: what runs there already is its own."""
+    return EXISTING_VNF if site.only_vnf_kind is VnfKind.EXISTING and vnf == DEFAULT_VNF else vnf
 
 
 def of_site(site: SiteSpec, options: dict[str, Any]) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 import time
 import uuid
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
@@ -31,10 +33,13 @@ def nfvbed(*words: str, timeout_s: float = 1500.0) -> subprocess.CompletedProces
     return subprocess.run(argv(*words), cwd=ROOT, capture_output=True, text=True, timeout=timeout_s, check=False)
 
 
-def verb(*words: str, timeout_s: float = 900.0) -> subprocess.CompletedProcess[str]:
-    """Run a verb of nfvbed, of whatever site."""
-    argv = [sys.executable, "-m", "nfvbed", "--root", str(ROOT), *words]
-    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=timeout_s, check=False)
+def verb(
+    *words: str, timeout_s: float = 900.0, root: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a verb of nfvbed, of whatever site, on the data below a root, with more in its environment."""
+    argv = [sys.executable, "-m", "nfvbed", "--root", str(root), *words]
+    more = {**os.environ, **(environment or {})}
+    return subprocess.run(argv, cwd=ROOT, env=more, capture_output=True, text=True, timeout=timeout_s, check=False)
 
 
 def argv(*words: str) -> list[str]:

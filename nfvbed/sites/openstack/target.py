@@ -3,24 +3,46 @@
 from abc import ABC, abstractmethod
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from openstack.connection import Connection
 
 from nfvbed.findings import Finding, State
+from nfvbed.records import Accelerator, VnfHandle
 from nfvbed.sites.openstack import access, enable
 from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.computes.catalogue import COMPUTES, compute_of
 from nfvbed.sites.openstack.computes.compute import Compute
 from nfvbed.sites.openstack.lines import StageLines
+from nfvbed.sites.openstack.paths import OWN, PathNetworks
 from nfvbed.sites.openstack.rest import CloudApi
 from nfvbed.sites.openstack.services.settings import Secrets
 from nfvbed.sites.openstack.status import look
 from nfvbed.sites.openstack.tacker.connection import connect
 from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 
 
 class Target(ABC):
     """An OpenStack."""
+
+    ours = True
+    """Whether nfvbed runs it, and takes it down."""
+
+    @property
+    def networks(self) -> PathNetworks:
+        """Networks that paths lie on."""
+        return OWN
+
+    @property
+    def accelerator(self) -> Accelerator:
+        """Of its instances; none: it is not known."""
+        return Accelerator.TCG
+
+    @property
+    def inherits_port_security(self) -> bool:
+        """Whether ports on these networks are without port security by themselves, and ours say nothing of it."""
+        return False
 
     @property
     @abstractmethod
@@ -59,6 +81,22 @@ class Target(ABC):
     @abstractmethod
     def stop(self) -> bool:
         """Take it down, where it is ours; return whether it was there."""
+
+    def require_room(self, choice: VnfChoice, vnfs: int) -> None:
+        """Make sure that so many VNFs can be onboarded, as far as that is known before.
+
+        Raises:
+            OnboardError: what is lacking.
+        """
+        return
+
+    def witnessed(self, handles: tuple[VnfHandle, ...]) -> tuple[VnfHandle, ...]:
+        """Return VNFs with what the cloud shows of how they are attached, where that is not known anyhow."""
+        return handles
+
+    def described(self, handles: tuple[VnfHandle, ...]) -> dict[str, Any]:
+        """Return what it adds to the rig."""
+        return {}
 
     @abstractmethod
     def topics(self) -> tuple[Finding, ...]:

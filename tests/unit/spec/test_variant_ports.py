@@ -23,7 +23,11 @@ ALLOWED = [
     ({"dataplane": "vpp"}, ("vhost-user", "memif", "pci")),
     ({"dataplane": "vpp", "port_type": "memif"}, ("memif",)),
     ({"dataplane": "vpp", "vnf_ports": "kernel"}, ("veth",)),
-    ({"dataplane": "simulated"}, ("simulated", "vhost-user", "memif", "veth", "tap", "macvtap", "vf", "pci")),
+    ({"dataplane": "existing"}, ("netdev", "pci")),
+    (
+        {"dataplane": "simulated"},
+        ("simulated", "vhost-user", "memif", "veth", "tap", "macvtap", "vf", "pci", "netdev", "neutron"),
+    ),
 ]
 
 
@@ -54,6 +58,8 @@ PATHS = [
     ({"dataplane": "sriov"}, "vf", "vf"),
     ({"dataplane": "vpp"}, "pci", "pci"),
     ({"dataplane": "vpp", "vnf_ports": "kernel"}, "veth", "af_packet"),
+    ({"dataplane": "existing"}, "netdev", "netdev"),
+    ({"dataplane": "existing"}, "pci", "pci"),
     ({"dataplane": "simulated"}, "simulated", "simulated"),
 ]
 

@@ -17,12 +17,14 @@ from nfvbed.spec.variant import Variant
 
 
 class Compute(ABC):
-    """One compute of a devcloud."""
+    """One compute of a devcloud, or what an existing cloud has of them."""
 
     host: str
     """Nova's name of it, and its node's."""
     vnf_port_kind: PortKind
     """Of the instances' ports."""
+    hidden: str = ""
+    """Why nothing is read of its switch, cores and guests; empty: it is read."""
 
     @abstractmethod
     def probe(self, variant: Variant) -> Fitness:
