@@ -159,7 +159,8 @@ class SettingUp:
         for owner in owners:
             self._remove(owner)
         left.forget(folder)
-        return tuple(f"what nfvbed had on cloud {self._site} ({owner}) is removed; the cloud stays" for owner in owners)
+        lines = tuple(f"what nfvbed had on site {self._site} ({owner}) is removed; the cloud stays" for owner in owners)
+        return (*lines, *self._provider.release())
 
     def foresee_clear(self) -> tuple[str, ...]:
         """Return lines that say what `clear` would remove."""
