@@ -168,7 +168,7 @@ def _why_own(variant: Variant, topology: str, default: VnfChoice) -> str:
 def _own(variant: Variant, asked: VnfUse, given: dict[str, Any]) -> VnfUse | None:
     """Return the variant's own VNF, with what else was asked for; None where it has none, or another one is meant."""
     own = variant.native_vnf
-    if own is None or own.vnf != asked.vnf:
+    if own is None or asked.vnf not in (own.vnf, DEFAULT_VNF):
         return None
     if not given:
         return VnfUse(vnf=own.vnf, forwarding=NATIVE)

@@ -93,19 +93,22 @@ def test_port_security_that_would_drop_every_frame_is_seen_before_any_is_sent(th
         said = theirs.refused(11, "deploy", "existing", *AT)
         assert "has port security" in said and port.id in said and "role `admin`" in said
     finally:
-        connection.network.update_port(port, port_security_enabled=False, security_groups=[])
+        connection.network.update_port(port, port_security_enabled=False)
 
 
-def test_a_member_onboards_through_the_sol_api_and_nothing_of_it_is_left(theirs, onboarding_cloud):
+@pytest.mark.parametrize(("api", "roles"), [("sol", ()), ("legacy", ("admin",))])
+def test_vnfs_are_onboarded_with_the_roles_that_it_takes_and_nothing_is_left(theirs, onboarding_cloud, api, roles):
     theirs.delete_instances()  # the compute has memory for one
     before = onboarding_cloud.holdings()
-    theirs.write_site("sol", onboarding="sol")
-    theirs.ok("onboard", "vloop", "--site", "sol", "--flavor", "hugepages")
-    report = json.loads(theirs.ok("trace", "existing", "--site", "sol", "--json"))
-    assert report["complete"], report
-    theirs.ok("destroy", "--site", "sol")
-    after = onboarding_cloud.holdings()
-    # The image stays: the next VNF of it is onboarded sooner.
-    assert {kind: ids for kind, ids in after.items() if kind != "images"} == {
-        kind: ids for kind, ids in before.items() if kind != "images"
-    }
+    theirs.write_site(api, onboarding=api)
+    for role in roles:
+        theirs.grant(role)
+    try:
+        theirs.ok("onboard", "vloop", "--site", api, "--flavor", "hugepages")
+        report = json.loads(theirs.ok("trace", "existing", "--site", api, "--json"))
+        assert report["complete"], report
+        assert "the cloud stays" in theirs.ok("destroy", "--site", api)
+    finally:
+        for role in roles:
+            theirs.revoke(role)
+    assert onboarding_cloud.holdings() == before

@@ -16,6 +16,7 @@ from nfvbed.sites.openstack.existingpath import ExistingPath
 from nfvbed.sites.openstack.paths import PathNetworks
 from nfvbed.sites.openstack.survey import ADMIN, Survey
 from nfvbed.sites.openstack.tacker.connection import connect_as_named
+from nfvbed.sites.openstack.tacker.legacy import require_admin
 from nfvbed.sites.openstack.target import Target
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from nfvbed.spec.site import CloudSiteSpec
@@ -90,8 +91,10 @@ class ExistingCloud(Target):
         if self._spec.onboarding == "none":
             self.survey.networks()
             self.path.require()
-        else:
-            self.survey.require_ports_without_security()
+            return
+        if self._spec.onboarding == "legacy":
+            require_admin(self.connection)
+        self.survey.require_ports_without_security()
 
     def compute(self, variant: Variant) -> Compute:
         """Its data plane, as it is."""

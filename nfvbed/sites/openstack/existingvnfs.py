@@ -71,6 +71,10 @@ class ExistingVnfs(VnfProvider):
     def remove(self, owner: str) -> None:
         """Nothing was made."""
 
+    def release(self) -> tuple[str, ...]:
+        """Nothing is kept."""
+        return ()
+
     def check_removal(self) -> None:
         """They are not nfvbed's to remove."""
         raise refuse_onboarded(self._site, "offboard")

@@ -61,6 +61,14 @@ class VnfProvider(ABC):
         """
 
     @abstractmethod
+    def release(self) -> tuple[str, ...]:
+        """Remove what is kept from one deployment to the next, as images; return lines that say what was.
+
+        Raises:
+            OnboardError: something stays.
+        """
+
+    @abstractmethod
     def check_removal(self) -> None:
         """Make sure that VNFs can be taken away.
 

@@ -174,7 +174,8 @@ class SettingUp:
         for name in given:
             self.given.offboard(name, _log.info)
         had = (*owners, *given)
-        return tuple(f"what nfvbed had on cloud {self._site} ({one}) is removed; the cloud stays" for one in had)
+        lines = tuple(f"what nfvbed had on site {self._site} ({one}) is removed; the cloud stays" for one in had)
+        return (*lines, *self._provider.release())
 
     def foresee_clear(self) -> tuple[str, ...]:
         """Return lines that say what `clear` would remove."""

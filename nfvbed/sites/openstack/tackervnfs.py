@@ -16,13 +16,17 @@ from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.requests import VnfPlace
 from nfvbed.sites.openstack.tacker import journal, left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi
-from nfvbed.sites.openstack.tacker.journal import Journal
+from nfvbed.sites.openstack.tacker.connection import asking, identity
+from nfvbed.sites.openstack.tacker.journal import Journal, Note
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi
 from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.vnf import VnfChoice
 
+_KEPT = "kept"
+"""In the journal, as the owner of what outlives deployments."""
+_KIND = "image"
 _log = logging.getLogger(__name__)
 
 
@@ -70,7 +74,9 @@ class TackerVnfs(VnfProvider):
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
         target.require_room(choice, live.wanted.plan.vnfs)
         with steps.timed("onboard.image"):
-            image, _ = images.provide(target.connection, choice.vnf.name, file)
+            image, made = images.provide(target.connection, choice.vnf.name, file)
+        if made and not target.ours:
+            self._journal.write(Note(_KIND, image, _KEPT, choice.vnf.name, identity(target.connection)))
         handles: list[VnfHandle] = []
         for number, networks in enumerate(paths.networks_of(live.wanted.plan, target.networks)):
             place = VnfPlace(networks, target.inherits_port_security)
@@ -90,6 +96,22 @@ class TackerVnfs(VnfProvider):
     def remove(self, owner: str) -> None:
         """Remove all that has the owner's tags."""
         left.remove(self._target.connection, self._journal, owner, _say)
+
+    def release(self) -> tuple[str, ...]:
+        """Remove the images that this folder's nfvbed has put into Glance."""
+        if not self._journal.path.exists():
+            return ()
+        connection = self._target.connection
+        with asking("Keystone's token"):
+            cloud = identity(connection)
+        names = [note.id for note in self._journal.read(cloud, _KEPT) if note.kind == _KIND]
+        for name in names:
+            with asking(f"removing image {name}"):
+                found = connection.image.find_image(name)
+                if found is not None:
+                    connection.image.delete_image(found.id)
+        self._journal.drop(cloud, _KEPT)
+        return tuple(f"image {name} is removed" for name in names)
 
     def check_removal(self) -> None:
         """What Tacker has onboarded here is removed by it."""

@@ -40,6 +40,7 @@ class ExistingCompute(Compute):
                 fix="variant existing",
             )
         self.host = spec.os_cloud
+        self._stated = variant.options.stated
         self._spec = spec
         self._end_macs = end_macs
 
@@ -71,8 +72,8 @@ class ExistingCompute(Compute):
         """The devices stay; what was given to DPDK goes back with the workspace."""
 
     def versions(self) -> dict[str, str]:
-        """Nobody says what is under test."""
-        return {}
+        """Nobody says what is under test, but for what the variant's file states."""
+        return {"stated, not verified": self._stated} if self._stated else {}
 
     def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
         """None is seen."""

@@ -1,5 +1,7 @@
 """VNFs that run already are found and left as they are; what is ours on another's cloud is removed."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
@@ -12,6 +14,9 @@ from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.setting_up import SettingUp
 from nfvbed.sites.openstack.site import open_existing
 from nfvbed.sites.openstack.tacker.api import TackerVnf
+from nfvbed.sites.openstack.tacker.connection import identity
+from nfvbed.sites.openstack.tacker.journal import Journal, Note
+from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.existing import ExistingPathSpec
 from nfvbed.spec.layout import layout
@@ -79,6 +84,9 @@ class Recorder:
     def remove(self, owner):
         self.removed.append(owner)
 
+    def release(self):
+        return ()
+
 
 def test_what_was_deployed_and_what_was_under_way_is_removed_and_the_cloud_stays(tmp_path):
     target, recorder = existing(FakeCloud(), tmp_path), Recorder()
@@ -108,3 +116,21 @@ def test_what_cannot_be_read_is_forgotten_on_demand(tmp_path):
 def test_the_site_of_a_file_has_the_provider_that_it_asks_for(tmp_path):
     assert open_existing(spec(), tmp_path).renews is Renewed.NOTHING
     assert open_existing(spec(onboarding="sol", existing=None), tmp_path).renews is Renewed.VNF
+
+
+def test_images_that_nfvbed_has_uploaded_go_with_it_and_no_others(tmp_path):
+    cloud = FakeCloud()
+    cloud.current_project_id = "p"
+    kept = {"nfvbed-vloop-1": "i-1", "theirs": "i-2"}
+    cloud.image = SimpleNamespace(
+        find_image=lambda name: SimpleNamespace(id=name) if name in kept else None,
+        delete_image=lambda name: kept.pop(name),
+    )
+    target = existing(cloud, tmp_path, onboarding="sol", existing=None)
+    onboarding = TackerVnfs("c", "sol", target, tmp_path)
+    assert onboarding.release() == (), "nothing was onboarded: nobody is asked"
+    for name in ("nfvbed-vloop-1", "nfvbed-vloop-2"):
+        Journal(target.folder / "onboarded.jsonl").write(Note("image", name, "kept", "vloop", identity(cloud)))
+    assert onboarding.release() == ("image nfvbed-vloop-1 is removed", "image nfvbed-vloop-2 is removed")
+    assert kept == {"theirs": "i-2"}
+    assert onboarding.release() == ()
