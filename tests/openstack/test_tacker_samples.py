@@ -57,7 +57,8 @@ def test_a_legacy_sample(onboarding_cloud, file, words, networks):
         again = onboarded(path, "ovs-dpdk", *words)
         assert [name for name, _ in again["steps"]] == ["found"]
         assert [one["id"] for one in again["instances"]] == [instance["id"]]
-        assert onboarding_cloud.answers(onboarding_cloud.address(instance["id"])) or "data0" in networks
+        # CirrOS asks for an address on its first network alone, which is another one where there are several.
+        assert len(networks) > 1 or onboarding_cloud.answers(onboarding_cloud.address(instance["id"]))
     finally:
         offboard(vnf["name"])
 
