@@ -85,7 +85,7 @@ def test_a_package_can_be_onboarded_again_when_it_was_removed(onboarding_cloud, 
 @pytest.mark.parametrize(
     ("file", "words", "code", "said"),
     [
-        ("sample-tosca-vnfd-no-monitor.yaml", (), 10, "unknown network: 'net_mgmt'"),
+        ("sample-tosca-vnfd-no-monitor.yaml", (), 10, "--name OLD=NEW"),
         ("sample-tosca-vnfd-param.yaml", (), 10, "input 'image_name'"),
         ("sample-tosca-vnfd-param.yaml", ("--param", "imagename=cirros"), 2, "image_name"),
         ("sample-tosca-vnfd-no-monitor.yaml", ("--name", "m1.tny=nfvbed.small"), 2, "m1.tiny"),
