@@ -57,7 +57,8 @@ def test_a_legacy_sample(onboarding_cloud, file, words, networks):
         again = onboarded(path, "ovs-dpdk", *words)
         assert [name for name, _ in again["steps"]] == ["found"]
         assert [one["id"] for one in again["instances"]] == [instance["id"]]
-        assert onboarding_cloud.answers(onboarding_cloud.address(instance["id"])) or "data0" in networks
+        # CirrOS asks for an address on its first network alone, which is another one where there are several.
+        assert len(networks) > 1 or onboarding_cloud.answers(onboarding_cloud.address(instance["id"]))
     finally:
         offboard(vnf["name"])
 
@@ -84,7 +85,7 @@ def test_a_package_can_be_onboarded_again_when_it_was_removed(onboarding_cloud, 
 @pytest.mark.parametrize(
     ("file", "words", "code", "said"),
     [
-        ("sample-tosca-vnfd-no-monitor.yaml", (), 10, "unknown network: 'net_mgmt'"),
+        ("sample-tosca-vnfd-no-monitor.yaml", (), 10, "--name OLD=NEW"),
         ("sample-tosca-vnfd-param.yaml", (), 10, "input 'image_name'"),
         ("sample-tosca-vnfd-param.yaml", ("--param", "imagename=cirros"), 2, "image_name"),
         ("sample-tosca-vnfd-no-monitor.yaml", ("--name", "m1.tny=nfvbed.small"), 2, "m1.tiny"),

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.errors import NfvbedError, UsageError
+from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
 from nfvbed.sites.openstack import remembered
 from nfvbed.sites.openstack.places import write_private
 from nfvbed.sites.openstack.tacker import console, left
@@ -18,6 +18,7 @@ from nfvbed.sites.openstack.tacker.legacy import LegacyApi
 from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.sites.openstack.tacker.waits import wait
 from nfvbed.sites.openstack.target import Target
+from nfvbed.spec.document import Document
 from nfvbed.spec.validate import suggestion
 from nfvbed.vnfs.descriptors import given as descriptors
 from nfvbed.vnfs.descriptors import naming
@@ -97,14 +98,24 @@ class GivenVnfs:
             networks, parameters = tuple(given.networks.items()), given.parameters
             return OnboardRequest(given.name, owner, content, networks, flavour, given.level, parameters)
         template = descriptors.template(given)
-        naming.require_names(template, self._known())
+        self._require_names(template)
         return OnboardRequest(given.name, owner, template.data)
 
-    def _known(self) -> CloudNames:
+    def _require_names(self, template: Document) -> None:
+        try:
+            naming.require_names(template, self._known({name for _, _, name in naming.named(template)}))
+        except ConfigurationError as failure:
+            fix = f"{failure.fix}; --name OLD=NEW says what this cloud calls it"
+            raise ConfigurationError(failure.what, where=failure.where, observed=failure.observed, fix=fix) from None
+
+    def _known(self, wanted: set[str]) -> CloudNames:
+        """Return the names of what the cloud has, and those ids that are wanted."""
         connection = self.target.connection
         with asking("the names of networks, flavors and images"):
             listed = (connection.network.networks(), connection.compute.flavors(), connection.image.images())
-            return CloudNames(*([word for one in kind for word in (str(one.name), str(one.id))] for kind in listed))
+            kinds = [[(str(one.name), str(one.id)) for one in kind] for kind in listed]
+        named = ([*(name for name, _ in kind), *(one for _, one in kind if one in wanted)] for kind in kinds)
+        return CloudNames(*named)
 
     def _printed(self, instance: str) -> str:
         """Return the last line that an instance has printed; empty: it prints nothing."""

@@ -109,8 +109,10 @@ def test_names_that_the_cloud_lacks_are_told_before_anything_is_asked(tmp_path, 
     api = FakeApi()
     place = vnfs(tmp_path, monkeypatch, api)
     unnamed = GivenDescriptor(descriptor.path, "their", parameters=IMAGE)
-    with pytest.raises(ConfigurationError, match=r"m1\.tiny|net_mgmt"):
+    with pytest.raises(ConfigurationError, match=r"m1\.tiny|net_mgmt") as failure:
         place.onboard(unnamed, str)
+    assert "--name OLD=NEW" in failure.value.fix
+    assert "id of" not in failure.value.fix
     assert (api.requests, removed, remembered.under_way(tmp_path)) == ([], [], "")
 
 
