@@ -86,12 +86,11 @@ class VppCompute(OwnNodeCompute):
             time.sleep(0.2)
 
     def rest(self, resting: bool) -> None:
-        """Let workers sleep until frames come, or poll: they would take a core from the cloud while guests boot."""
+        """Let workers sleep until frames come, or poll; an interface that nobody is joined to has nothing to poll."""
         if self._cloud.find_vpp(self.host) is None:
             return
         mode = "interrupt" if resting else "polling"
-        numbers = self._numbers()
-        for tag, number in numbers.items():
+        for tag, number in plumbing.interfaces(self._connection.api, linked=True).items():
             if tag.startswith(plumbing.PORT) or tag in _MEASURED:
                 calls.set_rx_mode(self._connection.api, number, mode)
 

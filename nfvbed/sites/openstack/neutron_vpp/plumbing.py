@@ -17,8 +17,6 @@ _POP_ONE = 3
 """L2_VTR_POP_1: a VLAN's tag is taken off on the way in and put on on the way out."""
 PORT, UPLINK = "port:", "uplink:"
 """How tags of interfaces begin: a port's id follows, or the name of a physical network."""
-_WAITING = "interrupt"
-"""Workers sleep until frames come; who measures lets them poll (`rx_mode`)."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,6 @@ class Plumbing:
         return number
 
     def _ready(self, number: int) -> int:
-        calls.set_rx_mode(self._api, number, _WAITING)
         calls.bring_up(self._api, number)
         return number
 
@@ -170,7 +167,14 @@ class Plumbing:
         return list(self._api.call(message, **arguments))
 
 
-def interfaces(api: Api) -> dict[str, int]:
-    """Return VPP's interfaces by what they are of: `port:ID` of Neutron, `uplink:NAME` of a physical network."""
-    found = {str(one.tag): int(one.sw_if_index) for one in api.call("sw_interface_dump")}
+def interfaces(api: Api, *, linked: bool = False) -> dict[str, int]:
+    """Return VPP's interfaces by what they are of: `port:ID` of Neutron, `uplink:NAME` of a physical network.
+
+    Args:
+        api: connection.
+        linked: those alone whose other side is there.
+    """
+    wanted = calls.LINK_UP if linked else 0
+    shown = [one for one in api.call("sw_interface_dump") if int(one.flags) & wanted == wanted]
+    found = {str(one.tag): int(one.sw_if_index) for one in shown}
     return {tag: number for tag, number in found.items() if tag.startswith((PORT, UPLINK))}

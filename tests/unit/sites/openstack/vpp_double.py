@@ -14,7 +14,7 @@ class VppDouble:
 
     def restarted(self):
         """Be a VPP that has just started."""
-        self.interfaces = {0: SimpleNamespace(sw_if_index=0, interface_name="local0", tag="", up=False, made_of=None)}
+        self.interfaces = {0: SimpleNamespace(sw_if_index=0, interface_name="local0", tag="", flags=0, made_of=None)}
         self.pairs = {}
         self.domains = {}
         self.fails_at = None
@@ -37,10 +37,14 @@ class VppDouble:
         pairs = {frozenset((tags[one], tags[other])) for one, other in self.pairs.items()}
         return pairs, {d["tag"]: {tags[member] for member in d["members"]} for d in self.domains.values()}
 
+    def somebody_joins(self, tag):
+        """Let an interface have a link."""
+        self.of(tag).flags |= 2
+
     def _make(self, tag="", made_of=None):
         number = max(self.interfaces) + 1
         self.interfaces[number] = SimpleNamespace(
-            sw_if_index=number, interface_name=f"i{number}", tag=tag, up=False, mode=None, made_of=made_of, vlan=None
+            sw_if_index=number, interface_name=f"i{number}", tag=tag, flags=0, mode=None, made_of=made_of, vlan=None
         )
         return SimpleNamespace(retval=0, sw_if_index=number)
 
@@ -71,10 +75,12 @@ class VppDouble:
         self.interfaces[sw_if_index].tag = tag
 
     def _sw_interface_set_rx_mode(self, sw_if_index, mode):
+        if not self.interfaces[sw_if_index].flags & 2:
+            raise DeployError("VPP refuses: an interface without a link has no queues", where=str(sw_if_index))
         self.interfaces[sw_if_index].mode = mode
 
     def _sw_interface_set_flags(self, sw_if_index, flags):
-        self.interfaces[sw_if_index].up = bool(flags & 1)
+        self.interfaces[sw_if_index].flags |= flags & 1
 
     def _create_vlan_subif(self, sw_if_index, vlan_id):
         made = self._make(made_of=sw_if_index)
