@@ -17,8 +17,9 @@ from statistics import mean
 from typing import Final
 
 from nfvbed.compare.placement import MIXED
+from nfvbed.compare.ranks import LARGEST_LOG
 from nfvbed.compare.statistics import median
-from nfvbed.compare.verdict import LARGEST_LOG, Pair
+from nfvbed.compare.verdict import Pair
 from nfvbed.records import Preset, Record, Renewed, Status, TrialRecord
 from nfvbed.units import NS_PER_S
 
@@ -115,6 +116,32 @@ def pair(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> tuple[Pair, .
     others = {visit.round: visit for visit in baseline}
     effects = class_effects(candidate, baseline)
     return tuple(_pair(visit, others[visit.round], effects) for visit in candidate if visit.round in others)
+
+
+def steadiness_samples(
+    candidate: Sequence[Visit], baseline: Sequence[Visit]
+) -> tuple[tuple[tuple[float, float], ...], bool]:
+    """Return the logarithms of both sides' rates in their common rounds, for comparing how they spread.
+
+    Where it can be done for all of them, visits are levelled: a host that changes its state is in neither spread then.
+
+    Args:
+        candidate: visits of the one.
+        baseline: those of the other.
+
+    Returns:
+        A pair a round, in order of rounds; and whether they are levelled. Rounds in which a side forwarded nothing have
+        no place in a spread, and are left out.
+    """
+    others = {visit.round: visit for visit in baseline}
+    both = [(visit, others[visit.round]) for visit in candidate if visit.round in others]
+    both = [pair for pair in both if all(visit.rate_pps > 0 for visit in pair)]
+    effects = class_effects(candidate, baseline)
+    levelled = [(_levelled(own, effects), _levelled(other, effects)) for own, other in both]
+    found = tuple((own, other) for own, other in levelled if own is not None and other is not None)
+    if found and len(found) == len(both):
+        return found, True
+    return tuple((log(own.rate_pps), log(other.rate_pps)) for own, other in both), False
 
 
 def class_effects(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> dict[str, float]:
