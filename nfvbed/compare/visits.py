@@ -194,13 +194,13 @@ def _pair(visit: Visit, other: Visit, effects: Mapping[str, float]) -> Pair:
         levelled = _levelled(visit, effects), _levelled(other, effects)
         if levelled[0] is not None and levelled[1] is not None:
             return Pair(round=visit.round, log_ratio=levelled[0] - levelled[1], levelled=True)
-        return Pair(round=visit.round, log_ratio=_log_ratio(visit.rate_pps, other.rate_pps))
+        return Pair(round=visit.round, log_ratio=log_ratio(visit.rate_pps, other.rate_pps))
     name = max(common, key=lambda entry: min(visit.by_class[entry].trials, other.by_class[entry].trials))
-    ratio = _log_ratio(visit.by_class[name].rate_pps, other.by_class[name].rate_pps)
+    ratio = log_ratio(visit.by_class[name].rate_pps, other.by_class[name].rate_pps)
     return Pair(round=visit.round, log_ratio=ratio, placement=name)
 
 
-def _log_ratio(rate_pps: float, other_pps: float) -> float:
+def log_ratio(rate_pps: float, other_pps: float) -> float:
     """Return the logarithm of a ratio; of two sides that forwarded nothing, none was ahead."""
     if rate_pps > 0 and other_pps > 0:
         return log(rate_pps / other_pps)
