@@ -57,6 +57,8 @@ class Point:
     """The newest first."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Variants without a figure that may be ranked, each with the reason of its newest run."""
+    ran_without: tuple[str, ...] = ()
+    """Those of them that were measured, for something else than this need asks."""
 
 
 def points_of(runs: Sequence[Examined], need: Need) -> tuple[Point, ...]:
@@ -78,8 +80,11 @@ def points_of(runs: Sequence[Examined], need: Need) -> tuple[Point, ...]:
                 point.by_variant.setdefault(row.variant, []).append(candidate)
             else:
                 point.left_out.setdefault(row.variant, candidate)
+                if not _unfit(row, need):
+                    point.ran_without = (*point.ran_without, row.variant)
     for point in found.values():
         point.left_out = {name: why for name, why in point.left_out.items() if name not in point.by_variant}
+        point.ran_without = tuple(name for name in dict.fromkeys(point.ran_without) if name in point.left_out)
     return tuple(sorted(found.values(), key=_importance))
 
 

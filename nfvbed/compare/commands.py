@@ -10,8 +10,8 @@ from nfvbed.units import FrameSize
 
 DECIDE_S: Final = 3600
 """Enough time for the rounds of a comparison at one traffic point."""
-MOST_COMPARED: Final = 4
-"""Variants of one comparison: more of them have one late look."""
+MOST_COMPARED: Final = 3
+"""Variants of one proposed comparison: each against each of them makes as many pairs as have two looks."""
 
 
 def deciding_command(

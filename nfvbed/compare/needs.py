@@ -10,6 +10,9 @@ from nfvbed.compare.paced import at_common_load
 from nfvbed.compare.statistics import median
 from nfvbed.records import NOT_SEPARABLE, Record, Role, Status, TrialRecord
 
+MOST_STOLEN: Final = 0.1
+"""Of the trials' time: a switch that others kept from its cores for longer was as busy as they let it be."""
+
 
 class Need(StrEnum):
     """What a data plane is chosen for."""
@@ -81,10 +84,24 @@ def figures_at_common_load(need: Need, trials: Sequence[TrialRecord], load_pps: 
         rounds.setdefault(trial.round, []).append(trial)
     found = {number: _OF_A_VISIT[need](entries) for number, entries in sorted(rounds.items())}
     known = {number: value for number, value in found.items() if value is not None}
+    robbed = _robbed(used) if need is Need.CPU else 0.0
+    if robbed > MOST_STOLEN:
+        return Figures(lacking=f"its switch was kept from its cores for {robbed:.0%} of the time")
     if not known:
         return Figures(lacking=_LACKING[need])
     load = median([float(trial.intended_load_pps or 0) for trial in used])
     return Figures(by_round=known, load_pps=load)
+
+
+def _robbed(trials: Sequence[TrialRecord]) -> float:
+    """Return the part of the trials' time for which the switch was kept from its cores; 0 where nobody looked."""
+    known = [
+        (max(entry.stolen_ns or 0 for entry in trial.cpu if entry.role is Role.SWITCH), trial.duration_ns)
+        for trial in trials
+        if any(entry.role is Role.SWITCH for entry in trial.cpu)
+    ]
+    duration_ns = sum(duration for _, duration in known)
+    return sum(stolen for stolen, _ in known) / duration_ns if duration_ns else 0.0
 
 
 def _latency(trials: Sequence[TrialRecord]) -> LatencySummary | None:

@@ -13,6 +13,7 @@ from nfvbed.compare.candidates import Examined, Point, points_of
 from nfvbed.compare.commands import MOST_COMPARED, deciding_command, vnf_setting
 from nfvbed.compare.flips import Flip, find_flips, flips_by_flows
 from nfvbed.compare.needs import MEASURES, Measure, Need
+from nfvbed.compare.paced import Traffic
 from nfvbed.compare.rankings import Ranking, rank
 from nfvbed.compare.rawethernet import Carrier, Carries, find_carriers
 from nfvbed.compare.verdict import Rules
@@ -141,7 +142,7 @@ def _without_traps(point: Point, carriers: Sequence[Carrier]) -> Point:
     lost = {entry.variant: entry.detail for entry in carriers if entry.vnf == vnf and entry.carries is Carries.TRAP}
     kept = {name: found for name, found in point.by_variant.items() if name not in lost}
     left_out = {name: f"{CHECKSUM}: {why}" for name, why in lost.items() if name in point.by_variant}
-    return Point(point.traffic, kept, point.left_out | left_out)
+    return Point(point.traffic, kept, point.left_out | left_out, point.ran_without)
 
 
 def _used(run: Examined) -> RunUsed:
@@ -176,17 +177,26 @@ def _proposals(
     found: Recommendation, runs: Sequence[Examined], wanted: Wanted, points: Sequence[Point]
 ) -> Iterable[Proposal]:
     """Return the commands that would make, or change, the answer."""
-    answer = found.answer
+    answer, traffic = found.answer, _traffic(found, wanted, points)
     if not found.enough:
-        names = _unranked(points, answer, found.not_measured)
-        yield _compared("nothing-measured", names, found, runs, wanted)
+        yield _compared("nothing-measured", _unranked(found, points), traffic, runs)
     elif answer is not None and answer.lacks_rounds:
-        yield _compared("decide", answer.first[:MOST_COMPARED], found, runs, wanted)
+        yield _compared("decide", answer.first[:MOST_COMPARED], traffic, runs)
     if found.enough and answer is not None and found.not_measured:
         names = (answer.first[0], *found.not_measured)[:MOST_COMPARED]
-        yield _compared("not-measured", names, found, runs, wanted)
+        yield _compared("not-measured", names, traffic, runs)
     if found.need is Need.RAW_ETHERNET:
         yield from _between_sockets(found, runs)
+
+
+def _traffic(found: Recommendation, wanted: Wanted, points: Sequence[Point]) -> Traffic:
+    """Return where to measure: at the answer's point, else where there was something, else as asked."""
+    if found.answer is not None:
+        answer = found.answer
+        return answer.topology, answer.vnf, answer.frame_size, answer.flows, answer.bidirectional
+    if points:
+        return points[0].traffic
+    return wanted.topology or "pvp", wanted.vnf or "", wanted.frame_size or 64, wanted.flows or 1, True
 
 
 def _between_sockets(found: Recommendation, runs: Sequence[Examined]) -> Iterable[Proposal]:
@@ -204,11 +214,11 @@ def _between_sockets(found: Recommendation, runs: Sequence[Examined]) -> Iterabl
     yield Proposal(why="sockets", variants=names, command=command)
 
 
-def _unranked(points: Sequence[Point], answer: Ranking | None, not_measured: Sequence[str]) -> tuple[str, ...]:
-    """Return two to four variants to compare: those that have a figure, those that lack one, those available."""
-    seen = [entry.variant for entry in answer.ranked] if answer else []
-    left = [name for point in points[:1] for name, why in point.left_out.items() if "a load that all share" in why]
-    names = list(dict.fromkeys((*seen, *left, *not_measured)))
+def _unranked(found: Recommendation, points: Sequence[Point]) -> tuple[str, ...]:
+    """Return two or three variants to compare: those with a figure, those that ran without one, those available."""
+    seen = [entry.variant for entry in found.answer.ranked] if found.answer else []
+    left = [name for point in points[:1] for name in point.ran_without]
+    names = list(dict.fromkeys((*seen, *left, *found.not_measured)))
     if len(names) < 2:
         names = list(dict.fromkeys((*names, *COMPARED_BY_DEFAULT)))
     return tuple(names[:MOST_COMPARED])
@@ -217,15 +227,10 @@ def _unranked(points: Sequence[Point], answer: Ranking | None, not_measured: Seq
 def _compared(
     why: Literal["nothing-measured", "decide", "not-measured"],
     names: Sequence[str],
-    found: Recommendation,
+    traffic: Traffic,
     runs: Sequence[Examined],
-    wanted: Wanted,
 ) -> Proposal:
-    answer = found.answer
-    topology = answer.topology if answer else wanted.topology or "pvp"
-    label = answer.vnf if answer else wanted.vnf or ""
-    frame_size = answer.frame_size if answer else wanted.frame_size or 64
-    flows = answer.flows if answer else wanted.flows or 1
+    topology, label, frame_size, flows, bidirectional = traffic
     settings = ["baseline=null"]
     if topology != "p2p":
         vnf = _vnf(label, runs) or ("" if label else vnf_setting("process-io", SAME_VNF))
@@ -233,10 +238,9 @@ def _compared(
         settings.append("vnf_frame_sizes=null")
     if flows != 1:
         settings.append(f"traffic.flows={flows}")
-    if answer is not None and not answer.bidirectional:
+    if not bidirectional:
         settings.append("traffic.bidirectional=false")
-    rounds = Rules().looks[-1]
-    command = deciding_command(BASE, names, (topology, frame_size), settings, rounds)
+    command = deciding_command(BASE, names, (topology, frame_size), settings, Rules().looks[-1])
     return Proposal(why=why, variants=tuple(names), command=command)
 
 

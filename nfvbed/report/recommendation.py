@@ -111,7 +111,7 @@ def reasons(found: Recommendation) -> list[str]:
     if found.measure.at_common_load:
         loads = [entry.load_pps for entry in answer.ranked if entry.load_pps]
         lines += [f"load: {wording.mpps(loads[0])} Mpps, all directions together"] if loads else []
-    return [*lines, *_evidence(found, answer)]
+    return [*lines, *_marks(answer), *_evidence(found, answer)]
 
 
 def _against(pair: PairFinding, first: str, measure: Measure) -> str:
@@ -160,6 +160,18 @@ def _steadiness(answer: Ranking, first: str) -> list[str]:
             }[verdict]
         found.setdefault(words[verdict], []).append(entry.baseline if entry.candidate == first else entry.candidate)
     return [f"{first} is {word} than {named(names)}" for word, names in found.items()]
+
+
+def _marks(answer: Ranking) -> list[str]:
+    """Name limits and warnings, those of the same variants together."""
+    by_kind: dict[str, list[str]] = {}
+    for entry in answer.ranked:
+        for kind in dict.fromkeys((*entry.limits, *entry.warnings)):
+            by_kind.setdefault(kind.value, []).append(entry.variant)
+    together: dict[tuple[str, ...], list[str]] = {}
+    for word, names in by_kind.items():
+        together.setdefault(tuple(names), []).append(word)
+    return [f"marked {', '.join(words)}: {named(names)}" for names, words in together.items()]
 
 
 def _evidence(found: Recommendation, answer: Ranking) -> Iterable[str]:

@@ -79,7 +79,6 @@ def _table(found: Recommendation, answer: Ranking, width: int) -> list[Text]:
         Column("rounds", right=True, dropped=2),
         Column("switch's cores"),
         Column("hugepages", right=True),
-        Column("limits, warnings", dropped=1),
     )
     rows = [_row(found, answer, place) for place in range(min(len(answer.ranked), MOST_ROWS))]
     more = len(answer.ranked) - len(rows)
@@ -99,7 +98,6 @@ def _row(found: Recommendation, answer: Ranking, place: int) -> Row:
         str(entry.rounds),
         cores(entry.cost),
         hugepages(entry.cost),
-        ", ".join(kind.value for kind in dict.fromkeys((*entry.limits, *entry.warnings))),
     )
     return Row(tuple(Cell(text, style) for text in texts))
 

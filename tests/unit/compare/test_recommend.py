@@ -168,6 +168,7 @@ def test_without_a_common_load_there_is_no_latency_to_compare():
     assert not found.enough
     assert "no trial at a load that all share" in found.reason
     assert sorted(found.proposals[0].variants) == ["quick", "tardy"]
+    assert "--topology p2p --frame-size 64" in found.proposals[0].command
 
 
 def test_figures_of_two_runs_have_no_load_in_common():
@@ -208,6 +209,20 @@ def test_cpu_time_that_cannot_be_separated_is_no_figure():
     )
     found = asked(examined(dataclasses.replace(data, trials=mixed)), need=Need.CPU)
     assert not found.enough and "cannot be separated" in found.reason
+
+
+def test_a_switch_that_was_kept_from_its_cores_was_as_busy_as_it_could_be():
+    data = run_of(FAST, SLOW)
+    robbed = tuple(
+        trial.model_copy(
+            update={"cpu": tuple(entry.model_copy(update={"stolen_ns": trial.duration_ns // 2}) for entry in trial.cpu)}
+        )
+        for trial in data.trials
+    )
+    data = dataclasses.replace(data, trials=robbed)
+    found = asked(examined(data), need=Need.CPU)
+    assert (found.enough, found.reason) == (False, "its switch was kept from its cores for 50% of the time")
+    assert asked(examined(data)).enough, "the rate is what it was"
 
 
 def test_costs_are_those_of_the_file_and_of_the_doctor():

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from nfvbed.compare.needs import Need
 from nfvbed.compare.recommend import Recommendation, Wanted, recommend
+from nfvbed.records import QualityWarning
 from nfvbed.report.recommendation import changes, headline, missing, reasons
 from nfvbed.report.terminal.recommended import screen
 from nfvbed.results import ResultKind
@@ -104,6 +105,11 @@ def test_raw_ethernet_names_who_carries_it_and_who_does_not():
     assert "frames only: slow with process-io" in text
     assert "checksum trap: bridge with process-io" in text
     assert "nfvbed run sockets --variant slow" in text
+
+
+def test_limits_and_warnings_are_named_beside_the_order():
+    data = run_of(through(FAST), through(SLOW), warnings=(("slow", QualityWarning.CPU_STOLEN),))
+    assert "marked cpu-stolen: slow" in shown(asked(examined(data)))
 
 
 def test_what_was_left_out_is_named_with_the_reason():
