@@ -27,6 +27,8 @@ TESTS := $(addprefix test-,$(TIERS))
 # Where: `make deploy-ovs-dpdk SITE=devcloud`; a name in deploy/sites, without it the lab.
 SITE ?=
 AT := $(if $(SITE),--site $(SITE))
+# What a recommendation is for: `make recommend NEED=latency`.
+NEED ?= throughput
 # What a site's targets need beside the build: a cloud on this machine is unpacked, its guests boot an image.
 FOR_SITE := $(if $(filter devcloud,$(SITE)),devcloud-packages images)
 
@@ -117,6 +119,10 @@ $(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME
 .PHONY: compare
 compare: setup ## compare the variants of the newest run
 	@$(NFVBED) compare
+
+.PHONY: recommend
+recommend: setup ## which data plane the stored results of this host speak for (NEED=latency, jitter, cpu, raw-ethernet)
+	@$(NFVBED) recommend --need $(NEED)
 
 .PHONY: report
 report: setup ## write the page, CSV and JSON of the newest run

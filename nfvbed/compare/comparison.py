@@ -25,11 +25,11 @@ from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import CellRole, QualityWarning, Record, Status
 from nfvbed.spec.experiment import BEST
 
-COMPARISON_FORMAT: Final = 5
+COMPARISON_FORMAT: Final = 6
 """2: rows and differences have VNFs, and there are chains. 3: rows have their ratio to the bare ports. 4: and
 the ports as their ceilings have them. 5: rows are over all placement states, with visits, rates by class and trials at
 a common load, missing frames in place of loss, and possible limits; differences are paired by round and have their
-pairs; there is the hosts' state, and hosts may have more than two classes."""
+pairs; there is the hosts' state, and hosts may have more than two classes. 6: chains say what they hold."""
 MANY: Final = 6
 """More variants than that are shown in order of their rates, and what was not measured apart from them."""
 

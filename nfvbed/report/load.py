@@ -71,9 +71,9 @@ def load(store: "Store", names: Sequence[str], variant_model: type[Variant]) -> 
     runs = list({run.id: run for run in (store.run(name) for name in names or ("latest",))}.values())
     data = tuple(_read(store, run, variant_model) for run in runs)
     configurations = {cell.config_hash for entry in data for cell in entry.cells}
-    variants = {digest: _described(store, digest) for digest in sorted(configurations)}
+    variants = {digest: described(store, digest) for digest in sorted(configurations)}
     facts = tuple(fact for run in runs for fact in store.facts(run.id))
-    experiments = [_described(store, run.plan_hash).get("experiment", {}) for run in runs]
+    experiments = [described(store, run.plan_hash).get("experiment", {}) for run in runs]
     experiment = experiments[0]
     measured = {cell.variant for entry in data for cell in entry.cells}
     baseline = experiment.get("baseline")
@@ -108,12 +108,12 @@ def context_of(loaded: LoadedRuns, comparison: Comparison) -> ReportContext:
 
 def _read(store: "Store", run: RunRecord, variant_model: type[Variant]) -> RunData:
     cells = tuple(store.cells(run.id))
-    cells += never_reached(run, _described(store, run.plan_hash), cells, variant_model)
-    rigs = {digest: _described(store, digest) for digest in sorted({cell.rig_hash for cell in cells})}
+    cells += never_reached(run, described(store, run.plan_hash), cells, variant_model)
+    rigs = {digest: described(store, digest) for digest in sorted({cell.rig_hash for cell in cells})}
     known = {digest: rig for digest, rig in rigs.items() if rig}
-    host, results = _described(store, run.host_hash), tuple(store.results(run.id))
-    supports = supports_of(_described(store, run.doctor_hash))
-    configurations = {digest: _described(store, digest) for digest in {cell.config_hash for cell in cells}}
+    host, results = described(store, run.host_hash), tuple(store.results(run.id))
+    supports = supports_of(described(store, run.doctor_hash))
+    configurations = {digest: described(store, digest) for digest in {cell.config_hash for cell in cells}}
     ports, paths = (_reported(configurations, key) for key in ("ports", "io_path"))
     return RunData(run, cells, tuple(store.trials(run.id)), known, host, results, supports, ports, paths)
 
@@ -122,7 +122,7 @@ def _reported(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[st
     return {digest: value[key] for digest, value in configurations.items() if key in value}
 
 
-def _described(store: "Store", digest: str) -> dict[str, Any]:
+def described(store: "Store", digest: str) -> dict[str, Any]:
     """Read a description; one that is not stored costs its table, not the comparison."""
     if not digest:
         return {}
