@@ -117,7 +117,7 @@ def grid_caption(comparison: Comparison) -> str:
 
 
 def comparison_grid(comparison: Comparison, tables: tuple[Table, ...], by: Grouping = Grouping.POINT) -> Grid:
-    """Return the rows, grouped by traffic point or otherwise, the baseline first, and the notes that they name below."""
+    """Return the rows in groups, the baseline first in each, and the notes that they name below."""
     notes = TableNotes("comparison")
     groups = []
     for name in dict.fromkeys(by.name_of(row) for row in comparison.rows):
