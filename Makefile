@@ -121,6 +121,10 @@ compare: setup ## compare the variants of the newest run
 report: setup ## write the page, CSV and JSON of the newest run
 	@$(NFVBED) report
 
+.PHONY: dashboard
+dashboard: setup ## serve the results in a browser, on this machine alone
+	@$(NFVBED) dashboard
+
 .PHONY: $(DEPLOYS)
 $(DEPLOYS): deploy-%: build $(FOR_SITE) ## set up NAME and leave it deployed (SITE=devcloud: in an OpenStack)
 	@$(NFVBED) deploy $* $(AT)

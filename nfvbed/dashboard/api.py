@@ -19,7 +19,6 @@ from nfvbed.dashboard.problems import Problem
 from nfvbed.dashboard.runs import CellState, cells_of
 from nfvbed.dashboard.source import Source
 from nfvbed.records import FactRecord, Record, TrialRecord
-from nfvbed.report.figures.catalogue import figures
 from nfvbed.store.summaries import Extent
 
 
@@ -135,8 +134,8 @@ def api(source: Source, now: Callable[[], datetime]) -> APIRouter:
     @router.get("/compare")
     def get_comparison(asked: AskedFor) -> ComparisonAnswer:
         choice = asked.choice(source)
-        comparison = source.compared(choice).comparison
-        drawn = linked(figures(comparison), choice)
+        found = source.compared(choice)
+        drawn = linked(found.drawn, choice)
         texts = tuple(
             FigureAnswer(
                 name=picture.text.name,
@@ -148,7 +147,7 @@ def api(source: Source, now: Callable[[], datetime]) -> APIRouter:
             )
             for picture in drawn
         )
-        return ComparisonAnswer(comparison=comparison, figures=texts, csv=f"/compare/rows.csv?{query_of(choice)}")
+        return ComparisonAnswer(comparison=found.comparison, figures=texts, csv=f"/compare/rows.csv?{query_of(choice)}")
 
     @router.get("/method")
     def get_method() -> MethodAnswer:

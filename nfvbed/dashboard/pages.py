@@ -32,7 +32,6 @@ from nfvbed.dashboard.why import why
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.csv.tests import tests_to_csv
-from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.page.environment import environment
 from nfvbed.report.page.method import method_of
 from nfvbed.report.page.sections import page_values
@@ -139,7 +138,7 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
             form = form_of(source, asked, ())
             return page("compare", "compare", export=False, title="Compare", here="/compare", form=form, **shown)
         found = source.compared(choice)
-        drawn = figures(found.comparison)
+        drawn = found.drawn
         values = page_values(found.context, drawn, asked.by)
         known = source.variants_of(choice.runs)
         rest = len(known) - len(set(choice.variants) & set(known))
@@ -164,13 +163,13 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
         asked: AskedFor,
         theme: Literal["light", "dark", "print"] = "print",
     ) -> Response:
-        spec = spec_of(source.compared(asked.choice(source)).comparison, figure)
+        spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
         form = Form.SVG if theme == "print" else Form(theme)
         return Response(pictures.draw(spec, form), media_type="image/svg+xml", headers=_saved(figure, "svg"))
 
     @router.get("/figures/{figure}.png")
     def send_png(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
-        spec = spec_of(source.compared(asked.choice(source)).comparison, figure)
+        spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
         return Response(pictures.draw(spec, Form.PNG), media_type="image/png", headers=_saved(figure, "png"))
 
     @router.get("/rows.csv")

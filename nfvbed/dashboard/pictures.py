@@ -9,10 +9,9 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import urlencode
 
-from nfvbed.compare.comparison import Comparison
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.source import Choice
-from nfvbed.report.figures.catalogue import figures, to_png, to_svg, to_themed_svg
+from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
 from nfvbed.report.figures.theme import DARK, LIGHT, Spec
 from nfvbed.report.page.sections import Figure, figure_text
 from nfvbed.store import content_hash
@@ -94,13 +93,12 @@ def query_of(choice: Choice) -> str:
     return urlencode([*pairs, *([("baseline", choice.baseline)] if choice.baseline else [])])
 
 
-def spec_of(comparison: Comparison, name: str) -> Spec:
+def spec_of(drawn: Mapping[str, Spec], name: str) -> Spec:
     """Return a figure's specification.
 
     Raises:
         NotThereError: the comparison has no such figure.
     """
-    drawn = figures(comparison)
     if name not in drawn:
         raise NotThereError(
             f"this comparison has no figure {name!r}",

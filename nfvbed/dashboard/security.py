@@ -1,4 +1,4 @@
-"""What stands before every request: the name of the host, a token where one is asked for, and headers of answers."""
+"""What is before every request: the name of the host, a token where one is asked for, and headers of answers."""
 
 import asyncio
 import hashlib

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from nfvbed.compare.choice import AUTO
@@ -14,7 +15,10 @@ from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import StoreError, UsageError
 from nfvbed.records import CellRole, Record, RunRecord
 from nfvbed.report.context import ReportContext
+from nfvbed.report.figures.catalogue import figures
+from nfvbed.report.figures.theme import Spec
 from nfvbed.report.load import LoadedRuns, context_of, load, make_options
+from nfvbed.spec.experiment import BEST
 from nfvbed.store import Store
 from nfvbed.store.summaries import Extent
 
@@ -44,6 +48,11 @@ class Compared:
     loaded: LoadedRuns
     comparison: Comparison
     context: ReportContext
+
+    @cached_property
+    def drawn(self) -> dict[str, Spec]:
+        """Specifications of its figures; making them takes as long as the comparison."""
+        return figures(self.comparison)
 
 
 class Source:
@@ -142,7 +151,7 @@ class Source:
         latency_of = choice.variants if choice.latency else ()
         loaded = load(self.store, choice.runs, VariantModel, latency_of)
         options = make_options(loaded, _options(choice.baseline, choice.variants))
-        if options.baseline and choice.variants and options.baseline not in (*choice.variants, "best"):
+        if choice.baseline is None and choice.variants and options.baseline not in (*choice.variants, BEST):
             options = options.model_copy(update={"baseline": None})  # The experiment's, which is not shown.
         comparison = compare(loaded.data, options)
         return Compared(loaded, comparison, context_of(loaded, comparison))
