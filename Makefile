@@ -128,6 +128,10 @@ recommend: setup ## which data plane the stored results of this host speak for (
 report: setup ## write the page, CSV and JSON of the newest run
 	@$(NFVBED) report
 
+.PHONY: dashboard
+dashboard: setup ## serve the results in a browser, on this machine alone
+	@$(NFVBED) dashboard
+
 .PHONY: $(DEPLOYS)
 $(DEPLOYS): deploy-%: build $(FOR_SITE) ## set up NAME and leave it deployed (SITE=devcloud: in an OpenStack)
 	@$(NFVBED) deploy $* $(AT)
