@@ -35,9 +35,10 @@ def test_a_chain_of_two_vnfs_is_measured(tmp_path, variant):
 
 @pytest.mark.parametrize("site", ["devcloud", "devcloud-sol"])
 def test_macvtap_is_deployed_onboarded_traced_and_offboarded(site):
+    # It has no path without a VNF: `deploy` onboards the one that `onboard` takes when nothing is said of it.
     ok("deploy", "macvtap", "--site", site)
     try:
-        ok("onboard", "vloop", "--site", site, *VNF)
+        assert "was deployed already" in ok("onboard", "vloop", "--site", site)
         report = json.loads(ok("trace", "macvtap", "--site", site, "--json"))
         assert all(0 < one["received"] <= one["sent"] for one in report["directions"]), report
     finally:
