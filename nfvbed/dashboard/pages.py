@@ -154,6 +154,8 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
             hint=None,
             query=query_of(choice),
             tests=bool(found.comparison.tests),
+            rows=[row for row in found.comparison.rows if row.mrr],
+            several=len(choice.runs) > 1,
             of=f"{len(known) - rest} of {len(known)} variants" if rest else "",
         )
 

@@ -6,8 +6,12 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from sqlalchemy import event
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.app import make_app
+from nfvbed.dashboard.security import Access
+from nfvbed.store import Store
 from tests.dashboard_runs import ELSEWHERE, EVIL
 from tests.sample_records import RUN
 
@@ -137,6 +141,32 @@ def test_hosts_that_differ_have_no_verdict_and_their_differences(client: TestCli
     apart = page[page.index("What differs between the hosts") :]
     assert "6.18.0" in apart and "6.12.9" in apart[: apart.index("</table>")]
     assert "not comparable" in page
+
+
+def test_a_comparison_leads_to_why(client: TestClient):
+    page = client.get(f"/compare?runs={RUN}").text
+    links = re.findall(rf'href="(/runs/{RUN}/why\?cell=[^"]+)"', page)
+    assert links and all(client.get(link).status_code == 200 for link in links[:2])
+
+
+READING = (("/", 0), (f"/runs/{ELSEWHERE}", 0), (f"/api/runs/{ELSEWHERE}/trials", 0), (f"/compare?runs={ELSEWHERE}", 1))
+
+
+@pytest.mark.parametrize(("address", "reads"), READING)
+def test_histograms_are_read_for_a_comparison_alone(store: Store, address: str, reads: int):
+    asked: list[str] = []
+
+    def note(_connection, _cursor, statement: str, *_: object) -> None:
+        asked.append(statement)
+
+    client = TestClient(make_app(store, Access(hosts=("localhost",))), base_url="http://localhost")
+    event.listen(store._engine, "before_cursor_execute", note)
+    try:
+        assert client.get(address).status_code == 200
+    finally:
+        event.remove(store._engine, "before_cursor_execute", note)
+    found = [statement for statement in asked if "FROM histogram" in statement]
+    assert len(found) == reads and all("cell.variant IN" in statement for statement in found)
 
 
 def test_figures_are_pictures(client: TestClient):
