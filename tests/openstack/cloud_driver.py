@@ -13,12 +13,12 @@ from pathlib import Path
 
 import yaml
 
-from nfvbed.sites.openstack.access import NAME
-from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.contents import CIRROS_FILE
-from nfvbed.sites.openstack.nodes.channel import Command
-from nfvbed.sites.openstack.places import CloudPlaces
-from nfvbed.sites.openstack.rest import ApiError, CloudApi
+from nfvbed.sites.openstack.devcloud.access import NAME
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.contents import CIRROS_FILE
+from nfvbed.sites.openstack.devcloud.nodes.channel import Command
+from nfvbed.sites.openstack.devcloud.places import CloudPlaces
+from nfvbed.sites.openstack.devcloud.rest import ApiError, CloudApi
 
 ROOT = Path(__file__).resolve().parents[2]
 CIRROS = Path(__file__).parent / "cirros"

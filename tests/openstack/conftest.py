@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.access import NAME
-from nfvbed.sites.openstack.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.access import NAME
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.tacker import left
 from nfvbed.sites.openstack.tacker.connection import connect, tacker_client
 from nfvbed.sites.openstack.tacker.journal import Journal

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import yaml
 
-from nfvbed.sites.openstack import enable
-from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.computes.linux_bridge import LinuxBridgeCompute
-from nfvbed.sites.openstack.links import generator_space
+from nfvbed.sites.openstack.devcloud import enable
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
+from nfvbed.sites.openstack.devcloud.links import generator_space
 from nfvbed.sites.openstack.tacker.connection import connect, tacker_client
 from tests.openstack.cloud_driver import IMAGES, ROOT, verb, wait
 

@@ -6,8 +6,8 @@ import pytest
 
 from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.dataplanes.ovs.afxdp import modes
-from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.computes.ovs_switch import NodeSwitch
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes.ovs_switch import NodeSwitch
 from tests.openstack.cloud_driver import ROOT
 from tests.openstack.test_site import VNF, ok
 

@@ -12,12 +12,12 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host import napi
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Role
-from nfvbed.sites.openstack import enable
-from nfvbed.sites.openstack.cloud import SWITCH_MIB, DevCloud
-from nfvbed.sites.openstack.computes.linux_bridge import LinuxBridgeCompute
-from nfvbed.sites.openstack.computes.macvtap import MacvtapCompute
+from nfvbed.sites.openstack.devcloud import enable
+from nfvbed.sites.openstack.devcloud.cloud import SWITCH_MIB, DevCloud
+from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
+from nfvbed.sites.openstack.devcloud.computes.macvtap import MacvtapCompute
+from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
-from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.spec.layout import layout
 from tests import footprint
 from tests.openstack.cloud_driver import ROOT, Cloud, nfvbed, wait

@@ -13,11 +13,11 @@ import pytest
 
 from nfvbed.dataplanes.vpp import binaries
 from nfvbed.errors import PrerequisiteError
-from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.neutron_vpp.names import AgentSettings, Uplink
-from nfvbed.sites.openstack.nodes.channel import Command
-from nfvbed.sites.openstack.places import CONTROLLER
-from nfvbed.sites.openstack.services import library
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.neutron_vpp.names import AgentSettings, Uplink
+from nfvbed.sites.openstack.devcloud.nodes.channel import Command
+from nfvbed.sites.openstack.devcloud.places import CONTROLLER
+from nfvbed.sites.openstack.devcloud.services import library
 from tests.functional.brought_vpp import with_vpp
 from tests.openstack.cloud_driver import ROOT, nfvbed, verb, wait
 from tests.openstack.test_site import VNF, ok

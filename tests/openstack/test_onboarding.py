@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.sites.openstack.access import NAME
+from nfvbed.sites.openstack.devcloud.access import NAME
 from nfvbed.sites.openstack.tacker import left
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi
 from nfvbed.sites.openstack.tacker.sol import SolApi

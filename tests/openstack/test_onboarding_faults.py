@@ -4,7 +4,7 @@ import pytest
 
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.patience import patient
-from nfvbed.sites.openstack.access import NAME
+from nfvbed.sites.openstack.devcloud.access import NAME
 from nfvbed.sites.openstack.tacker import left, waits
 from nfvbed.sites.openstack.tacker.connection import connect
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi

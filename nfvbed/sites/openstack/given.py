@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.places import write_private
+from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.tacker import console, left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
 from nfvbed.sites.openstack.tacker.connection import asking

@@ -14,7 +14,7 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered
-from nfvbed.sites.openstack.computes.compute import Compute
+from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
 from nfvbed.sites.openstack.given import GivenVnfs
 from nfvbed.sites.openstack.provider import VnfProvider

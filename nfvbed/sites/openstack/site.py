@@ -15,14 +15,15 @@ from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Su
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered, vnfs
-from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
-from nfvbed.sites.openstack.existing import ExistingCloud
-from nfvbed.sites.openstack.existingvnfs import ExistingVnfs
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.target import OwnCloud
+from nfvbed.sites.openstack.existing.cloud import ExistingCloud
+from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
-from nfvbed.sites.openstack.target import OwnCloud, Target
+from nfvbed.sites.openstack.target import Target
 from nfvbed.sites.site import NOTHING_DEPLOYED, Site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec

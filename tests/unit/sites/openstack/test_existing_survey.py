@@ -4,17 +4,16 @@ from types import SimpleNamespace
 
 import pytest
 from keystoneauth1 import exceptions as keystone
+from nfvbed.sites.openstack.existing.path import ExistingPath
 from openstack import exceptions as sdk
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.findings import State
 from nfvbed.records import Accelerator, Readiness
-from nfvbed.sites.openstack import devices
-from nfvbed.sites.openstack.existing import ExistingCloud
-from nfvbed.sites.openstack.existingpath import ExistingPath
+from nfvbed.sites.openstack.existing.cloud import ExistingCloud, devices
+from nfvbed.sites.openstack.existing.survey import Survey
 from nfvbed.sites.openstack.site import open_existing
-from nfvbed.sites.openstack.survey import Survey
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.site import CloudSiteSpec
 from nfvbed.spec.vnf import VnfUse
