@@ -58,7 +58,6 @@ PATHS = [
     ({"dataplane": "sriov"}, "vf", "vf"),
     ({"dataplane": "vpp"}, "pci", "pci"),
     ({"dataplane": "vpp", "vnf_ports": "kernel"}, "veth", "af_packet"),
-    ({"dataplane": "existing"}, "netdev", "netdev"),
     ({"dataplane": "existing"}, "pci", "pci"),
     ({"dataplane": "simulated"}, "simulated", "simulated"),
 ]
