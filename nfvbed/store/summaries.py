@@ -59,8 +59,8 @@ def runs_page(connection: Connection, part: Part) -> tuple[list[RunRecord], int]
 def extent(connection: Connection, run: str) -> Extent:
     """Return how much of a run is stored."""
 
-    def number(query: Select[tuple[int]]) -> int:
-        return connection.execute(query).scalar_one() or 0
+    def number(query: Select[int]) -> int:
+        return int(connection.execute(query).scalar_one() or 0)
 
     return Extent(
         status=connection.execute(select(RUN.c.status).where(RUN.c.id == run)).scalar(),
