@@ -90,12 +90,41 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def api(source: Source, now: Callable[[], datetime]) -> APIRouter:
-    """Return the routes below `/api`."""
+    """Return the routes about the whole store, and of comparisons."""
     router = APIRouter(prefix="/api", responses=PROBLEMS)
 
     @router.get("/overview")
     def get_overview() -> Overview:
         return overview(source, now())
+
+    @router.get("/compare")
+    def get_comparison(asked: AskedFor) -> ComparisonAnswer:
+        choice = asked.choice(source)
+        found = source.compared(choice)
+        drawn = linked(found.drawn, choice)
+        texts = tuple(
+            FigureAnswer(
+                name=picture.text.name,
+                title=picture.text.title,
+                description=picture.text.description,
+                caption=picture.text.caption,
+                svg=picture.svg,
+                png=picture.png,
+            )
+            for picture in drawn
+        )
+        return ComparisonAnswer(comparison=found.comparison, figures=texts, csv=f"/compare/rows.csv?{query_of(choice)}")
+
+    @router.get("/method")
+    def get_method() -> MethodAnswer:
+        return MethodAnswer(rules=Rules(), placement_rule=PLACEMENT_RULE)
+
+    return router
+
+
+def api_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
+    """Return the routes about runs."""
+    router = APIRouter(prefix="/api", responses=PROBLEMS)
 
     @router.get("/runs")
     def get_runs(page: Page = 1) -> RunsAnswer:
@@ -130,27 +159,5 @@ def api(source: Source, now: Callable[[], datetime]) -> APIRouter:
     @router.get("/runs/{name}/doctor")
     def get_doctor(name: RunName) -> Doctor:
         return doctor_of(source, source.run(name))
-
-    @router.get("/compare")
-    def get_comparison(asked: AskedFor) -> ComparisonAnswer:
-        choice = asked.choice(source)
-        found = source.compared(choice)
-        drawn = linked(found.drawn, choice)
-        texts = tuple(
-            FigureAnswer(
-                name=picture.text.name,
-                title=picture.text.title,
-                description=picture.text.description,
-                caption=picture.text.caption,
-                svg=picture.svg,
-                png=picture.png,
-            )
-            for picture in drawn
-        )
-        return ComparisonAnswer(comparison=found.comparison, figures=texts, csv=f"/compare/rows.csv?{query_of(choice)}")
-
-    @router.get("/method")
-    def get_method() -> MethodAnswer:
-        return MethodAnswer(rules=Rules(), placement_rule=PLACEMENT_RULE)
 
     return router

@@ -13,8 +13,8 @@ from starlette.types import ASGIApp
 
 from nfvbed import __version__
 from nfvbed.dashboard.answers import refused
-from nfvbed.dashboard.api import api
-from nfvbed.dashboard.pages import pages, pages_of_comparisons, pages_of_runs
+from nfvbed.dashboard.api import api, api_of_runs
+from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
 from nfvbed.dashboard.security import Access, Guard
@@ -48,8 +48,12 @@ def make_app(store: Store, access: Access, now: Callable[[], datetime] = _now) -
     )
     app.include_router(pages(source, now))
     app.include_router(pages_of_runs(source, now))
-    app.include_router(pages_of_comparisons(source, Pictures()))
+    app.include_router(pages_of_reasons(source))
+    pictures = Pictures()
+    app.include_router(pages_of_comparisons(source, pictures))
+    app.include_router(files_of_comparisons(source, pictures))
     app.include_router(api(source, now))
+    app.include_router(api_of_runs(source, now))
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)

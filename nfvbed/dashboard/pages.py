@@ -70,7 +70,7 @@ def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
 
 
 def pages_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
-    """Return the routes of pages about one run."""
+    """Return the route of the page about one run."""
     router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
 
     @router.get("")
@@ -103,6 +103,13 @@ def pages_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
             refused=refused,
         )
 
+    return router
+
+
+def pages_of_reasons(source: Source) -> APIRouter:
+    """Return the routes of pages about why a run says what it says."""
+    router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
+
     @router.get("/why")
     def show_why(name: RunName, cell: CellName, export: Export = False) -> Response:
         run = source.run(name)
@@ -123,7 +130,7 @@ def pages_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
 
 
 def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
-    """Return the routes of comparisons, their figures and tables."""
+    """Return the route of comparisons."""
     router = APIRouter(prefix="/compare", include_in_schema=False)
 
     @router.get("")
@@ -158,6 +165,13 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
             several=len(choice.runs) > 1,
             of=f"{len(known) - rest} of {len(known)} variants" if rest else "",
         )
+
+    return router
+
+
+def files_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
+    """Return the routes of figures and tables as files."""
+    router = APIRouter(prefix="/compare", include_in_schema=False)
 
     @router.get("/figures/{figure}.svg")
     def send_svg(

@@ -60,7 +60,7 @@ def extent(connection: Connection, run: str) -> Extent:
     """Return how much of a run is stored."""
 
     def number(query: Select[int]) -> int:
-        return connection.execute(query).scalar_one() or 0
+        return int(connection.execute(query).scalar_one() or 0)
 
     return Extent(
         status=connection.execute(select(RUN.c.status).where(RUN.c.id == run)).scalar(),
