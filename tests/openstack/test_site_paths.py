@@ -54,4 +54,4 @@ def test_macvtap_is_measured(tmp_path):
 def test_a_chain_on_macvtap_is_refused():
     refused = verb("onboard", "vloop", "--variant", "macvtap", "--site", "devcloud", "--topology", "pvvp", *VNF)
     assert refused.returncode == 11, refused.stderr
-    assert "flat and VLAN" in refused.stderr
+    assert "no way to the next VNF" in refused.stderr
