@@ -14,7 +14,7 @@ import pytest
 from nfvbed.dataplanes.vpp import binaries
 from nfvbed.errors import PrerequisiteError
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.neutron_vpp.names import AgentSettings, Uplink
+from nfvbed.sites.openstack.devcloud.neutron_vpp.names import AgentSettings, Uplink, socket_name
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
 from nfvbed.sites.openstack.devcloud.services import library
@@ -106,6 +106,9 @@ def test_the_agent_follows_neutrons_ports_and_tells_when_they_are_plugged_in(onb
         assert wait(lambda: json.loads(agent_on_double.read_text()) == [[], network], 30), agent_on_double.read_text()
         for one in (first, second):
             shown = f"/v2.0/ports/{one['id']}"
+            assert api.get("neutron", shown)["port"]["status"] != "ACTIVE"
+            # What a guest's QEMU does when it starts; the agent takes it for that.
+            onboarding_cloud.channel.write(f"/run/nfvbed/{socket_name(one['id'])}", "")
             assert wait(lambda path=shown: api.get("neutron", path)["port"]["status"] == "ACTIVE", 30)
         api.put("neutron", f"/v2.0/ports/{second['id']}", {"port": {"admin_state_up": False}})
         pair = [[sorted(["uplink:data0", f"port:{first['id']}"])], {}]

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 from keystoneauth1 import exceptions as keystone
-from nfvbed.sites.openstack.existing.path import ExistingPath
 from openstack import exceptions as sdk
 
 from nfvbed.dataplanes.catalogue import open_project
@@ -12,6 +11,7 @@ from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.findings import State
 from nfvbed.records import Accelerator, Readiness
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud, devices
+from nfvbed.sites.openstack.existing.path import ExistingPath
 from nfvbed.sites.openstack.existing.survey import Survey
 from nfvbed.sites.openstack.site import open_existing
 from nfvbed.spec.choices import resolve

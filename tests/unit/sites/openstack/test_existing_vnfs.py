@@ -3,13 +3,13 @@
 from types import SimpleNamespace
 
 import pytest
-from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind, Renewed
 from nfvbed.sites.openstack import remembered, vnfs
+from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.setting_up import SettingUp
 from nfvbed.sites.openstack.site import open_existing

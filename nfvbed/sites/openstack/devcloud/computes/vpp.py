@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.vpp import binaries, calls, reading
-from nfvbed.dataplanes.vpp import interfaces as vpp_interfaces
 from nfvbed.dataplanes.vpp.api import VppApi
 from nfvbed.dataplanes.vpp.connection import Connection
 from nfvbed.dataplanes.vpp.options import VppOptions
@@ -109,10 +108,8 @@ class VppCompute(OwnNodeCompute):
         return first, second
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
-        """Wait until VPP, which looks every three seconds, is joined to the instances' sockets."""
-        numbers = self._path(instances)
-        wanted = {number: name for name, number in numbers.items() if name.startswith("v")}
-        vpp_interfaces.wait_for_links(self._connection.api, wanted)
+        """Check that VPP has the instances' interfaces; they get a link when the guests' drivers have started."""
+        self._path(instances)
 
     def detach(self) -> None:
         """Let go of VPP; its interfaces stay, and wait for the next generator."""

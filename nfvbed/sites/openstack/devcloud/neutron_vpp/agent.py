@@ -67,7 +67,7 @@ class Agent:
             try:
                 ports = self._ports()
                 gone = plumbing.sync(ports)
-                self._tell({port.id for port in ports})
+                self._tell({port.id for port in ports if (names.FOLDER / names.socket_name(port.id)).exists()})
                 self._report(settings)
             except oslo_messaging.MessagingException as failure:
                 _LOG.warning("Neutron does not answer: %s", failure)
@@ -90,7 +90,10 @@ class Agent:
         return tuple(self._known.values())
 
     def _tell(self, plugged: set[str]) -> None:
-        """Tell Neutron which ports have come up; it tells Nova, which lets their guests run."""
+        """Tell Neutron which ports have come up; it tells Nova, which lets their guests run.
+
+        That is when a guest's QEMU serves the socket, and no sooner: Nova begins to listen when it starts that.
+        """
         new = plugged - self._told
         if new:
             answer = self._plugin.update_device_list(_as_administrator(), new, (), self._id, self._host)
