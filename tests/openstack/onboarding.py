@@ -121,6 +121,6 @@ def failure_when_killed(cloud, api, request, service: str) -> tuple[NfvbedError,
 
 
 def kill(cloud, service: str) -> None:
-    """Kill a service in the controller by its pid."""
+    """Kill a service in the controller with all that it has started: RabbitMQ's process is a script."""
     (found,) = [one for one in cloud.channel.services() if one.name == service]
-    cloud.channel.check(Command(("/usr/bin/kill", "-KILL", str(found.pid))))
+    cloud.channel.check(Command(("/usr/bin/kill", "-KILL", "--", f"-{found.pid}")))

@@ -25,6 +25,8 @@ LOGS = "/var/log/nfvbed"
 OPEN_FILES = 65536
 """Erlang and MariaDB size tables by this limit."""
 PATH = "/opt/tacker/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+ORPHANS_S = 5.0
+"""Within which processes that were killed are gone."""
 
 
 class Children:
@@ -116,6 +118,8 @@ class Supervisor:
             known = self._services.get(name)
             if known and self._children.status(known["pid"]) is None:
                 return {"pid": known["pid"], "started": False}
+            if known:
+                _end_orphans(known["pid"])
             with Path(f"{LOGS}/{name}.log").open("ab") as log, Path("/dev/null").open("rb") as nothing:
                 pid = self._spawn(argv, user, environment, (nothing, log, log))
             starts = (known["starts"] if known else 0) + 1
@@ -180,6 +184,20 @@ class Supervisor:
         process.returncode = 0  # the reaper has the status; subprocess must not wait for it
         self._children.expect(process.pid)
         return process.pid
+
+
+def _end_orphans(leader: int) -> None:
+    """End what a service that has ended had started: it may hold the ports that the next one listens on.
+
+    A number is given to no other process as long as a group has it: where there is such a process, the group is its.
+    """
+    deadline = time.monotonic() + ORPHANS_S
+    while time.monotonic() < deadline and not Path(f"/proc/{leader}").exists():
+        try:
+            os.killpg(leader, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
 
 
 def _identity(entry: pwd.struct_passwd) -> dict[str, Any]:

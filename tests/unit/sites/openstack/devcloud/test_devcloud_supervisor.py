@@ -1,6 +1,8 @@
 """The first process of a node, as an ordinary process: commands, services, files, orphans."""
 
 import getpass
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -124,3 +126,23 @@ def test_a_node_that_is_gone_is_reported(tmp_path):
     with pytest.raises(DeployError) as raised:
         Channel(tmp_path / "socket", "controller").services()
     assert raised.value.what == "node controller does not answer"
+
+
+def test_what_an_ended_service_had_started_is_ended_before_it_is_started_again(channel, tmp_path):
+    told = tmp_path / "child"
+    script = f"sleep 600 & echo $! > {told}; wait"
+    channel.start("script", ("sh", "-c", script), ME)
+    child = int(_until(lambda: told.exists() and told.read_text().strip()))
+    (service,) = channel.services()
+    os.kill(service.pid, signal.SIGKILL)
+    _until(lambda: channel.services()[0].status is not None)
+    assert Path(f"/proc/{child}").exists(), "it outlived the script"
+    channel.start("script", ("sleep", "600"), ME)
+    assert not Path(f"/proc/{child}").exists()
+
+
+def _until(done, timeout_s=5.0):
+    deadline = time.monotonic() + timeout_s
+    while not (found := done()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found
