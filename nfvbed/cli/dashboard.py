@@ -5,8 +5,6 @@ from pathlib import Path
 import click
 
 from nfvbed.cli.settings import root_option, store_location, store_option
-from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.listening import Listening, access_of, bind, serve
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.store import Store
@@ -52,6 +50,10 @@ def command(
             observed="--tls-cert without --tls-key" if tls_cert else "--tls-key without --tls-cert",
             fix="give both, or neither",
         )
+    # The libraries of figures take long to import: the help of all verbs must not wait for them.
+    from nfvbed.dashboard.app import make_app
+    from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
+
     asked = Listening(
         host=host,
         port=port,
@@ -62,6 +64,7 @@ def command(
     )
     access = access_of(asked)
     with Store.open(store_location(open_project(root), store), read_only=True, migrated=False) as opened:
+        server = server_of(make_app(opened, access), asked)
         bound, address = bind(asked)
         click.echo(f"dashboard of {opened.location}: {address}")
-        serve(make_app(opened, access), bound, asked)
+        server.run(sockets=[bound])

@@ -123,11 +123,11 @@ def bind(asked: Listening) -> tuple[socket.socket, str]:
     return bound, f"{'https' if asked.tls else 'http'}://{shown}:{bound.getsockname()[1]}/"
 
 
-def serve(app: ASGIApp, bound: socket.socket, asked: Listening) -> None:
-    """Serve until a signal ends it.
+def server_of(app: ASGIApp, asked: Listening) -> uvicorn.Server:
+    """Return a server that is ready; `run(sockets=[...])` serves until a signal ends it.
 
     Raises:
-        KeyboardInterrupt: it was interrupted.
+        ConfigurationError: the certificate or its key cannot be used.
     """
     certificate, key = asked.tls or (None, None)
     config = uvicorn.Config(
@@ -141,4 +141,13 @@ def serve(app: ASGIApp, bound: socket.socket, asked: Listening) -> None:
         ssl_keyfile=key,
         lifespan="off",
     )
-    uvicorn.Server(config).run(sockets=[bound])
+    try:
+        config.load()
+    except OSError as error:
+        raise ConfigurationError(
+            "the certificate and its key cannot be used",
+            where=f"{certificate}, {key}",
+            observed=error.strerror or str(error),
+            fix="give PEM files that belong together with --tls-cert and --tls-key",
+        ) from error
+    return uvicorn.Server(config)

@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.listening import Listening, access_of, bind
+from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
 from nfvbed.dashboard.security import COOKIE, Access
 from nfvbed.errors import BusyError, ConfigurationError, UsageError
 from nfvbed.store import Store
@@ -112,6 +112,13 @@ def test_a_free_port_is_found_and_printed_and_a_used_one_is_refused():
         bound.listen()
         with pytest.raises(BusyError, match="cannot listen"):
             bind(Listening(port=port))
+
+
+def test_a_certificate_that_is_none_is_refused(tmp_path, store: Store):
+    wrong = written(tmp_path, "no certificate")
+    for pair in ((wrong, wrong), (tmp_path / "none", wrong)):
+        with pytest.raises(ConfigurationError, match="certificate"):
+            server_of(make_app(store, Access(hosts=())), Listening(tls=pair))
 
 
 def test_an_address_of_another_machine_is_refused():
