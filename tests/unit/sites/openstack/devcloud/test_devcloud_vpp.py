@@ -251,7 +251,11 @@ def test_what_a_node_gets_of_nfvbed_needs_nothing_else_of_it(tmp_path):
         target = tmp_path / Path(copy.path).relative_to(library.FOLDER)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(copy.source.read_bytes())
-    names = ("dataplanes.vpp.api", "sites.openstack.neutron_vpp.plumbing", "sites.openstack.neutron_vpp.names")
+    names = (
+        "dataplanes.vpp.api",
+        "sites.openstack.devcloud.neutron_vpp.plumbing",
+        "sites.openstack.devcloud.neutron_vpp.names",
+    )
     source = "; ".join(f"import nfvbed.{name}" for name in names) + "; print(nfvbed.__file__)"
     # -S: without the libraries that nfvbed has here.
     done = subprocess.run(
