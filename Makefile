@@ -10,7 +10,8 @@ PYTHON := .venv/bin/python
 NFVBED := .venv/bin/nfvbed
 TIERS := lint unit golden contract image functional browser
 VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
-VNFS := $(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml))))
+# The VNF existing runs already: it is neither onboarded nor packaged.
+VNFS := $(filter-out existing,$(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml)))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
 
 BENCHMARKS := generator overhead switching-overhead search verdicts
@@ -26,6 +27,8 @@ TESTS := $(addprefix test-,$(TIERS))
 # Where: `make deploy-ovs-dpdk SITE=devcloud`; a name in deploy/sites, without it the lab.
 SITE ?=
 AT := $(if $(SITE),--site $(SITE))
+# What a recommendation is for: `make recommend NEED=latency`.
+NEED ?= throughput
 # What a site's targets need beside the build: a cloud on this machine is unpacked, its guests boot an image.
 FOR_SITE := $(if $(filter devcloud,$(SITE)),devcloud-packages images)
 
@@ -117,9 +120,17 @@ $(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME
 compare: setup ## compare the variants of the newest run
 	@$(NFVBED) compare
 
+.PHONY: recommend
+recommend: setup ## which data plane the stored results of this host speak for (NEED=latency, jitter, cpu, raw-ethernet)
+	@$(NFVBED) recommend --need $(NEED)
+
 .PHONY: report
 report: setup ## write the page, CSV and JSON of the newest run
 	@$(NFVBED) report
+
+.PHONY: dashboard
+dashboard: setup ## serve the results in a browser, on this machine alone
+	@$(NFVBED) dashboard
 
 .PHONY: $(DEPLOYS)
 $(DEPLOYS): deploy-%: build $(FOR_SITE) ## set up NAME and leave it deployed (SITE=devcloud: in an OpenStack)

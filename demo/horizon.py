@@ -5,9 +5,9 @@ from pathlib import Path
 
 import yaml
 
-from nfvbed.sites.openstack.access import NAME
-from nfvbed.sites.openstack.places import CloudPlaces
-from nfvbed.sites.openstack.services.settings import LOOPBACK, PORTS
+from nfvbed.sites.openstack.devcloud.access import NAME
+from nfvbed.sites.openstack.devcloud.places import CloudPlaces
+from nfvbed.sites.openstack.devcloud.services.settings import LOOPBACK, PORTS
 
 ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = Path("/usr/bin/chromium")

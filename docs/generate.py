@@ -21,7 +21,7 @@ from nfvbed.compare.advice import ADVICE
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
 from nfvbed.search import stop
-from nfvbed.spec import experiment, flavor, onos, pci, search, site, tests, variant, vnf
+from nfvbed.spec import existing, experiment, flavor, onos, pci, search, site, tests, variant, vnf
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.testkinds.scaling import ScalingTest
@@ -122,7 +122,8 @@ def pages_of_files() -> dict[str, str]:
     found |= {f"files/variants/{room}.md": _page_options(models) for room, models in planes.items()}
     found["files/vnfs.md"] = _page_models("VNFs", "`vnfd/NAME/vnf.yml`.", vnf, without=(vnf.VnfChoice,))
     found["files/flavors.md"] = _page("Flavors", "`flavors/NAME.yml`.", *_model_tables(flavor), _flavors_in_nova())
-    sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec)) + _model_tables(onos) + _model_tables(pci)
+    sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec))
+    sites += [table for module in (existing, onos, pci) for table in _model_tables(module)]
     found["files/sites.md"] = _page("Sites", "`deploy/sites/NAME.yml`.", *sites)
     found["files/experiments.md"] = _page_models("Experiments", "`vsperf-conf/experiments/NAME.yml`.", experiment)
     found["files/tests.md"] = _page_tests(subjects)

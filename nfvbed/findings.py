@@ -1,7 +1,9 @@
 """What is found when a site is examined, topic by topic. Missing is a state with a reason, never an empty string."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import Any
 
 from nfvbed.records import Readiness, Record, Support
 
@@ -74,3 +76,20 @@ class PlainReport(SiteReport):
     def findings(self) -> tuple[Finding, ...]:
         """Those that it named."""
         return self.topics
+
+
+def stored_findings(report: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """Return the findings of a stored report of any kind of site, in the order of its fields; none: nothing is stored.
+
+    Raises:
+        pydantic.ValidationError: a finding is none that this nfvbed knows.
+    """
+    return tuple(_findings_in(report.values()))
+
+
+def _findings_in(values: Iterable[Any]) -> Iterable[Finding]:
+    for value in values:
+        if isinstance(value, list):
+            yield from _findings_in(value)
+        elif isinstance(value, Mapping) and {"topic", "state", "summary", "probed"} <= value.keys():
+            yield Finding.model_validate({key: value[key] for key in Finding.model_fields if key in value})

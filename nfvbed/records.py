@@ -37,12 +37,16 @@ class PortKind(StrEnum):
     MACVTAP = "macvtap"
     VF = "vf"
     PCI = "pci"
+    NETDEV = "netdev"
+    """A network device that is there already, of whatever driver: nfvbed neither makes nor sets it up."""
+    NEUTRON = "neutron"
+    """A port of a cloud whose kind Neutron decides, and shows to administrators alone."""
     SIMULATED = "simulated"
 
     @property
     def is_kernel(self) -> bool:
         """Whether it is a network device of the kernel."""
-        return self in (PortKind.VETH, PortKind.TAP, PortKind.MACVTAP)
+        return self in (PortKind.VETH, PortKind.TAP, PortKind.MACVTAP, PortKind.NETDEV)
 
 
 class VnfKind(StrEnum):

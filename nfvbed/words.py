@@ -66,6 +66,10 @@ class Renewed(StrEnum):
     """All of it was running."""
 
 
+CHECKSUM_TRAP = "ordinary traffic does not get through this VNF"
+"""How the reason of a test begins that met a VNF which sends on frames without their checksums."""
+
+
 class ResultKind(StrEnum):
     """What was tested: the word that files, trials and results have for a test that ends with a result of its own.
 

@@ -1,17 +1,23 @@
 """Puts made-up runs into a store."""
 
+from typing import Any
+
 from nfvbed.compare.rundata import RunData
 from nfvbed.records import Status
 from nfvbed.store import Store
 
 
-def put(store: Store, data: RunData) -> None:
-    """Store a run with its cells and trials."""
+def put(store: Store, data: RunData, doctor: dict[str, Any] | None = None) -> None:
+    """Store a run with its cells, trials and results, and the doctor's report where there is one."""
     host = store.put_blob("host", data.host)
-    store.start_run(data.run.model_copy(update={"host_hash": host, "status": None, "ended_at": None}))
+    told = store.put_blob("doctor", doctor) if doctor else ""
+    begun = {"host_hash": host, "doctor_hash": told, "status": None, "ended_at": None}
+    store.start_run(data.run.model_copy(update=begun))
     rigs = {digest: store.put_blob("rig", rig) for digest, rig in data.rigs.items()}
     for cell in data.cells:
         store.add_cell(cell.model_copy(update={"rig_hash": rigs[cell.rig_hash]}))
     for trial in data.trials:
         store.add_trial(trial)
+    for result in data.results:
+        store.add_result(result)
     store.finish_run(data.run.id, Status.OK)

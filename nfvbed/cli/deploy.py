@@ -5,7 +5,7 @@ import json
 import click
 
 from nfvbed.cli.support import require_site
-from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of
+from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_of_site
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import Deployment
 from nfvbed.sites.catalogue import open_site
@@ -34,7 +34,7 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
     project = open_project()
     site_spec = project.load_site(site)
     wanted = project.load_variant(variant, site_spec)
-    topology, choice = path_of(project, wanted, topology, DEFAULT_VNF, of_site(site_spec, {}))
+    topology, choice = path_of(project, wanted, topology, vnf_of_site(site_spec, DEFAULT_VNF), of_site(site_spec, {}))
     place = open_site(site_spec, project.root)
     if dry_run:
         click.echo(f"{variant} ({topology}) {_foreseen(place, wanted, topology, choice)}")

@@ -11,14 +11,14 @@ import click
 from nfvbed.cli.settings import json_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UsageError
-from nfvbed.sites.openstack.access import NAME
-from nfvbed.sites.openstack.cloud import HUGEPAGES_MIB, DevCloud
-from nfvbed.sites.openstack.lines import StageLines
-from nfvbed.sites.openstack.nodes.channel import Command
-from nfvbed.sites.openstack.nodes.node import Node
-from nfvbed.sites.openstack.places import CONTROLLER, CloudPlaces
-from nfvbed.sites.openstack.services.computes import KINDS
-from nfvbed.sites.openstack.status import CloudStatus, look
+from nfvbed.sites.openstack.devcloud.access import NAME
+from nfvbed.sites.openstack.devcloud.cloud import HUGEPAGES_MIB, DevCloud
+from nfvbed.sites.openstack.devcloud.lines import StageLines
+from nfvbed.sites.openstack.devcloud.nodes.channel import Command
+from nfvbed.sites.openstack.devcloud.nodes.node import Node
+from nfvbed.sites.openstack.devcloud.places import CONTROLLER, CloudPlaces
+from nfvbed.sites.openstack.devcloud.services.computes import KINDS
+from nfvbed.sites.openstack.devcloud.status import CloudStatus, look
 
 _ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))
 _TOOLS = ("PATH=/opt/tacker/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",)

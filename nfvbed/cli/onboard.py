@@ -5,31 +5,38 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.given_options import descriptor_of, given_options, is_file, onboard_given, refuse_given, refuse_others
 from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.onboard_check import check_fit
 from nfvbed.cli.onboarded import show_vnfs
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import choice_of, of_site, plan_of, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.host.generator import destination_macs
-from nfvbed.records import Deployment, PortKind
+from nfvbed.records import Deployment, PortKind, VnfKind
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
 
+_PVP = "pvp"
 _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
 
 @click.command(name="onboard")
-@click.argument("vnf", metavar="VNF")
+@click.argument("vnf", metavar="VNF|FILE")
 @click.option("--variant", help="Data plane: a name in deploy/variants. Default: the deployed one.")
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
-@click.option("--topology", default="pvp", show_default=True, help="What is connected to what.")
+@click.option("--topology", default=_PVP, show_default=True, help="What is connected to what.")
 @vnf_options
+@given_options
 @click.option("--offload-price", is_flag=True, help="Also measure what its ports' offloads are worth (TCP), and end.")
 @click.option("--check", is_flag=True, help="Only compare VNF, flavor, variant and host; 10 where they do not fit.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing that stays.")
@@ -37,13 +44,23 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bool, **options: Any) -> None:
     """Start VNF (a name in vnfd) on a data plane, and leave both running until `nfvbed destroy`.
 
+    FILE: the VNF of someone's descriptor, a package (CSAR) or a legacy template, on a site that is an OpenStack; it is
+    onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it.
+
     It counts as onboarded when frames have come through it in both directions, not when it says that it is up. A data
     plane that is deployed without VNFs is set up again with the ports that they need.
     """
     project = open_project()
+    if is_file(vnf, project.vnf_names):
+        refuse_others({**options, "topology": topology != _PVP})
+        _onboard_file(project, vnf, {**options, "site": site, "variant": variant, "as_json": as_json})
+        return
+    refuse_given(options)
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
     site_spec = project.load_site(site)
+    _require_onboarding(site_spec)
+    variant = variant or site_spec.only_variant
     if options.pop("check"):
         told = check_fit(project, site_spec, topology, (vnf, variant, options), as_json=as_json)
         click.get_current_context().exit(told)
@@ -54,13 +71,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
     if options["dry_run"]:
-        if existing is None:
-            place.require(wanted)
-        else:
-            existing.require_room(wanted, topology)
-        if existing is not None and existing.deployment.topology == topology:
-            existing.require_same(wanted, topology, choice)
-        place.check(topology, choice)
+        _require(place, existing, (wanted, topology, choice))
         click.echo(f"{vnf} ({explicit_label(choice)}) would be onboarded on {wanted.name} ({topology})")
         return
     try:
@@ -79,6 +90,49 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         click.echo(json.dumps(deployment.model_dump(mode="json") | extra, indent=2))
     else:
         _print(deployment, existed, trap)
+
+
+def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, VnfChoice]) -> None:
+    """Refuse what could not be onboarded; nothing is changed."""
+    wanted, topology, choice = asked
+    if existing is None:
+        place.require(wanted)
+    else:
+        existing.require_room(wanted, topology)
+    if existing is not None and existing.deployment.topology == topology:
+        existing.require_same(wanted, topology, choice)
+    place.check(topology, choice)
+
+
+def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:
+    """Onboard the VNF of a descriptor in a file.
+
+    Args:
+        project: where sites and variants are.
+        vnf: the file's path.
+        options: of the command line, with `site`, `variant` and `as_json`.
+    """
+    given = descriptor_of(vnf, options)
+    site_spec = project.load_site(options["site"])
+    place = open_site(site_spec, project.root)
+    wanted = project.load_variant(_variant_name(options["variant"], place.find_deployed()), site_spec)
+    if options["dry_run"]:
+        place.require(wanted)
+        click.echo(f"{given.path} would be onboarded as {given.name} on {wanted.name}")
+        return
+    onboard_given(place, wanted, given, options["as_json"])
+
+
+def _require_onboarding(site: SiteSpec) -> None:
+    """Refuse a site on which nothing is onboarded, as what is measured there runs already."""
+    if site.only_vnf_kind is VnfKind.EXISTING:
+        raise UnsupportedError(
+            f"nothing is onboarded on site {site.name}",
+            where=f"deploy/sites/{site.name}.yml",
+            observed="onboarding: none",
+            fix=f"nfvbed deploy {site.only_variant} --site {site.name} takes what runs there; onboarding: sol or legacy"
+            " lets Tacker onboard VNFs",
+        )
 
 
 def _variant_name(given: str | None, existing: Deployed | None) -> str:

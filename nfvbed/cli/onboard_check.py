@@ -16,7 +16,7 @@ from nfvbed.sites.openstack.instances import DATA_NETWORKS
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import DevcloudSiteSpec, HostSiteSpec, SiteSpec
+from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, HostSiteSpec, SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice, VnfPortSpec
 from nfvbed.vnfs.descriptors import epa, hostfit
@@ -58,7 +58,8 @@ def check_fit(
     choice = asked_for(project, variant, vnf, options)
     found = _path(variant, topology, choice)
     found += _in_cloud(variant, choice) if in_cloud else []
-    found += _on_host(variant, choice, site, layout(topology).vnfs) if isinstance(site, HostSiteSpec) else []
+    if isinstance(site, HostSiteSpec) and not isinstance(site, CloudSiteSpec):
+        found += _on_host(variant, choice, site, layout(topology).vnfs)
     distinct = list({str(one): one for one in found}.values())
     name = f"{vnf} ({explicit_label(choice)}, flavor {choice.flavor.name}) on {variant.name} ({topology}, {site.name})"
     if as_json:

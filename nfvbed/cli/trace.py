@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nfvbed.cli.support import require_site
-from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_options
+from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_of_site, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.measure.trace import DirectionTrace, TraceReport, run_trace
@@ -67,7 +67,7 @@ def command(
         topology = existing.deployment.topology
     choice = None if topology is None else _existing_choice(existing, topology)
     if topology is None or choice is None:
-        topology, choice = path_of(project, wanted, topology, vnf, of_site(site_spec, options))
+        topology, choice = path_of(project, wanted, topology, vnf_of_site(site_spec, vnf), of_site(site_spec, options))
     if choice is not None and layout(topology).one_way:
         raise UsageError("frames are traced between two ports of the generator", observed=topology, fix="choose pvp")
     try:

@@ -20,6 +20,8 @@ from nfvbed.spec.vnf import NATIVE, Forwarding, ImageSpec, VnfChoice, VnfUse, Vn
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_VNF = "vloop"
+EXISTING_VNF = "existing"
+"""Of sites on which nothing is onboarded."""
 WITHOUT_VNF = "p2p"
 """The topology of commands that name none."""
 KEYS = ("kind", "forwarding", "flavor", "vnic", "image", "offloads")
@@ -47,6 +49,11 @@ def vnf_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def vnf_of_site(site: SiteSpec, vnf: str) -> str:
+    """Return the VNF that is meant on a site, where nothing was said of it: what runs there already is its own."""
+    return EXISTING_VNF if site.only_vnf_kind is VnfKind.EXISTING and vnf == DEFAULT_VNF else vnf
 
 
 def of_site(site: SiteSpec, options: dict[str, Any]) -> dict[str, Any]:
@@ -161,7 +168,7 @@ def _why_own(variant: Variant, topology: str, default: VnfChoice) -> str:
 def _own(variant: Variant, asked: VnfUse, given: dict[str, Any]) -> VnfUse | None:
     """Return the variant's own VNF, with what else was asked for; None where it has none, or another one is meant."""
     own = variant.native_vnf
-    if own is None or own.vnf != asked.vnf:
+    if own is None or asked.vnf not in (own.vnf, DEFAULT_VNF):
         return None
     if not given:
         return VnfUse(vnf=own.vnf, forwarding=NATIVE)

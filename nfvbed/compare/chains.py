@@ -1,8 +1,14 @@
-"""Chains: how the rate falls with the number of VNFs, and the longest chain that holds half of what one VNF does."""
+"""Chains: how the rate falls with the number of VNFs, and the longest that holds a share of a shorter path's rate.
+
+The share is a half, and the path that of one VNF, unless another one is asked for: then it may also be the path without
+any VNF (`p2p`), over the same kind of ports in the same run.
+"""
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
+
+from pydantic import Field
 
 from nfvbed.compare.limits import share_of
 from nfvbed.compare.statistics import Interval
@@ -12,15 +18,31 @@ from nfvbed.spec.layout import chain_length
 from nfvbed.units import FrameSize
 
 HALF: Final = 0.5
+P2P: Final = "p2p"
+
+
+class Of(StrEnum):
+    """The path whose rate a chain's is a share of."""
+
+    ONE_VNF = "one-vnf"
+    P2P = "p2p"
+
+
+class Hold(Record):
+    """What a chain is asked to hold."""
+
+    share: float = Field(HALF, gt=0, le=1)
+    """Of the rate of a shorter path."""
+    of: Of = Of.ONE_VNF
 
 
 class Holding(StrEnum):
-    """Whether a chain holds half of the rate of one VNF, judged by the interval of the ratio of medians."""
+    """Whether a chain holds the share that is asked for, judged by the interval of the ratio of medians."""
 
     HOLDS = "holds"
-    """The whole interval is at or above a half."""
+    """The whole interval is at or above the share."""
     DOES_NOT = "does-not"
-    """The whole interval is below a half."""
+    """The whole interval is below the share."""
     UNDECIDED = "undecided"
 
 
@@ -33,7 +55,7 @@ class Link(Record):
     rate_pps: float
     interval: Interval | None
     ratio: float
-    """To the chain of one VNF, paired by round."""
+    """To the chain of one VNF, or to p2p; paired by round."""
     ratio_interval: Interval | None
     holding: Holding
     reason: str = ""
@@ -54,9 +76,11 @@ class Chain(Record):
     links: tuple[Link, ...]
     """By length; the first has length 1."""
     longest: int
-    """Length of the longest chain that holds half of the one-VNF rate."""
+    """Length of the longest chain that holds the share; 0: none is shown to."""
     undecided: tuple[int, ...]
     """Longer ones of which it is not decided."""
+    hold: Hold = Hold()
+    """What it was asked to hold."""
 
     @property
     def exhausted(self) -> bool:
@@ -64,26 +88,43 @@ class Chain(Record):
         return any(link.length > self.longest and link.holding is Holding.DOES_NOT for link in self.links)
 
 
-def find_chains(rows: Sequence[CellSummary]) -> tuple[Chain, ...]:
-    """Find the chains among rows; one of a single length, or without its chain of one VNF, is none."""
+def find_chains(rows: Sequence[CellSummary], hold: Hold | None = None) -> tuple[Chain, ...]:
+    """Find the chains among rows; one of a single length, or without its chain of one VNF, is none.
+
+    Args:
+        rows: of one or several runs.
+        hold: what a chain is asked to hold; None: half of the one-VNF rate. Of p2p, chains without it are left out.
+    """
+    hold = hold or Hold()
     groups: dict[tuple[object, ...], dict[int, CellSummary]] = {}
+    direct: dict[tuple[object, ...], CellSummary] = {}
     for row in rows:
-        length = chain_length(row.topology)
-        if length is None or row.mrr is None or row.emulated:
+        if row.mrr is None or row.emulated:
             continue
-        key = row.run, row.variant, row.vnf, row.frame_size, row.flows, row.bidirectional, row.placement_class
-        # pvp and pv1p are one path by two names: the first one is taken.
-        groups.setdefault(key, {}).setdefault(length, row)
-    chains = (_chain([by_length[length] for length in sorted(by_length)]) for by_length in groups.values())
+        if row.topology == P2P:
+            direct.setdefault((*_setting(row), row.port_kind), row)
+        length = chain_length(row.topology)
+        if length is not None:
+            # pvp and pv1p are one path by two names: the first one is taken.
+            groups.setdefault((row.vnf, *_setting(row)), {}).setdefault(length, row)
+    chains = []
+    for by_length in groups.values():
+        ordered = [by_length[length] for length in sorted(by_length)]
+        whole = ordered[0] if hold.of is Of.ONE_VNF else direct.get((*_setting(ordered[0]), ordered[0].port_kind))
+        chains.append(_chain(ordered, whole, hold) if whole is not None else None)
     return tuple(chain for chain in chains if chain is not None)
 
 
-def _chain(rows: Sequence[CellSummary]) -> Chain | None:
+def _setting(row: CellSummary) -> tuple[object, ...]:
+    return row.run, row.variant, row.frame_size, row.flows, row.bidirectional, row.placement_class
+
+
+def _chain(rows: Sequence[CellSummary], whole: CellSummary, hold: Hold) -> Chain | None:
     one = rows[0]
-    if len(rows) < 2 or chain_length(one.topology) != 1 or one.mrr is None or one.mrr.median_pps <= 0:
+    if len(rows) < 2 or chain_length(one.topology) != 1 or whole.mrr is None or whole.mrr.median_pps <= 0:
         return None
-    links = tuple(_links(one, rows))
-    longest = max(link.length for link in links if link.holding is Holding.HOLDS)
+    links = tuple(_links(whole, rows, hold))
+    longest = max((link.length for link in links if link.holding is Holding.HOLDS), default=0)
     return Chain(
         run=one.run,
         variant=one.variant,
@@ -96,17 +137,18 @@ def _chain(rows: Sequence[CellSummary]) -> Chain | None:
         links=links,
         longest=longest,
         undecided=tuple(link.length for link in links if link.length > longest and link.holding is Holding.UNDECIDED),
+        hold=hold,
     )
 
 
-def _links(one: CellSummary, rows: Sequence[CellSummary]) -> Iterable[Link]:
+def _links(whole: CellSummary, rows: Sequence[CellSummary], hold: Hold) -> Iterable[Link]:
     for row in rows:
-        if row.mrr is None or one.mrr is None:
+        if row.mrr is None or whole.mrr is None:
             continue
-        share = share_of(row, one)
-        ratio = row.mrr.median_pps / one.mrr.median_pps if share is None or row is one else share.ratio
-        interval = None if share is None or row is one else share.interval
-        holding, reason = (Holding.HOLDS, "") if row is one else _holding(row, one, interval)
+        share = share_of(row, whole)
+        ratio = row.mrr.median_pps / whole.mrr.median_pps if share is None or row is whole else share.ratio
+        interval = None if share is None or row is whole else share.interval
+        holding, reason = (Holding.HOLDS, "") if row is whole else _holding(row, whole, interval, hold)
         yield Link(
             length=chain_length(row.topology) or 0,
             cell=row.cell,
@@ -120,22 +162,24 @@ def _links(one: CellSummary, rows: Sequence[CellSummary]) -> Iterable[Link]:
         )
 
 
-def _holding(row: CellSummary, one: CellSummary, interval: Interval | None) -> tuple[Holding, str]:
+def _holding(row: CellSummary, whole: CellSummary, interval: Interval | None, hold: Hold) -> tuple[Holding, str]:
     """Judge by the interval; a rate that the generator bounded is a lower bound and decides one way only."""
     if interval is None:
         return Holding.UNDECIDED, "too few trials for an interval"
     # A range covers at no level; all ratios on one side are an answer all the same, and say what they are.
     by_range = "by the range of the ratios: too few trials for an interval" if interval.is_range else ""
-    if interval.low >= HALF:
-        if _is_bounded_by_the_generator(one):
-            return Holding.UNDECIDED, "the generator set the one-VNF rate, which may be higher"
+    if interval.low >= hold.share:
+        if _is_bounded_by_the_generator(whole):
+            name = "one-VNF" if hold.of is Of.ONE_VNF else P2P
+            return Holding.UNDECIDED, f"the generator set the {name} rate, which may be higher"
         return Holding.HOLDS, by_range
-    if interval.high < HALF:
+    if interval.high < hold.share:
         if _is_bounded_by_the_generator(row):
             return Holding.UNDECIDED, "the generator set this rate, which may be higher"
         return Holding.DOES_NOT, by_range
     kind = "range" if interval.is_range else "interval"
-    return Holding.UNDECIDED, f"the {kind} {interval.low:.2f} to {interval.high:.2f} holds a half"
+    share = "a half" if hold.share == HALF else f"{hold.share:.4g}"
+    return Holding.UNDECIDED, f"the {kind} {interval.low:.2f} to {interval.high:.2f} holds {share}"
 
 
 def _is_bounded_by_the_generator(row: CellSummary) -> bool:

@@ -25,11 +25,11 @@ from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import CellRole, QualityWarning, Record, Status
 from nfvbed.spec.experiment import BEST
 
-COMPARISON_FORMAT: Final = 5
+COMPARISON_FORMAT: Final = 6
 """2: rows and differences have VNFs, and there are chains. 3: rows have their ratio to the bare ports. 4: and
 the ports as their ceilings have them. 5: rows are over all placement states, with visits, rates by class and trials at
 a common load, missing frames in place of loss, and possible limits; differences are paired by round and have their
-pairs; there is the hosts' state, and hosts may have more than two classes."""
+pairs; there is the hosts' state, and hosts may have more than two classes. 6: chains say what they hold."""
 MANY: Final = 6
 """More variants than that are shown in order of their rates, and what was not measured apart from them."""
 
@@ -47,6 +47,8 @@ class Options(Record):
     placement_class: str = AUTO
     """`auto`: rows over all states, tests beside the MRR in the class in which all cells have enough."""
     rules: Rules = Rules()
+    variants: tuple[str, ...] = ()
+    """Only these are judged and shown; empty: all. Placement classes and limits rest on all trials of the runs."""
 
 
 class DistancePoint(Record):
@@ -157,9 +159,11 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     ceilings = tuple(row for row in summaries if row.role is not CellRole.SUBJECT)
     rigs = {key: rig for entry in data for key, rig in entry.rigs.items()}
     rows = with_limits([row for row in summaries if row.role is CellRole.SUBJECT], ceilings)
+    rows = _chosen(rows, options.variants)
     baseline = choose_baseline(rows, options.baseline)
     differences = find_differences(rows, baseline, rigs, options.rules)
     placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
+    placed = [test for test in placed if not options.variants or test.variant in options.variants]
     tests = with_derived(placed, options.rules, {(row.run, row.cell) for row in rows})
     return Comparison(
         runs=tuple(entry.run.id for entry in data),
@@ -202,6 +206,23 @@ def require_comparable(comparison: Comparison) -> None:
         observed="; ".join(reasons),
         fix=fix,
     )
+
+
+def _chosen(rows: tuple[CellSummary, ...], variants: Sequence[str]) -> tuple[CellSummary, ...]:
+    """Return the rows of these variants; all without any.
+
+    Raises:
+        UsageError: one of them is in none of the runs.
+    """
+    known = dict.fromkeys(row.variant for row in rows)
+    unknown = [name for name in variants if name not in known]
+    if unknown:
+        raise UsageError(
+            f"no run has variant {unknown[0]!r}",
+            observed=f"variants of these runs: {', '.join(known) or 'none'}",
+            fix="choose among them",
+        )
+    return tuple(row for row in rows if not variants or row.variant in variants)
 
 
 def _hosts(data: Sequence[RunData]) -> list[tuple[str, list[RunData]]]:

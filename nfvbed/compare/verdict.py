@@ -29,7 +29,8 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from nfvbed.compare.ranks import Interval, RankResult, rank_shift, signed_rank
+from nfvbed.compare.multiple import holm_adjusted
+from nfvbed.compare.ranks import LARGEST_LOG, Interval, RankResult, rank_shift, signed_rank
 from nfvbed.records import Record
 
 SAME_LEVEL: Final = 0.90
@@ -40,8 +41,6 @@ OPPOSING_PAIRS: Final = 3
 """So many pairs in one class, all of them on the other side, oppose a verdict."""
 TESTED_PAIRS: Final = 6
 """From so many pairs in one class on, its own exact test says whether it opposes."""
-LARGEST_LOG: Final = 100.0
-"""Stands for the infinite log ratio to a side that forwarded nothing; no two rates are so far apart."""
 
 
 class Verdict(StrEnum):
@@ -239,12 +238,11 @@ def holm(judgements: Sequence[Judgement], rules: Rules) -> tuple[Judgement, ...]
     """
     p_values = {place: entry.p_value or 0.0 for place, entry in enumerate(judgements) if entry.look}
     family = sum(entry.verdict is not Verdict.NOT_COMPARABLE for entry in judgements)
-    corrected = list(judgements)
-    adjusted, failed_at = 0.0, 0
+    adjusted = dict(zip(p_values, holm_adjusted(tuple(p_values.values()), family), strict=True))
+    corrected, failed_at = list(judgements), 0
     for rank, place in enumerate(sorted(p_values, key=p_values.__getitem__)):
         left = failed_at or family - rank
-        adjusted = max(adjusted, min(1.0, (family - rank) * p_values[place]))
-        corrected[place] = _at_level(judgements[place], rules, left).model_copy(update={"adjusted_p": adjusted})
+        corrected[place] = _at_level(judgements[place], rules, left).model_copy(update={"adjusted_p": adjusted[place]})
         if not failed_at and not _is_different(corrected[place]):
             failed_at = left
     return tuple(corrected)

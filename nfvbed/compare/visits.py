@@ -17,8 +17,9 @@ from statistics import mean
 from typing import Final
 
 from nfvbed.compare.placement import MIXED
+from nfvbed.compare.ranks import LARGEST_LOG
 from nfvbed.compare.statistics import median
-from nfvbed.compare.verdict import LARGEST_LOG, Pair
+from nfvbed.compare.verdict import Pair
 from nfvbed.records import Preset, Record, Renewed, Status, TrialRecord
 from nfvbed.units import NS_PER_S
 
@@ -117,6 +118,32 @@ def pair(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> tuple[Pair, .
     return tuple(_pair(visit, others[visit.round], effects) for visit in candidate if visit.round in others)
 
 
+def steadiness_samples(
+    candidate: Sequence[Visit], baseline: Sequence[Visit]
+) -> tuple[tuple[tuple[float, float], ...], bool]:
+    """Return the logarithms of both sides' rates in their common rounds, for comparing how they spread.
+
+    Where it can be done for all of them, visits are levelled: a host that changes its state is in neither spread then.
+
+    Args:
+        candidate: visits of the one.
+        baseline: those of the other.
+
+    Returns:
+        A pair a round, in order of rounds; and whether they are levelled. Rounds in which a side forwarded nothing have
+        no place in a spread, and are left out.
+    """
+    others = {visit.round: visit for visit in baseline}
+    both = [(visit, others[visit.round]) for visit in candidate if visit.round in others]
+    both = [pair for pair in both if all(visit.rate_pps > 0 for visit in pair)]
+    effects = class_effects(candidate, baseline)
+    levelled = [(_levelled(own, effects), _levelled(other, effects)) for own, other in both]
+    found = tuple((own, other) for own, other in levelled if own is not None and other is not None)
+    if found and len(found) == len(both):
+        return found, True
+    return tuple((log(own.rate_pps), log(other.rate_pps)) for own, other in both), False
+
+
 def class_effects(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> dict[str, float]:
     """Return what each class does to rates: the mean over both variants of each one's own class medians.
 
@@ -167,13 +194,13 @@ def _pair(visit: Visit, other: Visit, effects: Mapping[str, float]) -> Pair:
         levelled = _levelled(visit, effects), _levelled(other, effects)
         if levelled[0] is not None and levelled[1] is not None:
             return Pair(round=visit.round, log_ratio=levelled[0] - levelled[1], levelled=True)
-        return Pair(round=visit.round, log_ratio=_log_ratio(visit.rate_pps, other.rate_pps))
+        return Pair(round=visit.round, log_ratio=log_ratio(visit.rate_pps, other.rate_pps))
     name = max(common, key=lambda entry: min(visit.by_class[entry].trials, other.by_class[entry].trials))
-    ratio = _log_ratio(visit.by_class[name].rate_pps, other.by_class[name].rate_pps)
+    ratio = log_ratio(visit.by_class[name].rate_pps, other.by_class[name].rate_pps)
     return Pair(round=visit.round, log_ratio=ratio, placement=name)
 
 
-def _log_ratio(rate_pps: float, other_pps: float) -> float:
+def log_ratio(rate_pps: float, other_pps: float) -> float:
     """Return the logarithm of a ratio; of two sides that forwarded nothing, none was ahead."""
     if rate_pps > 0 and other_pps > 0:
         return log(rate_pps / other_pps)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nfvbed.dataplanes.dataplane import DataPlane
 
 ROOMS = {
+    "existing": "nfvbed.dataplanes.existing",
     "lagopus": "nfvbed.dataplanes.lagopus",
     "lagopus-raw": "nfvbed.dataplanes.lagopus",
     "linux-bridge": "nfvbed.dataplanes.linux_bridge",

@@ -171,15 +171,14 @@ class Measurement:
 
 
 def with_sender(threads: tuple[WorkThread, ...] | Unavailable, info: GeneratorInfo) -> tuple[WorkThread, ...]:
-    """Return the threads that do the packet work and the generator's; none where a site does not show them."""
-    if isinstance(threads, Unavailable):
-        return ()
+    """Return the threads that do the packet work, where a site shows them, and the generator's."""
+    shown = () if isinstance(threads, Unavailable) else threads
     if not info.pid:
-        return threads  # A VNF sends: its threads are among those.
+        return shown  # A VNF sends: its threads are among those.
     sender = WorkThread(
         role=Role.GENERATOR, pid=info.pid, tid=info.thread_id, core=info.core, name="generator", polling=True
     )
-    return (*threads, sender)
+    return (*shown, sender)
 
 
 def _unreported(role: Role, why: str) -> CpuTime:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from nfvbed.compare.chains import Chain
+from nfvbed.compare.commands import deciding_command
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.ranking import Leader, leaders
 from nfvbed.compare.scope import Scope
@@ -17,8 +18,6 @@ EMULATED: Final = "No rate can be given: the guests were emulated; only their fr
 
 MOST_NAMED: Final = 2
 """So many whose ranges overlap the first's, or traffic points without an answer, are named in the headline."""
-DECIDE_S: Final = 3600
-"""Enough time for the rounds of a comparison at one traffic point."""
 
 
 class Answer(Record):
@@ -60,13 +59,8 @@ def command_for(comparison: Comparison, point: Leader) -> str:
     variants = [point.row.variant, *dict.fromkeys(row.variant for row in point.close)]
     if not experiment or len(variants) < 2:
         return ""
-    named = " ".join(f"--variant {variant}" for variant in variants)
-    where = f"--topology {point.topology} --frame-size {point.frame_size}"
-    rounds = comparison.rules.looks[-1]
-    return (
-        f"nfvbed run {experiment} {named} {where} --set purpose=compare --set chains=null "
-        f"--max-rounds {rounds} --time-limit {DECIDE_S} --budget {DECIDE_S}"
-    )
+    place = point.topology, point.frame_size
+    return deciding_command(experiment, variants, place, ("chains=null",), comparison.rules.looks[-1])
 
 
 def _order(points: Sequence[Leader]) -> str:

@@ -1,6 +1,6 @@
 """Runs out of the store with all that a report shows, for whoever shows it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,13 +40,14 @@ class LoadedRuns:
     """Of the runs' experiments; empty where their plans are not stored."""
 
 
-def make_options(loaded: LoadedRuns, chosen: dict[str, Any]) -> Options:
-    """Join what the user chose with what the experiment says."""
+def make_options(loaded: LoadedRuns, chosen: Mapping[str, Any]) -> Options:
+    """Join what the user chose with what the experiment says; `variants` may be left out."""
     standard = Rules()
     needed = chosen["needed"] or loaded.needed or standard.needed
     return Options(
         baseline=chosen["baseline"] or loaded.baseline,
         placement_class=chosen["placement_class"],
+        variants=tuple(chosen.get("variants", ())),
         rules=Rules(
             needed=needed,
             margin=chosen["margin"],
@@ -57,23 +58,26 @@ def make_options(loaded: LoadedRuns, chosen: dict[str, Any]) -> Options:
     )
 
 
-def load(store: "Store", names: Sequence[str], variant_model: type[Variant]) -> LoadedRuns:
+def load(
+    store: "Store", names: Sequence[str], variant_model: type[Variant], latency_of: Collection[str] | None = None
+) -> LoadedRuns:
     """Read runs by id, beginning of an id, or `latest`; each once, in the order given.
 
     Args:
         store: open.
         names: of the runs; none: the latest.
         variant_model: of variants, with the options of all data planes that there are.
+        latency_of: only trials of these variants have their latency, and no other histograms are read; None: all have.
 
     Raises:
         StoreError, UsageError: no results, no such run.
     """
     runs = list({run.id: run for run in (store.run(name) for name in names or ("latest",))}.values())
-    data = tuple(_read(store, run, variant_model) for run in runs)
+    data = tuple(_read(store, run, variant_model, latency_of) for run in runs)
     configurations = {cell.config_hash for entry in data for cell in entry.cells}
-    variants = {digest: _described(store, digest) for digest in sorted(configurations)}
+    variants = {digest: described(store, digest) for digest in sorted(configurations)}
     facts = tuple(fact for run in runs for fact in store.facts(run.id))
-    experiments = [_described(store, run.plan_hash).get("experiment", {}) for run in runs]
+    experiments = [described(store, run.plan_hash).get("experiment", {}) for run in runs]
     experiment = experiments[0]
     measured = {cell.variant for entry in data for cell in entry.cells}
     baseline = experiment.get("baseline")
@@ -106,23 +110,24 @@ def context_of(loaded: LoadedRuns, comparison: Comparison) -> ReportContext:
     )
 
 
-def _read(store: "Store", run: RunRecord, variant_model: type[Variant]) -> RunData:
+def _read(store: "Store", run: RunRecord, variant_model: type[Variant], latency_of: Collection[str] | None) -> RunData:
     cells = tuple(store.cells(run.id))
-    cells += never_reached(run, _described(store, run.plan_hash), cells, variant_model)
-    rigs = {digest: _described(store, digest) for digest in sorted({cell.rig_hash for cell in cells})}
+    cells += never_reached(run, described(store, run.plan_hash), cells, variant_model)
+    rigs = {digest: described(store, digest) for digest in sorted({cell.rig_hash for cell in cells})}
     known = {digest: rig for digest, rig in rigs.items() if rig}
-    host, results = _described(store, run.host_hash), tuple(store.results(run.id))
-    supports = supports_of(_described(store, run.doctor_hash))
-    configurations = {digest: _described(store, digest) for digest in {cell.config_hash for cell in cells}}
+    host, results = described(store, run.host_hash), tuple(store.results(run.id))
+    supports = supports_of(described(store, run.doctor_hash))
+    configurations = {digest: described(store, digest) for digest in {cell.config_hash for cell in cells}}
     ports, paths = (_reported(configurations, key) for key in ("ports", "io_path"))
-    return RunData(run, cells, tuple(store.trials(run.id)), known, host, results, supports, ports, paths)
+    trials = tuple(store.trials(run.id, latency_of=latency_of))
+    return RunData(run, cells, trials, known, host, results, supports, ports, paths)
 
 
 def _reported(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[str, str]:
     return {digest: value[key] for digest, value in configurations.items() if key in value}
 
 
-def _described(store: "Store", digest: str) -> dict[str, Any]:
+def described(store: "Store", digest: str) -> dict[str, Any]:
     """Read a description; one that is not stored costs its table, not the comparison."""
     if not digest:
         return {}

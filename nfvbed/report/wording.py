@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from nfvbed.compare.chains import Chain
+from nfvbed.compare.chains import HALF, Chain, Hold, Of
 from nfvbed.compare.cost import Share
 from nfvbed.compare.differences import Difference
 from nfvbed.compare.latency import LatencySummary
@@ -331,8 +331,14 @@ def chain(found: Chain) -> str:
         rest = "" if found.exhausted else ", and a longer one was not measured"
     return (
         f"{found.variant}, chain of {found.vnf}, {frame_size(found.frame_size)}: Mpps by number of VNFs {rates}. "
-        f"The longest that holds half of the one-VNF rate has {found.longest}{rest}."
+        f"The longest that holds {held(found.hold)} has {found.longest}{rest}."
     )
+
+
+def held(hold: Hold) -> str:
+    """Write what a chain is asked to hold: `half of the one-VNF rate`, `80 % of the p2p rate`."""
+    part = "half" if hold.share == HALF else percent(hold.share)
+    return f"{part} of the {'one-VNF' if hold.of is Of.ONE_VNF else 'p2p'} rate"
 
 
 def short_run(run: str) -> str:

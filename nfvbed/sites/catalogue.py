@@ -13,6 +13,7 @@ from nfvbed.spec.rules import Study
 from nfvbed.spec.site import SiteSpec
 
 SITES = {
+    "cloud": "nfvbed.sites.openstack.site:open_existing",
     "devcloud": "nfvbed.sites.openstack.site:open_site",
     "guest": "nfvbed.sites.guest_node.site:open_site",
     "lab": "nfvbed.sites.lab.site:open_site",

@@ -28,6 +28,7 @@ from nfvbed.sites.deployed import Deployed
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
 
 if TYPE_CHECKING:
     # Whoever asks for a host imports what it is made of; the interface needs nothing of it.
@@ -160,6 +161,27 @@ class Site(ABC):
             BusyError: another nfvbed is at work, or another deployment is running.
         """
         raise self._cannot("leave VNFs behind", vnf.label, "nfvbed run and nfvbed trace start their own")
+
+    def onboard_given(self, variant: Variant, given: GivenDescriptor, tell: Callable[[str], None]) -> GivenVnf:
+        """Onboard the VNF of someone's descriptor on a data plane, which is deployed where it is not yet; idempotent.
+
+        Raises:
+            UnsupportedError: nothing on this site takes descriptors; or it cannot with these credentials.
+            ConfigurationError: the descriptor is not valid, or names what the site does not have.
+            UsageError: what was given with the file is not asked for.
+            OnboardError: it failed; with the chain of causes, and nothing of it is left.
+        """
+        raise self._cannot("onboard descriptors", str(given.path), "a site that is an OpenStack (--site devcloud)")
+
+    def offboard_given(self, name: str, tell: Callable[[str], None]) -> None:
+        """Remove the VNF of a descriptor that was onboarded under a name.
+
+        Raises:
+            UnsupportedError: this site has none.
+            UsageError: there is none of this name.
+            OnboardError: not all of it could be removed.
+        """
+        raise self._cannot("offboard descriptors", name, "nfvbed offboard without a name")
 
     # VNFs of a deployment that an earlier command left.
 

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.records import PortKind, VnfKind
+from nfvbed.records import Accelerator, PortKind, VnfKind
+from nfvbed.spec.existing import DestinationMacs, ExistingPathSpec, Named, TwoPorts
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
@@ -56,6 +57,11 @@ class SiteSpec(SpecModel):
     @property
     def only_vnf_kind(self) -> VnfKind | None:
         """What every VNF runs in here; None: in whatever is asked for."""
+        return None
+
+    @property
+    def only_variant(self) -> str | None:
+        """The one variant that there is here; None: there are several."""
         return None
 
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
@@ -153,5 +159,71 @@ class DevcloudSiteSpec(HostSiteSpec):
         return value
 
 
-AnySite = Annotated[LabSiteSpec | GuestSiteSpec | DevcloudSiteSpec, Field(discriminator="kind")]
+class CloudSiteSpec(HostSiteSpec):
+    """An OpenStack that exists already; this machine has the generator and nothing else of it."""
+
+    kind: Literal["cloud"]
+    """Kind of site: an OpenStack that exists already, named in a `clouds.yaml`."""
+    os_cloud: Named
+    """Name of the cloud in `clouds.yaml`, which is looked for as every OpenStack client does: where
+    `OS_CLIENT_CONFIG_FILE` says, else in this folder, `~/.config/openstack` and `/etc/openstack`."""
+    region: Named | None = None
+    """Region; none: the one that `clouds.yaml` names."""
+    networks: tuple[Named, Named]
+    """Names or ids of the networks at the outside ends of a path, in its order."""
+    links: tuple[Named, ...] = Field((), max_length=7)
+    """Names or ids of the networks between the VNFs of a chain that Tacker onboards, in its order."""
+    ports: TwoPorts
+    """Devices of this machine that reach these networks, in the same order: the generator's. They are cabled to them
+    before, untagged."""
+    onboarding: Literal["legacy", "sol", "none"]
+    """API of Tacker through which VNFs are onboarded; none: what `existing` describes is measured."""
+    existing: ExistingPathSpec | None = None
+    """Instances that run already, for `onboarding: none`."""
+    destination_macs: DestinationMacs = "neutron"
+    """Destination addresses of frames from the first and the second port. `neutron`: those that Neutron has for the
+    first and the last port of the path, which every kind of port takes. `any`: nobody's, which bridges flood. Or two of
+    your own."""
+    accelerator: Literal[Accelerator.KVM, Accelerator.TCG] | None = None
+    """Accelerator of the instances, as you know it; nobody else can say, and it is not verified. `tcg`: results carry
+    `emulated-accelerator`, and are not ranked."""
+
+    @property
+    def only_vnf_kind(self) -> VnfKind | None:
+        """Virtual machines that Tacker makes, or what runs already."""
+        return VnfKind.EXISTING if self.onboarding == "none" else VnfKind.VM
+
+    @property
+    def only_variant(self) -> str | None:
+        """What the cloud runs."""
+        return "existing"
+
+    def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
+        """As its ports are, where the variant is what an existing cloud runs."""
+        kind = self.ports[0].kind
+        return kind if kind in variant.options.port_kinds else variant.options.port_kinds[0]
+
+    @field_validator("cables", "onos", "generator_port_kinds", mode="before")
+    @classmethod
+    def no_switch_of_its_own(cls, value: object) -> object:
+        if value:
+            raise ValueError("no switch is set up on a cloud that exists; its generator has the devices of `ports`")
+        return value
+
+    @model_validator(mode="after")
+    def path_is_described_once(self) -> Self:
+        if self.networks[0] == self.networks[1]:
+            raise ValueError("networks names one twice: the ends of a path are on two networks")
+        if (self.existing is not None) != (self.onboarding == "none"):
+            raise ValueError(
+                "onboarding: none and existing belong together: either Tacker onboards VNFs, or existing says what is"
+                " measured"
+            )
+        return self
+
+
+AnySite = Annotated[
+    LabSiteSpec | GuestSiteSpec | DevcloudSiteSpec | CloudSiteSpec,
+    Field(discriminator="kind"),
+]
 """The kinds of site that there are."""

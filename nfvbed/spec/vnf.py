@@ -19,6 +19,8 @@ Forwarding = Literal["io", "mac", "macswap", "5tswap", "bridge", "router", "xdp"
 """testpmd's modes; a kernel bridge or router; XDP redirect; raw Ethernet through AF_PACKET; whatever an image does."""
 KERNEL_FORWARDING = frozenset({"bridge", "router", "xdp", "raw"})
 """What a process VNF does with ports that are network devices of the kernel."""
+RAW_FORWARDING = frozenset({"io", "mac", "macswap", "5tswap", "xdp", "raw"})
+"""Ways of forwarding that see a frame's bytes alone; a kernel's bridge or router passes on what a stack noted of it."""
 AS_THE_IMAGE: Literal["image"] = "image"
 """What a virtual machine does whose image has no agent of nfvbed; it need not be among a VNF's ways of forwarding."""
 NATIVE: Literal["native"] = "native"

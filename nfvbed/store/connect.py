@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.pool import QueuePool
 
 from nfvbed.errors import BusyError, ConfigurationError, NfvbedError, StoreError
 
@@ -67,7 +68,9 @@ def connect(location: Location, *, read_only: bool) -> Engine:
         )
     with faults(location, "the results file cannot be opened"):
         location.path.parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine("sqlite://", creator=lambda: _open_file(location.path, read_only))
+    # Readers may be many threads, as a web server's are: a connection is one thread's until it is given back.
+    pool = QueuePool if read_only else None
+    engine = create_engine("sqlite://", creator=lambda: _open_file(location.path, read_only), poolclass=pool)
     begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return engine

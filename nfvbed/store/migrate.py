@@ -35,7 +35,9 @@ def prepare(connection: Connection, where: str, *, read_only: bool) -> None:
             "there are no results yet" if found is None else "the results are of an older format",
             where=where,
             observed="the database is empty" if found is None else f"format {found}",
-            fix="measure something first: nfvbed run <experiment>",
+            fix="measure something first: nfvbed run <experiment>"
+            if found is None
+            else "`nfvbed runs` with the same --store migrates it once; keep a copy where it must stay as it is",
         )
     _upgrade(connection)
 

@@ -1,6 +1,7 @@
 """What is read from the store, inside a transaction that the caller holds."""
 
 from collections import defaultdict
+from collections.abc import Collection
 
 from sqlalchemy import Connection, literal_column, select
 
@@ -61,15 +62,29 @@ def cells(connection: Connection, run: str) -> list[CellRecord]:
     return [cell_of(row) for row in connection.execute(query).mappings()]
 
 
-def trials(connection: Connection, run: str, cell: str | None) -> list[TrialRecord]:
-    """Return trials with their histograms, in the order of their sequence."""
+def trials(
+    connection: Connection, run: str, cell: str | None, latency_of: Collection[str] | None = None
+) -> list[TrialRecord]:
+    """Return trials in the order of their sequence, with their histograms.
+
+    Args:
+        connection: in a transaction.
+        run: its id.
+        cell: of this one alone; None: of all.
+        latency_of: only trials of these variants have their histograms, and no others are read; None: all have.
+    """
     query = select(TRIAL).where(TRIAL.c.run == run).order_by(TRIAL.c.sequence)
     if cell is not None:
         query = query.where(TRIAL.c.cell == cell)
     histograms: dict[int, list[str | None]] = defaultdict(list)
     columns = select(HISTOGRAM.c.sequence, HISTOGRAM.c.encoded).where(HISTOGRAM.c.run == run)
-    for sequence, encoded in connection.execute(columns.order_by(HISTOGRAM.c.sequence, HISTOGRAM.c.direction)):
-        histograms[sequence].append(encoded)
+    if latency_of is not None:
+        own = select(CELL.c.id).where(CELL.c.run == run, CELL.c.variant.in_(latency_of))
+        wanted = select(TRIAL.c.sequence).where(TRIAL.c.run == run, TRIAL.c.cell.in_(own))
+        columns = columns.where(HISTOGRAM.c.sequence.in_(wanted))
+    if latency_of is None or latency_of:
+        for sequence, encoded in connection.execute(columns.order_by(HISTOGRAM.c.sequence, HISTOGRAM.c.direction)):
+            histograms[sequence].append(encoded)
     return [trial_of(row, tuple(histograms[row["sequence"]])) for row in connection.execute(query).mappings()]
 
 

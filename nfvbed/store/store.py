@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,7 +13,7 @@ from nfvbed.errors import BusyError, InternalError
 from nfvbed.records import CellLack, CellRecord, FactRecord, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.signals import signals_held
-from nfvbed.store import queries
+from nfvbed.store import queries, summaries
 from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
 from nfvbed.store.connect import Location, connect, faults, locate
@@ -21,6 +21,7 @@ from nfvbed.store.lock import Holder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
 from nfvbed.store.rows import cell_row, histogram_rows, trial_row
 from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RESULT, RUN, TRIAL
+from nfvbed.store.summaries import Covered, Extent, Part
 
 ADVISORY_LOCK = 0x6E667662
 """PostgreSQL's advisory lock of nfvbed's writer ("nfvb")."""
@@ -36,8 +37,13 @@ class Store:
         self._held = held
 
     @classmethod
-    def open(cls, url_or_path: str | Path, read_only: bool = False) -> "Store":
+    def open(cls, url_or_path: str | Path, read_only: bool = False, *, migrated: bool = True) -> "Store":
         """Open a store, create it where needed; one of an older format is migrated first, also to be read.
+
+        Args:
+            url_or_path: a file, or a database's URL.
+            read_only: write no results.
+            migrated: with `read_only`: migrate it where that is needed; else it is refused, and nothing is written.
 
         Raises:
             StoreError: no results yet (read_only), a newer format, no database, no space, not writable.
@@ -51,7 +57,7 @@ class Store:
             if not read_only:
                 store._become_writer()
             with store._transaction("the results cannot be opened") as connection:
-                outdated = read_only and is_outdated(connection, str(location))
+                outdated = read_only and migrated and is_outdated(connection, str(location))
             if outdated:
                 cls.open(url_or_path).close()
             with store._transaction("the results cannot be opened") as connection:
@@ -207,10 +213,43 @@ class Store:
         with self._transaction("the cells could not be read") as connection:
             return queries.cells(connection, run)
 
-    def trials(self, run: str, cell: str | None = None) -> list[TrialRecord]:
-        """Return a run's trials, or a cell's, in the order of their sequence."""
+    def trials(self, run: str, cell: str | None = None, latency_of: Collection[str] | None = None) -> list[TrialRecord]:
+        """Return a run's trials, or a cell's, in the order of their sequence.
+
+        Args:
+            run: its id.
+            cell: of this one alone; None: of all.
+            latency_of: only trials of these variants have their histograms, and no others are read; None: all have.
+        """
         with self._transaction("the trials could not be read") as connection:
-            return queries.trials(connection, run, cell)
+            return queries.trials(connection, run, cell, latency_of)
+
+    # Reading parts, for pages: nothing of these reads a histogram.
+
+    def runs_page(self, part: Part) -> tuple[list[RunRecord], int]:
+        """Return some of the runs, newest first, and how many there are."""
+        with self._transaction("the runs could not be read") as connection:
+            return summaries.runs_page(connection, part)
+
+    def extent(self, run: str) -> Extent:
+        """Return how much of a run is stored; it only grows."""
+        with self._transaction("the run could not be read") as connection:
+            return summaries.extent(connection, run)
+
+    def trials_page(self, run: str, cell: str | None, part: Part) -> tuple[list[TrialRecord], int]:
+        """Return some of a run's trials, or a cell's, without their histograms, and how many there are."""
+        with self._transaction("the trials could not be read") as connection:
+            return summaries.trials_page(connection, run, cell, part)
+
+    def trial_counts(self, run: str) -> dict[str, dict[Status, int]]:
+        """Return how many trials each cell has, by how they ended."""
+        with self._transaction("the trials could not be counted") as connection:
+            return summaries.trial_counts(connection, run)
+
+    def coverage(self) -> list[Covered]:
+        """Return what became of each variant in each topology, over all runs, the newest first."""
+        with self._transaction("the cells could not be read") as connection:
+            return summaries.coverage(connection)
 
     def results(self, run: str) -> list[ResultRecord]:
         """Return the results of a run's tests, in the order in which they ended."""

@@ -9,11 +9,8 @@ from collections.abc import Iterable
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
 from nfvbed.records import Deployment, PortKind, VnfHandle, VnfPort
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.spec.vnf import RAW_FORWARDING, VnfChoice
 from nfvbed.state import PlaneState
-
-RAW = ("io", "mac", "macswap", "5tswap", "xdp", "raw")
-"""Ways of forwarding that see a frame's bytes alone; a kernel's bridge or router passes the note on."""
 
 
 def leave_checksums_out(deployment: Deployment, handles: Iterable[VnfHandle], choice: VnfChoice) -> bool:
@@ -24,7 +21,7 @@ def leave_checksums_out(deployment: Deployment, handles: Iterable[VnfHandle], ch
         handles: the VNFs that run.
         choice: what they are.
     """
-    if not (choice.vnf.raw_ethernet or choice.forwarding in RAW):
+    if not (choice.vnf.raw_ethernet or choice.forwarding in RAW_FORWARDING):
         return False
     return any(_is_incomplete(deployment, port) for handle in handles for port in handle.ports)
 

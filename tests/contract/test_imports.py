@@ -22,6 +22,7 @@ ARROWS = {
     "nfvbed": (
         ("__main__",),
         ("cli",),
+        ("dashboard",),
         ("vsperf",),
         ("run",),
         ("report", "measure"),
@@ -56,14 +57,23 @@ ARROWS = {
     "nfvbed.sites.openstack": (
         ("site",),
         ("setting_up",),
+        ("given",),
+        ("tackervnfs",),
+        ("existing", "devcloud"),
+        ("provider",),
         ("target", "deployment"),
         ("vnfs", "requests", "images"),
-        ("computes", "tacker"),
+        ("compute", "tacker"),
+        (OWN,),
+    ),
+    "nfvbed.sites.openstack.devcloud": (
+        ("target",),
+        ("computes",),
         (OWN,),
         ("root",),
         ("services",),
         ("nodes",),
-        ("places",),
+        ("places", "neutron_vpp"),
     ),
     "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("validate",), ("document", "model")),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
@@ -71,7 +81,7 @@ ARROWS = {
     "nfvbed.vnfs": (("peers", "price"), ("catalogue",), ("descriptors", "guest", "sockets"), ("process", "vm"), (OWN,)),
     "nfvbed.vsperf": (("driver", "export"), ("conf",)),
 }
-"""Lines from the top down; `dashboard` will be beside `cli`."""
+"""Lines from the top down."""
 PATH_IN_A_STRING = re.compile(r"nfvbed(\.\w+)+")
 """Of a module that is imported when it is asked for: `nfvbed.vnfs.process.kernel:KernelVnf`."""
 
@@ -188,6 +198,16 @@ def _libraries(path):
 
 def _is_cli(module):
     return module == "nfvbed.__main__" or module.startswith("nfvbed.cli")
+
+
+def test_the_dashboard_deploys_and_measures_nothing():
+    lower = {"report", "compare", "store", "spec", "dataplanes"}
+    upper = {folder.split(".")[1] for folder in FOLDERS if "." in folder} - lower - {"dashboard"}
+    assert [
+        str(one)
+        for one in IMPORTS
+        if one.source.startswith("nfvbed.dashboard") and one.target.partition(".")[2].split(".")[0] in upper
+    ] == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.sites.openstack.computes import sriov
-from nfvbed.sites.openstack.services.catalogue import SERVICES
-from nfvbed.sites.openstack.services.computes import KINDS
-from nfvbed.sites.openstack.services.service import File
-from nfvbed.sites.openstack.services.settings import CloudSettings, PhysicalNic, Secrets
+from nfvbed.sites.openstack.devcloud.computes import sriov
+from nfvbed.sites.openstack.devcloud.services.catalogue import SERVICES
+from nfvbed.sites.openstack.devcloud.services.computes import KINDS
+from nfvbed.sites.openstack.devcloud.services.service import File
+from nfvbed.sites.openstack.devcloud.services.settings import CloudSettings, PhysicalNic, Secrets
 
 FOLDER = Path(__file__).parent / "devcloud"
 FILES = {file.template.removesuffix(".j2"): file for service in SERVICES for file in service.files}
@@ -84,7 +84,7 @@ def test_every_golden_file_is_rendered():
 
 
 def test_every_template_belongs_to_a_file():
-    folder = Path("nfvbed/sites/openstack/services/templates")
+    folder = Path("nfvbed/sites/openstack/devcloud/services/templates")
     parts = {"sections.j2", "uwsgi.j2"}
     used = {file.template for file in (*FILES.values(), *OF_COMPUTES.values(), *sriov.FILES)}
     assert {path.name for path in folder.iterdir()} - parts == used

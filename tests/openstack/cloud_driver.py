@@ -2,21 +2,23 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 import time
 import uuid
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 
-from nfvbed.sites.openstack.access import NAME
-from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.contents import CIRROS_FILE
-from nfvbed.sites.openstack.nodes.channel import Command
-from nfvbed.sites.openstack.places import CloudPlaces
-from nfvbed.sites.openstack.rest import ApiError, CloudApi
+from nfvbed.sites.openstack.devcloud.access import NAME
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.contents import CIRROS_FILE
+from nfvbed.sites.openstack.devcloud.nodes.channel import Command
+from nfvbed.sites.openstack.devcloud.places import CloudPlaces
+from nfvbed.sites.openstack.devcloud.rest import ApiError, CloudApi
 
 ROOT = Path(__file__).resolve().parents[2]
 CIRROS = Path(__file__).parent / "cirros"
@@ -31,10 +33,13 @@ def nfvbed(*words: str, timeout_s: float = 1500.0) -> subprocess.CompletedProces
     return subprocess.run(argv(*words), cwd=ROOT, capture_output=True, text=True, timeout=timeout_s, check=False)
 
 
-def verb(*words: str, timeout_s: float = 900.0) -> subprocess.CompletedProcess[str]:
-    """Run a verb of nfvbed, of whatever site."""
-    argv = [sys.executable, "-m", "nfvbed", "--root", str(ROOT), *words]
-    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=timeout_s, check=False)
+def verb(
+    *words: str, timeout_s: float = 900.0, root: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a verb of nfvbed, of whatever site, on the data below a root, with more in its environment."""
+    argv = [sys.executable, "-m", "nfvbed", "--root", str(root), *words]
+    more = {**os.environ, **(environment or {})}
+    return subprocess.run(argv, cwd=ROOT, env=more, capture_output=True, text=True, timeout=timeout_s, check=False)
 
 
 def argv(*words: str) -> list[str]:
@@ -111,14 +116,27 @@ class Cloud:
             "stacks": ("heat", f"/v1/{self.api.project_id}/stacks", "stacks"),
             "servers": ("nova", "/v2.1/servers?all_tenants=1", "servers"),
             "flavors": ("nova", "/v2.1/flavors?is_public=None", "flavors"),
-            "ports": ("neutron", "/v2.0/ports?device_owner=compute:nova", "ports"),
+            "ports": ("neutron", "/v2.0/ports", "ports"),
             "networks": ("neutron", "/v2.0/networks", "networks"),
             "images": ("glance", "/v2/images", "images"),
         }
         return {
-            kind: {one["id"] for one in self.api.get(service, path)[key]}
+            # Ports of the networks' own DHCP servers come and go with their agent.
+            kind: {
+                one["id"]
+                for one in self.api.get(service, path)[key]
+                if not str(one.get("device_owner", "")).startswith("network:")
+            }
             for kind, (service, path, key) in listed.items()
         }
+
+    def known_to_tacker(self) -> set[str]:
+        """Return the ids of all that Tacker has, of whatever project."""
+        legacy = [one["id"] for kind in ("vnfs", "vnfds") for one in self.api.get("tacker", f"/v1.0/{kind}")[kind]]
+        instances = self.api.get("tacker", "/vnflcm/v1/vnf_instances")
+        packages = self.api.get("tacker", "/vnfpkgm/v1/vnf_packages")
+        listed = packages["vnf_packages"] if isinstance(packages, dict) else packages
+        return {*legacy, *(one["id"] for one in (*instances, *listed))}
 
     def image(self, name: str, path: Path, kind: str = "qcow2", **properties: str) -> str:
         """Put an image into Glance; return its id.

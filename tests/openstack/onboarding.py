@@ -1,7 +1,9 @@
 """Requests that tests onboard, and services that they kill in the middle of it."""
 
 import copy
+import hashlib
 import io
+import os
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -9,12 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 import yaml
 
 from nfvbed.errors import NfvbedError
-from nfvbed.sites.openstack.nodes.channel import Command
-from nfvbed.sites.openstack.places import CloudPlaces
+from nfvbed.sites.openstack.devcloud.nodes.channel import Command
+from nfvbed.sites.openstack.devcloud.places import CloudPlaces
 from nfvbed.sites.openstack.tacker.api import OnboardRequest
 from tests.openstack.cloud_driver import CIRROS, ROOT, package, wait
 
-OWNER = "test"
 USER_DATA = {
     "lcm-operation-user-data": "./UserData/lcm_user_data.py",
     "lcm-operation-user-data-class": "CirrosUserData",
@@ -33,6 +34,12 @@ SCALING = {
     }
 }
 NETWORKS = (("CP1", "mgmt"),)
+
+
+def owner() -> str:
+    """Return whose all is that this test onboards: its own, so that what it leaves is in no other test's way."""
+    test, _, _ = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")
+    return f"test-{hashlib.sha256(test.encode()).hexdigest()[:8]}"
 
 
 def template(scaling: bool = False, **changes: str):
@@ -58,7 +65,7 @@ def template(scaling: bool = False, **changes: str):
 
 def legacy(name: str, **changes):
     """Return a request for the legacy API."""
-    return OnboardRequest(name, OWNER, template(**changes), NETWORKS)
+    return OnboardRequest(name, owner(), template(**changes), NETWORKS)
 
 
 def sol(name: str, hot: bool = False, changes: tuple[tuple[str, str], ...] = (), networks=NETWORKS, **others):
@@ -72,7 +79,7 @@ def sol(name: str, hot: bool = False, changes: tuple[tuple[str, str], ...] = (),
         others: fields of the request.
     """
     content = changed(package(CloudPlaces.of(ROOT)), changes) if changes else package(CloudPlaces.of(ROOT))
-    return OnboardRequest(name, OWNER, content, networks, parameters=USER_DATA if hot else {}, **others)
+    return OnboardRequest(name, owner(), content, networks, parameters=USER_DATA if hot else {}, **others)
 
 
 def changed(content: bytes, changes: tuple[tuple[str, str], ...]) -> bytes:
@@ -114,6 +121,6 @@ def failure_when_killed(cloud, api, request, service: str) -> tuple[NfvbedError,
 
 
 def kill(cloud, service: str) -> None:
-    """Kill a service in the controller by its pid."""
+    """Kill a service in the controller with all that it has started: RabbitMQ's process is a script."""
     (found,) = [one for one in cloud.channel.services() if one.name == service]
-    cloud.channel.check(Command(("/usr/bin/kill", "-KILL", str(found.pid))))
+    cloud.channel.check(Command(("/usr/bin/kill", "-KILL", "--", f"-{found.pid}")))

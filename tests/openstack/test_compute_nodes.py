@@ -12,12 +12,12 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host import napi
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Role
-from nfvbed.sites.openstack import enable
-from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.computes.linux_bridge import LinuxBridgeCompute
-from nfvbed.sites.openstack.computes.macvtap import MacvtapCompute
+from nfvbed.sites.openstack.devcloud import enable
+from nfvbed.sites.openstack.devcloud.cloud import SWITCH_MIB, DevCloud
+from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
+from nfvbed.sites.openstack.devcloud.computes.macvtap import MacvtapCompute
+from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
-from nfvbed.sites.openstack.nodes.channel import Command
 from nfvbed.spec.layout import layout
 from tests import footprint
 from tests.openstack.cloud_driver import ROOT, Cloud, nfvbed, wait
@@ -50,7 +50,9 @@ def _cloud(before):
 
 @pytest.fixture(scope="module", name="bridge")
 def _bridge(cloud):
-    return _started(cloud, LinuxBridgeCompute(DevCloud(ROOT), TWO_GUESTS_MIB), "linux-bridge")
+    return _started(
+        cloud, LinuxBridgeCompute(DevCloud(ROOT, hugepages_mib=TWO_GUESTS_MIB + SWITCH_MIB)), "linux-bridge"
+    )
 
 
 @pytest.fixture(scope="module", name="macvtap")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.sites.openstack.cloud import DevCloud
-from nfvbed.sites.openstack.nodes.channel import Command
-from nfvbed.sites.openstack.places import CloudPlaces
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.nodes.channel import Command
+from nfvbed.sites.openstack.devcloud.places import CloudPlaces
 from tests import footprint
 from tests.openstack.cloud_driver import CIRROS, ROOT, Cloud, argv, command_lines, nfvbed, package, wait
 

@@ -8,12 +8,12 @@ import sys
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.sites.openstack.access import NAME
+from nfvbed.sites.openstack.devcloud.access import NAME
 from nfvbed.sites.openstack.tacker import left
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi
 from nfvbed.sites.openstack.tacker.sol import SolApi
 from tests.openstack.cloud_driver import ROOT, command_lines, wait
-from tests.openstack.onboarding import OWNER, legacy, sol
+from tests.openstack.onboarding import legacy, owner, sol
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures("nothing_left")]
 STEPS = {
@@ -36,17 +36,17 @@ def test_a_life_cycle(onboarding_cloud, connection, journal, record_property, ki
     again = api.onboard(request, told.append)
     assert [name for name, _ in again.steps] == ["found"]
     assert (again.id, again.instances) == (vnf.id, vnf.instances)
-    assert [one.id for one in api.found(OWNER)] == [vnf.id]
+    assert [one.id for one in api.found(owner())] == [vnf.id]
     assert len(api.scale(vnf, 1).instances) == 2
     assert len(api.scale(vnf, -1).instances) == 1
     healed = api.heal(vnf, told.append)
     assert {one.id for one in healed.instances} & {instance.id} == set()
     assert onboarding_cloud.answers(onboarding_cloud.address(healed.instances[0].id))
-    kinds = {one.kind for one in left.survey(connection, journal, OWNER)}
+    kinds = {one.kind for one in left.survey(connection, journal, owner())}
     assert kinds >= {"stack", "server", "port"}
     api.remove(healed)
     api.remove(healed)
-    assert api.found(OWNER) == ()
+    assert api.found(owner()) == ()
 
 
 def test_a_killed_client_leaves_nothing_that_the_next_command_does_not_find(onboarding_cloud, connection, journal):
@@ -69,26 +69,26 @@ def test_a_killed_client_leaves_nothing_that_the_next_command_does_not_find(onbo
     finally:
         client.send_signal(signal.SIGKILL)
         client.wait()
-    found = left.survey(connection, journal, OWNER)
+    found = left.survey(connection, journal, owner())
     assert {one.kind for one in found} >= {"vnf instance", "vnf package", "stack"}
-    removed = left.remove(connection, journal, OWNER, lambda text: None)
+    removed = left.remove(connection, journal, owner(), lambda text: None)
     assert {one.kind for one in removed} >= {"vnf instance", "vnf package", "stack"}
-    assert left.survey(connection, journal, OWNER) == ()
-    assert left.remove(connection, journal, OWNER, lambda text: None) == ()
+    assert left.survey(connection, journal, owner()) == ()
+    assert left.remove(connection, journal, owner(), lambda text: None) == ()
     assert not journal.path.exists()
 
 
 @pytest.mark.on_demand
 def test_what_is_another_owners_stays(onboarding_cloud, connection, journal):
     heat = {"heat_template_version": "2013-05-23", "resources": {"r": {"type": "OS::Heat::RandomString"}}}
-    stack = connection.orchestration.create_stack(name=f"nfvbed-{OWNER}_mine", template=heat)
+    stack = connection.orchestration.create_stack(name=f"nfvbed-{owner()}_mine", template=heat)
     image = connection.image.create_image(name="cirros-of-package", disk_format="raw", container_format="bare")
     api = LegacyApi(connection, journal)
-    body = {"name": f"nfvbed-{OWNER}_x", "attributes": {"vnfd": legacy("x").descriptor}}
+    body = {"name": f"nfvbed-{owner()}_x", "attributes": {"vnfd": legacy("x").descriptor}}
     identifier = api._tacker.create_vnfd({"vnfd": body})["vnfd"]["id"]
     try:
-        left.remove(connection, journal, OWNER, lambda text: None)
-        assert left.survey(connection, journal, OWNER) == ()
+        left.remove(connection, journal, owner(), lambda text: None)
+        assert left.survey(connection, journal, owner()) == ()
         assert connection.orchestration.find_stack(stack.id) is not None
         assert connection.image.find_image(image.id) is not None
         assert api._tacker.show_vnfd(identifier)["vnfd"]["id"] == identifier
@@ -96,7 +96,7 @@ def test_what_is_another_owners_stays(onboarding_cloud, connection, journal):
         connection.orchestration.delete_stack(stack.id)
         connection.image.delete_image(image.id)
         api._tacker.delete_vnfd(identifier)
-        wait(lambda: connection.orchestration.find_stack(f"nfvbed-{OWNER}_mine") is None, 30)
+        wait(lambda: connection.orchestration.find_stack(f"nfvbed-{owner()}_mine") is None, 30)
 
 
 @pytest.mark.on_demand

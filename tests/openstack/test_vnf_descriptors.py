@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.sites.openstack.places import CloudPlaces
-from nfvbed.sites.openstack.rest import ApiError
+from nfvbed.sites.openstack.devcloud.places import CloudPlaces
+from nfvbed.sites.openstack.devcloud.rest import ApiError
 from nfvbed.spec.document import parse_document
 from nfvbed.vnfs.descriptors import csar, legacy, naming, parsing, sol, translate
 from nfvbed.vnfs.descriptors.basehot import NESTED

@@ -2,7 +2,6 @@
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
@@ -12,18 +11,15 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.vpp import binaries, interfaces, reading
 from nfvbed.dataplanes.vpp import ports as vpp_ports
-from nfvbed.dataplanes.vpp.api import VppApi
-from nfvbed.dataplanes.vpp.busy import BusyMeter
+from nfvbed.dataplanes.vpp.connection import Connection
 from nfvbed.dataplanes.vpp.fdb import VppLearning
 from nfvbed.dataplanes.vpp.instance import SWITCH, VppInstance
 from nfvbed.dataplanes.vpp.interfaces import Graph
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.vpp.ports import VppPorts
 from nfvbed.dataplanes.vpp.routes import VppRoutes
-from nfvbed.dataplanes.vpp.runtime import runtime_of
 from nfvbed.dataplanes.vpp.startup import NIC_PLUGIN, STATISTICS_SOCKET, NicPort, StartupSettings
 from nfvbed.dataplanes.vpp.state import VppState
-from nfvbed.dataplanes.vpp.statistics import Entries, Statistics
 from nfvbed.dataplanes.vpp.telemetry import VppReader
 from nfvbed.dataplanes.wiring import require_vnf
 from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
@@ -51,20 +47,6 @@ _SOCKETS = frozenset({PortKind.VHOST_USER, PortKind.MEMIF})
 _WORKERS_S = patient(5.0)
 
 
-@dataclass(frozen=True)
-class _Connection:
-    """What is kept open to a VPP between two looks at it."""
-
-    api: VppApi
-    statistics: Statistics
-    meter: BusyMeter
-
-    def close(self) -> None:
-        """Let go of both."""
-        self.api.close()
-        self.statistics.close()
-
-
 class Vpp(DataPlane):
     """One VPP in a run directory. Ports p0 and p1 lead to the generator, v1a and v1b to the first VNF, and so on."""
 
@@ -72,7 +54,7 @@ class Vpp(DataPlane):
 
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
-        self._connections: dict[str, _Connection] = {}
+        self._connections: dict[str, Connection] = {}
 
     def probe(self, variant: Variant) -> Fitness:
         """Look for the program, run it, and look for memory; nothing is started that polls."""
@@ -165,21 +147,14 @@ class Vpp(DataPlane):
         interfaces.wait_for_links(self._connection(deployment).api, wanted)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that all ports received, what the workers' graph took for them, the ports' drops.
-
-        The first of two readings ends what was counted before, the second shows what polling costs with nothing to do.
-        """
+        """Frames that all ports received, what the workers' graph took for them, the ports' drops."""
         self._wait_for_nics(deployment)
-        meter = self._connection(deployment).meter
-        for _ in range(2):
-            entries = self._read(deployment)
-            meter.add(runtime_of(entries))
-        numbers = VppState.of(deployment).interfaces
-        return reading.counters(entries, numbers, meter.busy_cycles)
+        return self._connection(deployment).counters(VppState.of(deployment).interfaces)
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """p0, the graph, the ports of the VNFs, p1; their counters and drops as they are now."""
-        return reading.hops(self._read(deployment), VppState.of(deployment).interfaces, layout(deployment.topology))
+        entries = self._connection(deployment).read()
+        return reading.hops(entries, VppState.of(deployment).interfaces, layout(deployment.topology))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The workers, and the kernel's threads that receive for the generator."""
@@ -226,24 +201,12 @@ class Vpp(DataPlane):
         if nics:
             interfaces.wait_for_links(self._connection(deployment).api, {numbers[name]: name for name in nics})
 
-    def _connection(self, deployment: Deployment) -> "_Connection":
+    def _connection(self, deployment: Deployment) -> Connection:
         if deployment.id not in self._connections:
             instance = self._instance(deployment)
-            instance.check()
-            statistics = Statistics(Path(VppState.of(deployment).statistics))
-            self._connections[deployment.id] = _Connection(instance.connect().open(), statistics, BusyMeter())
+            opened = Connection.open(instance.connect(), Path(VppState.of(deployment).statistics), instance.check)
+            self._connections[deployment.id] = opened
         return self._connections[deployment.id]
-
-    def _read(self, deployment: Deployment) -> Entries:
-        instance = self._instance(deployment)
-        try:
-            entries = self._connection(deployment).statistics.read()
-        except DeployError:
-            instance.check()
-            raise
-        # What a dead VPP has left in shared memory can still be read.
-        instance.check()
-        return entries
 
     def _graph(self, deployment: Deployment) -> Graph:
         return VppState.of(deployment).graph

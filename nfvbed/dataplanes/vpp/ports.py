@@ -8,7 +8,8 @@ from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports import kernel_links, veth, vhost_user
 from nfvbed.dataplanes.ports.kernel_cores import place_generator
 from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan
-from nfvbed.dataplanes.vpp.interfaces import MEMIF_BUFFER_BYTES, Graph, Interface
+from nfvbed.dataplanes.vpp.calls import MEMIF_BUFFER_BYTES
+from nfvbed.dataplanes.vpp.interfaces import Graph, Interface
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.wiring import queues_of, vnf_ports
 from nfvbed.errors import UnsupportedError

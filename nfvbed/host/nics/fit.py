@@ -1,6 +1,6 @@
 """Whether the network ports that a site's cables name may be taken; refused with the reason before anything changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,28 +50,45 @@ def require(cables: tuple[CableSpec, ...], machine: Machine = HERE) -> dict[str,
             fix=_HOW,
         )
     sides = (("switch", [cable.switch for cable in cables]), ("generator", [cable.generator for cable in cables]))
-    nics = {address: _found(address, machine) for _, addresses in sides for address in addresses}
+    return require_addresses({address: side for side, addresses in sides for address in addresses}, "cables", machine)
+
+
+def require_addresses(given: Mapping[str, str], key: str, machine: Machine = HERE) -> dict[str, Nic]:
+    """Make sure that ports can be taken; nothing is changed.
+
+    Args:
+        given: their addresses, and which program takes each.
+        key: of the site's file that names them, in the plural.
+        machine: where is looked.
+
+    Returns:
+        The ports by their addresses.
+
+    Raises:
+        UnsupportedError: one cannot, with what was found and what fixes it.
+    """
+    nics = {address: _found(address, key, machine) for address in given}
     for nic in nics.values():
-        _refuse_used(nic, machine)
-    given = {address: side for side, addresses in sides for address in addresses}
-    _require_vfio([nic for nic in nics.values() if not nic.keeps_kernel_driver], given, machine)
+        _refuse_used(nic, key, machine)
+    _require_vfio([nic for nic in nics.values() if not nic.keeps_kernel_driver], given, key, machine)
     return nics
 
 
-def _found(address: str, machine: Machine) -> Nic:
+def _found(address: str, key: str, machine: Machine) -> Nic:
     nic = inventory.read(address, machine.sysfs)
-    where = f"cables, {address}"
+    where = f"{key}, {address}"
     if nic is None:
         there = ", ".join(inventory.network_addresses(machine.sysfs)) or "no network port at all"
         raise UnsupportedError(
-            "a port of the site's cables is not on this machine",
+            f"a port of the site's {key} is not on this machine",
             where=where,
             observed=f"{address}; on its PCI bus there is {there}",
-            fix="correct the address (lspci -D), or take out the key cables on this machine",
+            fix="correct the address (lspci -D)"
+            + (", or take out the key cables on this machine" if key == "cables" else ""),
         )
     if not nic.is_network:
         raise UnsupportedError(
-            "a port of the site's cables is no NIC", where=where, observed=address, fix="see lspci -D"
+            f"a port of the site's {key} is no NIC", where=where, observed=address, fix="see lspci -D"
         )
     if len(nic.ports) > 1:
         names = ", ".join(port.name for port in nic.ports)
@@ -84,21 +101,21 @@ def _found(address: str, machine: Machine) -> Nic:
     return nic
 
 
-def _refuse_used(nic: Nic, machine: Machine) -> None:
+def _refuse_used(nic: Nic, key: str, machine: Machine) -> None:
     """Never take the port that somebody is logged in through, or that carries anything else of the host's."""
-    where = f"cables, {nic.address}"
+    where = f"{key}, {nic.address}"
     for port in nic.ports:
         found = machine.uses_of(port.name)
         if found:
             raise UnsupportedError(
-                "a port of the site's cables is in use by this host",
+                f"a port of the site's {key} is in use by this host",
                 where=where,
                 observed=f"{nic.address} is {port.name}: {'; '.join(found)}",
                 fix=f"name another port; or take its addresses, routes and bridges away from {port.name}",
             )
     if not nic.ports and nic.driver is not None and nic.driver not in _USER_SPACE:
         raise UnsupportedError(
-            "a port of the site's cables has a driver, and no network device here",
+            f"a port of the site's {key} has a driver, and no network device here",
             where=where,
             observed=f"{nic.address}, driver {nic.driver}: its device may be in use in another network namespace",
             fix=f"bring it back, or unbind it if nobody needs it: echo {nic.address} > "
@@ -106,7 +123,7 @@ def _refuse_used(nic: Nic, machine: Machine) -> None:
         )
 
 
-def _require_vfio(nics: list[Nic], given: dict[str, str], machine: Machine) -> None:
+def _require_vfio(nics: list[Nic], given: Mapping[str, str], key: str, machine: Machine) -> None:
     reason = machine.vfio_reason() if nics else ""
     if nics and not reason and not (machine.sysfs / "bus/pci/drivers" / VFIO).is_dir():
         reason = f"the driver {VFIO} is not loaded"
@@ -118,12 +135,12 @@ def _require_vfio(nics: list[Nic], given: dict[str, str], machine: Machine) -> N
             fix="switch the IOMMU on (intel_iommu=on or amd_iommu=on, iommu=pt) and modprobe vfio-pci",
         )
     for nic in nics:
-        _refuse_shared_group(nic, given, machine)
+        _refuse_shared_group(nic, given, key, machine)
 
 
-def _refuse_shared_group(nic: Nic, given: dict[str, str], machine: Machine) -> None:
+def _refuse_shared_group(nic: Nic, given: Mapping[str, str], key: str, machine: Machine) -> None:
     """VFIO gives an IOMMU group to one program, whole: switch and generator need groups of their own."""
-    where = f"cables, {nic.address}"
+    where = f"{key}, {nic.address}"
     for other in inventory.neighbours(nic, machine.sysfs):
         driver = driver_of(other, machine.sysfs)
         if other in given and given[other] != given[nic.address]:
@@ -141,7 +158,7 @@ def _refuse_shared_group(nic: Nic, given: dict[str, str], machine: Machine) -> N
         )
     if nic.driver == VFIO and nic.iommu_group is not None and machine.is_group_busy(nic.iommu_group):
         raise UnsupportedError(
-            "a port of the site's cables is in use by another program over vfio",
+            f"a port of the site's {key} is in use by another program over vfio",
             where=where,
             observed=f"/dev/vfio/{nic.iommu_group} cannot be opened",
             fix="end that program: another DPDK, a virtual machine, or what nfvbed left deployed (nfvbed destroy)",

@@ -1,6 +1,6 @@
 """Takes network ports from the kernel for a switch and its generator; the ledger gives them back, also after a kill."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nfvbed.host import links
@@ -53,9 +53,37 @@ def _lead_into(nic: Nic, netns: str, ledger: Ledger) -> None:
     inside(netns, lambda: links.set_up(names))
 
 
+def take_addresses(
+    given: Mapping[str, str], key: str, ledger: Ledger, machine: Machine = fit.HERE
+) -> tuple[GeneratorPort, ...]:
+    """Return ports that a generator alone takes, given to DPDK; those that keep the kernel's driver are up.
+
+    Args:
+        given: their addresses, and which program takes each.
+        key: of the site's file that names them, in the plural.
+        ledger: of the deployment.
+        machine: where /sys is.
+
+    Raises:
+        UnsupportedError: one of them may not be taken; nothing was changed then.
+        DeployError: the kernel refuses.
+    """
+    for address, nic in fit.require_addresses(given, key, machine).items():
+        if not nic.keeps_kernel_driver:
+            binding.bind(address, VFIO, ledger, machine.sysfs)
+        else:
+            for port in nic.ports:
+                netdevs.bring_up(port.name, ledger)
+    return tuple(_generator_port(address) for address in given)
+
+
 def generator_ports(cables: tuple[CableSpec, ...]) -> tuple[GeneratorPort, ...]:
     """Return the generator's ports: the cables' other ends."""
-    return tuple(GeneratorPort(engine="dpdk", spec=f"pci:{cable.generator}", kind=PortKind.PCI) for cable in cables)
+    return tuple(_generator_port(cable.generator) for cable in cables)
+
+
+def _generator_port(address: str) -> GeneratorPort:
+    return GeneratorPort(engine="dpdk", spec=f"pci:{address}", kind=PortKind.PCI)
 
 
 def near_node(cables: tuple[CableSpec, ...], sysfs: Path = SYSFS) -> int | None:

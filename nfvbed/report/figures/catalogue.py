@@ -14,7 +14,7 @@ from nfvbed.report.figures.loads import latency_by_load_figure, loss_by_load_fig
 from nfvbed.report.figures.overhead import overhead_figure
 from nfvbed.report.figures.rate import rate_figure
 from nfvbed.report.figures.soak import soak_figure
-from nfvbed.report.figures.theme import Spec
+from nfvbed.report.figures.theme import Spec, Theme, themed
 
 PNG_SCALE: Final = 2
 FIGURES: Final = {
@@ -50,6 +50,11 @@ def figures(comparison: Comparison) -> dict[str, Spec]:
 def to_svg(spec: Spec) -> str:
     """Render a figure on white, as a picture of its own; no network is used."""
     return str(vl_convert.vegalite_to_svg(spec | {"background": "white"}))
+
+
+def to_themed_svg(spec: Spec, theme: Theme) -> str:
+    """Render a figure for a page, which has its title and caption beside it, in the page's colours."""
+    return str(vl_convert.vegalite_to_svg(themed(spec, theme)))
 
 
 def to_png(spec: Spec) -> bytes:

@@ -1,12 +1,14 @@
 """What all figures share: colours that the colour-blind can distinguish, sizes, titles, the mark of a simulation."""
 
+import json
 from collections.abc import Iterable
 from typing import Any, Final
 
 import altair as alt
 
+from nfvbed.records import Record
 from nfvbed.report import wording
-from nfvbed.report.figures.palette import PALETTE
+from nfvbed.report.figures.palette import PALETTE, colors_of
 
 FONT: Final = "system-ui, 'DejaVu Sans', sans-serif"
 WIDTH: Final = 820
@@ -30,8 +32,8 @@ def class_color(name: str) -> str:
 
 def color_scale(names: Iterable[str]) -> alt.Scale:
     """Give every variant its colour, the same in all figures of a report."""
-    domain = list(dict.fromkeys(names))
-    return alt.Scale(domain=domain, range=[PALETTE[index % len(PALETTE)] for index in range(len(domain))])
+    colors = colors_of(names)
+    return alt.Scale(domain=list(colors), range=list(colors.values()))
 
 
 def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str, *, simulated: bool) -> Spec:
@@ -69,6 +71,35 @@ def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str,
         "legend": {"labelFontSize": 12, "titleFontSize": 12, "orient": "bottom", "symbolLimit": 40},
     }
     return spec
+
+
+class Theme(Record):
+    """Colours of a page, as its style sheet has them."""
+
+    fg: str
+    soft: str
+    line: str
+    hatch: str
+
+
+LIGHT: Final = Theme(fg="#1c1e21", soft="#565b63", line="#d9dce0", hatch="#ffffffb0")
+DARK: Final = Theme(fg="#e8eaed", soft="#a9b0b8", line="#3a3f46", hatch="#1d2024b0")
+
+
+def themed(spec: Spec, theme: Theme) -> Spec:
+    """Return a figure without its title and in the colours of a page; the report's page does the same in its script."""
+    copy: Spec = json.loads(json.dumps(spec).replace(LIGHT.hatch, theme.hatch))
+    copy.pop("title", None)
+    words = {"labelColor": theme.fg, "titleColor": theme.soft}
+    lines = {"gridColor": theme.line, "domainColor": theme.soft, "tickColor": theme.soft}
+    config = copy["config"]
+    config["axis"] = {**config["axis"], **words, **lines}
+    config["header"] = {**config["header"], **words}
+    config["legend"] = {**config["legend"], **words}
+    config["title"] = {**config.get("title", {}), "color": theme.fg}
+    config["text"] = {"color": theme.fg}
+    config["rule"] = {"color": theme.fg}
+    return copy
 
 
 def fluid(spec: Spec, margin: int, columns: int = 1) -> Spec:

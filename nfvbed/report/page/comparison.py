@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
@@ -25,6 +26,31 @@ HEADINGS: Final = (
     Cell("Cycles/ packet", "n"),
     Cell("Limits and warnings"),
 )
+
+
+class Grouping(StrEnum):
+    """What rows are grouped by."""
+
+    POINT = "point"
+    VARIANT = "variant"
+    TOPOLOGY = "topology"
+    VNF = "vnf"
+    FRAME_SIZE = "frame-size"
+    RUN = "run"
+
+    def name_of(self, row: CellSummary) -> str:
+        """Name the group of a row."""
+        named = {
+            Grouping.POINT: lambda: wording.row_point(row),
+            Grouping.VARIANT: lambda: row.variant,
+            Grouping.TOPOLOGY: lambda: row.topology,
+            Grouping.VNF: lambda: row.vnf or "no VNF",
+            Grouping.FRAME_SIZE: lambda: wording.frame_size(row.frame_size),
+            Grouping.RUN: lambda: f"run {row.run}",
+        }
+        return named[self]()
+
+
 UNKNOWN: Final = Cell(wording.NOTHING, "n")
 
 
@@ -90,16 +116,16 @@ def grid_caption(comparison: Comparison) -> str:
     )
 
 
-def comparison_grid(comparison: Comparison, tables: tuple[Table, ...]) -> Grid:
-    """Return the rows, grouped by traffic point, the baseline first, and the notes that they name below."""
+def comparison_grid(comparison: Comparison, tables: tuple[Table, ...], by: Grouping = Grouping.POINT) -> Grid:
+    """Return the rows in groups, the baseline first in each, and the notes that they name below."""
     notes = TableNotes("comparison")
     groups = []
-    for point in dict.fromkeys(row.point for row in comparison.rows):
-        rows = comparison.ranked([row for row in comparison.rows if row.point == point])
+    for name in dict.fromkeys(by.name_of(row) for row in comparison.rows):
+        rows = comparison.ranked([row for row in comparison.rows if by.name_of(row) == name])
         judged = any(comparison.difference(row) for row in rows)
         scope = scope_of(comparison, rows) if judged else None
-        shown = tuple(_row(comparison, row, notes) for row in rows)
-        groups.append(Group(wording.row_point(rows[0]), scope, shown))
+        shown = tuple(_row(comparison, row, notes, by) for row in rows)
+        groups.append(Group(name, scope, shown))
     return Grid(
         mark=simulated_mark(comparison),
         caption=grid_caption(comparison),
@@ -111,11 +137,12 @@ def comparison_grid(comparison: Comparison, tables: tuple[Table, ...]) -> Grid:
     )
 
 
-def _row(comparison: Comparison, row: CellSummary, notes: TableNotes) -> GridRow:
+def _row(comparison: Comparison, row: CellSummary, notes: TableNotes, by: Grouping) -> GridRow:
     own = (f"VNF {wording.own_vnf(row)}",) if wording.own_vnf(row) else ()
     run = (f"run {wording.short_run(row.run)}",) if len(comparison.runs) > 1 else ()
     cells = (*_rate(row), _verdict(comparison, row, notes), *_details(row, notes))
-    return GridRow(row.variant, own + run, cells, _marks(comparison, row, notes))
+    point = () if by is Grouping.POINT else (wording.row_point(row),)
+    return GridRow(row.variant, point + own + run, cells, _marks(comparison, row, notes))
 
 
 def _number(text: str, below: str = "", note: Note | None = None) -> Cell:

@@ -1,6 +1,6 @@
 """The page's environment: the host in short, what differs between the rigs, and all the rest folded away."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
@@ -40,6 +40,8 @@ class Environment:
     """The section."""
 
     hosts: tuple[HostFacts, ...]
+    apart: tuple[Table, ...]
+    """What differs between the hosts, key by key; none where there is one."""
     differences: tuple[str, ...]
     """Between the rigs."""
     onboarding: tuple[Table, ...]
@@ -56,7 +58,21 @@ def environment(context: ReportContext) -> Environment:
         folded.append(_step_table(context.facts))
     folded.append(fact_table("Hashes", _hashes(context)))
     hosts = tuple(_host(digest, host) for digest, host in context.hosts.items() if host)
-    return Environment(hosts, tuple(differences), _onboarding(context.facts), tuple(folded))
+    apart = host_differences(context.hosts)
+    return Environment(hosts, apart, tuple(differences), _onboarding(context.facts), tuple(folded))
+
+
+def host_differences(hosts: Mapping[str, dict[str, Any]]) -> tuple[Table, ...]:
+    """Return what differs between the hosts, key by key; nothing where there is one, or one is not stored."""
+    facts = {digest: flat(host) for digest, host in hosts.items()}
+    if len(facts) < 2 or not all(facts.values()):
+        return ()
+    keys = dict.fromkeys(key for known in facts.values() for key in known)
+    rows = [(key, *(known.get(key, "absent") for known in facts.values())) for key in keys]
+    differing = [row for row in rows if len(set(row[1:])) > 1]
+    headings = ("Fact", *(f"Host {digest[:12]}" for digest in facts))
+    title = "What differs between the hosts; rates of different hosts are not compared."
+    return (plain_table(title, headings, differing),)
 
 
 def _host(digest: str, host: dict[str, Any]) -> HostFacts:

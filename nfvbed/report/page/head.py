@@ -13,7 +13,7 @@ from nfvbed.report import wording
 from nfvbed.report.answer import Answer, sentence
 from nfvbed.report.captions import host_lines, method_line, placement_lines
 from nfvbed.report.context import ReportContext
-from nfvbed.report.figures.palette import PALETTE
+from nfvbed.report.figures.palette import colors_of
 from nfvbed.report.labels import row_labels, run_label, unbroken
 from nfvbed.report.page.comparison import simulated_mark
 
@@ -175,7 +175,7 @@ def _tile(comparison: Comparison, point: Leader) -> Tile:
 
 def _bars(comparison: Comparison, rows: Sequence[CellSummary]) -> Iterable[Bar]:
     several = len(comparison.runs) > 1
-    names = list(dict.fromkeys(row_labels(comparison)))
+    colors = colors_of(row_labels(comparison))
     highest = max((row.mrr.median_pps for row in rows if row.mrr), default=0.0)
     for row in rows:
         name = run_label(row.variant, row.run, several=several)
@@ -185,7 +185,7 @@ def _bars(comparison: Comparison, rows: Sequence[CellSummary]) -> Iterable[Bar]:
                 status="",
                 rate=wording.bound(row) + wording.mpps(row.mrr.median_pps),
                 percent=f"{100 * row.mrr.median_pps / highest if highest else 0:.1f}",
-                color=PALETTE[names.index(name) % len(PALETTE)],
+                color=colors[name],
                 limited=bool(row.limited),
             )
         elif not comparison.many:

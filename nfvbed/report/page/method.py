@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.limits import WITHIN
-from nfvbed.compare.verdict import MANY_COMPARISONS
+from nfvbed.compare.verdict import MANY_COMPARISONS, Rules
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,14 @@ class Scope:
 
 def method(comparison: Comparison) -> Method:
     """Return the rules by which verdicts were made."""
-    rules = comparison.rules
+    return method_of(comparison.rules, comparison.placement_rule)
+
+
+def method_of(rules: Rules, placement_rule: int) -> Method:
+    """Return rules of verdicts as they are explained."""
     return Method(
-        placement_rule=str(comparison.placement_rule),
-        survey=comparison.purpose == "survey",
+        placement_rule=str(placement_rule),
+        survey=rules.purpose == "survey",
         within=f"{1 - WITHIN:.0%}",
         looks=" and ".join(str(look) for look in rules.looks),
         last_look=rules.looks[-1],

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 
 import vl_convert
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 
@@ -42,10 +42,10 @@ def _joined(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader(PACKAGE), autoescape=True, undefined=StrictUndefined, extensions=[Unindented]
-    )
+def templates(*packages: str) -> Environment:
+    """Return the page's templates, after those of other packages that show the same sections."""
+    loader = ChoiceLoader([PackageLoader(package) for package in (*packages, PACKAGE)])
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, extensions=[Unindented])
 
 
 def render_page(context: ReportContext) -> str:
@@ -54,7 +54,7 @@ def render_page(context: ReportContext) -> str:
     return render(
         "page",
         page=page_values(context, drawn),
-        style=_static("page.css"),
+        style=style_sheet(),
         figures_data=embedded_json(drawn),
         library=_library(),
         script=_static("page.js"),
@@ -67,7 +67,7 @@ def render(template: str, **values: object) -> str:
     Raises:
         jinja2.UndefinedError: it names a value that is not there.
     """
-    return _environment().get_template(f"{template}.html.j2").render(values)
+    return templates().get_template(f"{template}.html.j2").render(values)
 
 
 def embedded_json(value: object) -> str:
@@ -83,6 +83,11 @@ def _library() -> str:
     """Bundle the libraries of the figures; that takes seconds, and is the same for every page."""
     bundled: str = vl_convert.javascript_bundle(LIBRARY)
     return bundled.replace("</script", "<\\/script")
+
+
+def style_sheet() -> str:
+    """Return the page's style sheet."""
+    return _static("page.css")
 
 
 def _static(name: str) -> str:

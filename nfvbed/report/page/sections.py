@@ -6,7 +6,7 @@ from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.theme import Spec
-from nfvbed.report.page.comparison import comparison_grid
+from nfvbed.report.page.comparison import Grouping, comparison_grid
 from nfvbed.report.page.environment import environment
 from nfvbed.report.page.head import FirstScreen, Header, first_screen, page_header
 from nfvbed.report.page.method import method, scope
@@ -48,17 +48,25 @@ class PageValues:
     format: int
 
 
-def page_values(context: ReportContext, drawn: dict[str, Spec]) -> PageValues:
-    """Return what the page of a comparison shows; a section that has nothing to tell is left out."""
+def page_values(context: ReportContext, drawn: dict[str, Spec], by: Grouping = Grouping.POINT) -> PageValues:
+    """Return what the page of a comparison shows; a section that has nothing to tell is left out.
+
+    Args:
+        context: the comparison, and what it rests on.
+        drawn: its figures.
+        by: what the rows of its first table are grouped by; many variants are ordered by traffic point alone.
+    """
     comparison = context.comparison
     said = answer(comparison)
     header = page_header(context)
-    grid = survey_grid if comparison.many else comparison_grid
+    below = below_the_table(comparison)
+    ordered = comparison.many and by is Grouping.POINT
+    grid = survey_grid(comparison, below) if ordered else comparison_grid(comparison, below, by)
     sections = (
-        Section("table", "Table", grid(comparison, below_the_table(comparison))),
+        Section("table", "Table", grid),
         Section("verdicts", "What the verdicts rest on", verdict_section(comparison)),
         Section("tests", "Throughput, missing frames and latency by load", tests_section(comparison)),
-        Section("figures", "Figures", tuple(_figure(name, spec) for name, spec in drawn.items())),
+        Section("figures", "Figures", tuple(figure_text(name, spec) for name, spec in drawn.items())),
         Section("reading", "How to read this", ()),
         Section("warnings", "Limits and warnings", warnings_section(comparison)),
         Section("environment", "Environment", environment(context)),
@@ -74,7 +82,8 @@ def page_values(context: ReportContext, drawn: dict[str, Spec]) -> PageValues:
     )
 
 
-def _figure(name: str, spec: Spec) -> Figure:
+def figure_text(name: str, spec: Spec) -> Figure:
+    """Return what is written beside a figure."""
     named = spec["title"]
     simulated = named["text"].startswith(wording.SIMULATED_MARK)
     return Figure(name, named["text"], spec["description"], " ".join(named["subtitle"]), simulated)

@@ -9,7 +9,7 @@ from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, VnfHandle
 from nfvbed.sites.openstack import vnfs
-from nfvbed.sites.openstack.computes.compute import Compute
+from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant

@@ -4,10 +4,12 @@ from openstack.connection import Connection
 
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu.images import Image
+from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.vnfs.descriptors.model import checksums
 
 PREFIX = "nfvbed-"
 _DIGITS = 12
+_ROLE = "the role `member` in this project, with which a project has private images of its own"
 
 
 def name_of(vnf: str, image: Image) -> str:
@@ -27,9 +29,14 @@ def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
         Its name there, and whether it had to be uploaded.
 
     Raises:
-        OnboardError: what Glance has under this name is something else.
+        OnboardError: what Glance has under this name is something else, or it does not take it.
+        UnsupportedError: these credentials may not have images.
     """
-    name = name_of(vnf, image)
+    with asking(f"the image of {vnf} in Glance", _ROLE):
+        return _provide(connection, name_of(vnf, image), image)
+
+
+def _provide(connection: Connection, name: str, image: Image) -> tuple[str, bool]:
     wanted = checksums(image.path)["sha512"]
     found = connection.image.find_image(name)
     if found is not None and found.status == "active":

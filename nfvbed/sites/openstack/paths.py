@@ -1,46 +1,84 @@
 """How a topology lies in a cloud: which networks the ports of each VNF are on."""
 
+from dataclasses import dataclass
+
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.sites.openstack.instances import DATA_NETWORKS, LINK_NETWORK
 from nfvbed.spec.layout import Layout, chain_length
 from nfvbed.spec.vnf import VnfChoice
 
-LONGEST = 3
-"""VNFs of the longest chain: there are two networks between VNFs."""
 BARE = "p2p"
 """The topology of a data plane that is deployed without VNFs; there is no path on it."""
 
 
-def networks_of(plan: Layout) -> tuple[tuple[str, str], ...]:
+@dataclass(frozen=True)
+class PathNetworks:
+    """The networks of a cloud that paths lie on, by name or id."""
+
+    outside: tuple[str, str]
+    """At the generator's two ports."""
+    links: tuple[str, ...]
+    """Between VNFs of a chain, in its order."""
+
+    @property
+    def longest(self) -> int:
+        """VNFs of the longest chain."""
+        return len(self.links) + 1
+
+
+OWN = PathNetworks(DATA_NETWORKS, (LINK_NETWORK.format(1), LINK_NETWORK.format(2)))
+"""Those of a devcloud."""
+
+
+def networks_of(plan: Layout, networks: PathNetworks = OWN) -> tuple[tuple[str, str], ...]:
     """Return the two networks of each VNF, in the order of the path."""
-    inner = [LINK_NETWORK.format(number) for number in range(1, plan.vnfs)]
-    line = [DATA_NETWORKS[0], *inner, DATA_NETWORKS[1]]
+    line = [networks.outside[0], *networks.links[: plan.vnfs - 1], networks.outside[1]]
     return tuple((line[index], line[index + 1]) for index in range(plan.vnfs))
 
 
-def check(plan: Layout, choice: VnfChoice | None, site: str) -> None:
+def check(plan: Layout, choice: VnfChoice | None, site: str, networks: PathNetworks = OWN) -> None:
     """Make sure that a cloud has such a path, and such VNFs.
 
     Raises:
         UnsupportedError: it has not.
     """
-    length = chain_length(plan.name)
-    if length is None or choice is None:
+    require_chain(plan, choice, site, networks.outside)
+    if plan.vnfs > networks.longest:
+        raise UnsupportedError(
+            f"a chain of {plan.vnfs} VNFs is too long for site {site}",
+            where=plan.name,
+            observed=f"{len(networks.links)} networks join VNFs there",
+            fix=f"choose a chain of at most {networks.longest} VNFs",
+        )
+    if choice is not None:
+        check_vnf(choice, site)
+
+
+def require_chain(plan: Layout, choice: VnfChoice | None, site: str, outside: tuple[str, str]) -> None:
+    """Make sure that a path leads through VNFs, one after the other, from one network to the other.
+
+    Raises:
+        UnsupportedError: it does not.
+    """
+    if chain_length(plan.name) is None or choice is None:
+        first, last = outside
         raise UnsupportedError(
             f"topology {plan.name} has no path on site {site}",
             where=plan.name,
-            observed="data0 and data1 are two networks: a VNF that follows another one, or is alone, joins them",
+            observed=f"{first} and {last} are two networks: a VNF that follows another one, or is alone, joins them",
             fix="choose pvp or pvvp",
         )
-    if length > LONGEST:
-        raise UnsupportedError(
-            f"a chain of {length} VNFs is too long for site {site}",
-            where=plan.name,
-            observed=f"{LONGEST - 1} networks join VNFs there",
-            fix=f"choose a chain of at most {LONGEST} VNFs",
-        )
-    check_vnf(choice, site)
+
+
+def refuse_path(plan: Layout, site: str, only: str) -> UnsupportedError:
+    """Say that a path that is there already is another one."""
+    return UnsupportedError(
+        f"topology {plan.name} has no path on site {site}",
+        where=plan.name,
+        observed=f"its file describes {only}, which is there already",
+        fix=f"topology {only}; or describe another path (key existing)",
+    )
 
 
 def check_vnf(choice: VnfChoice, site: str) -> None:
@@ -51,15 +89,20 @@ def check_vnf(choice: VnfChoice, site: str) -> None:
         OnboardError: it has no image.
     """
     if choice.kind is not VnfKind.VM:
-        failure = UnsupportedError(
-            f"a VNF of kind {choice.kind.value} does not run on site {site}",
-            where=f"{choice.vnf.name} ({choice.label})",
-            observed="Nova runs virtual machines alone",
-            fix="kind: vm (--kind vm)",
-        )
-        failure.of_vnf = True
-        raise failure
+        raise refuse_kind(choice, site, "Nova runs virtual machines alone", "kind: vm (--kind vm)")
     if choice.image is None:
         raise OnboardError(
             f"{choice.vnf.name} has no image", where=f"vnfd/{choice.vnf.name}/vnf.yml", fix="declare image"
         )
+
+
+def refuse_kind(choice: VnfChoice, site: str, observed: str, fix: str) -> UnsupportedError:
+    """Say that a VNF is of a kind that does not run on a site, whatever the data plane."""
+    failure = UnsupportedError(
+        f"a VNF of kind {choice.kind.value} does not run on site {site}",
+        where=f"{choice.vnf.name} ({choice.label})",
+        observed=observed,
+        fix=fix,
+    )
+    failure.of_vnf = True
+    return failure

@@ -79,7 +79,7 @@ def find(folder: Path) -> Remembered | None:
             "what was written down of a deployment cannot be read",
             where=str(path),
             observed=f"{type(failure).__name__}: {failure}",
-            fix="another version of nfvbed deployed it: nfvbed destroy --site devcloud",
+            fix="another version of nfvbed deployed it: nfvbed destroy --all, with the site",
         ) from failure
 
 

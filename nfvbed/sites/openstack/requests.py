@@ -1,6 +1,6 @@
 """What Tacker is asked for: the descriptor of one VNF of a path, in the form of the API that takes it."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nfvbed.host.qemu.images import Image
 from nfvbed.sites.openstack.tacker.api import OnboardRequest
@@ -11,22 +11,32 @@ from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.solvnfd import FLAVOUR, LEVEL
 
 
+@dataclass(frozen=True)
+class VnfPlace:
+    """Where a VNF's data ports are, in the order of the path."""
+
+    networks: tuple[str, str]
+    inherits_port_security: bool = False
+    """Whether these have no port security, and ports are to say nothing of it."""
+
+
 def request(
-    identity: tuple[str, str], choice: VnfChoice, networks: tuple[str, str], image: tuple[str, Image], form: str
+    identity: tuple[str, str], choice: VnfChoice, place: VnfPlace, image: tuple[str, Image], form: str
 ) -> OnboardRequest:
     """Return the request for one VNF.
 
     Args:
         identity: the deployment that owns it, and its name there.
         choice: what it is.
-        networks: of its two data ports, in the order of the path.
+        place: where its data ports are.
         image: its name in Glance, and its file.
         form: `legacy` or `sol`.
 
     Raises:
         ConfigurationError, UnsupportedError: the VNF cannot be described so.
     """
-    wanted = replace(describe(choice, networks, image), purpose=" ".join(identity))
+    described = describe(choice, place.networks, image)
+    wanted = replace(described, inherits_port_security=place.inherits_port_security, purpose=" ".join(identity))
     owner, name = identity
     path = tuple((port.name, port.network) for port in wanted.ports if not port.management)
     descriptor = legacy.template(wanted) if form == "legacy" else csar.write(sol.files(wanted))

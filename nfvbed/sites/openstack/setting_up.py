@@ -7,26 +7,22 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from nfvbed.errors import InternalError
+from nfvbed.errors import DeployError, InternalError
 from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.qemu import images as image_files
-from nfvbed.host.qemu.images import Image
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, VnfHandle
+from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack import images, paths, remembered, requests, vnfs
-from nfvbed.sites.openstack.computes.compute import Compute
+from nfvbed.sites.openstack import paths, remembered
+from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
+from nfvbed.sites.openstack.given import GivenVnfs
+from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.remembered import Remembered
-from nfvbed.sites.openstack.tacker import left
-from nfvbed.sites.openstack.tacker.api import OnboardingApi
-from nfvbed.sites.openstack.tacker.journal import Journal
-from nfvbed.sites.openstack.tacker.legacy import LegacyApi
-from nfvbed.sites.openstack.tacker.sol import SolApi
+from nfvbed.sites.openstack.tacker import journal
+from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import layout
-from nfvbed.spec.site import DevcloudSiteSpec
 from nfvbed.spec.vnf import VnfChoice
 
 _log = logging.getLogger(__name__)
@@ -36,35 +32,22 @@ class SettingUp:
     """Sets up on one cloud.
 
     Args:
-        spec: the site's file.
+        site: its name.
         machine: this one.
         target: the OpenStack; started where it does not run, and is ours.
+        provider: where VNFs come from.
     """
 
-    def __init__(self, spec: DevcloudSiteSpec, machine: LabMachine, target: Target) -> None:
-        self._spec = spec
+    def __init__(self, site: str, machine: LabMachine, target: Target, provider: VnfProvider) -> None:
+        self._site = site
         self._machine = machine
         self._target = target
+        self._provider = provider
 
     @cached_property
-    def _api(self) -> OnboardingApi:
-        make = SolApi if self._spec.onboarding == "sol" else LegacyApi
-        return make(self._target.connection, self._journal)
-
-    @property
-    def _journal(self) -> Journal:
-        return Journal(self._target.folder / "onboarded.jsonl")
-
-    def image_file(self, choice: VnfChoice) -> Image:
-        """Return the file of a VNF's image, checked.
-
-        Raises:
-            PrerequisiteError: it is not there.
-            OnboardError: it is another one than was declared.
-        """
-        if choice.image is None:
-            raise InternalError(f"{choice.vnf.name} has no image", where=choice.label)
-        return image_files.find(choice.image, self._machine.root, f"vnfd/{choice.vnf.name}/vnf.yml")
+    def given(self) -> GivenVnfs:
+        """VNFs of descriptors that someone gives."""
+        return GivenVnfs(self._target, journal.of(self._target.folder))
 
     def from_nothing(self, wanted: Wanted) -> CloudDeployment:
         """Set a deployment up; nothing but the cloud is left behind when that fails.
@@ -86,7 +69,7 @@ class SettingUp:
         deployment = Deployment(
             id=secrets.token_hex(4),
             variant=wanted.variant.name,
-            site=self._spec.name,
+            site=self._site,
             topology=wanted.plan.name,
             ports=(),
             versions=compute.versions(),
@@ -125,17 +108,20 @@ class SettingUp:
             found: what is deployed.
             dead: names of its VNFs that do not run.
         """
-        by_id = {vnf.id: vnf for vnf in self._api.found(found.deployment.id)}
         handles = list(found.deployment.vnfs)
         for place, one in enumerate(handles):
             if one.name in dead:
-                healed = self._api.heal(by_id[vnfs.CloudVnfState.of(one).tacker_id], _say)
-                handles[place] = vnfs.handle(place, healed, _choice(found), one.ports[0].kind)
+                handles[place] = self._provider.heal(found.deployment.id, _choice(found), place, one)
         deployment = found.deployment.model_copy(update={"vnfs": tuple(handles)})
         return self.beside(replace(found, deployment=deployment))
 
     def offboard(self, found: Remembered) -> Remembered:
-        """Remove the VNFs of what is deployed; return what stays."""
+        """Remove the VNFs of what is deployed; return what stays.
+
+        Raises:
+            UnsupportedError: they are somebody else's.
+        """
+        self._provider.check_removal()
         self._remove(found.deployment.id)
         bare = {"vnfs": (), "vnf_ports": (), "ports": (), "topology": paths.BARE}
         return replace(found, deployment=found.deployment.model_copy(update=bare), choice=None)
@@ -161,20 +147,55 @@ class SettingUp:
 
     def _remove(self, owner: str) -> None:
         """Remove all VNFs of a deployment, in whatever state, and make sure that nothing of them is left."""
-        left.remove(self._target.connection, self._journal, owner, _say)
+        self._provider.remove(owner)
         remembered.done(self._target.folder)
+
+    def clear(self, *, everything: bool) -> tuple[str, ...]:
+        """Remove what is deployed on a cloud that stays, and what was under way; return lines that say what was.
+
+        Args:
+            everything: also forget what cannot be read; what it had onboarded is then found by its tags alone.
+
+        Raises:
+            DeployError, OnboardError: not everything could be removed, or what was written down cannot be read.
+        """
+        folder = self._target.folder
+        try:
+            found = remembered.find(folder)
+        except DeployError:
+            if not everything:
+                raise
+            found = None
+        owners = dict.fromkeys(filter(None, (found.deployment.id if found else "", remembered.under_way(folder))))
+        for owner in owners:
+            self._remove(owner)
+        remembered.forget(folder)
+        given = self.given.names()
+        for name in given:
+            self.given.offboard(name, _log.info)
+        had = (*owners, *given)
+        lines = tuple(f"what nfvbed had on site {self._site} ({one}) is removed; the cloud stays" for one in had)
+        return (*lines, *self._provider.release())
+
+    def foresee_clear(self) -> tuple[str, ...]:
+        """Return lines that say what `clear` would remove."""
+        found = remembered.find(self._target.folder)
+        if found is None:
+            return ()
+        vnfs_too = "" if found.choice is None else f" and what was onboarded for {found.deployment.topology}"
+        return (f"would remove {found.deployment.variant}{vnfs_too}; the cloud would stay",)
 
     def status_of_instance(self, identifier: str) -> str:
         """Return what Nova says of an instance; `gone` where it knows none."""
-        found = self._target.connection.compute.find_server(identifier)
+        with asking(f"instance {identifier}"):
+            found = self._target.connection.compute.find_server(identifier)
         return "gone" if found is None else str(found.status)
 
     def described(self, choice: VnfChoice | None) -> dict[str, Any]:
         """Return what VNFs add to the rig, and how they were onboarded."""
         if choice is None:
             return {"vnf": None, "flavor": None, "accelerator": None}
-        image = images.name_of(choice.vnf.name, self.image_file(choice))
-        return vnfs.described(choice, image) | {"onboarding": self._spec.onboarding}
+        return self._provider.described(choice)
 
     def _live(
         self,
@@ -191,24 +212,15 @@ class SettingUp:
         return CloudDeployment(wanted, deployment, compute, arrangement, workspace, starter, stays)
 
     def _onboard(self, live: CloudDeployment, steps: Steps) -> None:
-        """Onboard the VNFs in the order of the path, join the generator, and wait for frames."""
-        wanted, owner = live.wanted, live.deployment.id
+        """Have the VNFs in the order of the path, join the generator, and wait for frames."""
+        wanted = live.wanted
         if wanted.choice is None:
             return
         began = time.monotonic_ns()
-        file = self.image_file(wanted.choice)
-        with steps.timed("onboard.image"):
-            image, _ = images.provide(self._target.connection, wanted.choice.vnf.name, file)
-        handles: list[VnfHandle] = []
-        for place, networks in enumerate(paths.networks_of(wanted.plan)):
-            form = self._spec.onboarding
-            request = requests.request((owner, f"vnf{place + 1}"), wanted.choice, networks, (image, file), form)
-            with steps.timed(f"onboard.vnf{place + 1}"):
-                vnf = self._api.onboard(request, _say)
-            handles.append(vnfs.handle(place, vnf, wanted.choice, live.compute.vnf_port_kind))
+        handles = self._provider.provide(live, wanted.choice, steps)
         live.deployment = live.deployment.model_copy(
             update={
-                "vnfs": tuple(handles),
+                "vnfs": handles,
                 "vnf_ports": tuple(handle.ports for handle in handles),
                 "steps": (*steps.done, *(step for handle in handles for step in handle.steps)),
             }
@@ -216,11 +228,6 @@ class SettingUp:
         live.compute.adopt(wanted.variant, live.instances)
         live.attach()
         live.wait_until_forwarding(live.compute.verify, began)
-
-
-def _say(line: str) -> None:
-    """Keep what goes on for whoever looks at the log."""
-    _log.info("%s", line)
 
 
 def _choice(found: Remembered) -> VnfChoice:

@@ -1,4 +1,4 @@
-"""The site devcloud: data planes are computes of an OpenStack on this machine, VNFs are what Tacker onboards there."""
+"""The sites devcloud and cloud: data planes are computes of an OpenStack, VNFs are instances on them."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,51 +11,71 @@ from nfvbed.host import coredistance
 from nfvbed.host.fitness import support_of
 from nfvbed.host.procfs import read_sample
 from nfvbed.readings import Distances, Part, Reading, Unavailable
-from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Renewed, Support, WorkThread
+from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Support, WorkThread
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered, vnfs
-from nfvbed.sites.openstack.cloud import DevCloud
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.target import OwnCloud
+from nfvbed.sites.openstack.existing.cloud import ExistingCloud
+from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
+from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
-from nfvbed.sites.openstack.target import OwnCloud, Target
+from nfvbed.sites.openstack.tackervnfs import TackerVnfs
+from nfvbed.sites.openstack.target import Target
 from nfvbed.sites.site import NOTHING_DEPLOYED, Site
 from nfvbed.spec.layout import layout
-from nfvbed.spec.site import DevcloudSiteSpec
+from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
 
 
 def open_site(spec: DevcloudSiteSpec, root: Path) -> "OpenstackSite":
     """Open the site of a file; nothing is changed yet, and no cloud is started."""
     project = open_project(root)
     flavors = [project.load_flavor(name) for name in project.flavor_names]
-    return OpenstackSite(spec, LabMachine(spec, root), OwnCloud(DevCloud(root, flavors, spec.hugepages_mib)))
+    target = OwnCloud(DevCloud(root, flavors, spec.hugepages_mib))
+    provider = TackerVnfs(spec.name, spec.onboarding, target, root)
+    return OpenstackSite(spec.name, LabMachine(spec, root), target, provider)
+
+
+def open_existing(spec: CloudSiteSpec, root: Path) -> "OpenstackSite":
+    """Open the site of a cloud that exists already; nothing is asked of it yet."""
+    target = ExistingCloud(spec, root)
+    provider: VnfProvider
+    if spec.existing is None:
+        provider = TackerVnfs(spec.name, spec.onboarding, target, root)
+    else:
+        provider = ExistingVnfs(spec.name, spec.existing, target)
+    return OpenstackSite(spec.name, LabMachine(spec, root), target, provider)
 
 
 class OpenstackSite(Site):
-    """An OpenStack on this machine; one data plane is deployed at a time, that is: takes instances.
+    """An OpenStack; one data plane is deployed at a time, that is: takes instances.
 
     Args:
-        spec: the site's file.
-        machine: this one: generator and cloud share it.
+        name: the site's.
+        machine: this one, which has the generator, and shares its cores with a cloud of ours.
         target: the OpenStack; started when something is deployed, where it is ours.
+        provider: where its VNFs come from.
     """
 
-    renews = Renewed.VNF
-
-    def __init__(self, spec: DevcloudSiteSpec, machine: LabMachine, target: Target) -> None:
-        self.name = spec.name
+    def __init__(self, name: str, machine: LabMachine, target: Target, provider: VnfProvider) -> None:
+        self.name = name
+        self.renews = provider.renews
         self._machine = machine
         self._target = target
-        self._setting_up = SettingUp(spec, machine, target)
+        self._provider = provider
+        self._setting_up = SettingUp(name, machine, target, provider)
         self._live: dict[str, CloudDeployment] = {}
 
     # What it is, and what it can.
 
     def facts(self) -> dict[str, Any]:
-        """This machine's description: generator and cloud run on it."""
+        """This machine's description: the generator runs on it, and a cloud of ours too."""
         return self._machine.facts()
 
     def examine(self, *, read_only: bool = True) -> SiteReport:
@@ -68,13 +88,12 @@ class OpenstackSite(Site):
 
     def check(self, topology: str, vnf: VnfChoice) -> None:
         """Look for the path, and for the VNF's image."""
-        paths.check(layout(topology), vnf, self.name)
+        self._provider.check(layout(topology), vnf)
         self.prepare(topology, vnf)
 
     def prepare(self, topology: str, vnf: VnfChoice) -> None:
         """Look for the VNF's image, and at its digest."""
-        paths.check_vnf(vnf, self.name)
-        self._setting_up.image_file(vnf)
+        self._provider.prepare(vnf)
 
     # Its life in a command, and what lasts from one to the next.
 
@@ -110,7 +129,7 @@ class OpenstackSite(Site):
                 fix="ceilings: false; or measure them on site lab",
             )
         plan = layout(topology)
-        paths.check(plan, vnf, self.name)
+        self._provider.check(plan, vnf)
         self.begin()
         found = self._find_left()
         if found is None or found.choice is None:
@@ -126,7 +145,7 @@ class OpenstackSite(Site):
         """Deploy the data plane, with VNFs where the topology has any; without, there is no path on it yet."""
         plan = layout(topology)
         if topology != paths.BARE:
-            paths.check(plan, vnf, self.name)
+            self._provider.check(plan, vnf)
         self.begin()
         found = self._find_left()
         if found is not None and (
@@ -144,8 +163,22 @@ class OpenstackSite(Site):
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
     ) -> tuple[Deployment, bool]:
         """Onboard VNFs through Tacker so that they stay, on a data plane that is deployed, or is then."""
-        paths.check(layout(topology), vnf, self.name)
+        self._provider.check(layout(topology), vnf)
         return self.deploy_to_stay(variant, topology, vnf)
+
+    def onboard_given(self, variant: Variant, given: GivenDescriptor, tell: Callable[[str], None]) -> GivenVnf:
+        """Onboard it through the API that takes it; it is nobody's path."""
+        self.begin()
+        found = self._find_left()
+        if found is None or found.variant != variant:
+            self.deploy_to_stay(variant, paths.BARE)
+        self._target.bring_up()
+        return self._setting_up.given.onboard(given, tell)
+
+    def offboard_given(self, name: str, tell: Callable[[str], None]) -> None:
+        """Let Tacker remove it."""
+        self.begin()
+        self._setting_up.given.offboard(name, tell)
 
     def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
         """Name those whose instances do not run."""
@@ -169,12 +202,16 @@ class OpenstackSite(Site):
         return bare.deployment
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
-        """Take the whole cloud down, with all that was deployed on it."""
+        """Take the whole cloud down, with all that was deployed on it; of another one, what was onboarded there."""
         self._machine.begin()
+        if not self._target.ours:
+            return self._setting_up.clear(everything=everything) or (NOTHING_DEPLOYED,)
         return ("the cloud is taken down",) if self._target.stop() else (NOTHING_DEPLOYED,)
 
     def foresee_take_down(self) -> tuple[str, ...]:
-        """Say whether there is a cloud."""
+        """Say whether there is a cloud, or anything of ours on it."""
+        if not self._target.ours:
+            return self._setting_up.foresee_clear() or (NOTHING_DEPLOYED,)
         return ("would take the cloud down",) if self._target.runs() else (NOTHING_DEPLOYED,)
 
     def destroy(self, deployment: Deployment) -> None:
@@ -190,7 +227,7 @@ class OpenstackSite(Site):
         vnfs.verify(self._setting_up.status_of_instance, live.handles)
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
-        """Return site, compute, generator, cores and VNFs."""
+        """Return site, compute, generator, cores and VNFs; of another's cloud also which one it is."""
         live = self._find(deployment)
         kind = live.wanted.variant.port_kind
         return {
@@ -203,6 +240,7 @@ class OpenstackSite(Site):
                 "version": self._machine.generator_version(),
             },
             **self._setting_up.described(live.wanted.choice),
+            **self._target.described(live.handles),
         }
 
     def open_generator(self, deployment: Deployment) -> Generator:
@@ -230,7 +268,10 @@ class OpenstackSite(Site):
             ),
             Part.HOPS: live.hops,
         }
-        return Reading.of(parts, readers, "")
+        if live.compute.hidden:
+            # What is left is the CPU time of this machine's own threads: the generator's.
+            readers = {Part.CPU: readers[Part.CPU]}
+        return Reading.of(parts, readers, live.compute.hidden)
 
     def _distances(self, live: CloudDeployment) -> Distances | Unavailable:
         """Between the switch's cores and the generator's; instances run where the host puts them."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from nfvbed.errors import VnfDiedError
-from nfvbed.records import Accelerator, PortKind, Record, VnfHandle, VnfKind, VnfPort
+from nfvbed.records import Accelerator, PortKind, Record, VnfHandle, VnfPort
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.spec.vnf import VnfChoice
@@ -41,14 +41,17 @@ class CloudVnfState(VnfState):
         return PlacedInstance(self.instance, name, self.host, ports)
 
 
-def handle(place: int, vnf: TackerVnf, choice: VnfChoice, kind: PortKind) -> VnfHandle:
-    """Describe a VNF that was onboarded.
+def handle(
+    place: int, vnf: TackerVnf, choice: VnfChoice, kind: PortKind, accelerator: Accelerator = Accelerator.TCG
+) -> VnfHandle:
+    """Describe a VNF that was onboarded, or is there already.
 
     Args:
         place: in the path, from 0.
         vnf: as Tacker has it, with one instance.
         choice: what it is.
         kind: of its ports.
+        accelerator: of its instance; none: it is not known.
     """
     (instance,) = vnf.instances
     name = f"vnf{place + 1}"
@@ -72,10 +75,10 @@ def handle(place: int, vnf: TackerVnf, choice: VnfChoice, kind: PortKind) -> Vnf
     )
     return VnfHandle(
         name=name,
-        kind=VnfKind.VM,
+        kind=choice.kind,
         forwarding=choice.forwarding,
         ports=ports,
-        accelerator=Accelerator.TCG,
+        accelerator=accelerator,
         control=state.as_control(),
         steps=tuple((f"onboard.{name}.{step}", ns) for step, ns in vnf.steps),
     )
@@ -86,12 +89,18 @@ def instances(handles: Sequence[VnfHandle]) -> tuple[PlacedInstance, ...]:
     return tuple(CloudVnfState.of(one).placed(one.name) for one in handles)
 
 
-def described(choice: VnfChoice, image: str) -> dict[str, Any]:
+def known(accelerator: Accelerator) -> str | None:
+    """Return what is known of an accelerator; None: nothing."""
+    return None if accelerator is Accelerator.NONE else accelerator.value
+
+
+def described(choice: VnfChoice, image: str | None, accelerator: str | None = Accelerator.TCG.value) -> dict[str, Any]:
     """Return what VNFs add to the rig.
 
     Args:
         choice: what they are.
-        image: name in Glance, which has the digest.
+        image: name in Glance, which has the digest; None: nobody says which.
+        accelerator: of their instances; None: it is not known.
     """
     vnf = {
         "name": choice.vnf.name,
@@ -100,7 +109,7 @@ def described(choice: VnfChoice, image: str) -> dict[str, Any]:
         "digest": choice.digest,
         "image": image,
     }
-    return {"vnf": vnf, "flavor": choice.flavor.name, "accelerator": Accelerator.TCG.value}
+    return {"vnf": vnf, "flavor": choice.flavor.name, "accelerator": accelerator}
 
 
 def dead(status: Callable[[str], str], handles: Sequence[VnfHandle]) -> tuple[str, ...]:
@@ -127,5 +136,5 @@ def verify(status: Callable[[str], str], handles: Sequence[VnfHandle]) -> None:
                 f"{one.name} does not run any more",
                 where=f"instance {instance}",
                 observed=f"Nova says {found}",
-                fix="nfvbed heal --site devcloud, or nfvbed devcloud console with its id",
+                fix="nfvbed heal where Tacker has onboarded it; its console says more (openstack console log show)",
             )

@@ -52,7 +52,7 @@ def instance(request: DescriptorRequest) -> dict[str, Any]:
     if request.user_data:
         server |= {"config_drive": True, "user_data_format": "RAW", "user_data": request.user_data}
     resources: dict[str, Any] = {VDU: {"type": "OS::Nova::Server", "properties": server}}
-    resources |= {port.name: _port(port) for port in request.ports}
+    resources |= {port.name: _port(port, request.inherits_port_security) for port in request.ports}
     return {
         "heat_template_version": VERSION,
         "description": f"One instance of {request.vnf.title}",
@@ -65,9 +65,9 @@ def _network(port: DescriptorPort) -> str:
     return f"network_{port.name}"
 
 
-def _port(port: DescriptorPort) -> dict[str, Any]:
+def _port(port: DescriptorPort, inherits: bool) -> dict[str, Any]:
     properties: dict[str, Any] = {"network": {"get_param": _network(port)}, "binding:vnic_type": port.vnic}
-    if not port.management:
+    if not port.management and not inherits:
         # Else Neutron drops every frame that the VNF forwards: they have foreign addresses.
         properties["port_security_enabled"] = False
     return {"type": "OS::Neutron::Port", "properties": properties}

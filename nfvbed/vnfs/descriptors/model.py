@@ -69,6 +69,9 @@ class DescriptorRequest:
     """Of the VNF's software: the image's."""
     agent: bool = True
     """Whether the image reads how it is to forward."""
+    inherits_port_security: bool = False
+    """Whether ports of the path say nothing of port security, as their networks have none: to turn it off takes the
+    role of an administrator, or the networks to be one's own."""
     purpose: str = ""
     """What separates packages of the same content: Tacker 8.0.0 takes an id once, also when it was deleted."""
 
@@ -104,6 +107,8 @@ class DescriptorRequest:
             "most": self.most_instances,
             "purpose": self.purpose,
         }
+        if self.inherits_port_security:
+            said["inherits_port_security"] = True
         return str(uuid.uuid5(_IDENTIFIERS, json.dumps(said, sort_keys=True)))
 
 

@@ -12,6 +12,7 @@ from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
 from nfvbed.vnfs.sockets.dpdk_hosts import dpdk_hosts
 from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
+from nfvbed.words import CHECKSUM_TRAP
 
 KERNEL = (PortKind.VETH,)
 DPDK = (PortKind.VHOST_USER, PortKind.MEMIF)
@@ -64,7 +65,7 @@ def _refuse_trap(deployment: Deployment) -> None:
     report = probe_checksums(deployment, (first, towards[0] if towards else second))
     if report.result is ChecksumPath.BROKEN:
         raise UnsupportedError(
-            "ordinary traffic does not get through this VNF: it sends frames whose checksum was left to a NIC",
+            f"{CHECKSUM_TRAP}: it sends frames whose checksum was left to a NIC",
             where=f"{deployment.vnfs[0].name}, {deployment.vnfs[0].forwarding}",
             observed=report.observed,
             fix=REMEDY,

@@ -111,6 +111,21 @@ def test_what_it_cannot_do_is_unsupported_with_the_reason(capsys):
     assert MemorySite.log[-2:] == ["destroy linux-bridge", "close"]
 
 
+def test_a_descriptor_in_a_file_is_for_sites_that_take_one(capsys, tmp_path):
+    path = tmp_path / "Their VNF.yaml"
+    path.write_text("tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0\n")
+    there = ("onboard", str(path), *AT, "--variant", "linux-bridge")
+    refused = reported(capsys, *there, code=11).err
+    assert "site memory cannot onboard descriptors" in refused
+    assert MemorySite.log[-1] == "close"
+    assert "would be onboarded as their-vnf on linux-bridge" in reported(capsys, *there, "--dry-run").out
+    assert "--kind, --check" in reported(capsys, *there, "--kind", "vm", "--check", code=2).err
+    assert "--param NAME=VALUE" in reported(capsys, *there, "--param", "image", code=2).err
+    named = reported(capsys, "onboard", "vloop", *AT, "--variant", "linux-bridge", "--name", "a=b", code=2).err
+    assert "names are of a descriptor in a file" in named
+    assert "site memory cannot offboard descriptors" in reported(capsys, "offboard", "their", *AT, code=11).err
+
+
 def test_an_experiment_is_run_compared_and_reported(capsys, tmp_path):
     found = json.loads(reported(capsys, "run", "memory", "--no-doctor", "--json").out)
     status = {cell["id"]: (cell["status"], cell["reason"]) for cell in found["cells"]}

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nfvbed.compare.chains import Chain, Holding, find_chains
+from nfvbed.compare.chains import Chain, Hold, Holding, Of, find_chains
 from nfvbed.compare.comparison import compare
 from nfvbed.compare.summary import CellSummary, Limit
 from nfvbed.records import QualityWarning
@@ -30,6 +30,30 @@ def test_the_longest_chain_that_holds_half():
     assert [link.holding for link in chain.links] == [Holding.HOLDS] * 3 + [Holding.DOES_NOT]
     assert (chain.longest, chain.undecided, chain.exhausted) == (3, (), True)
     assert chain.links[1].ratio == pytest.approx(0.75, rel=0.03)
+
+
+def chain_and_p2p(share: float, *rates: float) -> tuple[Chain, ...]:
+    direct = dataclasses.replace(OVS, capacity={64: (5e6, 5e6)})
+    chained = [with_vnf(OVS, "n", "n", (rate, rate), f"pv{length}p") for length, rate in enumerate(rates, start=1)]
+    return find_chains(rows_of(direct, *chained), Hold(share=share, of=Of.P2P))
+
+
+def test_another_share_of_the_one_vnf_rate():
+    rows = rows_of(*(with_vnf(OVS, "n", "n", (rate, rate), f"pv{n}p") for n, rate in enumerate((4e6, 3e6, 2.4e6), 1)))
+    (chain,) = find_chains(rows, Hold(share=0.7))
+    assert (chain.longest, chain.exhausted, chain.hold.share) == (2, True, 0.7)
+    (chain,) = find_chains(rows, Hold(share=0.9))
+    assert (chain.longest, chain.exhausted) == (1, True)
+
+
+def test_a_share_of_p2p():
+    (chain,) = chain_and_p2p(0.5, 4e6, 3e6, 2e6)
+    assert [link.holding for link in chain.links] == [Holding.HOLDS, Holding.HOLDS, Holding.DOES_NOT]
+    assert chain.longest == 2
+    assert chain.links[0].ratio == pytest.approx(0.8, rel=0.03)
+    (chain,) = chain_and_p2p(0.9, 4e6, 3e6)
+    assert (chain.longest, chain.exhausted) == (0, True)
+    assert find_chains(rows_of(*CHAIN), Hold(of=Of.P2P)) == (), "p2p was not measured"
 
 
 def test_a_ratio_of_about_a_half_is_undecided():

@@ -23,7 +23,11 @@ ALLOWED = [
     ({"dataplane": "vpp"}, ("vhost-user", "memif", "pci")),
     ({"dataplane": "vpp", "port_type": "memif"}, ("memif",)),
     ({"dataplane": "vpp", "vnf_ports": "kernel"}, ("veth",)),
-    ({"dataplane": "simulated"}, ("simulated", "vhost-user", "memif", "veth", "tap", "macvtap", "vf", "pci")),
+    ({"dataplane": "existing"}, ("netdev", "pci")),
+    (
+        {"dataplane": "simulated"},
+        ("simulated", "vhost-user", "memif", "veth", "tap", "macvtap", "vf", "pci", "netdev", "neutron"),
+    ),
 ]
 
 
@@ -54,6 +58,7 @@ PATHS = [
     ({"dataplane": "sriov"}, "vf", "vf"),
     ({"dataplane": "vpp"}, "pci", "pci"),
     ({"dataplane": "vpp", "vnf_ports": "kernel"}, "veth", "af_packet"),
+    ({"dataplane": "existing"}, "pci", "pci"),
     ({"dataplane": "simulated"}, "simulated", "simulated"),
 ]
 
@@ -63,5 +68,6 @@ def test_each_data_plane_says_how_frames_pass_its_ports(options: dict[str, str],
     values = {"name": "v", "title": "v", "topologies": ("p2p",), "options": options, "port_kind": kind}
     variant = VariantModel.model_validate(values)
     assert variant.io_path() == path
-    reference = "af_xdp" if kind == "veth" else path
+    # testpmd is never in the place of a cloud's devices.
+    reference = {"veth": "af_xdp", "netdev": ""}.get(kind, path)
     assert variant.io_path(CellRole.REFERENCE) == reference, "as testpmd passes them in the switch's place"

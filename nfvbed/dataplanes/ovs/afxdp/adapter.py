@@ -7,8 +7,9 @@ import platform
 from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DeployRequest
-from nfvbed.dataplanes.ovs import reading, tuning
+from nfvbed.dataplanes.ovs import tuning
 from nfvbed.dataplanes.ovs.afxdp import probe as afxdp_probe
+from nfvbed.dataplanes.ovs.afxdp import threads
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState
@@ -25,12 +26,9 @@ from nfvbed.host import coredistance, napi
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
-from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, PortKind, Role, SwitchCounters, VnfPort, WorkThread
+from nfvbed.records import Deployment, Hop, PortKind, Role, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
-from nfvbed.units import NS_PER_S
-
-_MAIN_SOURCE = "scheduler run time of ovs-vswitchd's main thread x TSC"
 
 
 class AfxdpState(LinkState):
@@ -75,7 +73,7 @@ class OvsAfxdp(OvsSwitch):
         sockets = _sockets(request, plan)
         state = _start(request, instance, (spaces, sockets), steps)
         with steps.timed("deploy.cores"):
-            threads = _place(plan, spaces, options, request)
+            placed = _place(plan, spaces, options, request)
         pid = request.workspace.process(SWITCH).pid
         dpdk = {"dpdk": state.dpdk_version} if sockets else {}
         return StartedSwitch(
@@ -83,7 +81,7 @@ class OvsAfxdp(OvsSwitch):
             netns=spaces.switch,
             ports=kernel_links.generator_ports(plan, spaces),
             vnf_ports=_ports_of_vnfs(request, plan, spaces, sockets),
-            threads=(*threads, *_own_threads(pid, arrangement.switch_cores[0], options.interrupt)),
+            threads=(*placed, *threads.forwarding(pid, arrangement.switch_cores[0], options.interrupt)),
             daemon_cores=daemon_cores,
             versions={"linux": platform.release()} | dpdk,
             state=_state(request, spaces, options, plan),
@@ -107,12 +105,7 @@ class OvsAfxdp(OvsSwitch):
         counted, state = super().counters(deployment), AfxdpState.of(deployment)
         if counted is None or not state.interrupt:
             return counted
-        run_ns = napi.run_time_ns(self._pid(deployment))
-        if run_ns is None:
-            return counted.model_copy(update={"busy_cycles": NOT_SEPARABLE, "source": _MAIN_SOURCE})
-        cycles = run_ns * state.tsc_hz // NS_PER_S
-        raw = counted.raw | {"main_thread_run_time_ns": run_ns}
-        return counted.model_copy(update={"busy_cycles": cycles, "source": _MAIN_SOURCE, "raw": raw})
+        return threads.with_main_thread(counted, self._pid(deployment), state.tsc_hz)
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """The generator's links around those that every Open vSwitch has."""
@@ -126,7 +119,7 @@ class OvsAfxdp(OvsSwitch):
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The switch's own, and the kernel's that receive for it and for the generator."""
         state = AfxdpState.of(deployment)
-        own = _own_threads(self._pid(deployment), state.switch_core, state.interrupt)
+        own = threads.forwarding(self._pid(deployment), state.switch_core, state.interrupt)
         return (*napi.still_there(_of_kernel(deployment)), *own)
 
     def _pid(self, deployment: Deployment) -> int:
@@ -201,10 +194,10 @@ def _settings(request: DeployRequest, options: OvsAfxdpOptions, vhost_ports: int
 def _place(
     plan: OvsLinks, spaces: BridgeSpaces, options: OvsAfxdpOptions, request: DeployRequest
 ) -> tuple[WorkThread, ...]:
-    threads: tuple[WorkThread, ...] = ()
+    placed: tuple[WorkThread, ...] = ()
     if options.core_use == "threaded-napi" and plan.veths:
-        threads = place_links(spaces.switch, plan.veths, request.arrangement.switch_cores[0], Role.SWITCH)
-    return threads + place_generator(plan.generator_links, spaces.generator, request.arrangement)
+        placed = place_links(spaces.switch, plan.veths, request.arrangement.switch_cores[0], Role.SWITCH)
+    return placed + place_generator(plan.generator_links, spaces.generator, request.arrangement)
 
 
 def _ports_of_vnfs(
@@ -214,13 +207,6 @@ def _ports_of_vnfs(
         return kernel_links.ports_of_vnfs(plan, spaces)
     size, queues = request.variant.options.ring_size, queues_of(request.vnf)
     return vnf_ports(request.layout, lambda end: vhost_user.vnf_port(end, sockets[end.name], size, queues))
-
-
-def _own_threads(pid: int, core: int, interrupt: bool) -> tuple[WorkThread, ...]:
-    """Return the switch's threads that forward: by interrupt, its main thread."""
-    if interrupt:
-        return (WorkThread(role=Role.SWITCH, pid=pid, tid=pid, core=core, name=napi.thread_name(pid)),)
-    return reading.pmd_threads(pid)
 
 
 def _of_kernel(deployment: Deployment) -> tuple[WorkThread, ...]:

@@ -3,6 +3,7 @@
 import os
 
 from nfvbed.dataplanes.ovs import tuning
+from nfvbed.dataplanes.ovs.afxdp import modes
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.database import PortRequest
@@ -10,7 +11,7 @@ from nfvbed.dataplanes.ovs.instance import OvsInstance, thread_settings
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, probe_veth, try_out
-from nfvbed.errors import DeployError, UnsupportedError
+from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
@@ -82,10 +83,4 @@ def _try(options: OvsAfxdpOptions, workspace: Workspace) -> None:
                 fix="one that was built with --enable-afxdp (NFVBED_OVS_DIR); Debian's openvswitch-switch-dpdk is",
             )
         database.add_bridge("br0", [request])
-        _check_mode(options, database.interfaces()[_PORT].status)
-
-
-def _check_mode(options: OvsAfxdpOptions, status: dict[str, str]) -> None:
-    used = status.get("xdp-mode-in-use", status.get("xdp-mode", ""))
-    if options.xdp_mode != "best-effort" and options.xdp_mode not in used:
-        raise DeployError(f"the port is not in mode {options.xdp_mode}", observed=f"its status is {status}")
+        modes.check(instance.control_socket, (_PORT,), options)

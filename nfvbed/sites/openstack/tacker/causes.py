@@ -9,7 +9,7 @@ from keystoneauth1 import exceptions as keystone
 from openstack import exceptions as sdk
 
 from nfvbed.errors import NfvbedError
-from nfvbed.sites.openstack.tacker import stacks
+from nfvbed.sites.openstack.tacker import console, stacks
 
 _CONSOLE_LINES = 5
 _FAILED = "_FAILED"
@@ -96,15 +96,6 @@ def _nova(connection: openstack.connection.Connection, server: str) -> list[str]
         if port.binding_vif_type in _UNBOUND:
             host = port.binding_host_id or "no host"
             chain.append(f"Neutron: port {port.name or port.id} on {host}: {port.binding_vif_type}")
-    chain += _console(connection, server)
+    if lines := console.last_lines(connection, server, _CONSOLE_LINES):
+        chain.append(f"console: {' | '.join(lines)}")
     return chain
-
-
-def _console(connection: openstack.connection.Connection, server: str) -> list[str]:
-    try:
-        answer = connection.compute.get_server_console_output(server, length=_CONSOLE_LINES)
-    except sdk.SDKException:
-        return []  # it has none before it is on a host
-    text = answer.get("output") if isinstance(answer, dict) else str(answer or "")
-    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
-    return [f"console: {' | '.join(lines[-_CONSOLE_LINES:])}"] if lines else []

@@ -11,11 +11,14 @@ import openstack.connection
 from keystoneauth1 import exceptions as keystone
 from openstack import exceptions as sdk
 from openstack.config import OpenStackConfig
+from openstack.config.loader import CONFIG_FILES
 from tackerclient.common import exceptions as tacker
 from tackerclient.v1_0.client import Client as TackerClient
+from yaml import YAMLError
 
 from nfvbed.errors import ConfigurationError, NfvbedError, OnboardError, UnsupportedError
 from nfvbed.patience import patient
+from nfvbed.spec.validate import suggestion
 
 REQUEST_S = 60.0
 """Of one request. Tacker answers `create` of the legacy API when Heat has taken the stack: 3 to 10 s."""
@@ -35,15 +38,51 @@ def connect(cloud: str, clouds_file: Path) -> openstack.connection.Connection:
     """
     if not clouds_file.is_file():
         raise ConfigurationError(f"no clouds.yaml of cloud {cloud}", where=str(clouds_file))
+    return _connection(OpenStackConfig(config_files=[str(clouds_file)], load_envvars=False), cloud, None)
+
+
+def connect_as_named(cloud: str, region: str | None) -> openstack.connection.Connection:
+    """Return a connection of a cloud of the user's own `clouds.yaml`, found as every OpenStack client finds it.
+
+    Args:
+        cloud: its name in there.
+        region: of it; None: the one that `clouds.yaml` names.
+
+    Raises:
+        ConfigurationError: there is no `clouds.yaml`, no such cloud in it, or it is not complete.
+    """
+    try:
+        config = OpenStackConfig()
+    except (sdk.ConfigException, ValueError, YAMLError) as failure:
+        raise ConfigurationError("clouds.yaml cannot be read", observed=" ".join(str(failure).split())) from None
+    # Without a file the client has a cloud of its own, `defaults`, which is nowhere.
+    names = [name for name in config.get_cloud_names() if config.config_filename or name != "defaults"]
+    if cloud not in names:
+        searched = ", ".join(dict.fromkeys(str(Path(one).parent) for one in CONFIG_FILES))
+        raise ConfigurationError(
+            f"unknown cloud {cloud!r}",
+            where=config.config_filename or f"no clouds.yaml in {searched}",
+            observed=f"there are {', '.join(names) or 'no clouds'}",
+            fix=suggestion(cloud, names) if names else "write a clouds.yaml, or name one: OS_CLIENT_CONFIG_FILE",
+        )
+    return _connection(config, cloud, region)
+
+
+def _connection(config: OpenStackConfig, cloud: str, region: str | None) -> openstack.connection.Connection:
     for name in _BODIES:
         logging.getLogger(name).setLevel(logging.INFO)
     try:
-        config = OpenStackConfig(config_files=[str(clouds_file)], load_envvars=False)
-        region = config.get_one(cloud=cloud, api_timeout=patient(REQUEST_S))
-        return openstack.connection.Connection(config=region)
+        named: dict[str, Any] = {} if region is None else {"region_name": region}
+        found = config.get_one(cloud=cloud, api_timeout=patient(REQUEST_S), **named)
+        return openstack.connection.Connection(config=found)
     except (sdk.ConfigException, keystone.ClientException, ValueError) as failure:
-        observed = _hidden(str(failure), _passwords(clouds_file, cloud))
-        raise ConfigurationError(f"cloud {cloud} cannot be used", where=str(clouds_file), observed=observed) from None
+        hidden = _passwords((config.cloud_config["clouds"].get(cloud) or {}).get("auth") or {})
+        raise ConfigurationError(
+            f"cloud {cloud} cannot be used",
+            where=str(config.config_filename),
+            observed=_hidden(" ".join(str(failure).split()), hidden),
+            fix="correct it there" + ("" if region is None else ", or the key region of the site's file"),
+        ) from None
 
 
 def tacker_client(connection: openstack.connection.Connection) -> Any:
@@ -128,9 +167,5 @@ def _hidden(text: str, words: tuple[str, ...]) -> str:
     return text
 
 
-def _passwords(clouds_file: Path, cloud: str) -> tuple[str, ...]:
-    import yaml  # only where something is wrong
-
-    document = yaml.safe_load(clouds_file.read_text()) or {}
-    found = document.get("clouds", {}).get(cloud, {}).get("auth", {})
-    return tuple(str(found[key]) for key in ("password", "token", "application_credential_secret") if key in found)
+def _passwords(auth: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(auth[key]) for key in ("password", "token", "application_credential_secret") if key in auth)

@@ -9,6 +9,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+_NAME = "onboarded.jsonl"
+
 
 @dataclass(frozen=True)
 class Note:
@@ -68,3 +70,8 @@ class Journal:
             except (ValueError, TypeError):
                 continue
         return found
+
+
+def of(folder: Path) -> Journal:
+    """Return the journal of the cloud whose state is in this folder."""
+    return Journal(folder / _NAME)

@@ -82,8 +82,9 @@ def _placed(
     connection: openstack.connection.Connection, server: Any, names: dict[str, str], path: tuple[str, ...]
 ) -> PlacedInstance:
     listed = connection.network.ports(device_id=server.id)
+    known = names | {identifier: identifier for identifier in path}  # a path may name networks by their ids
     ports = [
-        InstancePort(str(p.id), names.get(str(p.network_id), str(p.network_id)), str(p.mac_address)) for p in listed
+        InstancePort(str(p.id), known.get(str(p.network_id), str(p.network_id)), str(p.mac_address)) for p in listed
     ]
     order = {network: number for number, network in enumerate(path)}
     ports.sort(key=lambda port: (order.get(port.network, len(path)), port.network))

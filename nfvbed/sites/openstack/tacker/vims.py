@@ -1,11 +1,12 @@
 """Tacker's way to the cloud it is in: a VIM for each project, registered when there is none."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import openstack.connection
 
-from nfvbed.errors import OnboardError
+from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.sites.openstack.tacker.connection import asking, auth
 from nfvbed.sites.openstack.tacker.journal import Journal, Note
 
@@ -33,6 +34,7 @@ def find_or_register(connection: openstack.connection.Connection, tacker: Any, n
         if vim["type"] == "openstack" and same:
             _check(vim)
             return str(vim["id"])
+    _require_password(mine)
     credentials = {
         "username": mine["username"],
         "password": mine["password"],
@@ -64,6 +66,18 @@ def find_or_register(connection: openstack.connection.Connection, tacker: Any, n
 def connection_info(vim: str) -> list[dict[str, str]]:
     """Return how a SOL request names a VIM: by id, so that no password is in it."""
     return [{"id": NAME.format("vim"), "vimId": vim, "vimType": _KIND}]
+
+
+def _require_password(mine: Mapping[str, Any]) -> None:
+    """Refuse credentials that Tacker cannot use: it logs in by itself, later."""
+    if "username" not in mine or "password" not in mine:
+        raise UnsupportedError(
+            "no VIM can be registered with these credentials",
+            where="clouds.yaml",
+            observed="Tacker takes a user and a password, and they have none (an application credential, a token)",
+            fix="credentials with username, password and project_name; or let an administrator register a VIM for the"
+            " project (openstack vim register)",
+        )
 
 
 def _check(vim: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ MEASURED_S = {
     "stack": 30.0,
     "settle": 15.0,
     "cancel": 20.0,
+    "console": 15.0,
 }
 """Seconds that steps took on two cores with emulated guests (docs/howto/onboard-on-openstack.md)."""
 _PAUSE_S = 0.5

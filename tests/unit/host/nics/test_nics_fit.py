@@ -228,6 +228,21 @@ def test_the_generator_has_the_other_ends():
     assert {port.engine for port in ports} == {"dpdk"}
 
 
+def test_a_generator_alone_takes_both_ports(tree, ledger, monkeypatch):
+    bound = []
+    monkeypatch.setattr(take.binding, "bind", lambda address, driver, *_: bound.append((address, driver)))
+    given = dict.fromkeys(NEAR, "generator")
+    ports = take.take_addresses(given, "ports", ledger, tree.machine)
+    assert bound == [(address, "vfio-pci") for address in NEAR]
+    assert [(port.spec, port.kind, port.engine) for port in ports] == [
+        (f"pci:{address}", PortKind.PCI, "dpdk") for address in NEAR
+    ]
+    tree.uses["near1"] = ("the default route leaves by it",)
+    with pytest.raises(UnsupportedError, match="a port of the site's ports is in use by this host") as refused:
+        take.take_addresses(given, "ports", ledger, tree.machine)
+    assert refused.value.where == f"ports, {NEAR[1]}"
+
+
 def test_the_node_of_the_switchs_ports(tree):
     assert take.near_node(CABLES, tree.root) == 0
     assert take.near_node((CABLES[0], CableSpec(switch=FAR[1], generator=NEAR[1])), tree.root) is None

@@ -1,5 +1,7 @@
 """Both forms of a descriptor say the same: they come from one `vnf.yml`."""
 
+from dataclasses import replace
+
 import pytest
 import yaml
 
@@ -120,6 +122,15 @@ def test_anti_spoofing_is_off_on_every_data_port_and_on_no_other():
         None,
     ]
     assert found["mgmt"]["properties"]["management"] is True
+
+
+def test_ports_say_nothing_of_port_security_where_their_networks_have_none():
+    plain, made = request(management=True), replace(request(management=True), inherits_port_security=True)
+    files = sol.files(made)
+    hot = yaml.safe_load(files[f"BaseHOT/default/nested/{basehot.NESTED}"])["resources"]
+    ports = [one["properties"] for one in hot.values() if one["type"] == "OS::Neutron::Port"]
+    assert len(ports) == 3 and not any("port_security_enabled" in one for one in ports)
+    assert made.descriptor_id != plain.descriptor_id, "Tacker takes an id once"
 
 
 def test_two_ports_on_one_network_share_its_link():

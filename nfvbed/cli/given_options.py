@@ -1,0 +1,145 @@
+"""The options by which `nfvbed onboard` completes the descriptor in a file, and the onboarding of it."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import yaml
+
+from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
+from nfvbed.errors import UsageError
+from nfvbed.sites.site import Site
+from nfvbed.spec.variant import Variant
+from nfvbed.units import NS_PER_S
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+KEYS = ("networks", "parameters", "names", "flavour", "level", "called")
+_NOT_IN_A_NAME = re.compile(r"[^a-z0-9.-]+")
+_MOST_LETTERS = 40
+
+
+def given_options(command: Command) -> Command:
+    """Add the options of a descriptor; `descriptor_of` turns their values into one."""
+    for option in (
+        click.option("--called", metavar="NAME", help="FILE: how the VNF is called. Default: as the file."),
+        click.option("--level", metavar="NAME", help="Package: instantiation level. Default: its own."),
+        click.option("--flavour", metavar="NAME", help="Package: deployment flavour. Default: its only one."),
+        click.option(
+            "--name",
+            "names",
+            multiple=True,
+            metavar="OLD=NEW",
+            help="Template: what a network, flavor or image is called here.",
+        ),
+        click.option(
+            "--param",
+            "parameters",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Input of a template; additionalParams of a package.",
+        ),
+        click.option(
+            "--network",
+            "networks",
+            multiple=True,
+            metavar="CP=NAME",
+            help="Package: the network of a connection point.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def is_file(vnf: str, known: tuple[str, ...]) -> bool:
+    """Whether a file is meant, and no VNF of the project."""
+    return vnf not in known and Path(vnf).is_file()
+
+
+def refuse_given(options: dict[str, Any]) -> None:
+    """Refuse a descriptor's options where no file is meant, and take them out.
+
+    Raises:
+        UsageError: there is one.
+    """
+    given = [key for key in KEYS if options.pop(key)]
+    if given:
+        raise UsageError(f"{', '.join(given)} are of a descriptor in a file", fix="give the file's path as VNF")
+
+
+def refuse_others(options: dict[str, Any]) -> None:
+    """Refuse the options of a VNF of the project where a file is meant.
+
+    Raises:
+        UsageError: there is one.
+    """
+    given = [key for key in (*VNF_KEYS, "topology", "check", "offload_price") if options.get(key) not in (None, False)]
+    if given:
+        options_given = ", ".join(f"--{key.replace('_', '-')}" for key in given)
+        raise UsageError(f"{options_given}: not of a descriptor in a file", fix="the descriptor says what its VNF is")
+
+
+def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
+    """Return what a command gives.
+
+    Raises:
+        UsageError: an option is not NAME=VALUE, or a value is not readable.
+    """
+    name = options["called"] or _NOT_IN_A_NAME.sub("-", Path(path).stem.lower()).strip("-.")[:_MOST_LETTERS]
+    return GivenDescriptor(
+        path=Path(path),
+        name=name,
+        networks=_pairs("--network", options["networks"]),
+        parameters={key: _value(key, text) for key, text in _pairs("--param", options["parameters"]).items()},
+        names=_pairs("--name", options["names"]),
+        flavour=options["flavour"] or "",
+        level=options["level"] or "",
+    )
+
+
+def onboard_given(site: Site, variant: Variant, given: GivenDescriptor, as_json: bool) -> None:
+    """Onboard it and print what there is then."""
+    try:
+        vnf = site.onboard_given(variant, given, lambda line: click.echo(line, err=True))
+    finally:
+        site.close()
+    if as_json:
+        click.echo(json.dumps(asdict(vnf), indent=2))
+    else:
+        _print(vnf)
+
+
+def _print(vnf: GivenVnf) -> None:
+    was = [name for name, _ in vnf.steps] == ["found"]
+    click.echo(f"{vnf.name} ({vnf.api}) {'was onboarded already' if was else 'is onboarded'}")
+    for one in vnf.instances:
+        click.echo(f"  {one.name}: ACTIVE on {one.host}; {', '.join(f'{net} {mac}' for net, mac in one.ports)}")
+        click.echo(f"    console: {one.printed or 'it has printed nothing: whether it has booted is not known'}")
+    if not was:
+        click.echo(f"  took: {', '.join(f'{name} {ns / NS_PER_S:.1f} s' for name, ns in vnf.steps)}")
+    click.echo("  Whether it forwards is not known: nfvbed does not know what this VNF does with frames.")
+    click.echo(f"  next: nfvbed offboard {vnf.name}")
+
+
+def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        key, sign, value = text.partition("=")
+        if not (key and sign and value):
+            raise UsageError(f"{option} is a name and a value", observed=repr(text), fix=f"{option} NAME=VALUE")
+        found[key] = value
+    return found
+
+
+def _value(key: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as failure:
+        raise UsageError(
+            f"the value of {key} is not readable", observed=repr(text), fix="write it as YAML"
+        ) from failure

@@ -1,0 +1,87 @@
+"""The application: routes, and errors as answers."""
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from nfvbed import __version__
+from nfvbed.dashboard.answers import refused
+from nfvbed.dashboard.api import api, api_of_runs
+from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
+from nfvbed.dashboard.pictures import Pictures
+from nfvbed.dashboard.problems import problem, problem_of
+from nfvbed.dashboard.security import Access, Guard
+from nfvbed.dashboard.source import Source
+from nfvbed.errors import NfvbedError
+from nfvbed.store import Store
+
+LOG = logging.getLogger(__name__)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def make_app(store: Store, access: Access, now: Callable[[], datetime] = _now) -> ASGIApp:
+    """Return the dashboard of a store.
+
+    Args:
+        store: opened to be read.
+        access: who may ask.
+        now: the time, of which ages are reckoned.
+    """
+    source = Source(store)
+    app = FastAPI(
+        title="nfvbed dashboard",
+        version=__version__,
+        description="Results of nfvbed, read only.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # Its page would be loaded from elsewhere.
+        redoc_url=None,
+    )
+    app.include_router(pages(source, now))
+    app.include_router(pages_of_runs(source, now))
+    app.include_router(pages_of_reasons(source))
+    pictures = Pictures()
+    app.include_router(pages_of_comparisons(source, pictures))
+    app.include_router(files_of_comparisons(source, pictures))
+    app.include_router(api(source, now))
+    app.include_router(api_of_runs(source, now))
+    app.add_exception_handler(NfvbedError, _answer_error)
+    app.add_exception_handler(RequestValidationError, _answer_bad_request)
+    app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(Exception, _answer_fault)
+    return Guard(app, access)
+
+
+def _answer_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, NfvbedError)
+    return refused(request, problem_of(error))
+
+
+def _answer_bad_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    said = problem(422, "a parameter of this address is not valid", where=where, observed=first["msg"],
+                   fix="correct it; /api/openapi.json describes all of them")  # fmt: skip
+    return refused(request, said)
+
+
+def _answer_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = problem(error.status_code, str(error.detail), where=request.url.path, fix="begin at /")
+    return refused(request, said)
+
+
+def _answer_fault(request: Request, error: Exception) -> Response:
+    LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    fix = "this is a fault of nfvbed; the server printed where it is"
+    return refused(request, problem(500, "internal error", where=request.url.path, fix=fix))

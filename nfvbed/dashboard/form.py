@@ -1,0 +1,63 @@
+"""What can be chosen on the page of a comparison, and what is."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from nfvbed.dashboard.parameters import Asked
+from nfvbed.dashboard.source import MOST_SETTINGS, Source
+from nfvbed.report import wording
+from nfvbed.report.page.comparison import Grouping
+from nfvbed.spec.experiment import BEST
+from nfvbed.store.summaries import Part
+
+OFFERED: Final = 12
+"""Newest runs among which one chooses."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of several."""
+
+    value: str
+    text: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Form:
+    """All that can be chosen."""
+
+    runs: tuple[Option, ...]
+    variants: tuple[Option, ...]
+    baselines: tuple[Option, ...]
+    groupings: tuple[Option, ...]
+    most: int
+
+
+def form_of(source: Source, asked: Asked, shown: tuple[str, ...]) -> Form:
+    """Return the form with what was asked for.
+
+    Args:
+        source: of runs and variants.
+        asked: by the URL.
+        shown: variants of the comparison; empty where there is none yet.
+    """
+    ids = [source.run(name).id for name in asked.runs or ("latest",)]
+    newest, _ = source.store.runs_page(Part(limit=OFFERED))
+    listed = [*newest, *(source.run(run) for run in ids if run not in {found.id for found in newest})]
+    known = source.variants_of(tuple(ids))
+    return Form(
+        runs=tuple(
+            Option(run.id, f"{run.started_at[:16].replace('T', ' ')} {run.experiment} ({wording.short_run(run.id)})",
+                   run.id in ids)
+            for run in listed
+        ),
+        variants=tuple(Option(name, name, name in shown) for name in known),
+        baselines=(
+            Option("", "the experiment's", asked.baseline is None),
+            Option(BEST, "the best of each traffic point", asked.baseline == BEST),
+            *(Option(name, name, asked.baseline == name) for name in known),
+        ),
+        groupings=tuple(Option(by.value, by.value.replace("-", " "), by is asked.by) for by in Grouping),
+        most=MOST_SETTINGS,
+    )  # fmt: skip

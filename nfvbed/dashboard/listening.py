@@ -1,0 +1,153 @@
+"""Where the dashboard listens: this machine alone, unless who reaches it is known and nobody can listen in."""
+
+import ipaddress
+import socket
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from nfvbed.dashboard.security import Access
+from nfvbed.errors import BusyError, ConfigurationError, UsageError
+
+LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+SHORTEST_TOKEN: Final = 20
+"""Characters; `openssl rand -hex 16` makes 32."""
+MOST_AT_ONCE: Final = 64
+"""Requests."""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """What the user asked for."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0: a free one."""
+    names: tuple[str, ...] = ()
+    """Further names by which browsers ask for it."""
+    tls: tuple[Path, Path] | None = None
+    """Certificate and key."""
+    behind_proxy: bool = False
+    token_file: Path | None = None
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine reaches it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+def access_of(asked: Listening) -> Access:
+    """Check where the dashboard may listen, and who may ask it.
+
+    Raises:
+        UsageError: another address than loopback without TLS or a proxy, or without a token.
+        ConfigurationError: the token file cannot be used.
+    """
+    if not asked.is_loopback and asked.tls is None and not asked.behind_proxy:
+        raise UsageError(
+            f"the dashboard does not listen on {asked.host} without TLS",
+            where="--host",
+            observed="neither --tls-cert and --tls-key, nor --behind-proxy",
+            fix="give a certificate and its key, or say with --behind-proxy that a proxy does TLS; or leave --host out",
+        )
+    if not asked.is_loopback and asked.token_file is None:
+        raise UsageError(
+            f"the dashboard does not listen on {asked.host} without a token",
+            where="--host",
+            observed="no --token-file",
+            fix="write one: (umask 077; openssl rand -hex 16 > FILE), and name it with --token-file FILE",
+        )
+    token = _token(asked.token_file) if asked.token_file else None
+    own = f"[{asked.host}]" if ":" in asked.host else asked.host
+    names = tuple(name.lower() for name in dict.fromkeys((*LOOPBACK_NAMES, own, *asked.names)))
+    return Access(hosts=names, token=token, secure=asked.tls is not None or asked.behind_proxy)
+
+
+def _token(path: Path) -> str:
+    """Read a token file.
+
+    Raises:
+        ConfigurationError: others may read it, or its token is too short.
+    """
+    try:
+        mode, text = path.stat().st_mode, path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            "the token file cannot be read", where=str(path), observed=str(error), fix="name another with --token-file"
+        ) from error
+    if stat.S_IMODE(mode) & 0o077:
+        observed = f"mode {stat.S_IMODE(mode):o}"
+        raise ConfigurationError(
+            "others may read the token file", where=str(path), observed=observed, fix=f"chmod 600 {path}"
+        )
+    if len(text) < SHORTEST_TOKEN or not text.isprintable() or " " in text:
+        raise ConfigurationError(
+            "the token file holds no token that can be used",
+            where=str(path),
+            observed=f"{len(text)} characters",
+            fix=f"write one word of at least {SHORTEST_TOKEN} characters: openssl rand -hex 16",
+        )
+    return text
+
+
+def bind(asked: Listening) -> tuple[socket.socket, str]:
+    """Return a socket that is bound, and the address to open.
+
+    Raises:
+        BusyError: the port is used.
+        ConfigurationError: this machine has no such address, or may not use the port.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            asked.host, asked.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except OSError as error:
+        kinds = BusyError if "in use" in str(error) else ConfigurationError
+        raise kinds(
+            "the dashboard cannot listen there",
+            where=f"{asked.host}:{asked.port}",
+            observed=error.strerror or str(error),
+            fix="choose another --port (0: a free one), or another --host",
+        ) from error
+    shown = f"[{asked.host}]" if ":" in asked.host else asked.host
+    return bound, f"{'https' if asked.tls else 'http'}://{shown}:{bound.getsockname()[1]}/"
+
+
+def server_of(app: ASGIApp, asked: Listening) -> uvicorn.Server:
+    """Return a server that is ready; `run(sockets=[...])` serves until a signal ends it.
+
+    Raises:
+        ConfigurationError: the certificate or its key cannot be used.
+    """
+    certificate, key = asked.tls or (None, None)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MOST_AT_ONCE,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        lifespan="off",
+    )
+    try:
+        config.load()
+    except OSError as error:
+        raise ConfigurationError(
+            "the certificate and its key cannot be used",
+            where=f"{certificate}, {key}",
+            observed=error.strerror or str(error),
+            fix="give PEM files that belong together with --tls-cert and --tls-key",
+        ) from error
+    return uvicorn.Server(config)

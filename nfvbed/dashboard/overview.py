@@ -1,0 +1,123 @@
+"""The first page: newest runs, their largest differences, and what is covered."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from math import log
+from typing import Final
+
+from nfvbed.compare.agreement import supports_of
+from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.differences import Difference
+from nfvbed.compare.verdict import Verdict
+from nfvbed.dashboard.coverage import Coverage, age_days, coverage_of
+from nfvbed.dashboard.source import Source
+from nfvbed.errors import NfvbedError
+from nfvbed.records import Record, RunRecord
+from nfvbed.report import wording
+from nfvbed.store.summaries import Part
+
+NEWEST: Final = 8
+"""Runs that are listed."""
+COMPARED: Final = 3
+"""Of these so many are compared."""
+TOP: Final = 8
+"""Changes that are shown."""
+
+
+class RunState(Record):
+    """A run, how it is, and how old."""
+
+    run: RunRecord
+    state: str
+    """Its status; `running`, or `crashed` where nobody writes to the store."""
+    age_days: float
+
+
+class Change(Record):
+    """A difference that was decided."""
+
+    run: str
+    cell: str
+    variant: str
+    baseline: str
+    baseline_cell: str
+    point: str
+    verdict: Verdict
+    words: str
+    """The verdict with its sign."""
+    ratio: float
+    times: str
+    """The ratio as it is written, with its bound."""
+    interval: str
+    scope: str
+    simulated: bool
+
+
+class Overview(Record):
+    """All of the page."""
+
+    newest: tuple[RunState, ...]
+    runs: int
+    """In the store."""
+    changes: tuple[Change, ...]
+    not_compared: tuple[str, ...]
+    """Newest runs that could not be compared, and why."""
+    coverage: Coverage
+
+
+def overview(source: Source, now: datetime) -> Overview:
+    """Read what the first page shows."""
+    runs, number = source.store.runs_page(Part(limit=NEWEST))
+    changes: list[Change] = []
+    refused = []
+    for run in runs[:COMPARED]:
+        try:
+            changes += _changes(source.run_alone(run).comparison)
+        except NfvbedError as error:
+            refused.append(f"run {run.id}: {error.what}{f' ({error.observed})' if error.observed else ''}")
+    changes.sort(key=lambda change: -abs(log(change.ratio)))
+    doctors = (source.described(run.doctor_hash) for run in runs if run.doctor_hash)
+    supports = supports_of(next(doctors, {}))
+    return Overview(
+        newest=run_states(source, runs, now),
+        runs=number,
+        changes=tuple(changes[:TOP]),
+        not_compared=tuple(refused),
+        coverage=coverage_of(source.store.coverage(), supports, now),
+    )
+
+
+def run_states(source: Source, runs: Iterable[RunRecord], now: datetime) -> tuple[RunState, ...]:
+    """Say how runs are; one without an end runs as long as somebody writes to the store."""
+    alive = source.store.writer() is not None
+    without_end = "running" if alive else "crashed"
+    return tuple(
+        RunState(run=run, state=run.status.value if run.status else without_end, age_days=age_days(run.started_at, now))
+        for run in runs
+    )
+
+
+def _changes(comparison: Comparison) -> Iterable[Change]:
+    simulated = {(row.run, row.cell) for row in comparison.rows if row.simulated}
+    for found in comparison.differences:
+        judged = found.judgement
+        if judged.verdict in (Verdict.HIGHER, Verdict.LOWER) and judged.ratio:
+            yield _change(found, judged.ratio, simulated=(found.run, found.cell) in simulated)
+
+
+def _change(found: Difference, ratio: float, *, simulated: bool) -> Change:
+    return Change(
+        run=found.run,
+        cell=found.cell,
+        variant=found.variant,
+        baseline=found.baseline_variant,
+        baseline_cell=found.baseline_cell,
+        point=wording.point(found.topology, found.vnf, found.frame_size),
+        verdict=found.judgement.verdict,
+        words=wording.short_verdict(found.judgement),
+        ratio=ratio,
+        times=wording.times(found.judgement),
+        interval=wording.ratio_interval(found.judgement),
+        scope=wording.scope(found),
+        simulated=simulated,
+    )

@@ -1,0 +1,205 @@
+"""The pages; their state is in the URL."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path
+from starlette.responses import Response
+
+from nfvbed.compare.lostframes import lost_frames
+from nfvbed.compare.placement import PLACEMENT_RULE
+from nfvbed.compare.verdict import Rules
+from nfvbed.dashboard.answers import file_name, page
+from nfvbed.dashboard.doctor import doctor_of
+from nfvbed.dashboard.form import form_of
+from nfvbed.dashboard.overview import overview, run_states
+from nfvbed.dashboard.parameters import (
+    AskedFor,
+    CellName,
+    Export,
+    Numbered,
+    RunName,
+    SomeCell,
+    pages_of,
+    part_of,
+)
+from nfvbed.dashboard.pictures import Form, Pictures, linked, query_of, spec_of
+from nfvbed.dashboard.rendering import style
+from nfvbed.dashboard.runs import cells_of, trial_table
+from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.why import why
+from nfvbed.errors import NfvbedError, UsageError
+from nfvbed.report.csv.export import to_csv
+from nfvbed.report.csv.tests import tests_to_csv
+from nfvbed.report.page.environment import environment
+from nfvbed.report.page.method import method_of
+from nfvbed.report.page.sections import page_values
+from nfvbed.report.page.warnings import warnings_section
+from nfvbed.report.wording import SIMULATED_MARK
+
+FIGURE = r"^[a-z-]{1,40}$"
+
+
+def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
+    """Return the routes of pages about the whole store, and of their style sheet."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    def show_overview(export: Export = False) -> Response:
+        found = overview(source, now())
+        return page("overview", "overview", export=export, title="Overview", here="/", overview=found)
+
+    @router.get("/runs")
+    def show_runs(number: Numbered = 1, export: Export = False) -> Response:
+        runs, count = source.store.runs_page(part_of(number))
+        states = run_states(source, runs, now())
+        where = pages_of(number, count)
+        return page("runs", "runs", export=export, title="Runs", here="/runs", runs=states, pages=where)
+
+    @router.get("/method")
+    def show_method(export: Export = False) -> Response:
+        values = method_of(Rules(), PLACEMENT_RULE)
+        return page("method-page", "method", export=export, title="Method", here="/method", values=values)
+
+    @router.get("/static/dashboard.css")
+    def send_style() -> Response:
+        return Response(style(), media_type="text/css", headers={"cache-control": "no-cache"})
+
+    return router
+
+
+def pages_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
+    """Return the route of the page about one run."""
+    router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
+
+    @router.get("")
+    def show_run(name: RunName, cell: SomeCell = None, number: Numbered = 1, export: Export = False) -> Response:
+        run = source.run(name)
+        cells = cells_of(source, run.id)
+        trials, count = source.store.trials_page(run.id, cell, part_of(number))
+        simulated = any(entry.cell.simulated for entry in cells)
+        warnings = context = None
+        try:
+            compared = source.run_alone(run)
+            warnings, context = warnings_section(compared.comparison), environment(compared.context)
+            refused = ""
+        except NfvbedError as error:
+            refused = f"{error.what}: {error.observed}" if error.observed else error.what
+        return page(
+            "run",
+            f"run-{run.id}",
+            export=export,
+            title=f"Run {run.experiment}",
+            here="/runs",
+            state=run_states(source, (run,), now())[0],
+            cells=cells,
+            mark=SIMULATED_MARK if simulated else "",
+            trials=trial_table(trials, SIMULATED_MARK if simulated else ""),
+            pages=pages_of(number, count),
+            cell=cell,
+            warnings=warnings,
+            environment=context,
+            refused=refused,
+        )
+
+    return router
+
+
+def pages_of_reasons(source: Source) -> APIRouter:
+    """Return the routes of pages about why a run says what it says."""
+    router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
+
+    @router.get("/why")
+    def show_why(name: RunName, cell: CellName, export: Export = False) -> Response:
+        run = source.run(name)
+        found, loaded = source.explained(run, cell)
+        own = [trial for entry in loaded.data for trial in entry.trials if trial.cell == found.row.cell]
+        values = why(found, lost_frames(own))
+        mark = SIMULATED_MARK if found.row.simulated else ""
+        shown = {"title": f"Why {found.row.cell}", "here": "/runs", "run": run, "why": values, "mark": mark}
+        return page("why", f"why-{run.id}-{found.row.cell}", export=export, **shown, row=found.row)
+
+    @router.get("/doctor")
+    def show_doctor(name: RunName, export: Export = False) -> Response:
+        run = source.run(name)
+        found = doctor_of(source, run)
+        return page("doctor", f"doctor-{run.id}", export=export, title="Doctor", here="/doctor", run=run, doctor=found)
+
+    return router
+
+
+def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
+    """Return the route of comparisons."""
+    router = APIRouter(prefix="/compare", include_in_schema=False)
+
+    @router.get("")
+    def show_comparison(asked: AskedFor, export: Export = False) -> Response:
+        try:
+            choice = asked.choice(source)
+        except UsageError as error:
+            if asked.variants:
+                raise
+            # More than fit at once, and none was chosen: first choose.
+            shown = {"values": None, "pictures": (), "hint": error, "query": "", "tests": False, "of": ""}
+            form = form_of(source, asked, ())
+            return page("compare", "compare", export=False, title="Compare", here="/compare", form=form, **shown)
+        found = source.compared(choice)
+        drawn = found.drawn
+        values = page_values(found.context, drawn, asked.by)
+        known = source.variants_of(choice.runs)
+        rest = len(known) - len(set(choice.variants) & set(known))
+        return page(
+            "compare",
+            f"compare-{'-'.join(choice.variants)}",
+            export=export,
+            title=values.title,
+            here="/compare",
+            form=form_of(source, asked, choice.variants),
+            values=values,
+            pictures=pictures.inlined(drawn) if export else linked(drawn, choice),
+            hint=None,
+            query=query_of(choice),
+            tests=bool(found.comparison.tests),
+            rows=[row for row in found.comparison.rows if row.mrr],
+            several=len(choice.runs) > 1,
+            of=f"{len(known) - rest} of {len(known)} variants" if rest else "",
+        )
+
+    return router
+
+
+def files_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
+    """Return the routes of figures and tables as files."""
+    router = APIRouter(prefix="/compare", include_in_schema=False)
+
+    @router.get("/figures/{figure}.svg")
+    def send_svg(
+        figure: Annotated[str, Path(pattern=FIGURE)],
+        asked: AskedFor,
+        theme: Literal["light", "dark", "print"] = "print",
+    ) -> Response:
+        spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
+        form = Form.SVG if theme == "print" else Form(theme)
+        return Response(pictures.draw(spec, form), media_type="image/svg+xml", headers=_saved(figure, "svg"))
+
+    @router.get("/figures/{figure}.png")
+    def send_png(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
+        spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
+        return Response(pictures.draw(spec, Form.PNG), media_type="image/png", headers=_saved(figure, "png"))
+
+    @router.get("/rows.csv")
+    def send_rows(asked: AskedFor) -> Response:
+        comparison = source.compared(asked.choice(source)).comparison
+        return Response(to_csv(comparison), media_type="text/csv; charset=utf-8", headers=_saved("comparison", "csv"))
+
+    @router.get("/tests.csv")
+    def send_tests(asked: AskedFor) -> Response:
+        comparison = source.compared(asked.choice(source)).comparison
+        return Response(tests_to_csv(comparison), media_type="text/csv; charset=utf-8", headers=_saved("tests", "csv"))
+
+    return router
+
+
+def _saved(name: str, ending: str) -> dict[str, str]:
+    return {"content-disposition": f'inline; filename="{file_name(name)}.{ending}"'}

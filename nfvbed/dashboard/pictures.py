@@ -1,0 +1,116 @@
+"""Figures as pictures, drawn once for each content, form and theme."""
+
+import base64
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+from urllib.parse import urlencode
+
+from nfvbed.dashboard.problems import NotThereError
+from nfvbed.dashboard.source import Choice
+from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
+from nfvbed.report.figures.theme import DARK, LIGHT, Spec
+from nfvbed.report.page.sections import Figure, figure_text
+from nfvbed.store import content_hash
+
+KEPT: Final = 128
+"""Pictures that are kept."""
+
+
+class Form(StrEnum):
+    """What is drawn."""
+
+    LIGHT = "light"
+    """SVG for a page, without title."""
+    DARK = "dark"
+    SVG = "svg"
+    """With its title and caption, on white."""
+    PNG = "png"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure on a page: its text, and where its pictures are."""
+
+    text: Figure
+    light: str
+    dark: str
+    svg: str
+    """To be saved; empty on an exported page."""
+    png: str
+
+
+class Pictures:
+    """Draws figures; may be called from several threads."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, Form], bytes] = OrderedDict()
+        self._one_at_a_time = threading.Lock()
+
+    def draw(self, spec: Spec, form: Form) -> bytes:
+        """Return a picture."""
+        key = (content_hash(spec), form)
+        with self._one_at_a_time:
+            if key not in self._kept:
+                self._kept[key] = _drawn(spec, form)
+                while len(self._kept) > KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def inlined(self, drawn: Mapping[str, Spec]) -> tuple[Picture, ...]:
+        """Return figures with their pictures in the page."""
+        return tuple(
+            Picture(figure_text(name, spec), self._data(spec, Form.LIGHT), self._data(spec, Form.DARK), svg="", png="")
+            for name, spec in drawn.items()
+        )
+
+    def _data(self, spec: Spec, form: Form) -> str:
+        return f"data:image/svg+xml;base64,{base64.b64encode(self.draw(spec, form)).decode()}"
+
+
+def linked(drawn: Mapping[str, Spec], choice: Choice) -> tuple[Picture, ...]:
+    """Return figures with the addresses of their pictures."""
+    query = query_of(choice)
+    return tuple(
+        Picture(
+            figure_text(name, spec),
+            light=f"/compare/figures/{name}.svg?theme=light&{query}",
+            dark=f"/compare/figures/{name}.svg?theme=dark&{query}",
+            svg=f"/compare/figures/{name}.svg?{query}",
+            png=f"/compare/figures/{name}.png?{query}",
+        )
+        for name, spec in drawn.items()
+    )
+
+
+def query_of(choice: Choice) -> str:
+    """Return the query that asks for the same comparison again."""
+    pairs = [("runs", run) for run in choice.runs] + [("variants", name) for name in choice.variants]
+    return urlencode([*pairs, *([("baseline", choice.baseline)] if choice.baseline else [])])
+
+
+def spec_of(drawn: Mapping[str, Spec], name: str) -> Spec:
+    """Return a figure's specification.
+
+    Raises:
+        NotThereError: the comparison has no such figure.
+    """
+    if name not in drawn:
+        raise NotThereError(
+            f"this comparison has no figure {name!r}",
+            observed=f"figures: {', '.join(drawn) or 'none'}",
+            fix="choose one of them, or other settings",
+        )
+    return drawn[name]
+
+
+def _drawn(spec: Spec, form: Form) -> bytes:
+    if form is Form.PNG:
+        return to_png(spec)
+    if form is Form.SVG:
+        return to_svg(spec).encode()
+    return to_themed_svg(spec, DARK if form is Form.DARK else LIGHT).encode()

@@ -1,0 +1,71 @@
+"""Errors as answers: problem+json (RFC 9457) for the API, a page for people."""
+
+from typing import Final
+
+from nfvbed.errors import (
+    BusyError,
+    ConfigurationError,
+    NfvbedError,
+    NotComparableError,
+    StoreError,
+    UnsupportedError,
+    UsageError,
+)
+from nfvbed.records import Record
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+
+class NotThereError(UsageError):
+    """A run, a cell or a figure that the store does not have."""
+
+
+STATUSES: Final = (
+    (NotThereError, 404),
+    (UsageError, 400),
+    (ConfigurationError, 400),
+    (NotComparableError, 409),
+    (UnsupportedError, 409),
+    (BusyError, 503),
+    (StoreError, 503),
+)
+TITLES: Final = {
+    400: "Bad request",
+    401: "Not signed in",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Cannot be compared",
+    422: "Bad request",
+    500: "Internal error",
+    503: "Not available",
+}
+
+
+class Problem(Record):
+    """What went wrong."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    what: str
+    where: str = ""
+    observed: str = ""
+    fix: str = ""
+
+
+def problem_of(error: NfvbedError) -> Problem:
+    """Return what an error says, with its HTTP status."""
+    status = next((number for kind, number in STATUSES if isinstance(error, kind)), 500)
+    return Problem(
+        title=TITLES[status],
+        status=status,
+        what=error.what,
+        where=error.where,
+        observed=error.observed,
+        fix=error.fix,
+    )
+
+
+def problem(status: int, what: str, *, where: str = "", observed: str = "", fix: str = "") -> Problem:
+    """Return a problem that is no error of nfvbed's own."""
+    return Problem(title=TITLES.get(status, "Error"), status=status, what=what, where=where, observed=observed, fix=fix)

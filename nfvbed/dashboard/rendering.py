@@ -1,0 +1,38 @@
+"""Pages out of templates: the dashboard's own, and below them those of the report's sections."""
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from nfvbed.report.page.page import style_sheet, templates
+
+PACKAGE: Final = "nfvbed.dashboard"
+
+
+def render(template: str, *, export: bool = False, **values: object) -> str:
+    """Write a page.
+
+    Args:
+        template: its name.
+        export: as one file that opens from disk: with its style, without links to other pages.
+        values: what it shows.
+
+    Raises:
+        jinja2.UndefinedError: the template names a value that is not there.
+    """
+    shown = {"export": export, "style": style() if export else "", "style_hash": style_hash() if export else ""}
+    return templates(PACKAGE).get_template(f"{template}.html.j2").render({**shown, **values})
+
+
+@cache
+def style() -> str:
+    """Return the report's style sheet with what the dashboard adds."""
+    return style_sheet() + files(PACKAGE).joinpath("static", "dashboard.css").read_text(encoding="utf-8")
+
+
+@cache
+def style_hash() -> str:
+    """Return the hash by which an exported page's policy allows its style."""
+    return base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()

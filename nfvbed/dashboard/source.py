@@ -1,0 +1,177 @@
+"""What pages and API show, out of the store; comparisons are kept while nothing is added to their runs."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from nfvbed.compare.choice import AUTO
+from nfvbed.compare.comparison import Comparison, compare
+from nfvbed.compare.explain import Explanation, explain
+from nfvbed.compare.verdict import Rules
+from nfvbed.dashboard.problems import NotThereError
+from nfvbed.dataplanes.catalogue import VariantModel
+from nfvbed.errors import StoreError, UsageError
+from nfvbed.records import CellRole, Record, RunRecord
+from nfvbed.report.context import ReportContext
+from nfvbed.report.figures.catalogue import figures
+from nfvbed.report.figures.theme import Spec
+from nfvbed.report.load import LoadedRuns, context_of, load, make_options
+from nfvbed.spec.experiment import BEST
+from nfvbed.store import Store
+from nfvbed.store.summaries import Extent
+
+MOST_SETTINGS: Final = 8
+"""Variants times runs that are compared at once: a figure has as many colours."""
+MOST_TRIALS: Final = 50_000
+"""Of the runs of one comparison; they are in memory together."""
+KEPT: Final = 12
+"""Comparisons that are kept."""
+
+
+class Choice(Record):
+    """What is compared, as the URL says it."""
+
+    runs: tuple[str, ...]
+    """Ids."""
+    variants: tuple[str, ...] = ()
+    baseline: str | None = None
+    latency: bool = True
+    """Whether latency is shown: only then histograms are read, those of the variants shown."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison with what it was made from."""
+
+    loaded: LoadedRuns
+    comparison: Comparison
+    context: ReportContext
+
+    @cached_property
+    def drawn(self) -> dict[str, Spec]:
+        """Specifications of its figures; making them takes as long as the comparison."""
+        return figures(self.comparison)
+
+
+class Source:
+    """Reads the store for one server; may be called from several threads."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._kept: OrderedDict[tuple[Choice, tuple[Extent, ...]], Compared] = OrderedDict()
+        self._one_at_a_time = threading.Lock()
+
+    def run(self, name: str) -> RunRecord:
+        """Return a run by its id, the beginning of it, or `latest`.
+
+        Raises:
+            NotThereError: there is none, or several begin so.
+        """
+        try:
+            return self.store.run(name)
+        except UsageError as error:
+            raise NotThereError(error.what, where=name, observed=error.observed, fix=error.fix) from error
+
+    def variants_of(self, runs: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the variants of runs, in the order in which they were measured."""
+        cells = (cell for run in runs for cell in self.store.cells(run))
+        return tuple(dict.fromkeys(cell.variant for cell in cells if cell.role is CellRole.SUBJECT))
+
+    def chosen(self, runs: tuple[str, ...], variants: tuple[str, ...], baseline: str | None) -> Choice:
+        """Resolve a choice: names of runs to ids, and no variants to all that there are.
+
+        Raises:
+            NotThereError: no such run.
+            UsageError: too many settings.
+        """
+        ids = tuple(dict.fromkeys(self.run(name).id for name in runs or ("latest",)))
+        known = self.variants_of(ids)
+        shown = variants or known
+        if baseline in known and baseline not in shown:
+            shown = (*shown, baseline)
+        settings = [(run, name) for run in ids for name in self.variants_of((run,)) if name in shown]
+        if len(settings) > MOST_SETTINGS:
+            raise UsageError(
+                f"at most {MOST_SETTINGS} settings are compared at once",
+                observed=f"{len(settings)}: {len(shown)} variants in {len(ids)} runs",
+                fix="choose fewer variants, or fewer runs",
+            )
+        return Choice(runs=ids, variants=shown, baseline=baseline)
+
+    def compared(self, choice: Choice) -> Compared:
+        """Compare; the same again costs nothing until a run grows.
+
+        Raises:
+            UsageError: a variant or baseline that no run has, or too many trials.
+        """
+        key = (choice, tuple(self.store.extent(run) for run in choice.runs))
+        with self._one_at_a_time:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            found = self._compare(choice, key[1])
+            self._kept[key] = found
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return found
+
+    def run_alone(self, run: RunRecord) -> Compared:
+        """Compare the variants of one run, all of them, without latency."""
+        return self.compared(Choice(runs=(run.id,), latency=False))
+
+    def explained(self, run: RunRecord, cell: str) -> tuple[Explanation, LoadedRuns]:
+        """Take a row apart; of its variant alone the histograms are read.
+
+        Raises:
+            NotThereError: the run has no such cell.
+        """
+        extent = self.store.extent(run.id)
+        _require_few((extent,))
+        names = {found.variant for found in self.store.cells(run.id) if found.id.endswith(cell)}
+        loaded = load(self.store, (run.id,), VariantModel, latency_of=names)
+        try:
+            return explain(loaded.data, cell, make_options(loaded, _options())), loaded
+        except UsageError as error:
+            raise NotThereError(error.what, where=f"run {run.id}", observed=error.observed, fix=error.fix) from error
+
+    def described(self, digest: str) -> dict[str, Any]:
+        """Return a stored description; empty where there is none."""
+        if not digest:
+            return {}
+        try:
+            value = self.store.get_blob(digest)
+        except StoreError:
+            return {}
+        return value if isinstance(value, dict) else {"value": value}
+
+    def _compare(self, choice: Choice, extents: tuple[Extent, ...]) -> Compared:
+        _require_few(extents)
+        latency_of = choice.variants if choice.latency else ()
+        loaded = load(self.store, choice.runs, VariantModel, latency_of)
+        options = make_options(loaded, _options(choice.baseline, choice.variants))
+        if choice.baseline is None and choice.variants and options.baseline not in (*choice.variants, BEST):
+            options = options.model_copy(update={"baseline": None})  # The experiment's, which is not shown.
+        comparison = compare(loaded.data, options)
+        return Compared(loaded, comparison, context_of(loaded, comparison))
+
+
+def _options(baseline: str | None = None, variants: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        "baseline": baseline,
+        "placement_class": AUTO,
+        "needed": None,
+        "margin": Rules().margin,
+        "variants": variants,
+    }
+
+
+def _require_few(extents: tuple[Extent, ...]) -> None:
+    trials = sum(extent.trials for extent in extents)
+    if trials > MOST_TRIALS:
+        raise UsageError(
+            f"more than {MOST_TRIALS:,} trials are not compared on a page",
+            observed=f"{trials:,} trials",
+            fix="choose fewer runs, or use `nfvbed compare`",
+        )

@@ -1,0 +1,97 @@
+"""The chain of a number on a page: trials, what became of them, visits, limits, verdict, lost frames."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
+from nfvbed.compare.lostframes import LostFrames
+from nfvbed.report import explanation, wording
+from nfvbed.report.page.values import Cell, Table, plain_table
+
+
+@dataclass(frozen=True)
+class Said:
+    """Sentences below a heading."""
+
+    heading: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Why:
+    """The page."""
+
+    title: str
+    said: tuple[Said, ...]
+    tables: tuple[Table, ...]
+
+
+def why(found: Explanation, lost: Sequence[LostFrames]) -> Why:
+    """Return what the page shows of a row."""
+    said = (
+        Said("Rate", tuple(explanation.rate_sentences(found))),
+        Said("Limits", tuple(explanation.limit_sentences(found))),
+        Said("Verdict", tuple(explanation.judged_sentences(found))),
+        Said("Notes", found.notes),
+    )
+    return Why(
+        title=explanation.title(found),
+        said=tuple(part for part in said if part.sentences),
+        tables=(*_visits(found), _trials(found.trials), _lost(lost)),
+    )
+
+
+def _visits(found: Explanation) -> tuple[Table, ...]:
+    if found.row.mrr is None:
+        return ()
+    pairs = {pair.round: pair for pair in found.difference.pairs} if found.difference else {}
+    rows = [
+        (
+            str(visit.round),
+            str(visit.trials),
+            wording.mpps(visit.rate_pps),
+            *explanation.pair_texts(pairs.get(visit.round)),
+        )
+        for visit in found.row.mrr.visits
+    ]
+    return (plain_table("Visits, one a round.", ("Round", "Trials", "Mpps", "Ratio", "Matched in"), rows),)
+
+
+TRIALS = (
+    "Trial",
+    "Round",
+    "Load",
+    "Mpps",
+    "Class",
+    "Core distance before, after, ns",
+    "Stolen",
+    "Used",
+    "Why",
+    "Warnings",
+)
+
+
+def _trials(trials: Sequence[ExplainedTrial]) -> Table:
+    rows = tuple(tuple(_trial(trial)) for trial in trials)
+    return Table("Trials, in the order in which they were measured.", tuple(Cell(name) for name in TRIALS), rows)
+
+
+def _trial(trial: ExplainedTrial) -> Sequence[Cell]:
+    used = trial.use is not Use.UNUSED
+    return (
+        Cell(str(trial.sequence)),
+        Cell(str(trial.round), "n"),
+        Cell(explanation.load_of(trial)),
+        Cell(wording.mpps(trial.forwarded_rate_pps), "n"),
+        Cell(trial.placement),
+        Cell(explanation.distance_of(trial), "n"),
+        Cell(explanation.stolen_of(trial), "n"),
+        Cell("yes" if used else "no", tone="" if used else "warning"),
+        Cell(trial.why),
+        Cell(", ".join(kind.value for kind in trial.warnings) or wording.NOTHING),
+    )
+
+
+def _lost(lost: Sequence[LostFrames]) -> Table:
+    rows = [(entry.place, f"{entry.frames:,}", entry.meaning) for entry in lost]
+    return plain_table("Frames of all its trials, by place.", ("Place", "Frames", "Meaning"), rows)

@@ -1,0 +1,46 @@
+"""The data plane of a cloud that exists already is nowhere to be set up: each verb of an adapter says so."""
+
+from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
+from nfvbed.errors import UnsupportedError
+from nfvbed.host.fitness import Fitness
+from nfvbed.records import Deployment, Hop, SwitchCounters, WorkThread
+from nfvbed.spec.variant import Variant
+
+
+class ExistingPlane(DataPlane):
+    """Somebody else's."""
+
+    kind = "existing"
+
+    def probe(self, variant: Variant) -> Fitness:
+        """It runs elsewhere."""
+        raise _elsewhere(variant.name)
+
+    def deploy(self, request: DeployRequest) -> Deployment:
+        """It is not set up."""
+        raise _elsewhere(request.variant.name)
+
+    def verify(self, deployment: Deployment) -> None:
+        """Nothing of it is deployed here."""
+        raise _elsewhere(deployment.variant)
+
+    def counters(self, deployment: Deployment) -> SwitchCounters | None:
+        """Nothing of it is seen."""
+        raise _elsewhere(deployment.variant)
+
+    def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
+        """Nothing of it is seen."""
+        raise _elsewhere(deployment.variant)
+
+    def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
+        """Nothing of it is seen."""
+        raise _elsewhere(deployment.variant)
+
+
+def _elsewhere(variant: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{variant} is no data plane that nfvbed sets up",
+        where=f"variant {variant}",
+        observed="it is whatever a cloud that exists already runs",
+        fix="a site of kind cloud (deploy/sites/cloud.yml)",
+    )

@@ -1,0 +1,68 @@
+"""What is kept open to a VPP between two looks at it: its API, its statistics, and what its workers spent."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nfvbed.dataplanes.vpp import reading
+from nfvbed.dataplanes.vpp.api import VppApi
+from nfvbed.dataplanes.vpp.busy import BusyMeter
+from nfvbed.dataplanes.vpp.runtime import runtime_of
+from nfvbed.dataplanes.vpp.statistics import Entries, Statistics
+from nfvbed.errors import DeployError
+from nfvbed.records import SwitchCounters
+
+
+@dataclass(frozen=True)
+class Connection:
+    """To one VPP."""
+
+    api: VppApi
+    statistics: Statistics
+    check: Callable[[], None]
+    """Raises when it has ended."""
+    meter: BusyMeter = field(default_factory=BusyMeter)
+
+    @classmethod
+    def open(cls, api: VppApi, statistics: Path, check: Callable[[], None]) -> "Connection":
+        """Connect.
+
+        Raises:
+            SwitchDiedError: VPP has ended.
+            DeployError: it does not answer.
+        """
+        check()
+        return cls(api.open(), Statistics(statistics), check)
+
+    def close(self) -> None:
+        """Let go of both."""
+        self.api.close()
+        self.statistics.close()
+
+    def read(self) -> Entries:
+        """Read the statistics of a VPP that lives: what a dead one has left in shared memory could still be read.
+
+        Raises:
+            SwitchDiedError: it has ended.
+            DeployError: they cannot be read.
+        """
+        try:
+            entries = self.statistics.read()
+        except DeployError:
+            self.check()
+            raise
+        self.check()
+        return entries
+
+    def counters(self, numbers: Mapping[str, int]) -> SwitchCounters:
+        """Return the frames that interfaces received, and what the workers' graph took for them.
+
+        The first of two readings ends what was counted before, the second shows what polling costs with nothing to do.
+
+        Args:
+            numbers: VPP's of the interfaces (`sw_if_index`), by name.
+        """
+        for _ in range(2):
+            entries = self.read()
+            self.meter.add(runtime_of(entries))
+        return reading.counters(entries, numbers, self.meter.busy_cycles)

@@ -1,0 +1,56 @@
+"""A host's newest runs out of the store, each compared by the rules of its own experiment."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from nfvbed.compare.candidates import Examined
+from nfvbed.compare.comparison import compare
+from nfvbed.records import RunRecord
+from nfvbed.report.load import described, load, make_options
+from nfvbed.spec.variant import Variant
+
+if TYPE_CHECKING:
+    from nfvbed.store import Store
+
+RUNS: Final = 20
+"""So many of a host's newest runs are looked at, where no other number is asked for."""
+AS_STORED: Final = {"baseline": None, "placement_class": "auto", "needed": None}
+"""Options of a comparison that leave all to the experiment."""
+
+
+def newest_of(runs: Iterable[RunRecord], host_hash: str, most: int) -> list[RunRecord]:
+    """Pick the newest runs of a host that have ended, the newest first.
+
+    Args:
+        runs: all of a store, in any order.
+        host_hash: of the host.
+        most: so many at most.
+    """
+    fitting = [run for run in runs if run.host_hash == host_hash and run.status is not None]
+    return sorted(fitting, key=lambda run: (run.started_at, run.id), reverse=True)[:most]
+
+
+def examine_runs(
+    store: "Store", runs: Sequence[RunRecord], variant_model: type[Variant], margin: float
+) -> tuple[Examined, ...]:
+    """Read and compare runs, each by itself.
+
+    Args:
+        store: open.
+        runs: in the order in which they are wanted.
+        variant_model: of variants, with the options of all data planes that there are.
+        margin: within which rates count as the same.
+    """
+    found = []
+    for run in runs:
+        loaded = load(store, (run.id,), variant_model)
+        options = make_options(loaded, {**AS_STORED, "margin": margin})
+        found.append(
+            Examined(
+                data=loaded.data[0],
+                comparison=compare(loaded.data, options),
+                variants=loaded.variants,
+                doctor=described(store, run.doctor_hash),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,89 @@
+"""How this machine reaches its cloud: the relay on the loopback, and `clouds.yaml`."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from nfvbed.errors import DeployError
+from nfvbed.host.entries import ProcessEntry
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.processes import is_alive
+from nfvbed.host.spawn import spawn
+from nfvbed.sites.openstack.devcloud.nodes.node import Node
+from nfvbed.sites.openstack.devcloud.nodes.relay import HERE
+from nfvbed.sites.openstack.devcloud.services.settings import LOOPBACK, MESSAGES_PORT, PORTS, REGION
+from nfvbed.sites.openstack.devcloud.waiting import wait_until
+
+NAME = "nfvbed-devcloud"
+"""In `clouds.yaml`."""
+RELAY = "relay"
+COMPUTE_PORTS = (*(PORTS[name] for name in ("keystone", "glance", "placement", "nova", "neutron")), MESSAGES_PORT)
+"""What Nova's compute service and Neutron's agents ask: APIs, and RabbitMQ."""
+_CHECKOUT = Path(__file__).resolve().parents[4]
+_READY = "ready"
+
+
+def relay_runs(entries: Sequence[object], node: str = "") -> bool:
+    """Whether one of a ledger's entries is a relay that runs: this machine's, or that of a compute node."""
+    name = _relay_name(node)
+    return any(isinstance(e, ProcessEntry) and e.name == name and is_alive(e.pid, e.start_time) for e in entries)
+
+
+def start_relay(controller: Node, ledger: Ledger) -> None:
+    """Start the relay from this machine's loopback into the controller.
+
+    Raises:
+        DeployError: it does not listen, as when a port is in use.
+    """
+    _start(_relay_name(""), (HERE, controller), tuple(PORTS.values()), ledger)
+
+
+def start_relay_from(node: Node, controller: Node, ledger: Ledger) -> None:
+    """Start the relay from a compute node's loopback into the controller: no link leads from one to the other.
+
+    Raises:
+        DeployError: it does not listen.
+    """
+    _start(_relay_name(node.name), (node, controller), COMPUTE_PORTS, ledger)
+
+
+def _start(name: str, ends: tuple[Node | str, Node], ports: tuple[int, ...], ledger: Ledger) -> None:
+    near, far = ends
+    log = (far if isinstance(near, str) else near).places.logs / "relay.log"
+    log.unlink(missing_ok=True)
+    argv = [sys.executable, "-m", "nfvbed.sites.openstack.devcloud.nodes.relay"]
+    argv += [near if isinstance(near, str) else str(near.first_process), str(far.first_process), *map(str, ports)]
+    process = spawn(name, argv, log, ledger, {"PYTHONPATH": str(_CHECKOUT)})
+
+    def missing() -> str:
+        if not process.alive():
+            raise DeployError(
+                f"{name}, through which the controller's ports are reached, ended",
+                where=str(log),
+                observed=process.log_tail(1),
+                fix=f"free its ports on {LOOPBACK}: {', '.join(map(str, ports))}",
+            )
+        return "" if _READY in log.read_text(errors="replace") else "it does not listen yet"
+
+    wait_until("the relay listens", missing, 15.0)
+
+
+def _relay_name(node: str) -> str:
+    return f"{RELAY}-{node}" if node else RELAY
+
+
+def clouds_yaml(password: str) -> str:
+    """Return `clouds.yaml` of the administrator."""
+    auth = {
+        "auth_url": f"http://{LOOPBACK}:{PORTS['keystone']}/v3",
+        "username": "admin",
+        "password": password,
+        "project_name": "admin",
+        "user_domain_name": "Default",
+        "project_domain_name": "Default",
+    }
+    document = {"clouds": {NAME: {"auth": auth, "region_name": REGION, "identity_api_version": 3}}}
+    text: str = yaml.safe_dump(document, sort_keys=False)
+    return text

@@ -1,0 +1,42 @@
+"""Which computes a devcloud has: one for each kind of data plane that Neutron can run instances on."""
+
+from collections.abc import Callable
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.sites.openstack.compute import Compute
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
+from nfvbed.sites.openstack.devcloud.computes.macvtap import MacvtapCompute
+from nfvbed.sites.openstack.devcloud.computes.ovs_afxdp import OvsAfxdpCompute
+from nfvbed.sites.openstack.devcloud.computes.ovs_dpdk import OvsDpdkCompute
+from nfvbed.sites.openstack.devcloud.computes.sriov import no_functions
+from nfvbed.sites.openstack.devcloud.computes.vpp import VppCompute
+from nfvbed.spec.variant import Variant
+
+COMPUTES: dict[str, Callable[[DevCloud], Compute]] = {
+    "linux-bridge": LinuxBridgeCompute,
+    "macvtap": MacvtapCompute,
+    "ovs-afxdp": OvsAfxdpCompute,
+    "ovs-dpdk": OvsDpdkCompute,
+    "vpp": VppCompute,
+}
+"""By the data plane's kind, as a variant's options have it."""
+
+
+def compute_of(variant: Variant, cloud: DevCloud) -> Compute:
+    """Return the compute of a variant.
+
+    Raises:
+        UnsupportedError: the devcloud has none for its data plane.
+    """
+    kind = variant.options.dataplane
+    if kind == "sriov":
+        raise no_functions(variant)
+    if kind not in COMPUTES:
+        raise UnsupportedError(
+            f"{variant.name} is no data plane of a devcloud",
+            where=f"dataplane: {kind}",
+            observed=f"computes there are for {', '.join(COMPUTES)}",
+            fix="choose a variant of these, or site lab",
+        )
+    return COMPUTES[kind](cloud)

@@ -1,0 +1,135 @@
+"""The controller as compute: Neutron's Open vSwitch agent on the userspace datapath, instances on vhost-user."""
+
+from collections.abc import Sequence
+
+from nfvbed.dataplanes.ovs import reading
+from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ports import vhost_user
+from nfvbed.errors import DeployError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
+from nfvbed.sites.openstack.compute import Compute
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes import guests, ovs_options, packages
+from nfvbed.sites.openstack.devcloud.computes.ovs_switch import INTEGRATION, NodeSwitch, SwitchPort
+from nfvbed.sites.openstack.devcloud.nodes.node import Node
+from nfvbed.sites.openstack.devcloud.places import CONTROLLER
+from nfvbed.sites.openstack.devcloud.services.openvswitch import BRIDGES
+from nfvbed.sites.openstack.instances import DATA_NETWORKS, PlacedInstance
+from nfvbed.spec.layout import End, Layout
+from nfvbed.spec.variant import Variant, options_of
+
+_NODE_FOLDER = "/run/nfvbed"
+_PREFIX = "vhu"
+_ID = 11
+"""Characters of a port's id in the name of its device (os-vif)."""
+_VERSIONS = {"openvswitch": "openvswitch-switch-dpdk", "dpdk": "librte-eal23"}
+_PORTS = {"gen0": BRIDGES[DATA_NETWORKS[0]], "gen1": BRIDGES[DATA_NETWORKS[1]]}
+"""The generator's ports with their bridges."""
+
+
+class OvsDpdkCompute(Compute):
+    """Open vSwitch of the controller."""
+
+    host = CONTROLLER
+    vnf_port_kind = PortKind.VHOST_USER
+
+    def __init__(self, cloud: DevCloud) -> None:
+        self._cloud = cloud
+        self._maxsleep_us = 0
+
+    @property
+    def _node(self) -> Node:
+        node = self._cloud.find_node()
+        if node is None:
+            raise DeployError("no cloud runs", where=CONTROLLER, fix="nfvbed devcloud start")
+        return node
+
+    @property
+    def _switch(self) -> NodeSwitch:
+        return NodeSwitch(self._node)
+
+    def probe(self, variant: Variant) -> Fitness:
+        """It is there wherever the cloud is."""
+        ovs_options.check_dpdk(variant)
+        return Fitness()
+
+    def check(self, variant: Variant, plan: Layout) -> None:
+        """Refuse options that Nova and Neutron decide."""
+        ovs_options.check_dpdk(variant)
+
+    def start(self) -> None:
+        """Nothing is missing: the cloud's own start has brought it up."""
+        self.verify()
+
+    def apply(self, variant: Variant, arrangement: Arrangement) -> None:
+        """Set threads, queues and caches."""
+        options = options_of(variant, OvsDpdkOptions)
+        self._maxsleep_us = options.pmd_maxsleep_us
+        self._switch.apply(ovs_options.settings(options, arrangement.switch_cores))
+
+    def rest(self, resting: bool) -> None:
+        """Let polling threads sleep, or not: they would take a core from the cloud while guests boot."""
+        self._switch.rest(resting, self._maxsleep_us)
+
+    def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
+        """Add a port to both data bridges, whose sockets the generator serves from this machine."""
+        options = options_of(variant, OvsDpdkOptions)
+        node = self._node
+        # Through a link of the workspace: names of sockets are short, and folders of checkouts need not be.
+        folder = workspace.directory / "node"
+        folder.unlink(missing_ok=True)
+        folder.symlink_to(node.places.exchange)
+        self.detach()
+        words: list[str] = []
+        for name, bridge in _PORTS.items():
+            (node.places.exchange / f"{name}.sock").unlink(missing_ok=True)
+            words += ["--", "add-port", bridge, name, "--", "set", "Interface", name]
+            words += ["type=dpdkvhostuserclient", f"options:vhost-server-path={_NODE_FOLDER}/{name}.sock"]
+            words += [f"options:n_rxq={options.n_rxq}"]
+        self._switch.vsctl(*words[1:])
+        first, second = vhost_user.server_ports([folder / f"{name}.sock" for name in _PORTS], options.rx_queue_size)
+        return first, second
+
+    def detach(self) -> None:
+        """Take both ports off their bridges, where they are."""
+        words: list[str] = []
+        for name, bridge in _PORTS.items():
+            words += ["--", "--if-exists", "del-port", bridge, name]
+        self._switch.vsctl(*words[1:])
+
+    def versions(self) -> dict[str, str]:
+        """Of the packages of the private root."""
+        return packages.versions(self._cloud.places, _VERSIONS)
+
+    def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
+        """Return the polling threads and the guests' vCPUs."""
+        node = self._node
+        return (*reading.pmd_threads(self._switch.pid), *guests.vcpu_threads(node, instances))
+
+    def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
+        """Read the ports along the path: the generator's, those of each instance, the generator's other one."""
+        first, last = (
+            SwitchPort(bridge, name, End(None, number)) for number, (name, bridge) in enumerate(_PORTS.items())
+        )
+        between = [
+            SwitchPort(INTEGRATION, device_name(port.id), End(place, number))
+            for place, instance in enumerate(instances)
+            for number, port in enumerate(instance.ports[:2])
+        ]
+        return self._switch.hops([first, *between, last])
+
+    def counters(self) -> SwitchCounters:
+        """Read what came in by the generator's and the instances' ports, and the polling threads' cycles."""
+        return self._switch.counters(_PORTS, _PREFIX)
+
+    def verify(self) -> None:
+        """Check that the switch's daemon runs."""
+        self._switch.verify()
+
+
+def device_name(port_id: str) -> str:
+    """Return the name that os-vif gives the vhost-user port of a Neutron port."""
+    return f"{_PREFIX}{port_id[:_ID]}"

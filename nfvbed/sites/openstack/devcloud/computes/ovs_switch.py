@@ -1,0 +1,139 @@
+"""The Open vSwitch of a node with Neutron's agent: its settings, its ports' counters, its polling threads."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.dataplanes.ovs import pmd, reading, unixctl
+from nfvbed.dataplanes.ovs.controller import BridgeController
+from nfvbed.dataplanes.ovs.openflow import PortCounters
+from nfvbed.errors import SwitchDiedError
+from nfvbed.records import Hop, SwitchCounters
+from nfvbed.sites.openstack.devcloud.computes.ovs_options import MANAGED
+from nfvbed.sites.openstack.devcloud.nodes.channel import Command
+from nfvbed.sites.openstack.devcloud.nodes.inside import file_in, process
+from nfvbed.sites.openstack.devcloud.nodes.node import Node
+from nfvbed.sites.openstack.devcloud.places import CONTROLLER
+from nfvbed.spec.layout import End
+
+INTEGRATION = "br-int"
+"""Neutron's bridge, with the instances' ports."""
+_DAEMON = "ovs-vswitchd"
+_PROGRAM = "ovs-vswitchd-dpdk"
+_RESTING_US = 300
+"""Longest sleep of polling threads while nothing is measured (`pmd-maxsleep`)."""
+
+
+@dataclass(frozen=True)
+class SwitchPort:
+    """A port along the path."""
+
+    bridge: str
+    name: str
+    end: End
+    """Of the path, at which it is."""
+
+
+class NodeSwitch:
+    """One that runs."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    @property
+    def pid(self) -> int:
+        """The daemon's id on this machine."""
+        return process(self._node, _PROGRAM).pid
+
+    @property
+    def control(self) -> Path:
+        """The daemon's control socket: its name has the id that the daemon has in the node."""
+        pid = file_in(self._node, "/run/openvswitch/ovs-vswitchd.pid").read_text().strip()
+        return file_in(self._node, f"/run/openvswitch/{_PROGRAM}.{pid}.ctl")
+
+    def vsctl(self, *words: str) -> str:
+        """Run ovs-vsctl; it waits until the switch has done what it says.
+
+        Raises:
+            DeployError: it failed.
+        """
+        return self._node.channel.check(Command(("/usr/bin/ovs-vsctl", "--timeout=20", *words), timeout_s=30.0))
+
+    def apply(self, wanted: Mapping[str, str]) -> None:
+        """Set what a variant decides (`other_config`); what it does not ask for is as Open vSwitch has it."""
+        words = ["set", "Open_vSwitch", ".", *(f'other_config:{key}="{value}"' for key, value in wanted.items())]
+        for key in MANAGED:
+            if key not in wanted:
+                words += ["--", "remove", "Open_vSwitch", ".", "other_config", key]
+        self.vsctl(*words)
+
+    def rest(self, resting: bool, maxsleep_us: int) -> None:
+        """Let polling threads sleep while nothing is measured, and else as long as a variant wants it."""
+        self.vsctl("set", "Open_vSwitch", ".", f'other_config:pmd-maxsleep="{_RESTING_US if resting else maxsleep_us}"')
+
+    def verify(self) -> None:
+        """Ask the node's first process whether the daemon runs.
+
+        Raises:
+            SwitchDiedError: with its exit status.
+        """
+        states = [one for one in self._node.channel.services() if one.name == _DAEMON]
+        if not states or states[0].status is not None:
+            name = self._node.name
+            raise SwitchDiedError(
+                "the cloud's Open vSwitch has ended",
+                where=f"{_DAEMON} on node {name}",
+                observed=f"exit status {states[0].status}" if states else "it was not started",
+                fix=f"nfvbed devcloud logs {'' if name == CONTROLLER else name + '/'}{_DAEMON}; nfvbed devcloud start"
+                " starts it again",
+            )
+
+    def hops(self, path: Sequence[SwitchPort]) -> tuple[Hop, ...]:
+        """Read the ports along the path; behind the first one what the datapath has dropped."""
+        counted = self._counted({port.name: port.bridge for port in path})
+        first, *others = (
+            reading.port_hop(f"{port.bridge} port {port.name}", counted[port.name], port.end) for port in path
+        )
+        return first, Hop(name="datapath", drops=self._datapath_drops()), *others
+
+    def counters(self, outside: Mapping[str, str], prefix: str) -> SwitchCounters:
+        """Read what came in by the measured ports, and the polling threads' cycles.
+
+        Args:
+            outside: bridges of the ports that lead to the generator, by these ports' names.
+            prefix: how names of instances' ports begin.
+        """
+        inside = {name: INTEGRATION for name in self._numbers() if name.startswith(prefix)}
+        ports = self._counted({**outside, **inside})
+        threads = pmd.parse_statistics(unixctl.command(self.control, "dpif-netdev/pmd-stats-show"))
+        return SwitchCounters(
+            packets=sum(one.rx_packets or 0 for one in ports.values()),
+            busy_cycles=sum(thread.busy_cycles for thread in threads),
+            source=pmd.SOURCE,
+            raw={"ports": {name: reading.port_totals(one) for name, one in ports.items()}},
+        )
+
+    def _counted(self, bridges: Mapping[str, str]) -> dict[str, PortCounters]:
+        """Return the counters of ports by their names, given the bridge of each; numbers are unique on one alone."""
+        numbers = self._numbers()
+        found: dict[str, PortCounters] = {}
+        for bridge in dict.fromkeys(bridges.values()):
+            with BridgeController(file_in(self._node, f"/run/openvswitch/{bridge}.mgmt")) as controller:
+                counted = dict(controller.ports())
+            found |= {
+                name: counted[numbers[name]]
+                for name, home in bridges.items()
+                if home == bridge and numbers.get(name) in counted
+            }
+        return found
+
+    def _datapath_drops(self) -> dict[str, int]:
+        control = self.control
+        names = reading.DATAPATH_DROPS
+        return {name: int(unixctl.command(control, "coverage/read-counter", name)) for name in names}
+
+    def _numbers(self) -> dict[str, int]:
+        """Return the OpenFlow numbers of all ports, by their names."""
+        rows = json.loads(self.vsctl("--format=json", "--columns=name,ofport", "list", "Interface"))["data"]
+        return {name: number for name, number in rows if isinstance(number, int)}

@@ -1,0 +1,51 @@
+"""What computes on a node of their own share: the node beside the controller, and how it is started."""
+
+from abc import abstractmethod
+
+from nfvbed.errors import SwitchDiedError
+from nfvbed.host.fitness import Fitness
+from nfvbed.sites.openstack.compute import Compute
+from nfvbed.sites.openstack.devcloud.cloud import GUESTS_MIB, DevCloud
+from nfvbed.sites.openstack.devcloud.nodes.node import Node
+from nfvbed.sites.openstack.devcloud.services.computes import ComputeKind
+from nfvbed.sites.openstack.devcloud.stages import Silent
+from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant
+
+
+class OwnNodeCompute(Compute):
+    """A compute node beside the controller."""
+
+    kind: ComputeKind
+
+    def __init__(self, cloud: DevCloud, guests_mib: int = GUESTS_MIB) -> None:
+        self._cloud = cloud
+        self._guests_mib = guests_mib
+        self.host = self.kind.host
+
+    @property
+    def _node(self) -> Node:
+        node = self._cloud.find_compute(self.host)
+        if node is None:
+            raise SwitchDiedError(
+                f"node {self.host} does not run", where=self.host, fix="nfvbed devcloud start starts it again"
+            )
+        return node
+
+    @abstractmethod
+    def try_host(self, variant: Variant) -> None:
+        """Try what this machine has to have.
+
+        Raises:
+            UnsupportedError, PrerequisiteError: it has not.
+        """
+
+    def probe(self, variant: Variant) -> Fitness:
+        """Try what this machine has to have; the node need not run."""
+        self.check(variant, layout("pvp"))
+        self.try_host(variant)
+        return Fitness()
+
+    def start(self) -> None:
+        """Start the node and its services, or what has ended of them."""
+        self._cloud.start_compute(self.host, Silent(), self._guests_mib)

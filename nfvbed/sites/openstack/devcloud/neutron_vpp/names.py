@@ -1,0 +1,65 @@
+"""What the driver, the agent and whoever starts VPP have in common: names, and the file that the agent is given."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+AGENT_TYPE = "VPP agent"
+BINARY = "nfvbed-vpp-agent"
+FOLDER = Path("/run/nfvbed")
+"""Of a node: sockets of guests and of VPP."""
+SETTINGS = FOLDER / "vpp-agent.json"
+API = FOLDER / "vpp" / "api.sock"
+NETWORK_TYPES = ("flat", "vlan", "local")
+_ID = 11
+"""Characters of a port's id in the name of its socket, as in names of devices."""
+
+
+@dataclass(frozen=True)
+class Uplink:
+    """VPP's interface that leads to a physical network."""
+
+    kind: str
+    """`device`: a network device, opened with a packet socket; `vhost-user`: client of a socket; `memif`: served."""
+    address: str
+    """The device; of sockets the name in the folder of sockets."""
+    ring_size: int = 1024
+    """Descriptors of a memif."""
+
+
+@dataclass(frozen=True)
+class AgentSettings:
+    """What the agent makes of VPP; it looks at the file whenever it has connected to a VPP."""
+
+    folder: str
+    """Where sockets are, as VPP sees it."""
+    uplinks: Mapping[str, Uplink] = field(default_factory=dict)
+    """By physical network."""
+    forwarding: str = "bridge-domain"
+    """`l2-cross-connect`: a network with two interfaces joins them, one with more is a domain that learns."""
+    mac_table_size: int | None = None
+    """Addresses that a domain may learn; None: VPP's default."""
+
+    def text(self) -> str:
+        """Write the file."""
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def parse(cls, text: str) -> "AgentSettings":
+        """Read it.
+
+        Raises:
+            ValueError: it is no such file.
+        """
+        try:
+            found = json.loads(text)
+            uplinks = {name: Uplink(**one) for name, one in found.pop("uplinks").items()}
+            return cls(uplinks=uplinks, **found)
+        except (KeyError, TypeError, AttributeError) as failure:
+            raise ValueError(f"not the settings of the agent: {failure}") from failure
+
+
+def socket_name(port: str) -> str:
+    """Return the name of the socket of a Neutron port, which its guest serves."""
+    return f"vhu{port[:_ID]}"

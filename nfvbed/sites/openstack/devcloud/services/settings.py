@@ -1,0 +1,139 @@
+"""What templates are rendered with: addresses, ports and passwords of one cloud."""
+
+import json
+import os
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from nfvbed.sites.openstack.devcloud.places import write_private
+from nfvbed.sites.openstack.devcloud.services.service import File
+
+REGION = "RegionOne"
+LOOPBACK = "127.0.0.1"
+MESSAGES_PORT = 5672
+"""RabbitMQ's."""
+_ABOVE = int(os.environ.get("NFVBED_DEVCLOUD_PORTS_ABOVE", "10000"))
+_USUAL = {
+    "keystone": 5000,
+    "glance": 9292,
+    "placement": 8778,
+    "nova": 8774,
+    "neutron": 9696,
+    "heat": 8004,
+    "heat-cfn": 8000,
+    "tacker": 9890,
+    "horizon": 8080,
+}
+PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
+"""Of the APIs: ten thousand above the usual ones, so that they are free on this machine's loopback too. Two clouds on
+one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
+SWITCH_PAGES = 192
+"""Hugepages of 2 MiB that Open vSwitch may take: 256 MiB to begin with, more where there are many ports."""
+_TEMPLATES = Environment(
+    loader=PackageLoader("nfvbed.sites.openstack.devcloud.services", "templates"),
+    undefined=StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    autoescape=False,
+)
+
+
+MECHANISMS = ("openvswitch", "linuxbridge", "macvtap", "vpp")
+"""Neutron's mechanism drivers, in the order in which they are asked to bind a port."""
+
+
+@dataclass(frozen=True)
+class PhysicalNic:
+    """A port of a NIC whose virtual functions are given to instances."""
+
+    network: str
+    """Neutron's name of the physical network that it leads to."""
+    interface: str
+    """Its network device."""
+    vendor: int
+    product: int
+    """PCI ids of its virtual functions."""
+
+    @property
+    def mapping(self) -> str:
+        """As Neutron's SR-IOV agent reads it."""
+        return f"{self.network}:{self.interface}"
+
+    @property
+    def device_spec(self) -> str:
+        """As Nova's compute service reads it: which functions it may give away, and where they lead to."""
+        return json.dumps({"devname": self.interface, "physical_network": self.network})
+
+    @property
+    def alias(self) -> str:
+        """As Nova's API reads it: a name for such functions that flavors can ask for."""
+        ids = {"vendor_id": f"{self.vendor:04x}", "product_id": f"{self.product:04x}"}
+        return json.dumps({"name": f"vf-{self.vendor:04x}-{self.product:04x}", "device_type": "type-VF", **ids})
+
+
+@dataclass
+class Secrets:
+    """Passwords, each made when it is first asked for, and kept in a file that only its owner can read."""
+
+    path: Path
+    _known: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: Path) -> "Secrets":
+        """Read them; none yet where there is no file."""
+        known = json.loads(path.read_text()) if path.is_file() else {}
+        return cls(path, known)
+
+    def __call__(self, name: str) -> str:
+        """Return the password of that name."""
+        if name not in self._known:
+            self._known[name] = secrets.token_hex(16)
+            write_private(self.path, json.dumps(self._known, indent=1))
+        return self._known[name]
+
+
+@dataclass(frozen=True)
+class CloudSettings:
+    """One cloud's."""
+
+    secret: Secrets
+    host: str = "controller"
+    reserved_pages: int = SWITCH_PAGES
+    """Hugepages of 2 MiB of this machine that no guest on this host is promised."""
+
+    nics: tuple[PhysicalNic, ...] = ()
+    """Those whose virtual functions instances get."""
+
+    @property
+    def mechanism_drivers(self) -> tuple[str, ...]:
+        """Neutron's, with the one for virtual functions where there are such NICs."""
+        return (*MECHANISMS, "sriovnicswitch") if self.nics else MECHANISMS
+
+    @property
+    def pci_aliases(self) -> tuple[str, ...]:
+        """Names of kinds of virtual functions, each once."""
+        return tuple(dict.fromkeys(nic.alias for nic in self.nics))
+
+    @property
+    def auth_url(self) -> str:
+        """Keystone's address, without a version."""
+        return f"http://{LOOPBACK}:{PORTS['keystone']}"
+
+    def database(self, name: str, user: str = "") -> str:
+        """Return the URL of a database, as oslo.db reads it."""
+        user = user or name
+        return f"mysql+pymysql://{user}:{self.secret('database ' + user)}@{LOOPBACK}/{name}?charset=utf8"
+
+    def messages(self) -> str:
+        """Return the URL of RabbitMQ, as oslo.messaging reads it."""
+        return f"rabbit://nfvbed:{self.secret('rabbitmq')}@{LOOPBACK}:{MESSAGES_PORT}/"
+
+    def render(self, file: File) -> str:
+        """Return a file's content."""
+        return _TEMPLATES.get_template(file.template).render(
+            cloud=self, secret=self.secret, ports=PORTS, address=LOOPBACK, region=REGION
+        )

@@ -1,0 +1,1 @@
+"""A cloud that exists already: looked at, measured, and left as it is."""

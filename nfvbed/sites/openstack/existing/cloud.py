@@ -1,0 +1,196 @@
+"""A cloud that exists already: it is looked at with a project's own credentials, and nothing of it is set up."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from openstack.connection import Connection
+
+from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
+from nfvbed.findings import Finding, State
+from nfvbed.records import Accelerator, VnfHandle
+from nfvbed.sites.openstack.compute import Compute
+from nfvbed.sites.openstack.existing import devices
+from nfvbed.sites.openstack.existing.compute import ExistingCompute
+from nfvbed.sites.openstack.existing.path import ExistingPath
+from nfvbed.sites.openstack.existing.survey import ADMIN, Survey
+from nfvbed.sites.openstack.paths import PathNetworks
+from nfvbed.sites.openstack.tacker.connection import connect_as_named
+from nfvbed.sites.openstack.tacker.legacy import require_admin
+from nfvbed.sites.openstack.target import Target
+from nfvbed.sites.openstack.vnfs import CloudVnfState
+from nfvbed.spec.site import CloudSiteSpec
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
+
+_PRIVATE_DIRECTORY = Path(".nfvbed") / "clouds"
+_NOT_SHOWN = f"not shown to these credentials: it takes the role {ADMIN}"
+
+
+class ExistingCloud(Target):
+    """The cloud that a site's file names.
+
+    Args:
+        spec: the site's file.
+        root: of the project.
+    """
+
+    ours = False
+
+    def __init__(self, spec: CloudSiteSpec, root: Path) -> None:
+        self._spec = spec
+        self._root = root
+
+    @property
+    def folder(self) -> Path:
+        """Of the site: another site's file may name the same cloud."""
+        return (self._root / _PRIVATE_DIRECTORY / self._spec.name).resolve()
+
+    @cached_property
+    def connection(self) -> Connection:
+        """With the credentials of the user's `clouds.yaml`."""
+        return connect_as_named(self._spec.os_cloud, self._spec.region)
+
+    @cached_property
+    def survey(self) -> Survey:
+        """What is looked at."""
+        return Survey(self._spec, self.connection)
+
+    @cached_property
+    def path(self) -> ExistingPath:
+        """The path through what runs already."""
+        return ExistingPath(self._spec, self.survey)
+
+    @property
+    def networks(self) -> PathNetworks:
+        """As the file names them."""
+        return PathNetworks(self._spec.networks, self._spec.links)
+
+    @property
+    def accelerator(self) -> Accelerator:
+        """As the file states it."""
+        return self._spec.accelerator or Accelerator.NONE
+
+    @property
+    def inherits_port_security(self) -> bool:
+        """Whether ports on the networks are without port security by themselves."""
+        return self.survey.require_ports_without_security()
+
+    def runs(self) -> bool:
+        """It is not ours to run."""
+        return True
+
+    def bring_up(self) -> None:
+        """Make sure that it answers, and has what the path needs.
+
+        Raises:
+            PrerequisiteError, UnsupportedError: it has not; with the role where one is missing.
+        """
+        self.survey.require_services()
+        if self._spec.onboarding == "none":
+            self.survey.networks()
+            self.path.require()
+            return
+        if self._spec.onboarding == "legacy":
+            require_admin(self.connection)
+        self.survey.require_ports_without_security()
+
+    def compute(self, variant: Variant) -> Compute:
+        """Its data plane, as it is."""
+        return ExistingCompute(self._spec, variant, lambda: self.path.end_macs())
+
+    def choose(self, compute: Compute) -> None:
+        """Where instances come to is the cloud's to decide."""
+
+    def stop(self) -> bool:
+        """Leave it: it is not ours."""
+        return False
+
+    def require_room(self, choice: VnfChoice, vnfs: int) -> None:
+        """Make sure that so many VNFs can be onboarded: their flavor, and the project's quota.
+
+        Raises:
+            OnboardError: there is no such flavor, or the quota is too small.
+        """
+        flavor = choice.flavor
+        name = PREFIX + flavor.name
+        if self.survey.flavor(name) is None:
+            properties = " ".join(f"--property {key}={value}" for key, value in extra_specs(flavor).items())
+            raise OnboardError(
+                f"cloud {self._spec.os_cloud} has no flavor {name} that this project sees",
+                where=f"flavors/{flavor.name}.yml",
+                observed="Tacker makes instances of a flavor that is there",
+                fix=f"openstack flavor create {name} --vcpus {flavor.vcpus} --ram {flavor.memory_mib} --disk"
+                f" {flavor.disk_gib} {properties} (takes the role {ADMIN}), or another --flavor",
+            )
+        needed = {"instances": vnfs, "total_cores": vnfs * flavor.vcpus, "total_ram": vnfs * flavor.memory_mib}
+        lacking = list(self.survey.lacking_quota(needed))
+        if lacking:
+            raise OnboardError(
+                f"the quota of project {self.survey.identity.project_name} is too small",
+                where=f"{vnfs} VNFs of flavor {name}",
+                observed="; ".join(lacking),
+                fix=f"remove instances, or a larger quota (openstack quota set, which takes the role {ADMIN})",
+            )
+
+    def witnessed(self, handles: tuple[VnfHandle, ...]) -> tuple[VnfHandle, ...]:
+        """Read what Neutron shows of the instances' ports: administrators see how each was bound."""
+        return tuple(self._witnessed(one) for one in handles)
+
+    def _witnessed(self, handle: VnfHandle) -> VnfHandle:
+        listed = {str(one.id): one for one in self.survey.ports(device_id=CloudVnfState.of(handle).instance)}
+        ports = [listed.get(one.id) for one in CloudVnfState.of(handle).instance_ports[:2]]
+        kinds = [str(getattr(one, "binding_vif_type", None) or _NOT_SHOWN) for one in ports]
+        return handle.model_copy(update={"facts": {**handle.facts, "vif_types": kinds}})
+
+    def described(self, handles: tuple[VnfHandle, ...]) -> dict[str, Any]:
+        """Return what it adds to the rig: which cloud and networks, and how ports were bound where that is shown."""
+        return {
+            "cloud": self._spec.os_cloud,
+            "region": self._spec.region,
+            "networks": [*self._spec.networks, *self._spec.links],
+            "devices": [port.named for port in self._spec.ports],
+            "destination_macs": self._spec.destination_macs,
+            "vif_types": [handle.facts.get("vif_types", []) for handle in handles],
+        }
+
+    def topics(self) -> tuple[Finding, ...]:
+        """Whether it answers, who these credentials are there, and whether path and devices are there."""
+        return tuple(self._topic(*one) for one in self._topics())
+
+    def _topics(self) -> tuple[tuple[str, Any], ...]:
+        def path() -> str:
+            if self._spec.onboarding == "none":
+                return self.path.shown()
+            inherited = "none" if self.inherits_port_security else "turned off for each port"
+            return f"VNFs through Tacker ({self._spec.onboarding}); port security: {inherited}"
+
+        def ports() -> str:
+            devices.require(self._spec.ports)
+            return ", ".join(port.named for port in self._spec.ports)
+
+        return (
+            ("cloud", lambda: f"{self._spec.os_cloud} answers: {', '.join(self.survey.require_services())}"),
+            ("project", lambda: f"{self.survey.identity.project_name}, roles {', '.join(self.survey.identity.roles)}"),
+            ("networks", lambda: ", ".join(str(one.name) for one in self.survey.networks())),
+            ("path", path),
+            ("generator's devices", ports),
+        )
+
+    def _topic(self, name: str, look: Any) -> Finding:
+        try:
+            return Finding(topic=name, state=State.PRESENT, summary=look(), probed="asked it")
+        except NfvbedError as failure:
+            observed = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
+            return Finding(topic=name, state=State.ABSENT, summary=observed, probed="asked it", fix=failure.fix)
+
+
+def refuse_onboarded(site: str, what: str) -> UnsupportedError:
+    """Say that what runs already is not nfvbed's to change."""
+    return UnsupportedError(
+        f"instances of site {site} are not nfvbed's to {what}",
+        where="onboarding: none",
+        observed="they run already, and are measured as they are",
+        fix="do it with the tools that made them; nfvbed destroy forgets the path",
+    )

@@ -1,0 +1,102 @@
+"""What an existing cloud runs its instances on, as a compute that nfvbed neither sets up nor sees."""
+
+from collections.abc import Callable, Sequence
+
+from nfvbed.dataplanes.existing.options import ExistingOptions
+from nfvbed.errors import UnsupportedError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import GeneratorPort, Hop, PortKind, WorkThread
+from nfvbed.sites.openstack.compute import Compute
+from nfvbed.sites.openstack.existing import devices
+from nfvbed.sites.openstack.instances import PlacedInstance
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.site import CloudSiteSpec
+from nfvbed.spec.variant import Variant
+
+
+class ExistingCompute(Compute):
+    """The generator's devices on this side; on the other nothing is changed.
+
+    Args:
+        spec: the site's file.
+        variant: as asked for.
+        end_macs: returns the addresses of the ports at both ends of a path whose instances are not known.
+
+    Raises:
+        UnsupportedError: the variant is a data plane that would have to be set up.
+    """
+
+    vnf_port_kind = PortKind.NEUTRON
+    hidden = "the cloud is somebody else's: its switches, cores and guests are not seen from here"
+
+    def __init__(self, spec: CloudSiteSpec, variant: Variant, end_macs: Callable[[], tuple[str, str] | None]) -> None:
+        if not isinstance(variant.options, ExistingOptions):
+            raise UnsupportedError(
+                f"{variant.name} cannot be set up in a cloud that exists already",
+                where=f"dataplane: {variant.options.dataplane}",
+                observed="nothing of it is changed",
+                fix="variant existing",
+            )
+        self.host = spec.os_cloud
+        self._stated = variant.options.stated
+        self._spec = spec
+        self._end_macs = end_macs
+
+    def probe(self, variant: Variant) -> Fitness:
+        """Look at the generator's devices."""
+        devices.require(self._spec.ports)
+        if self._spec.accelerator is None:
+            return Fitness(
+                limited=True,
+                reason="what executes the instances (KVM, emulation) is not known",
+                fix="state it in the site's file: accelerator",
+            )
+        return Fitness()
+
+    def check(self, variant: Variant, plan: Layout) -> None:
+        """Nothing of its options is set."""
+
+    def start(self) -> None:
+        """It runs, or not: nothing is started."""
+
+    def apply(self, variant: Variant, arrangement: Arrangement) -> None:
+        """Nothing is set."""
+
+    def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
+        """Give the devices, which are cabled to the networks."""
+        return devices.attach(self._spec.ports, workspace)
+
+    def detach(self) -> None:
+        """The devices stay; what was given to DPDK goes back with the workspace."""
+
+    def versions(self) -> dict[str, str]:
+        """Nobody says what is under test, but for what the variant's file states."""
+        return {"stated, not verified": self._stated} if self._stated else {}
+
+    def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
+        """None is seen."""
+        return ()
+
+    def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
+        """Read the generator's devices."""
+        return devices.hops(self._spec.ports)
+
+    def counters(self) -> None:
+        """None is seen."""
+
+    def verify(self) -> None:
+        """Check that the generator's devices have a link."""
+        devices.verify(self._spec.ports)
+
+    def destination_macs(self, instances: Sequence[PlacedInstance]) -> tuple[str, str] | None:
+        """As the site's file says; by default what Neutron has for the ports at both ends."""
+        wanted = self._spec.destination_macs
+        if not isinstance(wanted, str):
+            return wanted
+        if wanted == "any":
+            return None
+        if instances:
+            return instances[0].ports[0].mac, instances[-1].ports[1].mac
+        return self._end_macs()

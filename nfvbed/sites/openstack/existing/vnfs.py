@@ -1,0 +1,85 @@
+"""VNFs that run already in a cloud: found, measured, and left as they are."""
+
+from typing import Any
+
+from nfvbed.host.timing import Steps
+from nfvbed.records import Renewed, VnfHandle, VnfKind
+from nfvbed.sites.openstack import paths, vnfs
+from nfvbed.sites.openstack.deployment import CloudDeployment
+from nfvbed.sites.openstack.existing.cloud import ExistingCloud, refuse_onboarded
+from nfvbed.sites.openstack.provider import VnfProvider
+from nfvbed.sites.openstack.tacker.api import TackerVnf
+from nfvbed.spec.existing import ExistingPathSpec
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.vnf import VnfChoice
+
+API = "none"
+"""In place of Tacker's, for what it has not made."""
+
+
+class ExistingVnfs(VnfProvider):
+    """The instances that the site's file names.
+
+    Args:
+        site: its name.
+        path: what the file says of the path.
+        target: the cloud.
+    """
+
+    renews = Renewed.NOTHING
+
+    def __init__(self, site: str, path: ExistingPathSpec, target: ExistingCloud) -> None:
+        self._site = site
+        self._path = path
+        self._target = target
+
+    def check(self, plan: Layout, choice: VnfChoice | None) -> None:
+        """There is one path: the one that the file describes."""
+        paths.require_chain(plan, choice, self._site, self._target.networks.outside)
+        if plan.vnfs != self._path.length:
+            raise paths.refuse_path(plan, self._site, self._path.topology)
+        if choice is not None:
+            self.prepare(choice)
+
+    def prepare(self, choice: VnfChoice) -> None:
+        """They run already, or are refused as no VNFs of the site."""
+        if choice.kind is not VnfKind.EXISTING:
+            raise paths.refuse_kind(
+                choice, self._site, "it measures what runs already (onboarding: none)", "vnf: existing, kind: existing"
+            )
+
+    def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
+        """Find the instances; none where the file names none."""
+        with steps.timed("onboard.found"):
+            found = self._target.path.instances()
+        handles = (
+            vnfs.handle(
+                place,
+                TackerVnf(API, "", "", one.name, live.deployment.id, "", (one,)),
+                choice,
+                live.compute.vnf_port_kind,
+                self._target.accelerator,
+            )
+            for place, one in enumerate(found)
+        )
+        return self._target.witnessed(tuple(handles))
+
+    def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
+        """Refuse: whoever made them has to."""
+        raise refuse_onboarded(self._site, "heal")
+
+    def remove(self, owner: str) -> None:
+        """Nothing was made."""
+
+    def release(self) -> tuple[str, ...]:
+        """Nothing is kept."""
+        return ()
+
+    def check_removal(self) -> None:
+        """They are not nfvbed's to remove."""
+        raise refuse_onboarded(self._site, "offboard")
+
+    def described(self, choice: VnfChoice) -> dict[str, Any]:
+        """What is known of them: that they run."""
+        accelerator = vnfs.known(self._target.accelerator)
+        return vnfs.described(choice, None, accelerator) | {"onboarding": API, "instances": self._path.instances}

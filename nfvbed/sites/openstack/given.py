@@ -1,0 +1,157 @@
+"""VNFs of descriptors that someone gives: onboarded through the API that takes them, and removed by their names."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
+from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack.devcloud.places import write_private
+from nfvbed.sites.openstack.tacker import console, left
+from nfvbed.sites.openstack.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
+from nfvbed.sites.openstack.tacker.connection import asking
+from nfvbed.sites.openstack.tacker.journal import Journal
+from nfvbed.sites.openstack.tacker.legacy import LegacyApi
+from nfvbed.sites.openstack.tacker.sol import SolApi
+from nfvbed.sites.openstack.tacker.waits import wait
+from nfvbed.sites.openstack.target import Target
+from nfvbed.spec.document import Document
+from nfvbed.spec.validate import suggestion
+from nfvbed.vnfs.descriptors import given as descriptors
+from nfvbed.vnfs.descriptors import naming
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenInstance, GivenVnf
+from nfvbed.vnfs.descriptors.naming import CloudNames
+
+_NAME = "given.json"
+
+
+@dataclass(frozen=True)
+class GivenVnfs:
+    """Those of one cloud; a file beside the cloud's own state has their owners by name, and is gone with it.
+
+    Args:
+        target: the OpenStack; it runs.
+        journal: of what is made there.
+    """
+
+    target: Target
+    journal: Journal
+
+    def onboard(self, given: GivenDescriptor, tell: Tell) -> GivenVnf:
+        """Onboard one and wait until its instances are ACTIVE and have printed something; idempotent.
+
+        Raises:
+            ConfigurationError: the file is not valid, or names what the cloud does not have; with the line.
+            UsageError: what was given with the file is not asked for.
+            OnboardError: it failed; with the chain of causes, and nothing of it is left.
+            UnsupportedError: these credentials are not enough.
+        """
+        owners = self._owners()
+        owner = owners.get(given.name) or secrets.token_hex(4)
+        request = self._request(given, owner)
+        # Should this nfvbed be killed, the next one removes all that this owner has: its name is free again then.
+        self._write({name: one for name, one in owners.items() if name != given.name})
+        remembered.note(self.target.folder, owner)
+        try:
+            vnf = self._api(given).onboard(request, tell)
+            printed = {one.id: self._printed(one.id) for one in vnf.instances}
+        except BaseException:
+            with suppress(NfvbedError):  # what is under way stays written down: the next command tries again
+                left.remove(self.target.connection, self.journal, owner, tell)
+                remembered.done(self.target.folder)
+            raise
+        self._write({**self._owners(), given.name: owner})
+        remembered.done(self.target.folder)
+        return _described(vnf, printed)
+
+    def offboard(self, name: str, tell: Tell) -> None:
+        """Remove one with all that is of it.
+
+        Raises:
+            UsageError: there is none of this name.
+            OnboardError: not all of it could be removed; what stays is listed.
+        """
+        owners = self._owners()
+        if name not in owners:
+            raise UsageError(
+                f"no VNF {name} was onboarded from a file",
+                where=str(self._path),
+                observed=", ".join(owners) or "none was",
+                fix=suggestion(name, list(owners)),
+            )
+        left.remove(self.target.connection, self.journal, owners.pop(name), tell)
+        self._write(owners)
+
+    def names(self) -> tuple[str, ...]:
+        """Name those that are onboarded."""
+        return tuple(self._owners())
+
+    def _api(self, given: GivenDescriptor) -> OnboardingApi:
+        return (SolApi if given.is_package else LegacyApi)(self.target.connection, self.journal)
+
+    def _request(self, given: GivenDescriptor, owner: str) -> OnboardRequest:
+        if given.is_package:
+            content, flavour = descriptors.package(given, owner)
+            networks, parameters = tuple(given.networks.items()), given.parameters
+            return OnboardRequest(given.name, owner, content, networks, flavour, given.level, parameters)
+        template = descriptors.template(given)
+        self._require_names(template)
+        return OnboardRequest(given.name, owner, template.data)
+
+    def _require_names(self, template: Document) -> None:
+        try:
+            naming.require_names(template, self._known({name for _, _, name in naming.named(template)}))
+        except ConfigurationError as failure:
+            fix = f"{failure.fix}; --name OLD=NEW says what this cloud calls it"
+            raise ConfigurationError(failure.what, where=failure.where, observed=failure.observed, fix=fix) from None
+
+    def _known(self, wanted: set[str]) -> CloudNames:
+        """Return the names of what the cloud has, and those ids that are wanted."""
+        connection = self.target.connection
+        with asking("the names of networks, flavors and images"):
+            listed = (connection.network.networks(), connection.compute.flavors(), connection.image.images())
+            kinds = [[(str(one.name), str(one.id)) for one in kind] for kind in listed]
+        named = ([*(name for name, _ in kind), *(one for _, one in kind if one in wanted)] for kind in kinds)
+        return CloudNames(*named)
+
+    def _printed(self, instance: str) -> str:
+        """Return the last line that an instance has printed; empty: it prints nothing."""
+        found: list[str] = []
+
+        def some() -> bool:
+            found[:] = console.last_lines(self.target.connection, instance, 1)
+            return bool(found)
+
+        wait("console", some)
+        return found[0] if found else ""
+
+    @property
+    def _path(self) -> Path:
+        return self.target.folder / _NAME
+
+    def _owners(self) -> dict[str, str]:
+        try:
+            found: dict[str, str] = json.loads(self._path.read_text())
+        except FileNotFoundError:
+            return {}
+        return found
+
+    def _write(self, owners: Mapping[str, str]) -> None:
+        write_private(self._path, json.dumps(dict(owners)))
+
+
+def _described(vnf: TackerVnf, printed: Mapping[str, str]) -> GivenVnf:
+    instances = tuple(
+        GivenInstance(
+            id=one.id,
+            name=one.name,
+            host=one.host,
+            ports=tuple((port.network, port.mac) for port in one.ports),
+            printed=printed[one.id],
+        )
+        for one in vnf.instances
+    )
+    return GivenVnf(vnf.name, vnf.api, instances, vnf.steps)

@@ -1,0 +1,81 @@
+"""The interface of what a deployment's VNFs come from: Tacker, or a cloud where they run already."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from nfvbed.host.timing import Steps
+from nfvbed.records import Renewed, VnfHandle
+from nfvbed.sites.openstack.deployment import CloudDeployment
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.vnf import VnfChoice
+
+Tell = Callable[[str], None]
+"""Takes a sentence on what goes on."""
+
+
+class VnfProvider(ABC):
+    """Gives VNFs to deployments of one site."""
+
+    renews: Renewed = Renewed.VNF
+    """What is set up again for each visit to a cell."""
+
+    @abstractmethod
+    def check(self, plan: Layout, choice: VnfChoice | None) -> None:
+        """Make sure that the site has such a path, with such VNFs on it.
+
+        Raises:
+            UnsupportedError, OnboardError: it has not.
+        """
+
+    @abstractmethod
+    def prepare(self, choice: VnfChoice) -> None:
+        """Make sure that there can be such VNFs, and that what they are made from is there.
+
+        Raises:
+            UnsupportedError, PrerequisiteError, OnboardError: with the reason.
+        """
+
+    @abstractmethod
+    def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
+        """Return the VNFs of a deployment, in the order of its path, when all of them run.
+
+        Raises:
+            PrerequisiteError, OnboardError, UnsupportedError: with the reason; `remove` takes away what was made.
+        """
+
+    @abstractmethod
+    def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
+        """Bring a VNF back that does not run.
+
+        Raises:
+            UnsupportedError, OnboardError: it stays dead.
+        """
+
+    @abstractmethod
+    def remove(self, owner: str) -> None:
+        """Remove what a deployment has made, in whatever state, and make sure that nothing of it is left.
+
+        Raises:
+            OnboardError: something stays.
+        """
+
+    @abstractmethod
+    def release(self) -> tuple[str, ...]:
+        """Remove what is kept from one deployment to the next, as images; return lines that say what was.
+
+        Raises:
+            OnboardError: something stays.
+        """
+
+    @abstractmethod
+    def check_removal(self) -> None:
+        """Make sure that VNFs can be taken away.
+
+        Raises:
+            UnsupportedError: they are somebody else's.
+        """
+
+    @abstractmethod
+    def described(self, choice: VnfChoice) -> dict[str, Any]:
+        """Return what the VNFs add to the rig."""

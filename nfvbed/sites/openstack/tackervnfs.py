@@ -1,0 +1,128 @@
+"""VNFs that Tacker onboards for a deployment, one for each place of its path."""
+
+import logging
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nfvbed.errors import InternalError
+from nfvbed.host.qemu import images as image_files
+from nfvbed.host.qemu.images import Image
+from nfvbed.host.timing import Steps
+from nfvbed.records import VnfHandle
+from nfvbed.sites.openstack import images, paths, requests, vnfs
+from nfvbed.sites.openstack.deployment import CloudDeployment
+from nfvbed.sites.openstack.provider import VnfProvider
+from nfvbed.sites.openstack.requests import VnfPlace
+from nfvbed.sites.openstack.tacker import journal, left
+from nfvbed.sites.openstack.tacker.api import OnboardingApi
+from nfvbed.sites.openstack.tacker.connection import asking, identity
+from nfvbed.sites.openstack.tacker.journal import Journal, Note
+from nfvbed.sites.openstack.tacker.legacy import LegacyApi
+from nfvbed.sites.openstack.tacker.sol import SolApi
+from nfvbed.sites.openstack.target import Target
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.vnf import VnfChoice
+
+_KEPT = "kept"
+"""In the journal, as the owner of what outlives deployments."""
+_KIND = "image"
+_log = logging.getLogger(__name__)
+
+
+class TackerVnfs(VnfProvider):
+    """Onboards through one of Tacker's APIs.
+
+    Args:
+        site: its name.
+        form: `legacy` or `sol`.
+        target: the OpenStack.
+        root: of the project, where images are.
+    """
+
+    def __init__(self, site: str, form: str, target: Target, root: Path) -> None:
+        self._site = site
+        self._form = form
+        self._target = target
+        self._root = root
+
+    @cached_property
+    def _api(self) -> OnboardingApi:
+        make = SolApi if self._form == "sol" else LegacyApi
+        return make(self._target.connection, self._journal)
+
+    @property
+    def _journal(self) -> Journal:
+        return journal.of(self._target.folder)
+
+    def check(self, plan: Layout, choice: VnfChoice | None) -> None:
+        """Look for the path: there are so many networks between VNFs."""
+        paths.check(plan, choice, self._site, self._target.networks)
+
+    def prepare(self, choice: VnfChoice) -> None:
+        """Look for the image, and at its digest."""
+        paths.check_vnf(choice, self._site)
+        self._image_file(choice)
+
+    def _image_file(self, choice: VnfChoice) -> Image:
+        if choice.image is None:
+            raise InternalError(f"{choice.vnf.name} has no image", where=choice.label)
+        return image_files.find(choice.image, self._root, f"vnfd/{choice.vnf.name}/vnf.yml")
+
+    def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
+        """Have the image in Glance, and onboard one VNF after the other."""
+        file, owner, target = self._image_file(choice), live.deployment.id, self._target
+        target.require_room(choice, live.wanted.plan.vnfs)
+        with steps.timed("onboard.image"):
+            image, made = images.provide(target.connection, choice.vnf.name, file)
+        if made and not target.ours:
+            self._journal.write(Note(_KIND, image, _KEPT, choice.vnf.name, identity(target.connection)))
+        handles: list[VnfHandle] = []
+        for number, networks in enumerate(paths.networks_of(live.wanted.plan, target.networks)):
+            place = VnfPlace(networks, target.inherits_port_security)
+            request = requests.request((owner, f"vnf{number + 1}"), choice, place, (image, file), self._form)
+            with steps.timed(f"onboard.vnf{number + 1}"):
+                vnf = self._api.onboard(request, _say)
+            handles.append(vnfs.handle(number, vnf, choice, live.compute.vnf_port_kind, target.accelerator))
+        return target.witnessed(tuple(handles))
+
+    def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
+        """Let Tacker make its instance again."""
+        by_id = {vnf.id: vnf for vnf in self._api.found(owner)}
+        healed = self._api.heal(by_id[vnfs.CloudVnfState.of(dead).tacker_id], _say)
+        handle = vnfs.handle(place, healed, choice, dead.ports[0].kind, self._target.accelerator)
+        return self._target.witnessed((handle,))[0]
+
+    def remove(self, owner: str) -> None:
+        """Remove all that has the owner's tags."""
+        left.remove(self._target.connection, self._journal, owner, _say)
+
+    def release(self) -> tuple[str, ...]:
+        """Remove the images that this folder's nfvbed has put into Glance."""
+        if not self._journal.path.exists():
+            return ()
+        connection = self._target.connection
+        with asking("Keystone's token"):
+            cloud = identity(connection)
+        names = [note.id for note in self._journal.read(cloud, _KEPT) if note.kind == _KIND]
+        for name in names:
+            with asking(f"removing image {name}"):
+                found = connection.image.find_image(name)
+                if found is not None:
+                    connection.image.delete_image(found.id)
+        self._journal.drop(cloud, _KEPT)
+        return tuple(f"image {name} is removed" for name in names)
+
+    def check_removal(self) -> None:
+        """What Tacker has onboarded here is removed by it."""
+
+    def described(self, choice: VnfChoice) -> dict[str, Any]:
+        """What they are, and how they were onboarded."""
+        image = images.name_of(choice.vnf.name, self._image_file(choice))
+        accelerator = vnfs.known(self._target.accelerator)
+        return vnfs.described(choice, image, accelerator) | {"onboarding": self._form}
+
+
+def _say(line: str) -> None:
+    """Keep what goes on for whoever looks at the log."""
+    _log.info("%s", line)

@@ -1,0 +1,103 @@
+"""Parts and counts of what is stored, for pages that must not read a whole run; none of them reads a histogram."""
+
+from collections import defaultdict
+from typing import Final
+
+from pydantic import Field
+from sqlalchemy import Connection, Select, func, select
+
+from nfvbed.records import CellRole, Record, RunRecord, Status, TrialRecord
+from nfvbed.store.rows import run_of, trial_of
+from nfvbed.store.schema import CELL, FACT, RESULT, RUN, TRIAL
+
+MOST_COVERED: Final = 20_000
+"""Rows of coverage that are read, the newest: variants, topologies and reasons are few."""
+
+
+class Part(Record):
+    """Some of many rows."""
+
+    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=50, ge=1)
+
+
+class Extent(Record):
+    """How much of a run is stored; equal extents of an ended run are the same rows."""
+
+    status: Status | None
+    cells: int
+    trials: int
+    """The greatest sequence number."""
+    results: int
+    facts: int
+
+
+class Covered(Record):
+    """Cells of one variant in one topology of one run that ended alike, for the same reason."""
+
+    variant: str
+    topology: str
+    run: str
+    started_at: str
+    """Of the run."""
+    run_status: Status | None
+    """None: it has not ended."""
+    status: Status | None
+    """None: no row says how they ended; they were measured where the run ended `ok`."""
+    reason: str
+    simulated: bool
+    cells: int
+
+
+def runs_page(connection: Connection, part: Part) -> tuple[list[RunRecord], int]:
+    """Return some of the runs, newest first, and how many there are."""
+    query = select(RUN).order_by(RUN.c.started_at.desc(), RUN.c.id.desc()).limit(part.limit).offset(part.offset)
+    found = [run_of(row) for row in connection.execute(query).mappings()]
+    return found, connection.execute(select(func.count()).select_from(RUN)).scalar_one()
+
+
+def extent(connection: Connection, run: str) -> Extent:
+    """Return how much of a run is stored."""
+
+    def number(query: Select[int]) -> int:
+        return int(connection.execute(query).scalar_one() or 0)
+
+    return Extent(
+        status=connection.execute(select(RUN.c.status).where(RUN.c.id == run)).scalar(),
+        cells=number(select(func.count()).select_from(CELL).where(CELL.c.run == run)),
+        trials=number(select(func.max(TRIAL.c.sequence)).where(TRIAL.c.run == run)),
+        results=number(select(func.count()).select_from(RESULT).where(RESULT.c.run == run)),
+        facts=number(select(func.count()).select_from(FACT).where(FACT.c.run == run)),
+    )
+
+
+def trials_page(connection: Connection, run: str, cell: str | None, part: Part) -> tuple[list[TrialRecord], int]:
+    """Return some trials without their histograms, in the order of their sequence, and how many there are."""
+    wanted = (TRIAL.c.run == run,) if cell is None else (TRIAL.c.run == run, TRIAL.c.cell == cell)
+    query = select(TRIAL).where(*wanted).order_by(TRIAL.c.sequence).limit(part.limit).offset(part.offset)
+    found = [trial_of(row, ()) for row in connection.execute(query).mappings()]
+    return found, connection.execute(select(func.count()).select_from(TRIAL).where(*wanted)).scalar_one()
+
+
+def trial_counts(connection: Connection, run: str) -> dict[str, dict[Status, int]]:
+    """Return how many trials each cell has, by how they ended."""
+    query = select(TRIAL.c.cell, TRIAL.c.status, func.count()).where(TRIAL.c.run == run)
+    found: dict[str, dict[Status, int]] = defaultdict(dict)
+    for cell, status, count in connection.execute(query.group_by(TRIAL.c.cell, TRIAL.c.status)):
+        found[cell][Status(status)] = count
+    return dict(found)
+
+
+def coverage(connection: Connection) -> list[Covered]:
+    """Return what became of each variant in each topology, by run, the newest first."""
+    what = (CELL.c.variant, CELL.c.topology, CELL.c.run, CELL.c.status, CELL.c.reason, CELL.c.simulated)
+    of_run = (RUN.c.started_at, RUN.c.status.label("run_status"))
+    query = (
+        select(*what, *of_run, func.count().label("cells"))
+        .join(RUN, RUN.c.id == CELL.c.run)
+        .where(CELL.c.role == CellRole.SUBJECT.value)
+        .group_by(*what, RUN.c.started_at, RUN.c.status)
+        .order_by(RUN.c.started_at.desc(), CELL.c.run.desc(), CELL.c.variant, CELL.c.topology)
+        .limit(MOST_COVERED)
+    )
+    return [Covered.model_validate(dict(row)) for row in connection.execute(query).mappings()]

@@ -1,0 +1,148 @@
+"""The dashboard in a real browser, served by the command: without errors, accessible, saved as files."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
+from tests.dashboard_runs import ELSEWHERE, two_variants, with_many
+from tests.sample_records import RUN
+
+pytestmark = pytest.mark.xdist_group("dashboard")
+
+PAGES = {
+    "overview": "/",
+    "compare": f"/compare?runs={RUN}",
+    "choose": "/compare",
+    "hosts": f"/compare?runs={ELSEWHERE}&runs={RUN}&variants=ovs-dpdk",
+    "runs": "/runs",
+    "run": f"/runs/{RUN}",
+    "why": f"/runs/{RUN}/why?cell=ovs-dpdk/p2p/64",
+    "doctor": f"/runs/{RUN}/doctor",
+    "method": "/method",
+    "problem": "/runs/none",
+}
+SHOWN = {"light": 1280, "dark": 400}
+PATIENCE_MS = 120_000
+
+
+@pytest.fixture(scope="module", name="address")
+def _address(tmp_path_factory) -> Iterator[str]:
+    path = tmp_path_factory.mktemp("served") / "nfvbed.sqlite"
+    two_variants(path)
+    with_many(path)
+    argv = [sys.executable, "-m", "nfvbed", "dashboard", "--store", str(path), "--port", "0"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline().split()[-1].rstrip("/")
+        finally:
+            server.send_signal(signal.SIGINT)
+            ended = server.wait(30)
+    assert ended == 130
+
+
+@pytest.fixture(scope="module", name="browser")
+def _browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def opened(browser: Browser, scheme: str) -> tuple[Page, list[str], list[str]]:
+    page = browser.new_page(viewport={"width": SHOWN[scheme], "height": 900}, color_scheme=scheme)
+    page.set_default_timeout(PATIENCE_MS)
+    requests: list[str] = []
+    errors: list[str] = []
+    page.on("request", lambda sent: requests.append(sent.url))
+    page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    return page, requests, errors
+
+
+def serious(page: Page) -> list[tuple[str, list[str]]]:
+    violations = Axe().run(page).response["violations"]
+    return [
+        (found["id"], [node["html"][:120] for node in found["nodes"][:3]])
+        for found in violations
+        if found["impact"] in SERIOUS
+    ]
+
+
+@pytest.mark.parametrize("scheme", SHOWN)
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_sound(browser: Browser, address: str, tmp_path: Path, name: str, scheme: str):
+    page, requests, errors = opened(browser, scheme)
+    page.goto(address + PAGES[name])
+    assert [url for url in requests if not url.startswith((address, "data:"))] == []
+    expected = 1 if name == "problem" else 0  # The browser says itself that it got a 404.
+    assert len(errors) == expected, errors
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    assert page.evaluate("[...document.images].filter((image) => !image.naturalWidth).length") == 0
+    assert page.locator("nav[aria-label=Pages] a").count() == 5
+    assert serious(page) == []
+    picture = tmp_path / f"{name}-{scheme}.png"
+    page.screenshot(path=picture, full_page=True)
+    assert picture.stat().st_size > 10_000
+    page.close()
+
+
+def test_bars_have_their_length_and_colour(browser: Browser, address: str):
+    page, _, _ = opened(browser, "light")
+    page.goto(address + PAGES["compare"])
+    bars = page.locator(".tile").first.locator("svg.bar")
+    small, large = (bars.nth(index).bounding_box() for index in (0, 1))
+    assert small is not None and large is not None and 5 < small["width"] < large["width"] / 5
+    assert bars.nth(1).evaluate("(bar) => getComputedStyle(bar).backgroundColor") == "rgb(213, 94, 0)"
+    page.close()
+
+
+def test_a_comparison_is_chosen_with_the_keyboard_and_shared_by_its_address(browser: Browser, address: str):
+    page, _, errors = opened(browser, "light")
+    page.goto(address + PAGES["choose"])
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    for name in ("ovs-dpdk", "vpp"):
+        page.locator(f"input[name=variants][value={name}]").focus()
+        page.keyboard.press("Space")
+    page.locator("select[name=baseline]").select_option("vpp")
+    page.keyboard.press("Enter")
+    page.locator("form button").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/compare?runs=*")
+    headings = page.locator("#comparison tr.row th").all_inner_texts()
+    assert {text.split()[0] for text in headings} == {"ovs-dpdk", "vpp"}
+    assert errors == []
+    other, _, _ = opened(browser, "light")
+    other.goto(page.url)
+    assert other.locator("h1").inner_text() == page.locator("h1").inner_text()
+    assert other.locator(".headline").inner_text() == page.locator(".headline").inner_text()
+    other.close()
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["overview", "compare", "why"])
+def test_a_saved_page_opens_from_disk(browser: Browser, address: str, tmp_path: Path, name: str):
+    page, _, _ = opened(browser, "light")
+    page.goto(address + PAGES[name])
+    with page.expect_download(timeout=PATIENCE_MS) as download:
+        page.get_by_role("link", name="Save this page as one file").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    page.close()
+    page, requests, errors = opened(browser, "dark")
+    page.goto(path.as_uri())
+    assert errors == []
+    assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
+    assert page.locator("h1").count() == 1
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 23, 26)"
+    assert page.evaluate("[...document.images].filter((image) => !image.naturalWidth).length") == 0
+    assert serious(page) == []
+    page.close()

@@ -1,0 +1,64 @@
+"""A store with made-up runs of known content, for tests of the dashboard."""
+
+import dataclasses
+from pathlib import Path
+
+from nfvbed.findings import Finding, PlainReport, State
+from nfvbed.records import FactRecord, QualityWarning, Readiness, Status, Support
+from nfvbed.store import Store
+from tests.sample_many import many_variants
+from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, RUN, Scenario, build
+from tests.sample_results import with_tests
+from tests.stored_runs import put
+
+MANY = "01950000-0000-7000-8000-000000000001"
+"""Sixteen measured variants, and holes."""
+ELSEWHERE = "01930000-0000-7000-8000-000000000001"
+"""On another host."""
+EVIL = "<script>alert('why')</script>"
+DOCTOR = PlainReport(
+    site="lab",
+    topics=(
+        Finding(topic="hugepages", state=State.PRESENT, summary="512 of 2 MiB", probed="read"),
+        Finding(topic="NIC", state=State.ABSENT, summary=EVIL, probed="tried", fix="put one in"),
+    ),
+    variants=(
+        Support(variant="ovs-dpdk", readiness=Readiness.READY),
+        Support(variant="sriov", readiness=Readiness.UNSUPPORTED, reason="no NIC has virtual functions", fix="fit one"),
+    ),
+).model_dump(mode="json")  # fmt: skip
+
+
+def two_variants(path: Path) -> None:
+    """Write a run of two variants with tests and the doctor's report, and one on another host."""
+    data = build(
+        Scenario(
+            systems=(BRIDGE, OVS, *CEILINGS, *PVP),
+            common_load=True,
+            warnings=(("ovs", QualityWarning.CPU_STOLEN),),
+            blocked=(("linux-bridge/p2p/1518", Status.FAILED, EVIL),),
+        )
+    )
+    detail = {"variant": "ovs-dpdk", "role": "subject", "topology": "pvp", "vnf": EVIL}
+    fact = FactRecord(run=RUN, cell=None, round=1, step="onboard.first-frame", duration_ns=10**9, detail=detail)
+    other = build(Scenario(run=ELSEWHERE, systems=(BRIDGE, OVS), rounds=3, seed=2))
+    other = dataclasses.replace(
+        other,
+        run=other.run.model_copy(update={"started_at": "2025-12-02T03:04:05Z"}),
+        host={**other.host, "kernel": "6.12.9"},
+    )
+    with Store.open(path) as store:
+        put(store, other)
+        put(store, with_tests(data), DOCTOR)
+        store.add_fact(fact)
+
+
+def with_many(path: Path) -> None:
+    """Add a run of many variants, the newest."""
+    data = many_variants(rounds=2)
+    moved = {"run": MANY}
+    with Store.open(path) as store:
+        run = data.run.model_copy(update={"id": MANY, "started_at": "2026-01-10T03:04:05Z"})
+        cells = tuple(cell.model_copy(update=moved) for cell in data.cells)
+        trials = tuple(trial.model_copy(update=moved) for trial in data.trials)
+        put(store, dataclasses.replace(data, run=run, cells=cells, trials=trials))

@@ -1,0 +1,44 @@
+"""The compute with Open vSwitch on AF_XDP sockets: VNFs that Tacker onboards there, polled and by interrupt."""
+
+import json
+
+import pytest
+
+from nfvbed.dataplanes.ovs import unixctl
+from nfvbed.dataplanes.ovs.afxdp import modes
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes.ovs_switch import NodeSwitch
+from tests.openstack.cloud_driver import ROOT
+from tests.openstack.test_site import VNF, ok
+
+pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(2400), pytest.mark.usefixtures("onboarding_cloud")]
+
+
+@pytest.mark.parametrize("variant", ["ovs-afxdp", "ovs-afxdp-interrupt"])
+def test_vloop_forwards_through_afxdp_sockets(variant):
+    ok("deploy", variant, "--site", "devcloud")
+    ok("onboard", "vloop", "--variant", variant, "--site", "devcloud", *VNF)
+    try:
+        report = json.loads(ok("trace", variant, "--site", "devcloud", "--json"))
+        assert len(report["directions"]) == 2
+        for direction in report["directions"]:
+            assert 0 < direction["received"] == direction["sent"], direction
+        shown = unixctl.command(NodeSwitch(DevCloud(ROOT).find_compute("ovs-afxdp")).control, "dpctl/show")
+        found = modes.parse(shown)
+        assert {"data0", "data1"} < set(found)
+        assert len(found) == 4
+        assert set(found.values()) <= {"native", "generic"}, found
+    finally:
+        ok("offboard", "--site", "devcloud")
+
+
+def test_a_paced_load_comes_through_whole(tmp_path):
+    store = tmp_path / "results.sqlite"
+    words = ("--set", "variants=[ovs-afxdp]", "--set", "baseline=ovs-afxdp", "--store", str(store), "--no-doctor")
+    ok("run", "openstack", *words)
+    run = json.loads(ok("export", "latest", "--store", str(store), "--format", "json"))
+    assert [(cell["variant"], cell["status"]) for cell in run["cells"]] == [("ovs-afxdp", "ok")]
+    for trial in run["trials"]:
+        assert all(0 < one["received"] <= one["sent"] for one in trial["directions"])
+        assert all(one["corrupted"] == one["duplicated"] == 0 for one in trial["directions"])
+        print(trial["directions"])

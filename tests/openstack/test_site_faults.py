@@ -1,0 +1,130 @@
+"""The site when nfvbed is killed: the next command removes what it had begun, and nothing else; where passwords are."""
+
+import json
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from nfvbed.patience import patient
+from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack.tacker.journal import Journal
+from nfvbed.sites.openstack.tacker.legacy import LegacyApi
+from tests.openstack.cloud_driver import ROOT, command_lines, verb, wait
+from tests.openstack.onboarding import legacy, owner
+from tests.openstack.test_site import VNF, ok
+
+pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(1500)]
+CLEARED_S = patient(240.0)
+"""Within which the next command has removed what a killed one had begun."""
+ONBOARD = ("onboard", "vloop", "--variant", "ovs-dpdk", *VNF)
+
+
+@pytest.fixture(name="others_vnf")
+def _others_vnf(connection, tmp_path):
+    """A VNF of another owner in the same project: it is there after the test as it was before."""
+    api = LegacyApi(connection, Journal(tmp_path / "others.jsonl"))
+    vnf = api.onboard(legacy("stays"), lambda text: None)
+    yield vnf
+    (still,) = api.found(owner())
+    assert (still.id, still.stack_id, still.instances) == (vnf.id, vnf.stack_id, vnf.instances)
+    assert connection.compute.get_server(vnf.instances[0].id).status == "ACTIVE"
+    api.remove(vnf)
+
+
+@pytest.mark.usefixtures("others_vnf")
+@pytest.mark.parametrize(
+    "words",
+    [(*ONBOARD, "--site", "devcloud"), (*ONBOARD, "--site", "devcloud-sol"), ("run", "openstack", "--no-doctor")],
+    ids=["legacy", "sol", "run"],
+)
+def test_what_a_killed_nfvbed_had_begun_is_removed_by_the_next_command(onboarding_cloud, tmp_path, timed, words):
+    before = onboarding_cloud.holdings()
+    if words[0] == "run":
+        words = (*words, "--store", str(tmp_path / "results.sqlite"))
+    argv = [sys.executable, "-m", "nfvbed", "--root", str(ROOT), *words]
+    with (tmp_path / "killed.log").open("w") as log:
+        killed = subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        assert wait(lambda: killed.poll() is not None or onboarding_cloud.servers() - before["servers"], 300)
+        assert killed.poll() is None, (tmp_path / "killed.log").read_text()
+    finally:
+        killed.kill()
+        killed.wait()
+    begun = remembered.under_way(onboarding_cloud.places.run)
+    assert begun
+    with timed("cleared") as seconds:
+        cleared = verb("deploy", "ovs-dpdk", "--site", "devcloud")
+    assert cleared.returncode == 0, cleared.stderr
+    assert begun in cleared.stderr, cleared.stderr
+    assert seconds() < CLEARED_S
+    assert remembered.under_way(onboarding_cloud.places.run) == ""
+    assert new_since(onboarding_cloud, before) == {}
+    assert not (onboarding_cloud.places.run / "onboarded.jsonl").exists()
+
+
+def new_since(cloud, before):
+    """Return what the cloud holds beside VNFs' images, which stay for the next one, that it did not hold."""
+    found = {kind: ids - before[kind] for kind, ids in cloud.holdings().items() if kind != "images"}
+    return {kind: ids for kind, ids in found.items() if ids}
+
+
+class Watch:
+    """Looks at the command lines of all processes of this machine while it is entered."""
+
+    def __init__(self, words):
+        self._words = tuple(words)
+        self.seen = []
+        self.looks = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ended.set()
+        self._thread.join()
+
+    def _look(self):
+        while not self._ended.wait(0.2):
+            self.looks += 1
+            self.seen += [line for line in command_lines().splitlines() if any(word in line for word in self._words)]
+
+
+def having(words, *folders):
+    """Return the files below folders that have one of the words in them; symbolic links are not followed."""
+    argv = ["grep", "-rlaF", "--devices=skip", "-f", "-", *map(str, folders)]
+    done = subprocess.run(argv, input="\n".join(words), capture_output=True, text=True, timeout=600, check=False)
+    return [Path(line) for line in done.stdout.splitlines()]
+
+
+def others_can_read(path):
+    """Whether a user who is neither its owner nor of its group reaches it and can read it."""
+    above = all(parent.stat().st_mode & stat.S_IXOTH for parent in path.resolve().parents)
+    return above and bool(path.stat().st_mode & stat.S_IROTH)
+
+
+def test_no_password_is_in_a_log_a_result_a_process_list_or_a_file_of_others(onboarding_cloud, tmp_path):
+    store, places = tmp_path / "results.sqlite", onboarding_cloud.places
+    passwords = list(json.loads(places.secrets.read_text()).values())
+    with Watch(passwords) as watch:
+        printed = [
+            ok("run", "openstack", "--variant", "ovs-dpdk", "--set", "baseline=ovs-dpdk", "--store", str(store)),
+            ok(*ONBOARD, "--site", "devcloud-sol", "--json"),
+            ok("trace", "ovs-dpdk", "--site", "devcloud-sol", "--json"),
+            ok("offboard", "--site", "devcloud-sol"),
+            ok("export", "latest", "--store", str(store), "--format", "json"),
+        ]
+    assert watch.looks > 10
+    assert watch.seen == []
+    assert [text for text in printed if any(word in text for word in passwords)] == []
+    assert having(passwords, places.directory / "logs", tmp_path) == []
+    found = having(passwords, places.directory, ROOT / "results", ROOT / ".nfvbed")
+    # What is looked for is found where it has to be: the search does find.
+    assert {places.secrets, places.clouds} <= set(found)
+    assert [path for path in found if path.exists() and others_can_read(path)] == []

@@ -1,0 +1,34 @@
+"""A dashboard of a stored run, asked without a network."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from nfvbed.dashboard.app import make_app
+from nfvbed.dashboard.security import Access
+from nfvbed.store import Store
+from tests.dashboard_runs import two_variants
+
+NOW = datetime(2026, 1, 4, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session", name="stored")
+def _stored(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("dashboard") / "nfvbed.sqlite"
+    two_variants(path)
+    return path
+
+
+@pytest.fixture(scope="session", name="store")
+def _store(stored: Path) -> Iterator[Store]:
+    with Store.open(stored, read_only=True, migrated=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session", name="client")
+def _client(store: Store) -> TestClient:
+    app = make_app(store, Access(hosts=("localhost",)), lambda: NOW)
+    return TestClient(app, base_url="http://localhost:8080", raise_server_exceptions=False)

@@ -1,0 +1,185 @@
+"""Pages: what they show of runs of known content, escaped, shareable, saved as one file."""
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import pytest
+from sqlalchemy import event
+from starlette.testclient import TestClient
+
+from nfvbed.dashboard.app import make_app
+from nfvbed.dashboard.security import Access
+from nfvbed.store import Store
+from tests.dashboard_runs import ELSEWHERE, EVIL
+from tests.sample_records import RUN
+
+PAGES = (
+    "/",
+    "/runs",
+    f"/runs/{RUN}",
+    f"/runs/{RUN}?cell=ovs-dpdk/p2p/64&page=1",
+    f"/runs/{RUN}/why?cell=ovs-dpdk/p2p/64",
+    f"/runs/{RUN}/doctor",
+    "/method",
+    f"/compare?runs={RUN}",
+)
+
+
+class Outline(HTMLParser):
+    """Collects what a policy forbids, headings, and tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inline: list[str] = []
+        self.scripts = 0
+        self.headings: list[str] = []
+        self.loads: list[str] = []
+        self.landmarks: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.inline += [name for name, _ in attrs if name == "style" or name.startswith("on")]
+        self.scripts += tag == "script"
+        self.loads += [value or "" for name, value in attrs if name in ("src", "srcset", "href")]
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(tag)
+        if tag in ("main", "nav", "header", "footer"):
+            self.landmarks.append(tag)
+
+
+def outline(text: str) -> Outline:
+    found = Outline()
+    found.feed(text)
+    return found
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_every_page_is_sound(client: TestClient, address: str):
+    answer = client.get(address)
+    assert answer.status_code == 200
+    found = outline(answer.text)
+    assert found.inline == [] and found.scripts == 0
+    assert found.headings[0] == "h1" and found.headings.count("h1") == 1
+    assert found.landmarks.count("main") == 1 and "nav" in found.landmarks
+    assert EVIL not in answer.text
+    assert all(target.startswith(("/", "#", "data:,")) for target in found.loads)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_every_page_can_be_saved_as_one_file(client: TestClient, address: str):
+    answer = client.get(address + ("&" if "?" in address else "?") + "export=1")
+    assert answer.status_code == 200
+    assert re.fullmatch(r'attachment; filename="nfvbed-[A-Za-z0-9._-]+\.html"', answer.headers["content-disposition"])
+    found = outline(answer.text)
+    assert found.scripts == 0 and found.inline == []
+    assert all(target.startswith(("#", "data:")) for target in found.loads)
+    style = re.search(r"<style>(.*?)</style>", answer.text, re.DOTALL)
+    assert style is not None
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert f"style-src &#39;sha256-{digest}&#39;" in answer.text
+
+
+def test_the_overview_has_age_changes_and_coverage(client: TestClient):
+    page = client.get("/").text
+    assert "2 runs; the newest began 2 d ago." in page
+    assert "Largest differences" in page and "×" in page
+    coverage = page[page.index('id="coverage"') :]
+    assert '<td class="heat fresh">' in coverage
+    assert "no NIC has virtual functions" in coverage
+
+
+def test_a_run_shows_cells_warnings_and_environment(client: TestClient):
+    page = client.get(f"/runs/{RUN}").text
+    assert "failed" in page and "alert(&#39;why&#39;)" in page
+    assert "cpu-stolen" in page
+    assert "Example CPU &lt;E5&gt;" in page
+    assert "<h3>Onboarding</h3>" in page
+
+
+def test_trials_come_by_the_page(client: TestClient):
+    first = client.get(f"/runs/{RUN}").text
+    last = int(re.search(r"Page 1 of (\d+), (\d+) rows", first)[1])
+    assert last > 1 and 'rel="next"' in first and 'rel="prev"' not in first
+    end = client.get(f"/runs/{RUN}?page={last}").text
+    assert 'rel="prev"' in end and 'rel="next"' not in end
+    of_cell = client.get(f"/runs/{RUN}?cell=ovs-dpdk/p2p/1518").text
+    trials = of_cell[of_cell.index('id="trials"') :]
+    assert "ovs-dpdk/p2p/1518" in trials and "linux-bridge/pvp" not in trials[: trials.index("</table>")]
+
+
+def test_why_says_of_each_trial_what_became_of_it(client: TestClient):
+    page = client.get(f"/runs/{RUN}/why?cell=ovs-dpdk/p2p/64").text
+    assert "in the rate, and in its round&#39;s pair in class near" in page
+    assert "Visits, one a round." in page and "Scope system" in page
+    assert "not sent: refused" in page and "lost after sending" in page
+
+
+def test_the_doctors_report_is_the_stored_one(client: TestClient):
+    page = client.get(f"/runs/{RUN}/doctor").text
+    assert "512 of 2 MiB" in page and "no NIC has virtual functions" in page
+    assert "No report of the doctor" in client.get(f"/runs/{ELSEWHERE}/doctor").text
+
+
+def test_a_comparison_has_the_reports_tables_and_its_figures(client: TestClient):
+    page = client.get(f"/compare?runs={RUN}&variants=ovs-dpdk&variants=linux-bridge&baseline=ovs-dpdk").text
+    assert '<table id="comparison"' in page and "What the verdicts rest on" in page
+    assert "/compare/figures/rate.svg?theme=dark&amp;runs=" in page
+    assert '<option value="ovs-dpdk" selected>' in page
+    assert re.search(r'<svg class="bar[^"]*" width="100.0%" color="#D55E00"', page)
+
+
+def test_rows_are_grouped_by_what_is_asked_for(client: TestClient):
+    page = client.get(f"/compare?runs={RUN}&by=variant").text
+    assert re.findall(r'<tr class="point"><th[^>]*>([a-z-]+)', page) == ["linux-bridge", "ovs-dpdk"]
+    assert client.get("/compare?by=colour").status_code == 422
+
+
+def test_hosts_that_differ_have_no_verdict_and_their_differences(client: TestClient):
+    page = client.get(f"/compare?runs={RUN}&runs={ELSEWHERE}&variants=ovs-dpdk").text
+    assert "What differs between the hosts" in page
+    apart = page[page.index("What differs between the hosts") :]
+    assert "6.18.0" in apart and "6.12.9" in apart[: apart.index("</table>")]
+    assert "not comparable" in page
+
+
+def test_a_comparison_leads_to_why(client: TestClient):
+    page = client.get(f"/compare?runs={RUN}").text
+    links = re.findall(rf'href="(/runs/{RUN}/why\?cell=[^"]+)"', page)
+    assert links and all(client.get(link).status_code == 200 for link in links[:2])
+
+
+READING = (("/", 0), (f"/runs/{ELSEWHERE}", 0), (f"/api/runs/{ELSEWHERE}/trials", 0), (f"/compare?runs={ELSEWHERE}", 1))
+
+
+@pytest.mark.parametrize(("address", "reads"), READING)
+def test_histograms_are_read_for_a_comparison_alone(store: Store, address: str, reads: int):
+    asked: list[str] = []
+
+    def note(_connection, _cursor, statement: str, *_: object) -> None:
+        asked.append(statement)
+
+    client = TestClient(make_app(store, Access(hosts=("localhost",))), base_url="http://localhost")
+    event.listen(store._engine, "before_cursor_execute", note)
+    try:
+        assert client.get(address).status_code == 200
+    finally:
+        event.remove(store._engine, "before_cursor_execute", note)
+    found = [statement for statement in asked if "FROM histogram" in statement]
+    assert len(found) == reads and all("cell.variant IN" in statement for statement in found)
+
+
+def test_figures_are_pictures(client: TestClient):
+    light = client.get(f"/compare/figures/rate.svg?runs={RUN}&theme=light")
+    dark = client.get(f"/compare/figures/rate.svg?runs={RUN}&theme=dark")
+    assert light.headers["content-type"] == "image/svg+xml" and light.text.startswith("<svg")
+    assert light.text != dark.text and "#e8eaed" in dark.text
+    assert client.get(f"/compare/figures/rate.png?runs={RUN}").content.startswith(b"\x89PNG")
+    assert client.get(f"/compare/rows.csv?runs={RUN}").text.startswith("run,cell,")
+    assert client.get(f"/compare/tests.csv?runs={RUN}").status_code == 200
+    assert client.get(f"/compare/figures/nothing.svg?runs={RUN}").status_code == 404
+
+
+def test_the_style_sheet_is_served(client: TestClient):
+    answer = client.get("/static/dashboard.css")
+    assert answer.headers["content-type"].startswith("text/css") and ":root{" in answer.text

@@ -1,0 +1,54 @@
+"""Parts and counts of what is stored."""
+
+from nfvbed.compare.rundata import RunData
+from nfvbed.records import Status
+from nfvbed.store import Store
+from nfvbed.store.summaries import Part
+from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
+from tests.stored_runs import put
+
+
+def stored(tmp_path) -> tuple[Store, RunData]:
+    data = build(Scenario(systems=(BRIDGE, OVS), rounds=2))
+    path = tmp_path / "nfvbed.sqlite"
+    with Store.open(path) as store:
+        put(store, data)
+    return Store.open(path, read_only=True), data
+
+
+def test_pages_of_trials_follow_each_other(tmp_path):
+    store, data = stored(tmp_path)
+    with store:
+        first, count = store.trials_page(RUN, None, Part(limit=3))
+        second, _ = store.trials_page(RUN, None, Part(offset=3, limit=3))
+        assert count == len(data.trials)
+        assert [trial.sequence for trial in (*first, *second)] == [trial.sequence for trial in data.trials[:6]]
+        of_cell, count = store.trials_page(RUN, "ovs-dpdk/p2p/64", Part())
+        assert {trial.cell for trial in of_cell} == {"ovs-dpdk/p2p/64"} and count == len(of_cell)
+
+
+def test_latency_is_read_of_the_variants_asked_for_alone(tmp_path):
+    store, data = stored(tmp_path)
+    with store:
+        assert store.trials(RUN) == list(data.trials)
+        one = store.trials(RUN, latency_of=("ovs-dpdk",))
+        none = store.trials(RUN, latency_of=())
+    with_latency = {trial.cell.split("/")[0] for trial in one if trial.latency_hdr}
+    assert with_latency == {"ovs-dpdk"}
+    assert not any(trial.latency_hdr for trial in none) and len(none) == len(data.trials)
+
+
+def test_counts_and_extent_are_those_of_the_rows(tmp_path):
+    store, data = stored(tmp_path)
+    with store:
+        found = store.extent(RUN)
+        assert (found.status, found.cells, found.trials) == (Status.OK, 4, max(t.sequence for t in data.trials))
+        counts = store.trial_counts(RUN)
+        runs, number = store.runs_page(Part(limit=1))
+        covered = store.coverage()
+    assert sum(sum(own.values()) for own in counts.values()) == len(data.trials)
+    assert (number, [run.id for run in runs]) == (1, [RUN])
+    assert {(entry.variant, entry.topology, entry.cells) for entry in covered} == {
+        ("linux-bridge", "p2p", 2),
+        ("ovs-dpdk", "p2p", 2),
+    }
