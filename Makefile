@@ -207,7 +207,7 @@ test-openstack: setup-test ## a real OpenStack: start, boot, onboard, measure, k
 	@$(PYTHON) tests/tiers.py openstack
 
 .PHONY: test-openstack-all
-test-openstack-all: setup-test ## as test-openstack, with all faults; 40 to 60 minutes
+test-openstack-all: setup-test ## as test-openstack, with all faults; one to two hours
 	@setup/packages devcloud
 	@setup/images
 	@$(PYTHON) tests/tiers.py openstack-all

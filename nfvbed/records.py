@@ -3,8 +3,9 @@
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
+from nfvbed.models import DeferredModel
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
 from nfvbed.words import CellLack as CellLack
@@ -21,10 +22,8 @@ Separable = int | Literal["not-separable"]
 """A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""
 
 
-class Record(BaseModel):
+class Record(DeferredModel):
     """A frozen value; two records with equal fields are equal."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class PortKind(StrEnum):

@@ -21,7 +21,7 @@ WORK = ROOT / ".nfvbed" / "tiers"
 PYTHON = sys.executable
 
 TIERS = ("lint", "image", "unit", "golden", "contract", "functional", "browser", "node", "openstack", "openstack-all")
-"""The last three are no part of `make test`: they take 20 to 60 minutes, 5 to 15, and 40 to 60."""
+"""The last three are no part of `make test`: they take 20 to 60 minutes, about 12, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 TELLS_NAMES = ("image", "functional", "browser", "node", "openstack", "openstack-all")

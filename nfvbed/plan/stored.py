@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import TypeAdapter
-
+from nfvbed.models import adapter_of
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import expand
 from nfvbed.records import CellRecord, RunRecord, Status
@@ -29,7 +28,7 @@ def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple
         (entry["variant"], entry["choice"]["label"]): VnfChoice.model_validate(entry["choice"])
         for entry in plan.get("choices", ())
     }
-    site: SiteSpec = TypeAdapter(AnySite).validate_python(plan["site"])
+    site: SiteSpec = adapter_of(AnySite).validate_python(plan["site"])
     return Study(experiment, variants, site, choices), tuple(plan["runnable"])
 
 

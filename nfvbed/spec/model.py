@@ -1,6 +1,8 @@
 """The base of all models read from files: frozen, unknown keys refused."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
+
+from nfvbed.models import DeferredModel
 
 
 class MisfitError(ValueError):
@@ -12,7 +14,7 @@ class MisfitError(ValueError):
         self.key = key
 
 
-class SpecModel(BaseModel):
+class SpecModel(DeferredModel):
     """A declared thing, as a file holds it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(allow_inf_nan=False)

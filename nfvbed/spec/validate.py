@@ -6,11 +6,12 @@ import types
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.models import adapter_of
 from nfvbed.spec.document import Document, KeyPath, dotted
 from nfvbed.spec.model import MisfitError, SpecModel
 
@@ -53,7 +54,7 @@ def build_one_of(document: Document, models: Any) -> Any:
         ConfigurationError: as `build`.
     """
     try:
-        return TypeAdapter(models).validate_json(json.dumps(document.data), strict=True)
+        return adapter_of(models).validate_json(json.dumps(document.data), strict=True)
     except ValidationError as error:
         errors = error.errors(include_url=False)
     raise _first(document, models, errors)

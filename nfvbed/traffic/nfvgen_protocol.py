@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from nfvbed.models import DeferredModel
 from nfvbed.traffic.generator import Addressing
 
 SCHEMA = "nfvgen/1"
@@ -11,10 +12,10 @@ SCHEMA = "nfvgen/1"
 Count = Annotated[int, Field(ge=0)]
 
 
-class Message(BaseModel):
+class Message(DeferredModel):
     """A part of a message. Strict: a number in quotes is a fault of the sender, not a number."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+    model_config = ConfigDict(strict=True)
 
 
 class ErrorBody(Message):

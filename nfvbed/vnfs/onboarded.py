@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from nfvbed.errors import OnboardError
 from nfvbed.records import Deployment, Record, VnfHandle
 from nfvbed.spec.vnf import VnfChoice
@@ -18,21 +16,18 @@ class OnboardedVnfs(Record):
     handles: tuple[VnfHandle, ...]
 
 
-_ADAPTER = TypeAdapter(OnboardedVnfs)
-
-
 def save(deployment: Deployment, vnfs: OnboardedVnfs) -> None:
     """Write them into the run directory; complete or not at all."""
     path = _path(deployment)
     draft = path.with_name(f".{_NAME}")
-    draft.write_bytes(_ADAPTER.dump_json(vnfs))
+    draft.write_bytes(vnfs.model_dump_json().encode())
     draft.rename(path)
 
 
 def find(deployment: Deployment) -> OnboardedVnfs | None:
     """Read them; None where none were onboarded."""
     path = _path(deployment)
-    return _ADAPTER.validate_json(path.read_bytes()) if path.exists() else None
+    return OnboardedVnfs.model_validate_json(path.read_bytes()) if path.exists() else None
 
 
 def forget(deployment: Deployment) -> None:

@@ -63,8 +63,14 @@ def wait_for_processes(mark: str, count: int) -> None:
 
 def assert_back_to(before: dict[str, Any], mark: str) -> None:
     """Wait until the host is as it was."""
-    wait_until(lambda: snapshot(mark) == before)
-    assert snapshot(mark) == before
+    wait_until(lambda: not _changes(before, mark))
+    assert not _changes(before, mark)
+
+
+def _changes(before: dict[str, Any], mark: str) -> dict[str, tuple[Any, Any]]:
+    """What is not as it was: before and now."""
+    now = snapshot(mark)
+    return {what: (before[what], now[what]) for what in before if now[what] != before[what]}
 
 
 @contextlib.contextmanager

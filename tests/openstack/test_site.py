@@ -54,7 +54,8 @@ def test_a_vnf_that_died_is_healed_and_frames_come_through_again(onboarding_clou
 
 def test_what_a_cloud_cannot_have_is_refused_by_name():
     for words, said in (
-        (("onboard", "vloop", "--variant", "vale", "--site", "devcloud"), "computes there are for"),
+        (("onboard", "vloop", "--variant", "vale", "--site", "devcloud"), "not attached to this data plane"),
+        (("onboard", "vloop", "--variant", "emulated-nic", "--site", "devcloud"), "guest_nic"),
         (("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", "--kind", "process"), "kind: vm"),
         (("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", "--topology", "pvpv"), "no path"),
     ):

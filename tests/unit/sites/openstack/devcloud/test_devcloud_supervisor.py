@@ -139,6 +139,7 @@ def test_what_an_ended_service_had_started_is_ended_before_it_is_started_again(c
     assert Path(f"/proc/{child}").exists(), "it outlived the script"
     channel.start("script", ("sleep", "600"), ME)
     assert not Path(f"/proc/{child}").exists()
+    channel.stop("script")
 
 
 def _until(done, timeout_s=5.0):

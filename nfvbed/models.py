@@ -1,0 +1,34 @@
+"""The base of pydantic's models that are built at their first use, out of reach of Ctrl-C.
+
+pydantic builds a model in Rust, which calls Python: an interrupt that arrives there becomes a `SchemaError`, or is
+swallowed and leaves a validator that refuses what is right.
+"""
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from nfvbed.signals import signals_held
+
+_FRAMES_BETWEEN = 1
+"""That of `model_rebuild` here, between its caller, in whose names annotations are looked up, and pydantic's."""
+
+
+class DeferredModel(BaseModel):
+    """A frozen model, unknown keys refused, built when it is first used; interrupts wait until it is."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    @classmethod
+    def model_rebuild(cls, *, _parent_namespace_depth: int = 2, **keys: Any) -> bool | None:
+        """Build it, as pydantic does."""
+        with signals_held():
+            return super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + _FRAMES_BETWEEN, **keys)
+
+
+def adapter_of(kind: Any) -> TypeAdapter[Any]:
+    """Return pydantic's adapter of a type, as `Annotated` unions of models are; interrupts wait until it is built."""
+    with signals_held():
+        adapter = TypeAdapter(kind)
+        adapter.rebuild()  # that of a deferred model is deferred too
+        return adapter
