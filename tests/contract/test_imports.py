@@ -40,7 +40,13 @@ ARROWS = {
         ("ports",),
         (OWN,),
     ),
-    "nfvbed.dataplanes.ovs": (("dpdk", "afxdp", "kernel", "overlay"), ("switch",), ("entries",), ("steering",), (OWN,)),
+    "nfvbed.dataplanes.ovs": (
+        ("dpdk", "afxdp", "kernel", "overlay"),
+        ("switch",),
+        ("entries", "chain"),
+        ("steering",),
+        (OWN,),
+    ),
     "nfvbed.host": (("probes",), ("nics", "qemu", "testpmd"), (OWN,)),
     "nfvbed.measure": (("telemetry",), (OWN,)),
     "nfvbed.report": (("files",), ("page", "terminal"), ("figures", "csv"), (OWN,)),
@@ -52,7 +58,7 @@ ARROWS = {
         ("lab", "simulated"),
         ("hosted",),
         ("site",),
-        ("deployed", "hostview"),
+        ("chain", "deployed", "hostview"),
     ),
     "nfvbed.sites.openstack": (
         ("site",),

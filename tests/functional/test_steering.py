@@ -26,7 +26,7 @@ from nfvbed.dataplanes.ovs.steering.onos import device_id
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, SwitchCable, path_rules
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, check_forwarding, installed
 from nfvbed.dataplanes.ports import veth
-from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.errors import DeployError, SwitchDiedError, UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.arrangement import resolve
 from nfvbed.host.namespaces import inside
@@ -52,6 +52,8 @@ PARALLEL = SteeringPath(
     ),
 )
 PATHS = {"chain": CHAIN, "parallel": PARALLEL}
+TURNED = SteeringPath(PORTS, (SwitchCable("p0", "v1p0"), SwitchCable("v1p1", "v0p0"), SwitchCable("v0p1", "p1")))
+"""The chain with its VNFs in the other order."""
 KINDS = ("static", "controller")
 PACKET_IGNORE_OUTGOING = 23
 ARRIVAL_S = PATIENCE_S
@@ -222,6 +224,42 @@ def test_frames_go_along_the_chain_and_are_counted_at_every_hop(bridge, outside,
         (f"br0 port {name}", *counts)
         for name, counts in zip(("p0", "v0p0", "v0p1", "v1p0", "v1p1", "p1"), [(3, 1), (1, 3)] * 3, strict=True)
     ]
+    made.tear_down(bridge)
+
+
+def test_frames_take_the_other_order_as_soon_as_the_path_is_changed(bridge, outside):
+    made = steering("static")
+    made.set_up(bridge, CHAIN)
+    for path, way in ((TURNED, ["v1p0", "v0p0", "p1"]), (CHAIN, ["v0p0", "v1p0", "p1"])) * 3:
+        # The datapath has the old way cached: frames have just gone there.
+        assert travel(outside, "p0", udp_frame(0)) != way
+        report = made.change(bridge, path)
+        assert (report.rules, [step for step, _ in report.steps]) == (6, ["steer.rules"])
+        assert travel(outside, "p0", udp_frame(0)) == way
+        assert travel(outside, "p1", ARP) == [f"{port.partition('p')[0]}p1" for port in way[1::-1]] + ["p0"]
+        counted = made.cables(bridge, path)
+        assert [(cable.forward_packets, cable.backward_packets) for cable in counted] == [(1, 1)] * 3
+    made.tear_down(bridge)
+
+
+def test_a_path_that_the_switch_refuses_changes_nothing(bridge, outside):
+    made = steering("static")
+    made.set_up(bridge, CHAIN)
+    impossible = SteeringPath(PORTS | {"v1p1": 0xFFFFFF00}, TURNED.cables)
+    with pytest.raises(DeployError, match="does not do what OpenFlow asks"):
+        made.change(bridge, impossible)
+    assert check_forwarding(bridge, CHAIN) == 6, "the rules before the refused one are not in force either"
+    assert travel(outside, "p0", udp_frame(0)) == ["v0p0", "v1p0", "p1"]
+    made.tear_down(bridge)
+
+
+def test_a_controller_keeps_its_path(bridge):
+    made = steering("controller")
+    made.set_up(bridge, CHAIN)
+    with pytest.raises(UnsupportedError, match="cannot be changed") as refused:
+        made.change(bridge, TURNED)
+    assert refused.value.observed == made.fixed
+    assert check_forwarding(bridge, CHAIN) == 6
     made.tear_down(bridge)
 
 

@@ -38,6 +38,7 @@ class ControllerSteering(Steering):
     """Rules from a controller that knows the path."""
 
     kind = "controller"
+    fixed = "its rules are those of an OpenFlow controller, which was given the path when it was started"
 
     def set_up(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
         """Start the controller, connect the bridge to it, and wait until it has confirmed every rule."""
