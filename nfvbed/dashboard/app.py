@@ -15,6 +15,8 @@ from nfvbed import __version__
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
 from nfvbed.dashboard.auditing import auditing
+from nfvbed.dashboard.chain_page import chain_changes, chain_page
+from nfvbed.dashboard.chain_reading import Chains
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
@@ -62,6 +64,9 @@ def make_app(
     if operations is not None:
         app.state.audit = operations.audit
         app.include_router(auditing(operations.audit))
+        chains = Chains(operations.project.root)
+        app.include_router(chain_page(operations, chains))
+        app.include_router(chain_changes(operations, chains))
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)

@@ -5,11 +5,16 @@ from typing import Final
 from nfvbed.errors import (
     BusyError,
     ConfigurationError,
+    DeployError,
+    GeneratorError,
     NfvbedError,
     NotComparableError,
+    OnboardError,
     StoreError,
+    SwitchDiedError,
     UnsupportedError,
     UsageError,
+    VnfDiedError,
 )
 from nfvbed.records import Record
 
@@ -33,6 +38,11 @@ STATUSES: Final = (
     (UnsupportedError, 409),
     (BusyError, 503),
     (StoreError, 503),
+    (DeployError, 502),
+    (OnboardError, 502),
+    (VnfDiedError, 502),
+    (SwitchDiedError, 502),
+    (GeneratorError, 502),
 )
 TITLES: Final = {
     400: "Bad request",
@@ -45,6 +55,7 @@ TITLES: Final = {
     413: "Too large",
     422: "Bad request",
     500: "Internal error",
+    502: "The testbed failed",
     503: "Not available",
 }
 

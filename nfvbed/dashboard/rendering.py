@@ -35,6 +35,12 @@ def style() -> str:
 
 
 @cache
+def script(name: str) -> str:
+    """Return a page's script."""
+    return files(PACKAGE).joinpath("static", f"{name}.js").read_text(encoding="utf-8")
+
+
+@cache
 def style_hash() -> str:
     """Return the hash by which an exported page's policy allows its style."""
     return base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()

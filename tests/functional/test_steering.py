@@ -245,7 +245,7 @@ def test_frames_take_the_other_order_as_soon_as_the_path_is_changed(bridge, outs
 def test_a_path_that_the_switch_refuses_changes_nothing(bridge, outside):
     made = steering("static")
     made.set_up(bridge, CHAIN)
-    impossible = SteeringPath(PORTS | {"v1p1": 0xFFFFFF00}, TURNED.cables)
+    impossible = SteeringPath(PORTS | {"v1p1": 0}, TURNED.cables)
     with pytest.raises(DeployError, match="does not do what OpenFlow asks"):
         made.change(bridge, impossible)
     assert check_forwarding(bridge, CHAIN) == 6, "the rules before the refused one are not in force either"

@@ -50,8 +50,8 @@ class LabChain(DeployedChain):
         """Change the order and send frames through; where none come through, it is changed back."""
         self.require_free()
         self.place.verify(self.deployment)
-        changed = self._join(order)
         try:
+            changed = self._join(order)
             self.probe(changed)
         except NfvbedError:
             self._join(self.deployment.order or tuple(range(len(order))))

@@ -31,10 +31,12 @@ class StaticSteering(Steering):
     def change(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
         """Exchange all rules in one atomic bundle: a frame is looked up among the old ones or the new ones.
 
-        Whatever is there is replaced, so that a path that nfvbed could not finish to write down can be mended.
+        Whatever is there is replaced, so that a path that nfvbed could not finish to write down can be mended. What the
+        datapath has counted of the old path is brought to its rules before: it would be added to the new ones.
         """
         steps = Steps()
         with steps.timed("steer.rules"):
+            forget_cached(bridge)
             with BridgeController(bridge.management) as connection:
                 connection.add_bundle([openflow.delete_all_rules(), *map(openflow.add_rule, path_rules(path))])
             forget_cached(bridge)
