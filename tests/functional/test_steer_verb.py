@@ -10,6 +10,10 @@ import threading
 
 import pytest
 
+from nfvbed.dataplanes.ovs import reading
+from nfvbed.dataplanes.ovs.reading import BridgeView
+from nfvbed.dataplanes.ovs.state import OvsState
+from nfvbed.dataplanes.wiring import layout_of, port_numbers
 from nfvbed.measure.trace import run_trace
 from nfvbed.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
@@ -57,7 +61,6 @@ def test_frames_pass_running_vnfs_in_the_order_given(verb):
     made = onboard(verb, "ovs-dpdk", "pvvp")
     pids = [handle["pids"] for handle in made["vnfs"]]
     assert "instead of vnf1, vnf2" in verb("steer", "--order", "vnf2,vnf1", "--dry-run")
-    assert json.loads(verb("steer", "--json"))["path"] == ["vnf1", "vnf2"]
     steered = json.loads(verb("steer", "--order", "vnf2,vnf1", "--json"))
     assert steered["path"] == ["vnf2", "vnf1"]
     assert [(cable["first"], cable["second"]) for cable in steered["cables"]] == TURNED
@@ -66,20 +69,7 @@ def test_frames_pass_running_vnfs_in_the_order_given(verb):
     report = retried(lambda: traced(verb), lambda found: found["complete"])
     assert report["complete"]
     assert list(entered(report)) == ["vnf2", "vnf1"]
-    # What each VNF counts is alike while both forward. Where the first one stands still, the second gets nothing.
-    os.kill(pids[1][0], signal.SIGSTOP)
-    try:
-        stuck = traced(verb)
-    finally:
-        os.kill(pids[1][0], signal.SIGCONT)
-    assert not stuck["complete"]
-    assert entered(stuck)["vnf1"] == 0
-    for order, observed in (
-        ("vnf2", "vnf1 is missing"),
-        ("vnf1,vnf1", "vnf1 is named 2 times; vnf2 is missing"),
-        ("vnf1,vnf2,vnf3", "vnf3 is not running"),
-    ):
-        assert observed in verb("steer", "--order", order, code=2)
+    assert "vnf1 is named 2 times; vnf2 is missing" in verb("steer", "--order", "vnf1,vnf1", code=2)
     again = json.loads(verb("onboard", "vloop", "--json"))
     assert [handle["pids"] for handle in again["vnfs"]] == pids, "they ran on"
     assert again["order"] == [1, 0]
@@ -114,6 +104,13 @@ def test_other_data_planes_are_refused_by_name(verb, variant):
     report = json.loads(verb("steer", "--json"))
     assert variant in report["fixed"]
     assert report["hops"]
+
+
+def sent_by_port(deployment):
+    """Return the frames that the switch has sent out of each port."""
+    ports = port_numbers(layout_of(deployment))
+    hops = reading.hops(BridgeView.of(OvsState.of(deployment)), ports)
+    return {name: hop.tx_packets for name in ports for hop in hops if hop.name.endswith(f" {name}")}
 
 
 @pytest.fixture(name="site")
@@ -151,5 +148,15 @@ def test_the_order_outlives_the_switch_and_frames_are_not_lost_for_want_of_a_rul
         report = retried(lambda: run_trace(site, steered, generator, 64, 200), lambda found: found.complete)
         assert report.complete
         assert site.rig(steered)["order"] == [1, 0]
+        # What the VNFs count is alike while both forward. While the first stands still, nothing comes to the second.
+        before, stopped = sent_by_port(steered), steered.vnfs[1].pids[0]
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            generator.run(TrafficRequest(duration_ns=NS_PER_S, frame_size=64, rate_pps=1_000, bidirectional=False))
+            risen = {name: count - before[name] for name, count in sent_by_port(steered).items()}
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+        assert risen["v2a"] > 500
+        assert (risen["v1a"], risen["p1"]) == (0, 0)
     finally:
         generator.close()

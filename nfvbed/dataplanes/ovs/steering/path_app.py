@@ -5,6 +5,7 @@ still has keep their counters.
 """
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from os_ken.ofproto import ofproto_v1_4
 from nfvbed.dataplanes.ovs.openflow import Rule, UdpSource
 from nfvbed.dataplanes.ovs.steering.path import path_rules
 from nfvbed.dataplanes.ovs.steering.path_file import read_path
+from nfvbed.errors import ConfigurationError
 from nfvbed.patience import patient
 
 PATIENCE_S = patient(3.0)
 _ETH_TYPES = {4: 0x0800, 6: 0x86DD}
 _IP_PROTO_UDP = 17
+_BUNDLE = 1
 
 
 class PathApp(OSKenApp):
@@ -54,6 +57,24 @@ class PathApp(OSKenApp):
                 "rules": len(self._rules) if self._in_force else 0,
                 "error": self._error,
             }
+
+    def change(self) -> dict[str, object]:
+        """Read the path's file again, and give the switch its rules in the place of all others, in one bundle."""
+        try:
+            rules = path_rules(read_path(self.path_file))
+        except ConfigurationError as failure:
+            return {"error": str(failure)}
+        with self._lock:
+            datapath = self._datapath
+            if datapath is None:
+                return {"error": "no switch is connected"}
+            barrier = datapath.ofproto_parser.OFPBarrierRequest(datapath)
+            datapath.set_xid(barrier)
+            self._rules, self._barrier, self._in_force, self._error = rules, barrier.xid, False, ""
+        for message in bundle(datapath, [remove_all(datapath), *(flow_mod(datapath, rule) for rule in rules)]):
+            datapath.send_msg(message)
+        datapath.send_msg(barrier)
+        return {"error": ""}
 
     def counters(self) -> dict[str, object]:
         """Ask the switch what the rules have matched, in the order of the path."""
@@ -127,6 +148,29 @@ def flow_mod(datapath: Any, rule: Rule) -> Any:
         match=parser.OFPMatch(in_port=rule.in_port, **_share(rule.udp_source)),
         instructions=[parser.OFPInstructionActions(datapath.ofproto.OFPIT_APPLY_ACTIONS, actions)],
     )
+
+
+def remove_all(datapath: Any) -> Any:
+    """Return os-ken's message that removes every rule of every table."""
+    protocol = datapath.ofproto
+    return datapath.ofproto_parser.OFPFlowMod(
+        datapath,
+        table_id=protocol.OFPTT_ALL,
+        command=protocol.OFPFC_DELETE,
+        out_port=protocol.OFPP_ANY,
+        out_group=protocol.OFPG_ANY,
+    )
+
+
+def bundle(datapath: Any, messages: Sequence[Any]) -> list[Any]:
+    """Return os-ken's messages by which others take effect all at once, or none of them (section 7.3.9)."""
+    parser, protocol = datapath.ofproto_parser, datapath.ofproto
+    flags = protocol.OFPBF_ATOMIC | protocol.OFPBF_ORDERED
+    ends = [
+        parser.OFPBundleCtrlMsg(datapath, _BUNDLE, kind, flags, [])
+        for kind in (protocol.OFPBCT_OPEN_REQUEST, protocol.OFPBCT_COMMIT_REQUEST)
+    ]
+    return [ends[0], *(parser.OFPBundleAddMsg(datapath, _BUNDLE, flags, m, []) for m in messages), ends[1]]
 
 
 def _share(source: UdpSource | None) -> dict[str, Any]:
