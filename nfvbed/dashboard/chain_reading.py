@@ -67,7 +67,7 @@ class Chains:
         """Return what a chain of another length would change.
 
         Raises:
-            NfvbedError: it cannot be had.
+            NfvbedError: nothing is known of it.
         """
         with self._alone():
             arguments = ["steer", "--site", site, "--length", str(length), "--dry-run"]

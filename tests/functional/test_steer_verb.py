@@ -70,7 +70,7 @@ def test_frames_pass_running_vnfs_in_the_order_given(verb):
     assert report["complete"]
     assert list(entered(report)) == ["vnf2", "vnf1"]
     assert "vnf1 is named 2 times; vnf2 is missing" in verb("steer", "--order", "vnf1,vnf1", code=2)
-    again = json.loads(verb("onboard", "vloop", "--json"))
+    again = json.loads(verb("onboard", "vloop", "--topology", "pvvp", "--json"))
     assert [handle["pids"] for handle in again["vnfs"]] == pids, "they ran on"
     assert again["order"] == [1, 0]
 
@@ -148,7 +148,7 @@ def test_the_order_outlives_the_switch_and_frames_are_not_lost_for_want_of_a_rul
         report = retried(lambda: run_trace(site, steered, generator, 64, 200), lambda found: found.complete)
         assert report.complete
         assert site.rig(steered)["order"] == [1, 0]
-        # What the VNFs count is alike while both forward. While the first stands still, nothing comes to the second.
+        # What the VNFs count is alike while both forward. While the first is stopped, nothing comes to the second.
         before, stopped = sent_by_port(steered), steered.vnfs[1].pids[0]
         os.kill(stopped, signal.SIGSTOP)
         try:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from nfvbed.dataplanes.wiring import require_path
-from nfvbed.errors import NfvbedError, UnsupportedError
+from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.signals import signals_held
 from nfvbed.sites.chain import DeployedChain
@@ -13,7 +13,7 @@ from nfvbed.sites.site import Site
 from nfvbed.spec.layout import chain_length, chains, layout
 
 ADDRESSED = ("mac", "router")
-"""Ways of forwarding that write the next hop's address into frames: a VNF was told it when it was started."""
+"""Ways of forwarding that write the next hop's address into frames: a VNF was given it when it was started."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class LabChain(DeployedChain):
         if plan.vnfs == 1:
             return "it has one VNF"
         if forwarding in ADDRESSED:
-            return f"its VNFs forward as {forwarding}: each was told the address behind it when it was started"
+            return f"its VNFs forward as {forwarding}: each was given the address behind it when it was started"
         return self.control.fixed
 
     @property
@@ -47,13 +47,14 @@ class LabChain(DeployedChain):
         return tuple(length for length in offered if length != have)
 
     def apply(self, order: tuple[int, ...]) -> Deployment:
-        """Change the order and send frames through; where none come through, it is changed back."""
+        """Change the order and send frames through; where none come through, and at Ctrl-C, it is changed back."""
         self.require_free()
         self.place.verify(self.deployment)
         try:
             changed = self._join(order)
             self.probe(changed)
-        except NfvbedError:
+        except BaseException:
+            # Ctrl-C as well: an order that is not proven does not stay.
             self._join(self.deployment.order or tuple(range(len(order))))
             raise
         return changed

@@ -31,7 +31,7 @@ class StaticSteering(Steering):
     def change(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
         """Exchange all rules in one atomic bundle: a frame is looked up among the old ones or the new ones.
 
-        Whatever is there is replaced, so that a path that nfvbed could not finish to write down can be mended. What the
+        Whatever is there is replaced: also a path that a killed nfvbed had brought in and not written down. What the
         datapath has counted of the old path is brought to its rules before: it would be added to the new ones.
         """
         steps = Steps()
