@@ -15,10 +15,14 @@ from nfvbed import __version__
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
 from nfvbed.dashboard.auditing import auditing
+from nfvbed.dashboard.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
+from nfvbed.dashboard.live import Streams
+from nfvbed.dashboard.livepages import live_pages
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
+from nfvbed.dashboard.progress import Plans
 from nfvbed.dashboard.security import Access, Guard
 from nfvbed.dashboard.source import Source
 from nfvbed.errors import NfvbedError
@@ -43,6 +47,7 @@ def make_app(
         operations: what is needed to change things; None: nothing can be.
     """
     source = Source(store)
+    streams, plans = Streams(), Plans()
     app = FastAPI(
         title="nfvbed dashboard",
         version=__version__,
@@ -52,7 +57,8 @@ def make_app(
         redoc_url=None,
     )
     app.include_router(pages(source, now))
-    app.include_router(pages_of_runs(source, now))
+    app.include_router(pages_of_runs(source, now, plans))
+    app.include_router(live_pages(source, plans, streams))
     app.include_router(pages_of_reasons(source))
     pictures = Pictures()
     app.include_router(pages_of_comparisons(source, pictures))
@@ -62,6 +68,9 @@ def make_app(
     if operations is not None:
         app.state.audit = operations.audit
         app.include_router(auditing(operations.audit))
+        desk = JobDesk(operations, source, streams)
+        for router in (pages_of_jobs(desk), forms_of_jobs(desk), api_of_jobs(desk)):
+            app.include_router(router)
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)
