@@ -17,10 +17,14 @@ from nfvbed.dashboard.api import api, api_of_runs
 from nfvbed.dashboard.auditing import auditing
 from nfvbed.dashboard.chain_page import chain_changes, chain_page
 from nfvbed.dashboard.chain_reading import Chains
+from nfvbed.dashboard.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
+from nfvbed.dashboard.live import Streams
+from nfvbed.dashboard.livepages import live_pages
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
+from nfvbed.dashboard.progress import Plans
 from nfvbed.dashboard.security import Access, Guard
 from nfvbed.dashboard.source import Source
 from nfvbed.errors import NfvbedError
@@ -45,6 +49,7 @@ def make_app(
         operations: what is needed to change things; None: nothing can be.
     """
     source = Source(store)
+    streams, plans = Streams(), Plans()
     app = FastAPI(
         title="nfvbed dashboard",
         version=__version__,
@@ -54,7 +59,8 @@ def make_app(
         redoc_url=None,
     )
     app.include_router(pages(source, now))
-    app.include_router(pages_of_runs(source, now))
+    app.include_router(pages_of_runs(source, now, plans))
+    app.include_router(live_pages(source, plans, streams))
     app.include_router(pages_of_reasons(source))
     pictures = Pictures()
     app.include_router(pages_of_comparisons(source, pictures))
@@ -64,9 +70,11 @@ def make_app(
     if operations is not None:
         app.state.audit = operations.audit
         app.include_router(auditing(operations.audit))
-        chains = Chains(operations.project.root)
-        app.include_router(chain_page(operations, chains))
-        app.include_router(chain_changes(operations, chains))
+        chains = Chains(operations.jobs)
+        desk = JobDesk(operations, source, streams)
+        of_jobs = (pages_of_jobs(desk), forms_of_jobs(desk), api_of_jobs(desk))
+        for router in (*of_jobs, chain_page(operations, chains), chain_changes(operations, chains)):
+            app.include_router(router)
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)

@@ -8,13 +8,14 @@ from starlette.responses import RedirectResponse, Response
 from nfvbed.chain import ChainReport
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
-from nfvbed.dashboard.chain_reading import Chains
+from nfvbed.dashboard.chain_reading import Chains, length_of
 from nfvbed.dashboard.chain_view import ChainView
+from nfvbed.dashboard.jobs.records import State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.parameters import Name
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
 from nfvbed.dashboard.rendering import script
-from nfvbed.dashboard.roles import Fields, Operator
+from nfvbed.dashboard.roles import Asker, Fields, Operator
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.spec.layout import MAX_CHAIN
 from nfvbed.spec.loader import Project
@@ -73,12 +74,17 @@ def chain_changes(operations: Operations, chains: Chains) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     project, audit = operations.project, operations.audit
 
+    def changed(asker: Asker, site: str, arguments: tuple[str, ...]) -> Response:
+        with audit.action(asker, "start steer", f"nfvbed steer --site {site} {' '.join(arguments)}") as said:
+            job = chains.change(site, arguments, asker.who)
+            said.append(f"job {job.spec.id}")
+        done = chains.awaited(job).state is State.DONE
+        return RedirectResponse(f"/chain?site={site}" if done else f"/jobs/{job.spec.id}", 303)
+
     @router.post("/chain/order")
     def change_order(asker: Operator, fields: Fields) -> Response:
         site, order = _site_of(project, fields), _one(fields, "order")
-        with audit.action(asker, "steer", f"site {site}, order {order}"):
-            chains.order(site, order)
-        return RedirectResponse(f"/chain?site={site}", 303)
+        return changed(asker, site, (f"--order={order}",))
 
     @router.post("/chain/length")
     def change_length(asker: Operator, fields: Fields) -> Response:
@@ -93,9 +99,7 @@ def chain_changes(operations: Operations, chains: Chains) -> APIRouter:
                 observed="the box was not ticked",
                 fix="go back, read what is taken down, and tick it",
             )
-        with audit.action(asker, "steer", f"site {site}, length {length}"):
-            chains.redeploy(site, int(length))
-        return RedirectResponse(f"/chain?site={site}", 303)
+        return changed(asker, site, (*length_of(int(length)), "--redeploy"))
 
     return router
 

@@ -1,23 +1,33 @@
-"""The path of what is deployed on a site, as `nfvbed steer` tells it."""
+"""The path of what is deployed on a site, as `nfvbed steer` gives it, and the jobs that change it."""
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from nfvbed.chain import ChainReport
-from nfvbed.dashboard.commands import called
+from nfvbed.dashboard.audit import Who
+from nfvbed.dashboard.commands import called, error_of
+from nfvbed.dashboard.jobs.folder import Jobs
+from nfvbed.dashboard.jobs.records import Job, State
 from nfvbed.errors import BusyError
+from nfvbed.quiet import trial_is_going
 
 FRESH_S: Final = 2.0
 """How long a reading answers who asks again: pages that are loaded at once, and the one after a change."""
 QUEUE_S: Final = 30.0
 """How long one waits for others' readings."""
+CHANGE_S: Final = 30.0
+"""How long a change is waited for; one that takes longer is watched on its job's page."""
+LOG: Final = 8192
+"""Bytes of a job's log in which its error is."""
+_TICK_S: Final = 0.05
 
-Call = Callable[[Path, list[str], float | None], str]
+Call = Callable[[Path, list[str]], str]
 
 
 @dataclass(frozen=True)
@@ -30,15 +40,15 @@ class ReadChain:
 
 
 class Chains:
-    """Reads and changes paths, one at a time; may be called from several threads.
+    """Reads paths, one at a time, and starts the jobs that change them; may be called from several threads.
 
     Args:
-        root: of the project.
-        call: calls a verb.
+        jobs: of the project.
+        call: calls a verb that changes nothing.
     """
 
-    def __init__(self, root: Path, call: Call = called) -> None:
-        self._root = root
+    def __init__(self, jobs: Jobs, call: Call = called) -> None:
+        self._jobs = jobs
         self._call = call
         self._one_at_a_time = threading.Lock()
         self._kept: dict[str, tuple[float, ReadChain]] = {}
@@ -47,67 +57,91 @@ class Chains:
         """Return the path on a site.
 
         Raises:
-            NfvbedError: nothing is deployed there, it cannot be read, or another nfvbed is at work.
+            NfvbedError: nothing is deployed there, it cannot be read, or a job or a trial would be disturbed.
         """
-        return self._asked(site, [], fresh=True)
-
-    def order(self, site: str, names: str) -> ReadChain:
-        """Let frames pass the VNFs in another order, and return the path as it is then.
-
-        Args:
-            site: where.
-            names: of the VNFs, with commas.
-
-        Raises:
-            NfvbedError: what `nfvbed steer` failed with; the order is as it was.
-        """
-        return self._asked(site, ["--order", names])
+        with self._alone():
+            at, kept = self._kept.get(site, (0.0, None))
+            if kept is not None and time.monotonic() - at < FRESH_S:
+                return kept
+            self._require_quiet()
+            return self._keep(site, self._call(self._jobs.root, ["steer", "--site", site, "--json"]))
 
     def foresee(self, site: str, length: int) -> str:
         """Return what a chain of another length would change.
 
         Raises:
-            NfvbedError: nothing is known of it.
+            NfvbedError: it cannot be, or as `read`.
         """
         with self._alone():
-            arguments = ["steer", "--site", site, "--length", str(length), "--dry-run"]
-            return self._call(self._root, arguments, 60.0).strip()
+            self._require_quiet()
+            return self._call(self._jobs.root, ["steer", "--site", site, *length_of(length), "--dry-run"]).strip()
 
-    def redeploy(self, site: str, length: int) -> ReadChain:
-        """Set the chain up again with another length, and return the path as it is then.
+    def change(self, site: str, arguments: tuple[str, ...], who: Who) -> Job:
+        """Start the job that changes a path.
+
+        Args:
+            site: where.
+            arguments: of `nfvbed steer`: the order or the length.
+            who: asks for it.
 
         Raises:
-            NfvbedError: what `nfvbed steer` failed with.
+            BusyError: another job runs on this site.
         """
-        return self._asked(site, ["--length", str(length), "--redeploy"])
+        return self._jobs.start("steer", site, ("steer", "--site", site, *arguments, "--json"), who, document=True)
 
-    def _asked(self, site: str, more: list[str], *, fresh: bool = False) -> ReadChain:
-        with self._alone():
-            at, kept = self._kept.get(site, (0.0, None))
-            if fresh and kept is not None and time.monotonic() - at < FRESH_S:
-                return kept
-            self._kept.pop(site, None)
-            arguments = ["steer", "--site", site, *more, "--json"]
-            out = self._call(self._root, arguments, None if more else 60.0)
-            found = ReadChain(ChainReport.model_validate_json(out), datetime.now(UTC))
-            self._kept[site] = (time.monotonic(), found)
-            return found
+    def awaited(self, job: Job) -> Job:
+        """Wait for the end of a job, but not for ever; return it as it is then.
 
-    def _alone(self) -> "_Alone":
-        return _Alone(self._one_at_a_time)
+        Raises:
+            NfvbedError: what it failed with; the path is as it was.
+        """
+        until = time.monotonic() + CHANGE_S
+        now = job
+        while now.is_alive and time.monotonic() < until:
+            time.sleep(_TICK_S)
+            now = self._jobs.job(job.spec.id) or now
+        if now.state is State.FAILED and now.ended is not None:
+            raise error_of(now.ended.status, self._jobs.log(job.spec.id, LOG), " ".join(job.spec.arguments))
+        if now.state is State.DONE:
+            with self._alone():
+                self._keep(job.spec.site, self._jobs.output(job.spec.id).decode())
+        return now
 
+    def _keep(self, site: str, document: str) -> ReadChain:
+        found = ReadChain(ChainReport.model_validate_json(document), datetime.now(UTC))
+        self._kept[site] = (time.monotonic(), found)
+        return found
 
-class _Alone:
-    """Waits for others, but not for ever."""
+    def _require_quiet(self) -> None:
+        """Refuse to start a process beside a measurement.
 
-    def __init__(self, lock: threading.Lock) -> None:
-        self._lock = lock
-
-    def __enter__(self) -> None:
-        if not self._lock.acquire(timeout=QUEUE_S):
+        Raises:
+            BusyError: there is one, or a job.
+        """
+        for job in self._jobs.alive():
             raise BusyError(
-                "the chain is being changed", observed=f"for more than {QUEUE_S:g} s", fix="load the page again"
+                "the path is not read while a job runs, as that would disturb it",
+                where=f"job {job.spec.id}",
+                observed=f"nfvbed {' '.join(job.spec.arguments)}",
+                fix=f"wait for its end, or cancel it: /jobs/{job.spec.id}",
+            )
+        if trial_is_going():
+            raise BusyError(
+                "the path is not read while a trial is going, as that would disturb it", fix="load the page again"
             )
 
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._one_at_a_time.acquire(timeout=QUEUE_S):
+            raise BusyError(
+                "the path is being read for others", observed=f"for more than {QUEUE_S:g} s", fix="load the page again"
+            )
+        try:
+            yield
+        finally:
+            self._one_at_a_time.release()
+
+
+def length_of(length: int) -> tuple[str, str]:
+    """Return the option of `nfvbed steer` that says how many VNFs."""
+    return "--length", str(length)

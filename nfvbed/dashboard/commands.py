@@ -1,4 +1,4 @@
-"""Verbs of the command line, called in a process of their own: the server itself does nothing to a host.
+"""Verbs that only read, called in a process of their own: the server itself does nothing to a host.
 
 What a verb says on its error output comes back as the error that it was.
 """
@@ -22,20 +22,20 @@ _MARK: Final = "nfvbed: "
 _PARTS: Final = ("where", "observed", "fix")
 
 
-def called(root: Path, arguments: Sequence[str], patience_s: float | None = PATIENCE_S) -> str:
+def called(root: Path, arguments: Sequence[str], patience_s: float = PATIENCE_S) -> str:
     """Call a verb and return what it printed.
 
     Args:
         root: of the project.
         arguments: the verb and its own.
-        patience_s: how long it may take, seconds; then it is interrupted. None: it is waited for.
+        patience_s: how long it may take, seconds; then it is interrupted.
 
     Raises:
         NfvbedError: what the verb failed with.
         BusyError: it took longer.
     """
     argv = [sys.executable, "-m", "nfvbed", "--root", str(root), *arguments]
-    # A session of its own: Ctrl-C at the server's terminal is not for what is being changed.
+    # A session of its own: what it has begun beside a deployment it takes down itself, whatever ends the server.
     with subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,

@@ -4,20 +4,24 @@ import json
 import os
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from nfvbed.chain import ChainCable, ChainReport, ChainVnf
 from nfvbed.dashboard import app, commands
+from nfvbed.dashboard.audit import Who
 from nfvbed.dashboard.chain_reading import Chains
 from nfvbed.dashboard.chain_view import Draft
+from nfvbed.dashboard.jobs.records import ALIVE, Ended, Job, JobSpec, State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.security import Access
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import BusyError, DeployError, InternalError, UnsupportedError, UsageError
+from nfvbed.errors import BusyError, InternalError, UnsupportedError, UsageError
 from nfvbed.records import Hop, HopKind
 
+ID = "20260104-030405-000001"
 HERE = "http://localhost"
 PAGE = {"origin": HERE}
 VNFS = tuple(ChainVnf(name=f"vnf{n}", kind="process", forwarding="io", cores=(1,)) for n in (1, 2, 3))
@@ -41,28 +45,59 @@ def report(path=("vnf1", "vnf2", "vnf3"), **more):
 
 
 class Verbs:
-    """In the place of the command line: notes what is called, and answers with what it was given."""
+    """In the place of the command line and of its jobs: notes what is called, and answers with what it was given."""
+
+    root = Path("/project")
 
     def __init__(self):
         self.calls = []
         self.answer = report()
+        self.state, self.status, self.said = State.DONE, 0, ""
+        self.running = ()
+        self.trial = False
 
-    def __call__(self, root, arguments, patience_s):
+    def __call__(self, root, arguments):
+        assert root == self.root
         self.calls.append(arguments)
         if isinstance(self.answer, Exception):
             raise self.answer
         if "--dry-run" in arguments:
             return "ovs-dpdk (pv3p) is taken down & set up again\n"
-        if "--order" in arguments:
-            self.answer = report(tuple(arguments[arguments.index("--order") + 1].split(",")))
         return self.answer.model_dump_json()
+
+    def start(self, action, site, arguments, who, document):
+        assert (action, document, who.role) == ("steer", True, "operator")
+        self.calls.append(list(arguments))
+        if self.state is State.DONE and arguments[3].startswith("--order="):
+            self.answer = report(tuple(arguments[3].removeprefix("--order=").split(",")))
+        return self.make(arguments, site, State.STARTING)
+
+    def make(self, arguments, site, state):
+        spec = JobSpec(id=ID, action="steer", site=site, arguments=arguments, who=Who(role="operator"), asked_at="now")
+        ended = None if state in ALIVE else Ended(status=self.status, at="now")
+        self.last = Job(spec=spec, state=state, ended=ended)
+        return self.last
+
+    def job(self, name):
+        assert name == ID
+        return self.make(self.last.spec.arguments, self.last.spec.site, self.state)
+
+    def alive(self):
+        return self.running
+
+    def log(self, name, most):
+        return self.said
+
+    def output(self, name):
+        return self.answer.model_dump_json().encode()
 
 
 @pytest.fixture(name="verbs")
 def _verbs(monkeypatch):
     made = Verbs()
-    monkeypatch.setattr(app, "Chains", lambda root: Chains(root, made))
+    monkeypatch.setattr(app, "Chains", lambda jobs: Chains(made, made))
     monkeypatch.setattr("nfvbed.dashboard.chain_reading.FRESH_S", 0.0)
+    monkeypatch.setattr("nfvbed.dashboard.chain_reading.trial_is_going", lambda: made.trial)
     return made
 
 
@@ -122,21 +157,42 @@ def test_an_order_is_applied_logged_and_shown(asked, verbs):
     fields = {"csrf": csrf_in(client.get("/chain").text), "site": "lab", "order": "vnf3,vnf1,vnf2"}
     answer = client.post("/chain/order", data=fields, headers=PAGE)
     assert (answer.status_code, answer.headers["location"]) == (303, "/chain?site=lab")
-    assert verbs.calls[-1] == ["steer", "--site", "lab", "--order", "vnf3,vnf1,vnf2", "--json"]
+    assert verbs.calls[-1] == ["steer", "--site", "lab", "--order=vnf3,vnf1,vnf2", "--json"]
     (entry,) = asked.audit.newest(10)
-    assert (entry.action, entry.asked, entry.outcome) == ("steer", "site lab, order vnf3,vnf1,vnf2", "done")
+    assert (entry.action, entry.outcome, entry.said) == ("start steer", "done", f"job {ID}")
+    assert entry.asked == "nfvbed steer --site lab --order=vnf3,vnf1,vnf2"
     assert client.get("/api/chain").json()["path"] == ["vnf3", "vnf1", "vnf2"]
 
 
-def test_what_the_verb_refuses_is_shown_and_logged(asked, verbs):
+def test_what_the_verb_refuses_is_shown(asked, verbs):
     client = asked()
     fields = {"csrf": csrf_in(client.get("/chain").text), "site": "lab", "order": "vnf1"}
-    verbs.answer = DeployError("the bridge refused a rule", where="br0", observed="type 3", fix="read the log")
+    verbs.state, verbs.status = State.FAILED, 20
+    verbs.said = "nfvbed: the bridge refused a rule\n  where: br0\n  observed: type 3\n  fix: read the log\n"
     answer = client.post("/chain/order", data=fields, headers=PAGE)
     assert answer.status_code == 502
     assert "the bridge refused a rule" in answer.text and "read the log" in answer.text
-    (entry,) = asked.audit.newest(10)
-    assert (entry.outcome, entry.said) == ("failed", "the bridge refused a rule: type 3")
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.CANCELLED, State.LOST])
+def test_a_change_that_takes_long_or_is_cancelled_is_watched_on_its_page(asked, verbs, monkeypatch, state):
+    monkeypatch.setattr("nfvbed.dashboard.chain_reading.CHANGE_S", 0.1)
+    client = asked()
+    fields = {"csrf": csrf_in(client.get("/chain").text), "site": "lab", "order": "vnf2,vnf1,vnf3"}
+    verbs.state, verbs.status = state, 130
+    answer = client.post("/chain/order", data=fields, headers=PAGE)
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/jobs/{ID}")
+
+
+def test_no_path_is_read_while_a_job_or_a_trial_is_going(asked, verbs):
+    verbs.running = (verbs.make(("run", "pvp"), "lab", State.RUNNING),)
+    assert "nfvbed run pvp" in asked().get("/chain").text
+    verbs.running = ()
+    verbs.trial = True
+    assert "while a trial is going" in asked().get("/chain").text
+    verbs.trial = False
+    assert verbs.calls == []
+    assert "vnf1, vnf2, vnf3" in asked().get("/chain").text
 
 
 def test_another_length_is_foreseen_and_needs_a_tick(asked, verbs):
@@ -197,19 +253,19 @@ def test_a_dashboard_that_only_reads_results_has_no_such_page(client):
     assert 'href="/chain"' not in client.get("/").text
 
 
-def test_readings_of_the_same_moment_are_one(verbs, monkeypatch, tmp_path):
+def test_readings_of_the_same_moment_are_one(verbs, monkeypatch):
     monkeypatch.setattr("nfvbed.dashboard.chain_reading.FRESH_S", 60.0)
-    chains = Chains(tmp_path, verbs)
+    chains = Chains(verbs, verbs)
     assert chains.read("lab") is chains.read("lab")
-    chains.order("lab", "vnf2,vnf1,vnf3")
+    chains.awaited(chains.change("lab", ("--order=vnf2,vnf1,vnf3",), Who(role="operator")))
     assert chains.read("lab").report.path == ("vnf2", "vnf1", "vnf3")
     assert len(verbs.calls) == 2
 
 
-def test_who_waits_too_long_for_others_is_told(verbs, monkeypatch, tmp_path):
+def test_who_waits_too_long_for_others_is_refused(verbs, monkeypatch):
     monkeypatch.setattr("nfvbed.dashboard.chain_reading.QUEUE_S", 0.01)
-    chains = Chains(tmp_path, verbs)
-    with chains._alone(), pytest.raises(BusyError, match="is being changed"):
+    chains = Chains(verbs, verbs)
+    with chains._alone(), pytest.raises(BusyError, match="being read for others"):
         chains.read("lab")
 
 
