@@ -101,7 +101,7 @@ def _print(report: ChainReport, as_json: bool) -> None:
 
 
 def _hops(report: ChainReport) -> Table:
-    table = Table(title="Hops, since their ports were made", title_justify="left")
+    table = Table(title="Hops, since their ports were last connected", title_justify="left")
     for heading in ("hop", "frames in", "frames out", "drops"):
         table.add_column(heading, justify="right" if heading.startswith("frames") else "left")
     for hop in report.hops:

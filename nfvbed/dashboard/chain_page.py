@@ -36,7 +36,7 @@ def chain_page(operations: Operations, chains: Chains) -> APIRouter:
         _require_site(project, site)
         view, problem, foreseen, refused = None, None, "", None
         try:
-            found = chains.read(site)
+            found = chains.read(site, draft=order is not None or length is not None)
             view = ChainView.of(found.report, found.at, order)
         except NfvbedError as error:
             problem = problem_of(error)

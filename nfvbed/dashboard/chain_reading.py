@@ -19,6 +19,8 @@ from nfvbed.quiet import trial_is_going
 
 FRESH_S: Final = 2.0
 """How long a reading answers who asks again: pages that are loaded at once, and the one after a change."""
+DRAFT_S: Final = 30.0
+"""The same for who is making an order on the page: each move would wait for a reading otherwise."""
 QUEUE_S: Final = 30.0
 """How long one waits for others' readings."""
 CHANGE_S: Final = 30.0
@@ -53,15 +55,19 @@ class Chains:
         self._one_at_a_time = threading.Lock()
         self._kept: dict[str, tuple[float, ReadChain]] = {}
 
-    def read(self, site: str) -> ReadChain:
+    def read(self, site: str, *, draft: bool = False) -> ReadChain:
         """Return the path on a site.
+
+        Args:
+            site: where.
+            draft: an order or a length is being chosen, for which a reading may be older.
 
         Raises:
             NfvbedError: nothing is deployed there, it cannot be read, or a job or a trial would be disturbed.
         """
         with self._alone():
             at, kept = self._kept.get(site, (0.0, None))
-            if kept is not None and time.monotonic() - at < FRESH_S:
+            if kept is not None and time.monotonic() - at < (DRAFT_S if draft else FRESH_S):
                 return kept
             self._require_quiet()
             return self._keep(site, self._call(self._jobs.root, ["steer", "--site", site, "--json"]))

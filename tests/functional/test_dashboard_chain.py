@@ -3,18 +3,14 @@
 As root.
 """
 
-import os
 import re
-import signal
-import subprocess
-import sys
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.test_dashboard import serious
 from tests.browser.test_report_page import CHROMIUM, FLAGS
-from tests.functional.lab_host import MARK, ROOT
+from tests.functional.test_dashboard_jobs import serving
 
 PATIENCE_MS = 60_000
 
@@ -30,28 +26,13 @@ def _deployed(ask):
 
 @pytest.fixture(name="address")
 def _address(deployed, mark, tmp_path):
-    argv = [
-        sys.executable,
-        "-m",
-        "nfvbed",
-        "dashboard",
-        "--operate",
-        "--port",
-        "0",
-        "--store",
-        str(tmp_path / "s.sqlite"),
-    ]
-    environment = os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        try:
-            yield server.stdout.readline().split()[-1].rstrip("/")
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.wait(30)
+    with serving(tmp_path / "nfvbed.sqlite", mark) as (address, _):
+        yield address
 
 
 @pytest.fixture(name="browser")
-def _browser():
+def _browser(address):
+    """A browser, after the host was looked at: a thread with Playwright's event loop cannot do that."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
