@@ -33,6 +33,7 @@ CHOSEN = {
     "purpose": ["survey"],
     "rounds": ["1"],
     "budget": ["60"],
+    "ceilings": ["no"],
 }
 
 
@@ -82,6 +83,8 @@ def test_a_choice_becomes_arguments(operations: Operations):
         "60",
         "--set",
         "vnfs=[{vnf: vloop, kind: process}]",
+        "--set",
+        "ceilings=false",
     )
     assert arguments_of(Action.DEPLOY, wanted) == ("deploy", "ovs-dpdk", "--site", "lab", "--topology", "p2p")
     assert arguments_of(Action.ONBOARD, wanted)[:4] == ("onboard", "vloop", "--variant", "ovs-dpdk")
