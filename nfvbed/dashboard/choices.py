@@ -38,6 +38,7 @@ class Choices(Record):
 
     sites: tuple[Choosable, ...]
     variants: tuple[Choosable, ...]
+    """Those that are chosen first, then those that are possible."""
     vnfs: tuple[Choosable, ...]
     experiments: tuple[Choosable, ...]
     site_summary: str
@@ -53,9 +54,10 @@ def choices_of(project: Project, source: Source, jobs: Jobs, wanted: Wanted) -> 
     """
     site = project.load_site(wanted.site)
     supports, examined = _examined(source, jobs, wanted.site)
+    variants = (_variant(project, site, name, supports.get(name), wanted) for name in project.variant_names)
     return Choices(
         sites=tuple(_site(project, name, chosen=name == wanted.site) for name in project.site_names),
-        variants=tuple(_variant(project, site, name, supports.get(name), wanted) for name in project.variant_names),
+        variants=tuple(sorted(variants, key=lambda one: (not one.chosen, not one.possible))),
         vnfs=tuple(_vnf(project, site, name, chosen=name == wanted.vnf) for name in project.vnf_names),
         experiments=tuple(_experiment(project, name, supports, wanted) for name in project.experiment_names),
         site_summary=site.summary,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Body, Path
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -218,11 +218,12 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
         return desk.cancel(name, asker)
 
     @router.post("/jobs/{action}", status_code=201)
-    def start_job(asker: Operator, action: Action, wanted: Wanted, run: str = "") -> Job:
+    def start_job(asker: Operator, action: Action, wanted: Annotated[Wanted, Body()], run: str = "") -> Job:
         fields = {
             "site": [wanted.site], "variant": wanted.variants, "vnf": [wanted.vnf], "kind": [wanted.kind],
             "experiment": [wanted.experiment], "topology": [wanted.topology], "sizes": [" ".join(wanted.sizes)],
             "purpose": [wanted.purpose], "rounds": [wanted.rounds], "budget": [wanted.budget],
+            "ceilings": [wanted.ceilings],
         }  # fmt: skip
         checked = Wanted.of(fields, desk.operations.project)
         known = desk.source.run(run).id if action is Action.RESUME else ""

@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from nfvbed.errors import BusyError
 from nfvbed.quiet import trial_is_going
 
-LOOK_S: Final = 0.5
+LOOK_S: Final = 0.7
 """Between two looks whether a trial is going, or something has changed."""
 MOST: Final = 16
 """Connections; each is a task of the server."""
@@ -51,8 +51,10 @@ class Streams:
         self._open += 1
         try:
             shown, silent_s = "", 0.0
-            while not await request.is_disconnected():
+            while True:
                 if not self._is_going():
+                    if await request.is_disconnected():
+                        return
                     html, last = await anyio.to_thread.run_sync(part)
                     # A trial may have begun while that was read.
                     if not self._is_going():

@@ -1,11 +1,12 @@
 """What a choice would do, as the command line says it: nothing is changed."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from nfvbed.dashboard.jobs.folder import Jobs
@@ -101,19 +102,33 @@ class Planner:
 
     def _ask(self, *arguments: str) -> tuple[int, str, str]:
         try:
-            done = subprocess.run(
-                [sys.executable, "-m", "nfvbed", *arguments],
-                cwd=self._jobs.root,
-                env={**os.environ, "NFVBED_ROOT": str(self._jobs.root), "NFVBED_STORE": self._jobs.store},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=TIME_S,
-                check=False,
-            )
+            with self._on_all_cores():
+                done = self._run(arguments)
         except subprocess.TimeoutExpired as error:
             raise _too_long(arguments) from error
         return done.returncode, done.stdout, done.stderr.removeprefix("nfvbed: ").strip()
+
+    def _run(self, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "nfvbed", *arguments],
+            cwd=self._jobs.root,
+            env={**os.environ, "NFVBED_ROOT": str(self._jobs.root), "NFVBED_STORE": self._jobs.store},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TIME_S,
+            check=False,
+        )
+
+    @contextlib.contextmanager
+    def _on_all_cores(self) -> Iterator[None]:
+        """Let what this thread starts have the cores of jobs: the server's own are fewer."""
+        own = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, self._jobs.cores)
+        try:
+            yield
+        finally:
+            os.sched_setaffinity(0, own)
 
 
 def _too_long(arguments: tuple[str, ...]) -> NfvbedError:

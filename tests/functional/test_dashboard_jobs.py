@@ -26,7 +26,7 @@ from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
 from tests.functional.lab_host import MARK, ROOT, assert_back_to
 
 PATIENCE_MS = 60_000
-SHORT = "experiment=demo&topology=p2p&sizes=64&purpose=survey&rounds=1"
+SHORT = "experiment=demo&topology=p2p&sizes=64&purpose=survey&rounds=1&ceilings=no"
 LONG = "experiment=demo&topology=p2p&variant=linux-bridge"
 SMALL = (
     *("--topology", "p2p", "--frame-size", "64", "--variant", "ovs-dpdk"),
@@ -97,7 +97,7 @@ def measured(page: Page, address: str, variant: str) -> str:
     page.goto(f"{address}/start?{SHORT}&variant={variant}&plan=1")
     pressed(page, "Run the experiment")
     job = page.url
-    page.locator("a[href^='/runs/']").last.click()
+    page.locator("#job-state a").click()
     page.locator("[data-events] .headline", has_text="cells are done").wait_for()
     page.locator("strong", has_text=re.compile("^ok$")).wait_for()
     run = page.url.rsplit("/", 1)[1]
@@ -152,7 +152,7 @@ def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
         page = opened(browser, f"{address}/start?{LONG}&plan=1")
         pressed(page, "Run the experiment")
         job = page.url.removeprefix(address)
-        page.locator("a[href^='/runs/']").last.wait_for()
+        page.locator("#job-state a").wait_for()
         second = opened(browser, f"{address}/start")
         second.get_by_role("button", name="Destroy").click()
         assert "another job runs on site lab" in second.locator(".headline").inner_text()
@@ -164,7 +164,7 @@ def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
     with serving(store, mark) as (address, _):
         page.goto(address + job)
         assert page.locator(".headline").inner_text() == "running"
-        assert_sound(browser, address + page.locator("a[href^='/runs/']").last.get_attribute("href"), tmp_path, "live")
+        assert_sound(browser, address + page.locator("#job-state a").get_attribute("href"), tmp_path, "live")
         page.get_by_role("button", name="Cancel").click()
         ended(page, "cancelled")
         assert_sound(browser, address + job, tmp_path, "cancelled")

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,7 @@ from nfvbed.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.units import NS_PER_S
 from tests.functional.declared import PROJECT, vnf
-from tests.functional.disturbed import retried
+from tests.functional.disturbed import retried, wait_until
 
 OVS = PROJECT.load_variant("ovs-dpdk")
 TURNED = [("p0", "v2a"), ("v2b", "v1a"), ("v1b", "p1")]
@@ -106,6 +107,12 @@ def test_other_data_planes_are_refused_by_name(verb, variant):
     assert report["hops"]
 
 
+def is_stopped(pid):
+    """Whether all threads of a process have stopped: the one that takes the signal stops the others."""
+    stats = [(task / "stat").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
+
+
 def sent_by_port(deployment):
     """Return the frames that the switch has sent out of each port."""
     ports = port_numbers(layout_of(deployment))
@@ -152,6 +159,7 @@ def test_the_order_outlives_the_switch_and_frames_are_not_lost_for_want_of_a_rul
         before, stopped = sent_by_port(steered), steered.vnfs[1].pids[0]
         os.kill(stopped, signal.SIGSTOP)
         try:
+            wait_until(lambda: is_stopped(stopped))
             generator.run(TrafficRequest(duration_ns=NS_PER_S, frame_size=64, rate_pps=1_000, bidirectional=False))
             risen = {name: count - before[name] for name, count in sent_by_port(steered).items()}
         finally:

@@ -62,7 +62,7 @@ class Jobs:
         self.root = root
         self.store = store
         self._audit = audit
-        self._cores = cores
+        self.cores = cores
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def start(self, action: str, site: str, arguments: tuple[str, ...], who: Who, document: bool = False) -> Job:
@@ -89,7 +89,7 @@ class Jobs:
             folder.mkdir(mode=0o700)
             files.write(folder / SPEC, spec)
             os.pwrite(lock, spec.id.encode(), 0)
-            cores = ",".join(map(str, sorted(self._cores)))
+            cores = ",".join(map(str, sorted(self.cores)))
             with (folder / OWN_LOG).open("ab") as log:
                 keeper = subprocess.run(
                     [sys.executable, "-m", KEEPER, str(folder), str(self._audit.path), cores],
