@@ -59,7 +59,7 @@ class ControllerSteering(Steering):
         wanted, steps = len(path_rules(path)), Steps()
         process = bridge.workspace.process(PROCESS)
         check_alive(process)
-        write_path(_path_file(bridge), path)
+        write_path(_path_file(bridge), path)  # The controller reads it for this change alone.
         with steps.timed("steer.rules"):
             forget_cached(bridge)
             refused = ask(status_socket(bridge), "change")["error"]

@@ -42,6 +42,8 @@ class PathApp(OSKenApp):
         self._lock = threading.Condition()
         self._datapath: Any = None
         self._barrier: int | None = None
+        self._coming: tuple[Rule, ...] | None = None
+        """Of a bundle that is open."""
         self._in_force = False
         self._error = ""
         self._counters: dict[int, dict[str, int]] | None = None
@@ -68,13 +70,17 @@ class PathApp(OSKenApp):
             datapath = self._datapath
             if datapath is None:
                 return {"error": "no switch is connected"}
-            barrier = datapath.ofproto_parser.OFPBarrierRequest(datapath)
-            datapath.set_xid(barrier)
-            self._rules, self._barrier, self._in_force, self._error = rules, barrier.xid, False, ""
-        for message in bundle(datapath, [remove_all(datapath), *(flow_mod(datapath, rule) for rule in rules)]):
-            datapath.send_msg(message)
-        datapath.send_msg(barrier)
+            self._coming, self._in_force, self._error = rules, False, ""
+            self._send(bundle(datapath, [remove_all(datapath), *(flow_mod(datapath, rule) for rule in rules)]))
         return {"error": ""}
+
+    def _send(self, messages: Sequence[Any]) -> None:
+        """Send messages and a barrier behind them, whose answer is waited for."""
+        barrier = self._datapath.ofproto_parser.OFPBarrierRequest(self._datapath)
+        self._datapath.set_xid(barrier)
+        self._barrier = barrier.xid
+        for message in (*messages, barrier):
+            self._datapath.send_msg(message)
 
     def counters(self) -> dict[str, object]:
         """Ask the switch what the rules have matched, in the order of the path."""
@@ -97,21 +103,27 @@ class PathApp(OSKenApp):
     @set_ev_cls(ofp_event.EventOFPSwitchFeatures, CONFIG_DISPATCHER)
     def on_switch(self, event: Any) -> None:
         """Send the rules and a barrier behind them to a switch that has connected."""
-        datapath = event.msg.datapath
-        barrier = datapath.ofproto_parser.OFPBarrierRequest(datapath)
-        datapath.set_xid(barrier)
         with self._lock:
-            self._datapath, self._barrier, self._in_force, self._error = datapath, barrier.xid, False, ""
-        for rule in self._rules:
-            datapath.send_msg(flow_mod(datapath, rule))
-        datapath.send_msg(barrier)
+            self._datapath, self._coming, self._in_force, self._error = event.msg.datapath, None, False, ""
+            self._send([flow_mod(self._datapath, rule) for rule in self._rules])
 
     @set_ev_cls(ofp_event.EventOFPBarrierReply, [CONFIG_DISPATCHER, MAIN_DISPATCHER])
     def on_barrier(self, event: Any) -> None:
-        """Note that the rules are in force."""
+        """Note that the rules are in force; of a bundle that none of its messages was refused, and commit it then.
+
+        A commit would put the others into force.
+        """
         with self._lock:
-            if event.msg.xid == self._barrier:
+            if event.msg.xid != self._barrier:
+                return
+            coming, self._coming = self._coming, None
+            if coming is None:
                 self._in_force = not self._error
+            elif self._error:
+                self._datapath.send_msg(end_of_bundle(self._datapath, commit=False))
+            else:
+                self._rules = coming
+                self._send([end_of_bundle(self._datapath, commit=True)])
 
     @set_ev_cls(ofp_event.EventOFPErrorMsg, [CONFIG_DISPATCHER, MAIN_DISPATCHER])
     def on_error(self, event: Any) -> None:
@@ -163,14 +175,22 @@ def remove_all(datapath: Any) -> Any:
 
 
 def bundle(datapath: Any, messages: Sequence[Any]) -> list[Any]:
-    """Return os-ken's messages by which others take effect all at once, or none of them (section 7.3.9)."""
+    """Return os-ken's messages that open a bundle and put others into it, to take effect at once (section 7.3.9)."""
     parser, protocol = datapath.ofproto_parser, datapath.ofproto
-    flags = protocol.OFPBF_ATOMIC | protocol.OFPBF_ORDERED
-    ends = [
-        parser.OFPBundleCtrlMsg(datapath, _BUNDLE, kind, flags, [])
-        for kind in (protocol.OFPBCT_OPEN_REQUEST, protocol.OFPBCT_COMMIT_REQUEST)
-    ]
-    return [ends[0], *(parser.OFPBundleAddMsg(datapath, _BUNDLE, flags, m, []) for m in messages), ends[1]]
+    opened = parser.OFPBundleCtrlMsg(datapath, _BUNDLE, protocol.OFPBCT_OPEN_REQUEST, _flags(protocol), [])
+    return [opened, *(parser.OFPBundleAddMsg(datapath, _BUNDLE, _flags(protocol), m, []) for m in messages)]
+
+
+def end_of_bundle(datapath: Any, *, commit: bool) -> Any:
+    """Return os-ken's message that puts a bundle into force, or discards it."""
+    protocol = datapath.ofproto
+    kind = protocol.OFPBCT_COMMIT_REQUEST if commit else protocol.OFPBCT_DISCARD_REQUEST
+    return datapath.ofproto_parser.OFPBundleCtrlMsg(datapath, _BUNDLE, kind, _flags(protocol), [])
+
+
+def _flags(protocol: Any) -> int:
+    flags: int = protocol.OFPBF_ATOMIC | protocol.OFPBF_ORDERED
+    return flags
 
 
 def _share(source: UdpSource | None) -> dict[str, Any]:
