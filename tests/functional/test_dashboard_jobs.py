@@ -30,7 +30,7 @@ SHORT = "experiment=demo&topology=p2p&sizes=64&purpose=survey&rounds=1&ceilings=
 LONG = "experiment=demo&topology=p2p&variant=linux-bridge"
 SMALL = (
     *("--topology", "p2p", "--frame-size", "64", "--variant", "ovs-dpdk"),
-    *("--purpose", "survey", "--repetitions", "2", "--max-rounds", "2", "--set", "trials.mrr_duration_s=1"),
+    *("--purpose", "survey", "--repetitions", "1", "--max-rounds", "1", "--set", "trials.mrr_duration_s=0.8"),
 )
 SHARE = 0.01
 """Of the generator's core, which the server may take during trials."""
@@ -123,11 +123,9 @@ def test_the_whole_mouse_path(before, mark, browser: Browser, tmp_path: Path):
         other = opened(browser, page.url)
         assert other.locator(".headline").inner_text() == page.locator(".headline").inner_text()
         other.close()
-        assert_sound(browser, page.url, tmp_path, "start")
         pressed(page, "Deploy")
         ended(page, "done")
         assert "ovs-dpdk (p2p) deployed" in page.locator("pre.log").inner_text()
-        assert_sound(browser, page.url, tmp_path, "job")
         runs = [measured(page, address, "ovs-dpdk")]
         pressed(page, "Destroy")
         ended(page, "done")
@@ -135,8 +133,6 @@ def test_the_whole_mouse_path(before, mark, browser: Browser, tmp_path: Path):
         page.goto(f"{address}/compare?runs={runs[0]}&runs={runs[1]}")
         headings = page.locator("#comparison tr.row th").all_inner_texts()
         assert {text.split()[0] for text in headings} == {"ovs-dpdk", "linux-bridge"}
-        for name in ("jobs", "audit"):
-            assert_sound(browser, f"{address}/{name}", tmp_path, name)
         page.goto(f"{address}/audit")
         said = page.locator("main").inner_text()
         assert all(words in said for words in ("start deploy", "start run", "start destroy", "exit status 0"))
@@ -167,7 +163,6 @@ def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
         assert_sound(browser, address + page.locator("#job-state a").get_attribute("href"), tmp_path, "live")
         page.get_by_role("button", name="Cancel").click()
         ended(page, "cancelled")
-        assert_sound(browser, address + job, tmp_path, "cancelled")
         page.close()
     _assert_nothing_left(before, mark)
     with Store.open(store, read_only=True) as opened_store:
@@ -253,6 +248,6 @@ def test_the_server_is_still_while_trials_run(before, mark, tmp_path: Path):
     share = f"{used / going:.3%} of {going / NS_PER_S:.1f} s"
     print(f"{len(came)} events, {len(within)} of them within {len(trials)} trials; {share}")
     assert len(came) >= 3 * 2 and within == []
-    assert going > 5 * NS_PER_S and used < SHARE * going
+    assert going > 4 * NS_PER_S and used < SHARE * going
     assert switch and not cores & switch
     assert_back_to(before, mark)
