@@ -20,6 +20,7 @@ VERBS = {
     "package": ("package", "Write the descriptor of a VNF, or its package, for Tacker."),
     "scale": ("scale", "Change the number of VNFs side by side."),
     "heal": ("heal", "Start VNFs again that died."),
+    "steer": ("steer", "Show the path of what is deployed, or let it pass its VNFs in another order."),
     "offboard": ("offboard", "Take VNFs away, and leave their data plane."),
     "plan": ("plan", "Show what an experiment would measure, and how long it takes."),
     "run": ("run", "Run an experiment, or go on with one that stopped."),

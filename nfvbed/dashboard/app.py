@@ -14,9 +14,17 @@ from starlette.types import ASGIApp
 from nfvbed import __version__
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
+from nfvbed.dashboard.auditing import auditing
+from nfvbed.dashboard.chain_page import chain_changes, chain_page
+from nfvbed.dashboard.chain_reading import Chains
+from nfvbed.dashboard.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
+from nfvbed.dashboard.live import Streams
+from nfvbed.dashboard.livepages import live_pages
+from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
+from nfvbed.dashboard.progress import Plans
 from nfvbed.dashboard.security import Access, Guard
 from nfvbed.dashboard.source import Source
 from nfvbed.errors import NfvbedError
@@ -29,31 +37,44 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def make_app(store: Store, access: Access, now: Callable[[], datetime] = _now) -> ASGIApp:
+def make_app(
+    store: Store, access: Access, now: Callable[[], datetime] = _now, operations: Operations | None = None
+) -> ASGIApp:
     """Return the dashboard of a store.
 
     Args:
         store: opened to be read.
         access: who may ask.
         now: the time, of which ages are reckoned.
+        operations: what is needed to change things; None: nothing can be.
     """
     source = Source(store)
+    streams, plans = Streams(), Plans()
     app = FastAPI(
         title="nfvbed dashboard",
         version=__version__,
-        description="Results of nfvbed, read only.",
+        description="Results of nfvbed, and jobs that make some.",
         openapi_url="/api/openapi.json",
         docs_url=None,  # Its page would be loaded from elsewhere.
         redoc_url=None,
     )
     app.include_router(pages(source, now))
-    app.include_router(pages_of_runs(source, now))
+    app.include_router(pages_of_runs(source, now, plans))
+    app.include_router(live_pages(source, plans, streams))
     app.include_router(pages_of_reasons(source))
     pictures = Pictures()
     app.include_router(pages_of_comparisons(source, pictures))
     app.include_router(files_of_comparisons(source, pictures))
     app.include_router(api(source, now))
     app.include_router(api_of_runs(source, now))
+    if operations is not None:
+        app.state.audit = operations.audit
+        app.include_router(auditing(operations.audit))
+        chains = Chains(operations.jobs)
+        desk = JobDesk(operations, source, streams)
+        of_jobs = (pages_of_jobs(desk), forms_of_jobs(desk), api_of_jobs(desk))
+        for router in (*of_jobs, chain_page(operations, chains), chain_changes(operations, chains)):
+            app.include_router(router)
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)

@@ -12,6 +12,7 @@ from nfvbed.host.fitness import support_of
 from nfvbed.host.procfs import read_sample
 from nfvbed.readings import Distances, Part, Reading, Unavailable
 from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Support, WorkThread
+from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered, vnfs
@@ -272,6 +273,12 @@ class OpenstackSite(Site):
             # What is left is the CPU time of this machine's own threads: the generator's.
             readers = {Part.CPU: readers[Part.CPU]}
         return Reading.of(parts, readers, live.compute.hidden)
+
+    def chain(self, deployment: Deployment) -> DeployedChain:
+        """Instances are joined by Neutron when they are made."""
+        return DeployedChain.of(
+            self.name, deployment, "its VNFs are instances: Neutron joined them when they were made"
+        )
 
     def _distances(self, live: CloudDeployment) -> Distances | Unavailable:
         """Between the switch's cores and the generator's; instances run where the host puts them."""
