@@ -15,7 +15,12 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command(name="dashboard")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on; 0: a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    envvar="NFVBED_DASHBOARD_PORT",
+    show_default=True,
+    help="Port to listen on; 0: a free one.",
 )
 @click.option(
     "--name", "names", multiple=True, metavar="HOST", help="A further name that browsers ask for; repeatable."
@@ -51,6 +56,7 @@ def command(
             fix="give both, or neither",
         )
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
+    from nfvbed.cli.deployed_sites import DeployedSites
     from nfvbed.dashboard.app import make_app
     from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
 
@@ -63,8 +69,9 @@ def command(
         token_file=token_file,
     )
     access = access_of(asked)
-    with Store.open(store_location(open_project(root), store), read_only=True, migrated=False) as opened:
-        server = server_of(make_app(opened, access), asked)
+    project = open_project(root)
+    with Store.open(store_location(project, store), read_only=True, migrated=False) as opened:
+        server = server_of(make_app(opened, access, deployments=DeployedSites(project)), asked)
         bound, address = bind(asked)
         click.echo(f"dashboard of {opened.location}: {address}")
         server.run(sockets=[bound])

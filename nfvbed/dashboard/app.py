@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from nfvbed import __version__
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
+from nfvbed.dashboard.deployments import FindDeployments, api_of_deployments, no_sites
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
@@ -29,13 +30,16 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def make_app(store: Store, access: Access, now: Callable[[], datetime] = _now) -> ASGIApp:
+def make_app(
+    store: Store, access: Access, now: Callable[[], datetime] = _now, deployments: FindDeployments = no_sites
+) -> ASGIApp:
     """Return the dashboard of a store.
 
     Args:
         store: opened to be read.
         access: who may ask.
         now: the time, of which ages are reckoned.
+        deployments: what is deployed on the sites that the server knows; none are known unless it is given.
     """
     source = Source(store)
     app = FastAPI(
@@ -54,6 +58,7 @@ def make_app(store: Store, access: Access, now: Callable[[], datetime] = _now) -
     app.include_router(files_of_comparisons(source, pictures))
     app.include_router(api(source, now))
     app.include_router(api_of_runs(source, now))
+    app.include_router(api_of_deployments(deployments))
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)

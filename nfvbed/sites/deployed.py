@@ -12,6 +12,22 @@ from nfvbed.vnfs import onboarded
 
 
 @dataclass(frozen=True)
+class Placed:
+    """Where a VNF runs that is an instance of a cloud."""
+
+    host: str
+    """The compute."""
+    instance: str
+    """Nova's id."""
+    stack: str
+    """Heat's id; empty: it has none, or it is not known."""
+    tacker_api: str
+    """Which of Tacker's APIs onboarded it, or `existing`."""
+    tacker_id: str
+    """There; empty: Tacker does not have it."""
+
+
+@dataclass(frozen=True)
 class Deployed:
     """What is deployed, as it was deployed."""
 
@@ -23,6 +39,10 @@ class Deployed:
     """The place at which the site keeps it."""
     since: str
     """When and by whom it was deployed."""
+    computes: tuple[str, ...] = ()
+    """Computes of a cloud that it uses; none: it is on this host, or they are not known."""
+    placed: tuple[Placed, ...] = ()
+    """Its VNFs, in the order of the path, where they are instances of a cloud."""
 
     def is_same(self, variant: Variant, topology: str, vnf_kind: PortKind | None = None) -> bool:
         """Whether it is what is asked for, options included.

@@ -1,0 +1,56 @@
+"""A server that answers as it is told, on loopback or a Unix socket: a double of nfvbed's dashboard."""
+
+import socketserver
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        """Answer with what the server has for a path."""
+        self.server.asked.append((self.path, dict(self.headers)))
+        status, body = self.server.answers.get(self.path, (404, b"none"))
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+    def address_string(self):
+        """A Unix socket's client has no address."""
+        return ""
+
+
+class Tcp(socketserver.ThreadingTCPServer):
+    """On loopback."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+
+class Unix(socketserver.ThreadingUnixStreamServer):
+    """On a Unix socket."""
+
+    daemon_threads = True
+
+
+@contextmanager
+def served(server, answers):
+    """Serve answers by path; yields what was asked: (path, headers).
+
+    Args:
+        server: makes one, given a class of handlers.
+        answers: (status, body) by path.
+    """
+    with server(_Handler) as live:
+        live.answers, live.asked = answers, []
+        thread = threading.Thread(target=live.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield live
+        finally:
+            live.shutdown()
+            thread.join()
