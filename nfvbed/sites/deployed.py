@@ -3,12 +3,27 @@
 from dataclasses import dataclass
 
 from nfvbed.dataplanes.wiring import on_path, vnf_port_kind
-from nfvbed.errors import BusyError
+from nfvbed.errors import BusyError, DeployError
 from nfvbed.records import Deployment, PortKind
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs import onboarded
+
+
+def not_readable(where: str, failure: Exception) -> DeployError:
+    """Say that what was written down of a deployment cannot be read; it is removed all the same.
+
+    Args:
+        where: the file or folder.
+        failure: to read it.
+    """
+    return DeployError(
+        "what was written down of a deployment cannot be read",
+        where=where,
+        observed=f"{type(failure).__name__}: {failure}",
+        fix="another version of nfvbed deployed it: nfvbed destroy --all, with the site",
+    )
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from contextlib import contextmanager
 
 import pytest
@@ -77,6 +78,10 @@ def dashboard(store):
     with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout.readline().split()[-1] == f"{ADDRESS}/"
+            # The first answers take as long as its libraries take to be imported: not what is looked at here.
+            for path in ("/api/deployments", "/api/overview"):
+                with urllib.request.urlopen(ADDRESS + path, timeout=120) as answer:
+                    assert answer.status == 200
             yield
         finally:
             server.send_signal(signal.SIGINT)

@@ -8,11 +8,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.errors import DeployError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.ledger import this_process
 from nfvbed.records import Deployment
-from nfvbed.sites.deployed import Deployed, Placed
+from nfvbed.sites.deployed import Deployed, Placed, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
@@ -85,12 +84,7 @@ def find(folder: Path) -> Remembered | None:
     except FileNotFoundError:
         return None
     except (ValidationError, ValueError, KeyError) as failure:
-        raise DeployError(
-            "what was written down of a deployment cannot be read",
-            where=str(path),
-            observed=f"{type(failure).__name__}: {failure}",
-            fix="another version of nfvbed deployed it: nfvbed destroy --all, with the site",
-        ) from failure
+        raise not_readable(str(path), failure) from failure
 
 
 def forget(folder: Path) -> None:
