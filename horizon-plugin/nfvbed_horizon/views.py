@@ -15,7 +15,7 @@ class IndexView(views.HorizonTemplateView):
     page_title = "NFV data planes: nfvbed"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Ask the dashboard anew for each page: nothing is kept."""
+        """Ask the dashboard for each page: nothing is kept."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         context["look"] = look(settings)
         return context

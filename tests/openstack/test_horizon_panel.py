@@ -145,6 +145,7 @@ def test_horizon_alone_reaches_the_dashboard_from_the_cloud(onboarding_cloud):
     assert [tried(user) for user in ("www-data", "glance", "nova", "nobody")] == ["connected", *["refused"] * 3]
 
 
+@pytest.mark.on_demand
 def test_a_relay_that_was_killed_is_started_again(onboarding_cloud, store, page):
     def relays():
         entries = Ledger.open(onboarding_cloud.places.run / "ledger.jsonl").entries

@@ -1,6 +1,7 @@
-"""A server that answers as it is told, on loopback or a Unix socket: a double of nfvbed's dashboard."""
+"""A server with given answers, on loopback or a Unix socket: a double of nfvbed's dashboard."""
 
 import socketserver
+import ssl
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -31,6 +32,19 @@ class Tcp(socketserver.ThreadingTCPServer):
     daemon_threads = True
 
 
+class Tls(Tcp):
+    """On loopback, with a certificate."""
+
+    def __init__(self, address, RequestHandlerClass, pair):
+        super().__init__(address, RequestHandlerClass)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*pair)
+        self.socket = context.wrap_socket(self.socket, server_side=True)
+
+    def handle_error(self, *_):
+        """Say nothing of clients that trust it not."""
+
+
 class Unix(socketserver.ThreadingUnixStreamServer):
     """On a Unix socket."""
 
@@ -45,7 +59,7 @@ def served(server, answers):
         server: makes one, given a class of handlers.
         answers: (status, body) by path.
     """
-    with server(_Handler) as live:
+    with server(RequestHandlerClass=_Handler) as live:
         live.answers, live.asked = answers, []
         thread = threading.Thread(target=live.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

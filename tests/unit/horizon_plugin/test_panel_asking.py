@@ -16,7 +16,7 @@ from nfvbed_horizon.address import Address, address_of
 from nfvbed_horizon.asking import Asking
 from nfvbed_horizon.looking import look
 from nfvbed_horizon.trouble import Trouble
-from tests.unit.horizon_plugin.served import Tcp, Unix, served
+from tests.unit.horizon_plugin.served import Tcp, Tls, Unix, served
 
 TOKEN = "0123456789abcdef0123"
 ANSWER = {"/api/deployments": (200, b'{"deployments": [], "not_readable": []}')}
@@ -79,6 +79,30 @@ def test_an_answer_is_read_over_loopback_and_over_a_unix_socket(tmp_path):
         ((_, headers),) = live.asked
     assert found == {"deployments": [], "not_readable": []}
     assert headers["Host"] == "127.0.0.1:8080"
+
+
+@pytest.fixture(name="pair")
+def _pair(tmp_path):
+    """A certificate for 127.0.0.1 that nobody has signed but itself, and its key."""
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    argv = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    argv += ["-keyout", str(key), "-out", str(certificate), "-days", "2"]
+    argv += ["-subj", "/CN=bench.example", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(argv, check=True, capture_output=True)
+    return certificate, key
+
+
+def test_a_certificate_is_checked_against_the_named_one_and_against_the_host(pair):
+    with served(partial(Tls, ("127.0.0.1", 0), pair=pair), ANSWER) as live:
+        port = live.server_address[1]
+        trusted = {"ca_file": str(pair[0])}
+        assert Asking(Address(f"https://127.0.0.1:{port}", **trusted)).get("/api/deployments")
+        for address in (Address(f"https://127.0.0.1:{port}"), Address(f"https://localhost:{port}", **trusted)):
+            with pytest.raises(Trouble, match="not trusted") as caught:
+                Asking(address).get("/api/deployments")
+            assert "NFVBED_CA_FILE" in caught.value.fix
+        with pytest.raises(Trouble, match="certificates .* cannot be read"):
+            Asking(Address(f"https://127.0.0.1:{port}", ca_file=str(pair[1].with_name("none")))).get("/api/overview")
 
 
 def test_the_token_is_sent_and_in_no_message(tmp_path):
