@@ -26,7 +26,12 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command(name="dashboard")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on; 0: a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    envvar="NFVBED_DASHBOARD_PORT",
+    show_default=True,
+    help="Port to listen on; 0: a free one.",
 )
 @click.option(
     "--name", "names", multiple=True, metavar="HOST", help="A further name that browsers ask for; repeatable."
@@ -69,6 +74,7 @@ def command(
             fix="give both, or neither",
         )
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
+    from nfvbed.cli.deployed_sites import DeployedSites
     from nfvbed.dashboard.app import make_app
     from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
 
@@ -87,7 +93,7 @@ def command(
     location = store_location(project, store)
     operations = _operations(project, location) if operate else None
     with Store.open(location, read_only=True, migrated=False) as opened:
-        server = server_of(make_app(opened, access, operations=operations), asked)
+        server = server_of(make_app(opened, access, operations=operations, deployments=DeployedSites(project)), asked)
         bound, address = bind(asked)
         click.echo(f"dashboard of {opened.location}: {address}")
         _leave_the_measured_cores(project)

@@ -17,6 +17,7 @@ from nfvbed.dashboard.api import api, api_of_runs
 from nfvbed.dashboard.auditing import auditing
 from nfvbed.dashboard.chain_page import chain_changes, chain_page
 from nfvbed.dashboard.chain_reading import Chains
+from nfvbed.dashboard.deployments import FindDeployments, api_of_deployments, no_sites
 from nfvbed.dashboard.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
 from nfvbed.dashboard.live import Streams
 from nfvbed.dashboard.livepages import live_pages
@@ -38,7 +39,11 @@ def _now() -> datetime:
 
 
 def make_app(
-    store: Store, access: Access, now: Callable[[], datetime] = _now, operations: Operations | None = None
+    store: Store,
+    access: Access,
+    now: Callable[[], datetime] = _now,
+    operations: Operations | None = None,
+    deployments: FindDeployments = no_sites,
 ) -> ASGIApp:
     """Return the dashboard of a store.
 
@@ -47,6 +52,7 @@ def make_app(
         access: who may ask.
         now: the time, of which ages are reckoned.
         operations: what is needed to change things; None: nothing can be.
+        deployments: what is deployed on the sites that the server knows; none are known unless it is given.
     """
     source = Source(store)
     streams, plans = Streams(), Plans()
@@ -67,6 +73,7 @@ def make_app(
     app.include_router(files_of_comparisons(source, pictures))
     app.include_router(api(source, now))
     app.include_router(api_of_runs(source, now))
+    app.include_router(api_of_deployments(deployments))
     if operations is not None:
         app.state.audit = operations.audit
         app.include_router(auditing(operations.audit))

@@ -60,6 +60,8 @@ class Overview(Record):
     runs: int
     """In the store."""
     changes: tuple[Change, ...]
+    decided: dict[str, int]
+    """Differences that were decided, all of them counted, by the run; of the newest runs that were compared."""
     not_compared: tuple[str, ...]
     """Newest runs that could not be compared, and why."""
     coverage: Coverage
@@ -69,10 +71,13 @@ def overview(source: Source, now: datetime) -> Overview:
     """Read what the first page shows."""
     runs, number = source.store.runs_page(Part(limit=NEWEST))
     changes: list[Change] = []
+    decided: dict[str, int] = {}
     refused = []
     for run in runs[:COMPARED]:
         try:
-            changes += _changes(source.run_alone(run).comparison)
+            found = tuple(_changes(source.run_alone(run).comparison))
+            decided[run.id] = len(found)
+            changes += found
         except NfvbedError as error:
             refused.append(f"run {run.id}: {error.what}{f' ({error.observed})' if error.observed else ''}")
     changes.sort(key=lambda change: -abs(log(change.ratio)))
@@ -82,6 +87,7 @@ def overview(source: Source, now: datetime) -> Overview:
         newest=run_states(source, runs, now),
         runs=number,
         changes=tuple(changes[:TOP]),
+        decided=decided,
         not_compared=tuple(refused),
         coverage=coverage_of(source.store.coverage(), supports, now),
     )

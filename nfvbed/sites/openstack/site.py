@@ -112,7 +112,7 @@ class OpenstackSite(Site):
     def find_deployed(self) -> Deployed | None:
         """Find what an earlier command left on the cloud."""
         found = self._find_left()
-        return None if found is None else found.deployed(self._target.folder)
+        return None if found is None else found.deployed(self._target.folder, vnfs.placed(found.deployment.vnfs))
 
     def deploy(
         self,
@@ -320,7 +320,12 @@ class OpenstackSite(Site):
         remembered.save(
             self._target.folder,
             remembered.Remembered(
-                live.deployment, live.wanted.variant, live.arrangement, live.wanted.choice, remembered.since_now()
+                live.deployment,
+                live.wanted.variant,
+                live.arrangement,
+                live.wanted.choice,
+                remembered.since_now(),
+                compute=live.compute.host if self._target.ours else "",
             ),
         )
         remembered.done(self._target.folder)

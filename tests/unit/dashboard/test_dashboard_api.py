@@ -13,6 +13,7 @@ def test_the_overview_is_data_too(client: TestClient):
     assert found["runs"] == 2 and [entry["run"]["id"] for entry in found["newest"]] == [RUN, ELSEWHERE]
     assert found["newest"][0]["age_days"] == 2
     assert {change["verdict"] for change in found["changes"]} <= {"higher", "lower"} and found["changes"]
+    assert sum(found["decided"].values()) >= len(found["changes"]) and set(found["decided"]) == {RUN, ELSEWHERE}
     sriov = next(row for row in found["coverage"]["rows"] if row["variant"] == "sriov")
     assert {place["state"] for place in sriov["places"]} == {"unsupported"}
 
@@ -98,7 +99,7 @@ def test_only_reading_is_possible(client: TestClient):
     assert {method for path in described["paths"].values() for method in path} == {"get"}
     assert set(described["paths"]) == {
         "/api/overview", "/api/runs", "/api/runs/{name}", "/api/runs/{name}/trials", "/api/runs/{name}/why",
-        "/api/runs/{name}/doctor", "/api/compare", "/api/method",
+        "/api/runs/{name}/doctor", "/api/compare", "/api/method", "/api/deployments",
     }  # fmt: skip
 
 
