@@ -19,6 +19,8 @@ from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
 from nfvbed.dashboard.security import Access, Guard
 from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.trend import Trends
+from nfvbed.dashboard.trendpages import api_of_trends, files_of_trends, pages_of_trends
 from nfvbed.errors import NfvbedError
 from nfvbed.store import Store
 
@@ -52,7 +54,11 @@ def make_app(store: Store, access: Access, now: Callable[[], datetime] = _now) -
     pictures = Pictures()
     app.include_router(pages_of_comparisons(source, pictures))
     app.include_router(files_of_comparisons(source, pictures))
+    trends = Trends(store, now)
+    app.include_router(pages_of_trends(trends, pictures))
+    app.include_router(files_of_trends(trends, pictures))
     app.include_router(api(source, now))
+    app.include_router(api_of_trends(trends))
     app.include_router(api_of_runs(source, now))
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
