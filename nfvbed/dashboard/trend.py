@@ -186,6 +186,8 @@ def changes_table(trend: Trend) -> Table:
 
 STEPS: Final = ("First run after it", "Began", "Ratio", "Before", "After", "Confirmed by", "p", "State", "Changed there")
 
+NUMBERS: Final = ("Ratio", "Before", "After", "p")
+
 
 def step_cells(trend: Trend, seen: SeenStep) -> tuple[Cell, ...]:
     """Return what is shown of a step."""
@@ -210,4 +212,5 @@ def steps_table(trend: Trend) -> Table:
     """Return the confirmed steps, the newest first."""
     rows = tuple(step_cells(trend, seen) for seen in reversed(trend.steps))
     caption = "Confirmed steps, newest first: a second run had the same. p: of the ranks on both sides alone."
-    return Table(caption, tuple(Cell(name) for name in STEPS), rows)
+    headings = tuple(Cell(name, "n" if name in NUMBERS else "") for name in STEPS)
+    return Table(caption, headings, rows)

@@ -13,6 +13,7 @@ HEIGHT: Final = 300
 MARGIN: Final = 90
 ROOM: Final = (0.9, 1.08)
 """Of the least and the greatest figure: the ends of the axis. Scatter of a per cent is not drawn as large as a step."""
+GREY: Final = "#7A7A7A"
 KINDS: Final = {"run": "circle", "lies apart": "square", "suspected": "diamond", "step": "triangle-up"}
 
 Records = list[dict[str, Any]]
@@ -78,7 +79,7 @@ def _points(runs: Records, y: alt.Y, color: alt.Color) -> list[alt.Chart]:
         "kind:N",
         title=None,
         scale=alt.Scale(domain=shown, range=[KINDS[kind] for kind in shown]),
-        legend=alt.Legend(symbolType="circle") if len(shown) > 1 else None,
+        legend=alt.Legend(symbolFillColor=GREY, symbolStrokeColor=GREY) if len(shown) > 1 else None,
     )
     base = alt.Chart(alt.InlineData(values=runs)).encode(x=x, y=y)
     tooltip = ["at:N", alt.Tooltip("value:Q", format=".4~g"), "kind:N", "label:N"]
@@ -99,7 +100,7 @@ def _medians(trend: Trend, divisor: float, y: alt.Y) -> list[alt.Chart]:
             for place in range(len(finding.figures))
         ]
         line = alt.Chart(alt.InlineData(values=ends))
-        return [line.mark_line(strokeWidth=2, opacity=0.6, color="#7A7A7A").encode(x="place:Q", y=y)]
+        return [line.mark_line(strokeWidth=2, opacity=0.6, color=GREY).encode(x="place:Q", y=y)]
     parts = [
         {"place": part.first + 0.6, "end": part.first + part.runs + 0.4, "value": part.value / divisor}
         for part in finding.parts
@@ -107,7 +108,7 @@ def _medians(trend: Trend, divisor: float, y: alt.Y) -> list[alt.Chart]:
     if not parts:
         return []
     lines = alt.Chart(alt.InlineData(values=parts))
-    return [lines.mark_rule(strokeWidth=3, opacity=0.6, color="#7A7A7A").encode(x="place:Q", x2="end:Q", y=y)]
+    return [lines.mark_rule(strokeWidth=3, opacity=0.6, color=GREY).encode(x="place:Q", x2="end:Q", y=y)]
 
 
 def _changes(trend: Trend) -> list[alt.Chart]:
@@ -116,6 +117,6 @@ def _changes(trend: Trend) -> list[alt.Chart]:
         return []
     base = alt.Chart(alt.InlineData(values=marks)).encode(x="place:Q")
     return [
-        base.mark_rule(strokeDash=[3, 3], strokeWidth=1.2, color="#7A7A7A"),
+        base.mark_rule(strokeDash=[3, 3], strokeWidth=1.2, color=GREY),
         base.mark_text(baseline="bottom", dy=-3, fontSize=12).encode(y=alt.value(0), text="name:N"),
     ]
