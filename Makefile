@@ -129,8 +129,8 @@ report: setup ## write the page, CSV and JSON of the newest run
 	@$(NFVBED) report
 
 .PHONY: dashboard
-dashboard: setup ## serve the results in a browser, on this machine alone
-	@$(NFVBED) dashboard
+dashboard: build ## results and jobs in a browser, on this machine alone
+	@$(NFVBED) dashboard --operate
 
 .PHONY: $(DEPLOYS)
 $(DEPLOYS): deploy-%: build $(FOR_SITE) ## set up NAME and leave it deployed (SITE=devcloud: in an OpenStack)

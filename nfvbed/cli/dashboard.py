@@ -6,7 +6,7 @@ import click
 
 from nfvbed.cli.settings import root_option, store_location, store_option
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UsageError
+from nfvbed.errors import StoreError, UsageError
 from nfvbed.store import Store
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -24,7 +24,11 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--tls-key", type=FILE, help="Key of the certificate, PEM.")
 @click.option("--behind-proxy", is_flag=True, help="A proxy does TLS; needed for other addresses without --tls-cert.")
 @click.option(
-    "--token-file", type=FILE, help="Token that browsers have to give, mode 600; needed for addresses beside loopback."
+    "--token-file", type=FILE, help="Token that operators have to give, mode 600; needed for addresses beside loopback."
+)
+@click.option("--viewer-token-file", type=FILE, help="Token of those who may only read, mode 600.")
+@click.option(
+    "--operate", is_flag=True, help="Let operators deploy, measure and destroy. Default: results are only read."
 )
 @root_option
 @store_option
@@ -36,13 +40,16 @@ def command(
     tls_key: Path | None,
     behind_proxy: bool,
     token_file: Path | None,
+    viewer_token_file: Path | None,
+    operate: bool,
     root: Path | None,
     store: str | None,
 ) -> None:
     """Serve the results as pages and as a JSON API, until interrupted.
 
-    The store is only read: a copied nfvbed.sqlite is enough, and no testbed is needed. Whoever has an account on this
-    machine can read what is served without a token.
+    Without --operate the store is only read: a copied nfvbed.sqlite is enough, and no testbed is needed. Whoever has an
+    account on this machine can read what is served without a token; with --operate only root and the user who serves
+    it can change things without one.
     """
     if (tls_cert is None) != (tls_key is None):
         raise UsageError(
@@ -53,6 +60,7 @@ def command(
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
     from nfvbed.dashboard.app import make_app
     from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
+    from nfvbed.dashboard.operations import Operations
 
     asked = Listening(
         host=host,
@@ -61,10 +69,26 @@ def command(
         tls=(tls_cert, tls_key) if tls_cert and tls_key else None,
         behind_proxy=behind_proxy,
         token_file=token_file,
+        viewer_token_file=viewer_token_file,
+        operate=operate,
     )
     access = access_of(asked)
-    with Store.open(store_location(open_project(root), store), read_only=True, migrated=False) as opened:
-        server = server_of(make_app(opened, access), asked)
+    project = open_project(root)
+    location = store_location(project, store)
+    operations = Operations.of(project, location) if operate else None
+    _make_store(location, wanted=operate)
+    with Store.open(location, read_only=True, migrated=False) as opened:
+        server = server_of(make_app(opened, access, operations=operations), asked)
         bound, address = bind(asked)
         click.echo(f"dashboard of {opened.location}: {address}")
         server.run(sockets=[bound])
+
+
+def _make_store(location: str, *, wanted: bool) -> None:
+    """Make the store where there is none, or migrate an older one: jobs will write to it."""
+    if not wanted:
+        return
+    try:
+        Store.open(location, read_only=True, migrated=False).close()
+    except StoreError:
+        Store.open(location).close()

@@ -12,8 +12,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from nfvbed import __version__
+from nfvbed.dashboard.acknowledging import acknowledging
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
+from nfvbed.dashboard.auditing import auditing
+from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
@@ -31,19 +34,22 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def make_app(store: Store, access: Access, now: Callable[[], datetime] = _now) -> ASGIApp:
+def make_app(
+    store: Store, access: Access, now: Callable[[], datetime] = _now, operations: Operations | None = None
+) -> ASGIApp:
     """Return the dashboard of a store.
 
     Args:
         store: opened to be read.
         access: who may ask.
         now: the time, of which ages are reckoned.
+        operations: what is needed to change things; None: nothing can be.
     """
     source = Source(store)
     app = FastAPI(
         title="nfvbed dashboard",
         version=__version__,
-        description="Results of nfvbed, read only.",
+        description="Results of nfvbed, and jobs that make some.",
         openapi_url="/api/openapi.json",
         docs_url=None,  # Its page would be loaded from elsewhere.
         redoc_url=None,
@@ -60,6 +66,10 @@ def make_app(store: Store, access: Access, now: Callable[[], datetime] = _now) -
     app.include_router(api(source, now))
     app.include_router(api_of_trends(trends))
     app.include_router(api_of_runs(source, now))
+    if operations is not None:
+        app.state.audit = operations.audit
+        app.include_router(auditing(operations.audit))
+        app.include_router(acknowledging(trends, operations.audit))
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)

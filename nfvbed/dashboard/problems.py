@@ -20,8 +20,13 @@ class NotThereError(UsageError):
     """A run, a cell or a figure that the store does not have."""
 
 
+class ForbiddenError(UsageError):
+    """Who asks may not, or the request does not come from a page of this dashboard."""
+
+
 STATUSES: Final = (
     (NotThereError, 404),
+    (ForbiddenError, 403),
     (UsageError, 400),
     (ConfigurationError, 400),
     (NotComparableError, 409),
@@ -32,9 +37,12 @@ STATUSES: Final = (
 TITLES: Final = {
     400: "Bad request",
     401: "Not signed in",
+    403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
     409: "Cannot be compared",
+    411: "Bad request",
+    413: "Too large",
     422: "Bad request",
     500: "Internal error",
     503: "Not available",

@@ -91,7 +91,9 @@ def test_a_person_gets_a_page_instead(client: TestClient):
 
 def test_only_reading_is_possible(client: TestClient):
     for method in ("post", "put", "patch", "delete"):
-        assert getattr(client, method)("/api/runs").status_code == 405
+        assert getattr(client, method)("/api/runs").status_code == 403
+        page = {"origin": "http://localhost:8080"}
+        assert getattr(client, method)("/api/runs", headers=page).status_code == 405
     described = client.get("/api/openapi.json").json()
     assert {method for path in described["paths"].values() for method in path} == {"get"}
     assert set(described["paths"]) == {
