@@ -20,6 +20,7 @@ from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
+from nfvbed.dashboard.publishedpage import api_of_published, pages_of_published
 from nfvbed.dashboard.security import Access, Guard
 from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.trend import Trends
@@ -63,8 +64,10 @@ def make_app(
     trends = Trends(store, now)
     app.include_router(pages_of_trends(trends, pictures))
     app.include_router(files_of_trends(trends, pictures))
+    app.include_router(pages_of_published(store, pictures))
     app.include_router(api(source, now))
     app.include_router(api_of_trends(trends))
+    app.include_router(api_of_published(store))
     app.include_router(api_of_runs(source, now))
     if operations is not None:
         app.state.audit = operations.audit

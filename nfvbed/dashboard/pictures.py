@@ -93,14 +93,15 @@ def linked(drawn: Mapping[str, Spec], choice: Choice) -> tuple[Picture, ...]:
 
 def linked_at(drawn: Mapping[str, Spec], places: Places) -> tuple[Picture, ...]:
     """Return figures with the addresses of their pictures."""
-    query = places.query
+    query = f"&{places.query}" if places.query else ""
+    whole = f"?{places.query}" if places.query else ""
     return tuple(
         Picture(
             figure_text(name, spec),
-            light=f"{places.path}/{name}.svg?theme=light&{query}",
-            dark=f"{places.path}/{name}.svg?theme=dark&{query}",
-            svg=f"{places.path}/{name}.svg?{query}",
-            png=f"{places.path}/{name}.png?{query}",
+            light=f"{places.path}/{name}.svg?theme=light{query}",
+            dark=f"{places.path}/{name}.svg?theme=dark{query}",
+            svg=f"{places.path}/{name}.svg{whole}",
+            png=f"{places.path}/{name}.png{whole}",
             csv=places.csv,
         )
         for name, spec in drawn.items()

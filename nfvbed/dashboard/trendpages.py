@@ -1,11 +1,13 @@
 """Routes about settings over time: the list, one of them, its figure and rows as files, and the same as JSON."""
 
+from datetime import UTC, timedelta
 from typing import Annotated, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
+from nfvbed.dashboard.acknowledging import LONGEST_DAYS, USUAL_DAYS
 from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
 from nfvbed.dashboard.form import Option
@@ -123,8 +125,23 @@ def _one(trends: Trends, pictures: Pictures, name: str, *, export: bool) -> Resp
         run_links=[f"/runs/{entry.run}/why?{urlencode({'cell': entry.cell})}" for entry in reversed(series.measured)],
         pictures=pictures.inlined(drawn) if export else linked_at(drawn, _places(query)),
         query=query,
-        writable=trends.store.is_writable,
+        **_form(trends, trend),
     )
+
+
+def _form(trends: Trends, trend: Trend) -> dict[str, object]:
+    """Return what the form of an acknowledgement offers, the open steps first."""
+    steps = sorted(reversed(trend.steps), key=lambda seen: not seen.is_open)
+    today = trends.now().astimezone(UTC).date()
+    soonest, expires, latest = (today + timedelta(days=days) for days in (1, USUAL_DAYS, LONGEST_DAYS))
+    choices = [(seen.step.run, f"{seen.step.at[:10]} {change_ratio(seen.step.ratio)}") for seen in steps]
+    return {
+        "choices": choices,
+        "soonest": soonest,
+        "expires": expires,
+        "latest": latest,
+        "writable": trends.store.is_writable,
+    }
 
 
 def _places(query: str) -> Places:
