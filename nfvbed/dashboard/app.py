@@ -21,6 +21,8 @@ from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_compari
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
 from nfvbed.dashboard.publishedpage import api_of_published, pages_of_published
+from nfvbed.dashboard.recommending import Recommender
+from nfvbed.dashboard.recommendpage import api_of_recommendations, pages_of_recommendations
 from nfvbed.dashboard.security import Access, Guard
 from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.trend import Trends
@@ -65,9 +67,12 @@ def make_app(
     app.include_router(pages_of_trends(trends, pictures))
     app.include_router(files_of_trends(trends, pictures))
     app.include_router(pages_of_published(store, pictures))
+    recommender = Recommender(source)
+    app.include_router(pages_of_recommendations(recommender))
     app.include_router(api(source, now))
     app.include_router(api_of_trends(trends))
     app.include_router(api_of_published(store))
+    app.include_router(api_of_recommendations(recommender))
     app.include_router(api_of_runs(source, now))
     if operations is not None:
         app.state.audit = operations.audit

@@ -30,7 +30,7 @@ def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float
         ends = {"low": narrow.low, "high": narrow.high, "least": wide.low, "most": wide.high}
         means.append({"label": name, "mean": seen.mean, **ends})
     y = alt.Y("label:N", title=None, sort=labels, axis=alt.Axis(labelLimit=220))
-    value = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False))
+    value = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=8))
     every, mean = alt.Chart(alt.InlineData(values=results)), alt.Chart(alt.InlineData(values=means))
     chart = alt.layer(
         every.mark_point(size=45, filled=True, opacity=0.55, color=PUBLISHED, yOffset=11).encode(x=value, y=y),
