@@ -24,6 +24,4 @@ def differing(left: Mapping[str, str], right: Mapping[str, str]) -> list[str]:
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what differs between two descriptions, `key: before -> after`; nothing where one is not known."""
     left, right = flat(before), flat(after)
-    return tuple(
-        f"{key}: {left.get(key, 'absent')} -> {right.get(key, 'absent')}" for key in differing(left, right)
-    )
+    return tuple(f"{key}: {left.get(key, 'absent')} -> {right.get(key, 'absent')}" for key in differing(left, right))

@@ -101,10 +101,11 @@ def machine_of(host: Mapping[str, Any], host_hash: str) -> str:
     """
     if not host:
         return host_hash[:SHOWN_OF_HASHES]
-    kept = {}
+    kept: dict[str, Any] = {}
     for part, loose in MACHINE_CHANGES.items():
         value = host.get(part)
-        kept[part] = {key: inner for key, inner in value.items() if key not in loose} if isinstance(value, dict) else value
+        known = isinstance(value, dict)
+        kept[part] = {key: inner for key, inner in value.items() if key not in loose} if known else value
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:SHOWN_OF_HASHES]
 
 

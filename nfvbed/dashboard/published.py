@@ -1,4 +1,4 @@
-"""Published tables: what they say when they are tested, and what was measured here of the same kind, apart from them."""
+"""Published tables: what they say when they are tested; and, apart from them, what was measured here of that kind."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -33,7 +33,9 @@ VERDICTS: Final = (
     ("Pair", ""), ("Result", "verdict"), ("Ratio", "n"), ("p", "n"), ("p, Holm", "n"), ("Spread", "verdict"),
     ("p", "n"), ("p, Holm", "n"),
 )  # fmt: skip
-OWN: Final = (("Column", ""), ("Measured here", ""), ("Median", "n"), ("Least to greatest", "n"), ("Runs of iperf3", "n"))
+OWN: Final = (
+    ("Column", ""), ("Measured here", ""), ("Median", "n"), ("Least to greatest", "n"), ("Runs of iperf3", "n"),
+)  # fmt: skip
 
 
 class PublishedAnswer(Record):
@@ -157,8 +159,8 @@ def verdicts_table(table: SeenTable) -> Table:
     """Return each column against each one before it."""
     rows = tuple(_verdict(found) for found in table.differences)
     caption = (
-        "Verdicts on the published results alone: exact Mann-Whitney test on the results, Fligner and Killeen's on their"
-        " spread, each corrected by Holm over all pairs of the table."
+        "Verdicts on the published results alone: exact Mann-Whitney test on the results, Fligner and Killeen's on"
+        " their spread, each corrected by Holm over all pairs of the table."
     )
     return Table(caption, _headings(VERDICTS), rows, label="Verdicts on the published results")
 

@@ -142,7 +142,11 @@ def api_of_recommendations(recommender: Recommender) -> APIRouter:
         seen = recommender.recommended(asked.wanted, asked.host)
         found = seen.found
         return RecommendAnswer(
-            headline=headline(found), sections=sections(found), machine=seen.machine, left=seen.left, recommendation=found
+            headline=headline(found),
+            sections=sections(found),
+            machine=seen.machine,
+            left=seen.left,
+            recommendation=found,
         )
 
     return router

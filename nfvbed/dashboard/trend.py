@@ -184,7 +184,7 @@ def changes_table(trend: Trend) -> Table:
     return Table(caption, tuple(Cell(name) for name in CHANGES), rows)
 
 
-STEPS: Final = ("First run after it", "Began", "Ratio", "Before", "After", "Confirmed by", "p", "State", "Changed there")
+STEPS: Final = ("First run", "Began", "Ratio", "Before", "After", "Confirmed by", "p", "State", "Changed there")
 
 NUMBERS: Final = ("Ratio", "Before", "After", "p")
 

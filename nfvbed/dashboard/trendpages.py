@@ -12,7 +12,7 @@ from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
 from nfvbed.dashboard.form import Option
 from nfvbed.dashboard.parameters import Export, Numbered, Page, Pages, pages_of
-from nfvbed.dashboard.pictures import Form, Places, Pictures, linked_at, spec_of
+from nfvbed.dashboard.pictures import Form, Pictures, Places, linked_at, spec_of
 from nfvbed.dashboard.trend import (
     Filter,
     TrendLine,
@@ -131,7 +131,7 @@ def _one(trends: Trends, pictures: Pictures, name: str, *, export: bool) -> Resp
 
 def _form(trends: Trends, trend: Trend) -> dict[str, object]:
     """Return what the form of an acknowledgement offers, the open steps first."""
-    steps = sorted(reversed(trend.steps), key=lambda seen: not seen.is_open)
+    steps = sorted(trend.steps, key=lambda seen: (seen.is_open, seen.step.place), reverse=True)
     today = trends.now().astimezone(UTC).date()
     soonest, expires, latest = (today + timedelta(days=days) for days in (1, USUAL_DAYS, LONGEST_DAYS))
     choices = [(seen.step.run, f"{seen.step.at[:10]} {change_ratio(seen.step.ratio)}") for seen in steps]

@@ -55,9 +55,7 @@ class History:
     def descriptions(self, series: Series) -> Mapping[str, Mapping[str, Any]]:
         """Return the descriptions of hosts, rigs and configurations of a series, by hash."""
         digests = {
-            digest
-            for entry in series.measured
-            for digest in (entry.host_hash, entry.rig_hash, entry.config_hash)
+            digest for entry in series.measured for digest in (entry.host_hash, entry.rig_hash, entry.config_hash)
         }
         return {digest: described(self._store, digest) for digest in digests}
 

@@ -118,7 +118,8 @@ def step_state(seen: SeenStep) -> str:
 
 def suspicion(apart: Apart) -> str:
     """Say what is known of a newest run that lies apart."""
-    return f"the newest run lies apart ({change_ratio(apart.ratio)}), unconfirmed: one more run shows whether it is a step"
+    ratio = change_ratio(apart.ratio)
+    return f"the newest run lies apart ({ratio}), unconfirmed: one more run shows whether it is a step"
 
 
 def headline(trend: Trend) -> str:

@@ -18,7 +18,7 @@ from nfvbed.signals import signals_held
 from nfvbed.store import queries, series, summaries
 from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
-from nfvbed.store.connect import Location, connect, faults, locate
+from nfvbed.store.connect import Location, connect, faults, locate, written_out
 from nfvbed.store.lock import Holder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
 from nfvbed.store.rows import cell_row, histogram_rows, trial_row
@@ -198,8 +198,10 @@ class Store:
         """
         engine = connect(self.location, read_only=False)
         try:
-            with signals_held(), faults(self.location, "it could not be stored"), engine.begin() as connection:
-                series.acknowledge(connection, entry)
+            with signals_held(), faults(self.location, "it could not be stored"):
+                with engine.begin() as connection:
+                    series.acknowledge(connection, entry)
+                written_out(engine)
         finally:
             engine.dispose()
 

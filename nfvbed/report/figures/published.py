@@ -39,8 +39,8 @@ def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float
         mean.mark_tick(thickness=3, size=18, color=PUBLISHED).encode(x=alt.X("mean:Q"), y=y),
     ).properties(width=WIDTH, height=alt.Step(BAND))
     caption = (
-        "Dots: repetitions, as published; upright mark: their mean; thick and thin line: Student's intervals of it at 95"
-        " and 99 %, recomputed. The axis does not begin at 0."
+        "Dots: repetitions, as published; upright mark: their mean; thick and thin line: Student's intervals of it at"
+        " 95 and 99 %, recomputed. The axis does not begin at 0."
     )
     said = "; ".join(f"{entry['label']}: mean {entry['mean']:.2f} {unit}" for entry in means)
     return fluid(finish(chart, title, caption, f"{said}.", simulated=False), label_width(labels))

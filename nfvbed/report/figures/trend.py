@@ -32,9 +32,9 @@ def trend_figure(trend: Trend) -> Spec:
     layers = [*_changes(trend), *_medians(trend, divisor, y), *_points(runs, y, color)]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
     caption = (
-        "A point for each run, the oldest first, evenly spaced; horizontal lines: medians between steps. Vertical lines:"
-        " host, rig or configuration changed there, by letter below. A step is one that a second run confirmed. The axis"
-        " does not begin at 0."
+        "A point for each run, the oldest first, evenly spaced; horizontal lines: medians between steps. Vertical"
+        " lines: host, rig or configuration changed there, by letter below. A step is one that a second run confirmed."
+        " The axis does not begin at 0."
     )
     said = f"{headline(trend)} {len(values)} runs from {series.measured[0].at[:10]} to {series.measured[-1].at[:10]}."
     spec = finish(chart, title(series.setting), caption, said, simulated=series.setting.simulated)
@@ -73,7 +73,8 @@ def _runs(trend: Trend, divisor: float) -> Records:
 def _points(runs: Records, y: alt.Y, color: alt.Color) -> list[alt.Chart]:
     dates = json.dumps([run["at"][:10] for run in runs])
     axis = alt.Axis(labelExpr=f"{dates}[datum.value - 1]", tickMinStep=1, labelOverlap=True, grid=False)
-    x = alt.X("place:Q", title="run, by its date", axis=axis, scale=alt.Scale(domain=[0.5, len(runs) + 0.5], nice=False))
+    ends = alt.Scale(domain=[0.5, len(runs) + 0.5], nice=False)
+    x = alt.X("place:Q", title="run, by its date", axis=axis, scale=ends)
     shown = [kind for kind in KINDS if any(run["kind"] == kind for run in runs)]
     shape = alt.Shape(
         "kind:N",
