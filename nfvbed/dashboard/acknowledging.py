@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter
-from pydantic import StringConstraints
+from pydantic import ConfigDict, StringConstraints
 from starlette.responses import RedirectResponse, Response
 
 from nfvbed.acknowledgements import Acknowledgement
@@ -27,6 +27,9 @@ Text = Annotated[str, StringConstraints(max_length=2000)]
 
 class Word(Record):
     """What is said of a step."""
+
+    # FastAPI warns of the body's name where its model is not built yet.
+    model_config = ConfigDict(defer_build=False)
 
     setting: Text
     run: Text

@@ -99,6 +99,7 @@ def test_only_reading_is_possible(client: TestClient):
     assert set(described["paths"]) == {
         "/api/overview", "/api/runs", "/api/runs/{name}", "/api/runs/{name}/trials", "/api/runs/{name}/why",
         "/api/runs/{name}/doctor", "/api/compare", "/api/method", "/api/trend", "/api/trend/series",
+        "/api/published", "/api/recommend",
     }  # fmt: skip
 
 

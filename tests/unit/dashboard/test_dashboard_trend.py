@@ -188,3 +188,10 @@ def test_a_step_is_acknowledged_while_a_run_writes(desk: Desk):
         assert desk.store.writer() is not None
         assert desk.send().status_code == 303
     assert len(desk.store.acknowledgements()) == 1
+
+
+def test_a_setting_is_saved_as_one_file_without_a_form(desk: Desk):
+    answer = desk.client.get(f"{PAGE}&export=1")
+    assert answer.headers["content-disposition"] == 'attachment; filename="nfvbed-trend-simulated-p2p-64.html"'
+    assert "<form" not in answer.text and "data:image/svg+xml;base64," in answer.text
+    assert 'href="/' not in answer.text
