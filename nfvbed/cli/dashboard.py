@@ -1,5 +1,6 @@
-"""`nfvbed dashboard`: results in a browser."""
+"""`nfvbed dashboard`: results in a browser, and jobs that make some."""
 
+import os
 from pathlib import Path
 
 import click
@@ -7,8 +8,14 @@ import click
 from nfvbed.cli.settings import root_option, store_location, store_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import StoreError, UsageError
+from nfvbed.host.arrangement import resolve
+from nfvbed.host.topology import read_topology
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import HostSiteSpec
 from nfvbed.store import Store
 
+LAB = "lab"
+"""The site whose cores are left alone."""
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -80,6 +87,7 @@ def command(
     with Store.open(location, read_only=True, migrated=False) as opened:
         server = server_of(make_app(opened, access, operations=operations), asked)
         bound, address = bind(asked)
+        _leave_the_measured_cores(project)
         click.echo(f"dashboard of {opened.location}: {address}")
         server.run(sockets=[bound])
 
@@ -92,3 +100,11 @@ def _make_store(location: str, *, wanted: bool) -> None:
         Store.open(location, read_only=True, migrated=False).close()
     except StoreError:
         Store.open(location).close()
+
+
+def _leave_the_measured_cores(project: Project) -> None:
+    """Serve from the cores of the lab's own management: never from the switch's, where there is a choice."""
+    site = project.load_site(LAB) if LAB in project.site_names else None
+    topology = read_topology()
+    if isinstance(site, HostSiteSpec) and len(topology.allowed) > 1:
+        os.sched_setaffinity(0, resolve(topology, site.arrangement).control_cores)

@@ -12,21 +12,20 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from nfvbed import __version__
-from nfvbed.dashboard.acknowledging import acknowledging
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
 from nfvbed.dashboard.auditing import auditing
+from nfvbed.dashboard.evidence import evidence
+from nfvbed.dashboard.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
+from nfvbed.dashboard.live import Streams
+from nfvbed.dashboard.livepages import live_pages
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
-from nfvbed.dashboard.publishedpage import api_of_published, pages_of_published
-from nfvbed.dashboard.recommending import Recommender
-from nfvbed.dashboard.recommendpage import api_of_recommendations, pages_of_recommendations
+from nfvbed.dashboard.progress import Plans
 from nfvbed.dashboard.security import Access, Guard
 from nfvbed.dashboard.source import Source
-from nfvbed.dashboard.trend import Trends
-from nfvbed.dashboard.trendpages import api_of_trends, files_of_trends, pages_of_trends
 from nfvbed.errors import NfvbedError
 from nfvbed.store import Store
 
@@ -49,6 +48,7 @@ def make_app(
         operations: what is needed to change things; None: nothing can be.
     """
     source = Source(store)
+    streams, plans = Streams(), Plans()
     app = FastAPI(
         title="nfvbed dashboard",
         version=__version__,
@@ -58,26 +58,22 @@ def make_app(
         redoc_url=None,
     )
     app.include_router(pages(source, now))
-    app.include_router(pages_of_runs(source, now))
+    app.include_router(pages_of_runs(source, now, plans))
+    app.include_router(live_pages(source, plans, streams))
     app.include_router(pages_of_reasons(source))
     pictures = Pictures()
     app.include_router(pages_of_comparisons(source, pictures))
     app.include_router(files_of_comparisons(source, pictures))
-    trends = Trends(store, now)
-    app.include_router(pages_of_trends(trends, pictures))
-    app.include_router(files_of_trends(trends, pictures))
-    app.include_router(pages_of_published(store, pictures))
-    recommender = Recommender(source)
-    app.include_router(pages_of_recommendations(recommender))
     app.include_router(api(source, now))
-    app.include_router(api_of_trends(trends))
-    app.include_router(api_of_published(store))
-    app.include_router(api_of_recommendations(recommender))
     app.include_router(api_of_runs(source, now))
+    for router in evidence(source, pictures, now, operations):
+        app.include_router(router)
     if operations is not None:
         app.state.audit = operations.audit
         app.include_router(auditing(operations.audit))
-        app.include_router(acknowledging(trends, operations.audit))
+        desk = JobDesk(operations, source, streams)
+        for router in (pages_of_jobs(desk), forms_of_jobs(desk), api_of_jobs(desk)):
+            app.include_router(router)
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)

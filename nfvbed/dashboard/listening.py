@@ -18,6 +18,8 @@ SHORTEST_TOKEN: Final = 20
 """Characters; `openssl rand -hex 16` makes 32."""
 MOST_AT_ONCE: Final = 64
 """Requests."""
+LAST_WORDS_S: Final = 2
+"""After an interrupt: answers that take longer, as events do, are cut off."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,7 @@ def server_of(app: ASGIApp, asked: Listening) -> uvicorn.Server:
         server_header=False,
         proxy_headers=False,
         limit_concurrency=MOST_AT_ONCE,
+        timeout_graceful_shutdown=LAST_WORDS_S,
         ssl_certfile=certificate,
         ssl_keyfile=key,
         lifespan="off",

@@ -25,6 +25,7 @@ from nfvbed.dashboard.parameters import (
     part_of,
 )
 from nfvbed.dashboard.pictures import Form, Pictures, linked, query_of, spec_of
+from nfvbed.dashboard.progress import Plans, live_of
 from nfvbed.dashboard.rendering import style
 from nfvbed.dashboard.runs import cells_of, trial_table
 from nfvbed.dashboard.source import Source
@@ -69,7 +70,7 @@ def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
     return router
 
 
-def pages_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
+def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans) -> APIRouter:
     """Return the route of the page about one run."""
     router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
 
@@ -101,6 +102,7 @@ def pages_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
             warnings=warnings,
             environment=context,
             refused=refused,
+            live=None if export else live_of(source, plans, run),
         )
 
     return router

@@ -41,6 +41,11 @@ class Asker(Who):
     """Whether this dashboard was started to change things."""
 
     @property
+    def who(self) -> Who:
+        """What of this is written down."""
+        return Who(role=self.role.value, client=self.client, user=self.user)
+
+    @property
     def operates(self) -> bool:
         """Whether they may change things."""
         return self.role is Role.OPERATOR

@@ -14,6 +14,7 @@ from nfvbed.dashboard import peers
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, Outcome, Who
 from nfvbed.dashboard.auditing import auditing
+from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.listening import Listening, access_of
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.problems import ForbiddenError, problem_of
@@ -177,7 +178,8 @@ def test_what_cannot_be_logged_is_refused(tmp_path: Path):
 
 def test_pages_and_api_of_the_log(store: Store, tmp_path: Path):
     (tmp_path / "deploy").mkdir()
-    operations = Operations(open_project(None), "", tmp_path, Audit(tmp_path / "audit.jsonl"))
+    audit = Audit(tmp_path / "audit.jsonl")
+    operations = Operations(open_project(None), audit, Jobs(tmp_path / "jobs", tmp_path, "", audit, frozenset({0})))
     who = Who(role="viewer", client="192.0.2.1", user="<b>")
     operations.audit.write(who, "POST /x", Outcome.REFUSED, said="no")
     access = Access(hosts=("localhost",), operate=True, user_of=lambda scope: 0)

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit
+from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.security import Access
 from nfvbed.dataplanes.catalogue import open_project
@@ -45,7 +46,8 @@ class Desk:
         self.now = NOW
         self.store = Store.open(path, read_only=True, migrated=False)
         self.audit = Audit(path.parent / "state" / "audit.jsonl")
-        operations = Operations(project=open_project(None), store=str(path), state=path.parent, audit=self.audit)
+        jobs = Jobs(path.parent / "jobs", path.parent, str(path), self.audit, frozenset({0}))
+        operations = Operations(open_project(None), self.audit, jobs)
         access = Access(hosts=("localhost",), **{"operate": True, "user_of": lambda scope: 0, **options})
         app = make_app(self.store, access, lambda: self.now, operations)
         self.client = TestClient(app, base_url=HERE, follow_redirects=False)
