@@ -32,6 +32,7 @@ VERBS = {
     "export": ("export", "Write a run as one JSON document."),
     "import": ("import_run", "Put an exported run into the store."),
     "recommend": ("recommend", "Say which data plane to take."),
+    "trend": ("trend", "Show what settings did from run to run: steps, trends."),
     "dashboard": ("dashboard", "Serve the dashboard."),
     "devcloud": ("devcloud", "Start a real OpenStack on this machine, look at it, remove it."),
     "destroy": ("destroy", "Remove what is deployed, also what a crash left behind."),

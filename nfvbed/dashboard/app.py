@@ -18,6 +18,7 @@ from nfvbed.dashboard.auditing import auditing
 from nfvbed.dashboard.chain_page import chain_changes, chain_page
 from nfvbed.dashboard.chain_reading import Chains
 from nfvbed.dashboard.deployments import FindDeployments, api_of_deployments, no_sites
+from nfvbed.dashboard.evidence import evidence
 from nfvbed.dashboard.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
 from nfvbed.dashboard.live import Streams
 from nfvbed.dashboard.livepages import live_pages
@@ -74,6 +75,8 @@ def make_app(
     app.include_router(api(source, now))
     app.include_router(api_of_runs(source, now))
     app.include_router(api_of_deployments(deployments))
+    for router in evidence(source, pictures, now, operations):
+        app.include_router(router)
     if operations is not None:
         app.state.audit = operations.audit
         app.include_router(auditing(operations.audit))

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from nfvbed.compare.lostframes import lost_frames
 from nfvbed.compare.placement import PLACEMENT_RULE
 from nfvbed.compare.verdict import Rules
-from nfvbed.dashboard.answers import file_name, page
+from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.doctor import doctor_of
 from nfvbed.dashboard.form import form_of
 from nfvbed.dashboard.overview import overview, run_states
@@ -183,25 +183,21 @@ def files_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
     ) -> Response:
         spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
         form = Form.SVG if theme == "print" else Form(theme)
-        return Response(pictures.draw(spec, form), media_type="image/svg+xml", headers=_saved(figure, "svg"))
+        return Response(pictures.draw(spec, form), media_type="image/svg+xml", headers=saved(figure, "svg"))
 
     @router.get("/figures/{figure}.png")
     def send_png(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
         spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
-        return Response(pictures.draw(spec, Form.PNG), media_type="image/png", headers=_saved(figure, "png"))
+        return Response(pictures.draw(spec, Form.PNG), media_type="image/png", headers=saved(figure, "png"))
 
     @router.get("/rows.csv")
     def send_rows(asked: AskedFor) -> Response:
         comparison = source.compared(asked.choice(source)).comparison
-        return Response(to_csv(comparison), media_type="text/csv; charset=utf-8", headers=_saved("comparison", "csv"))
+        return Response(to_csv(comparison), media_type="text/csv; charset=utf-8", headers=saved("comparison", "csv"))
 
     @router.get("/tests.csv")
     def send_tests(asked: AskedFor) -> Response:
         comparison = source.compared(asked.choice(source)).comparison
-        return Response(tests_to_csv(comparison), media_type="text/csv; charset=utf-8", headers=_saved("tests", "csv"))
+        return Response(tests_to_csv(comparison), media_type="text/csv; charset=utf-8", headers=saved("tests", "csv"))
 
     return router
-
-
-def _saved(name: str, ending: str) -> dict[str, str]:
-    return {"content-disposition": f'inline; filename="{file_name(name)}.{ending}"'}

@@ -76,6 +76,16 @@ def connect(location: Location, *, read_only: bool) -> Engine:
     return engine
 
 
+def written_out(engine: Engine) -> None:
+    """Move what is in SQLite's log to the file itself, as far as no other program reads from it: for plain copies.
+
+    A reader that stays open, as a web server is, keeps the log from being moved at the end of the writer.
+    """
+    if engine.dialect.name == "sqlite":
+        with contextlib.closing(engine.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
 @contextlib.contextmanager
 def faults(location: Location, what: str) -> Iterator[None]:
     """Turn the database's and the system's faults into StoreError.

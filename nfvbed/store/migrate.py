@@ -10,7 +10,7 @@ from nfvbed.errors import StoreError
 if TYPE_CHECKING:
     from alembic.config import Config
 
-FORMATS = ("0001", "0002", "0003", "0004", "0005")
+FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006")
 """All formats, oldest first; the last one is written."""
 
 

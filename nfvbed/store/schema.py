@@ -142,3 +142,15 @@ FACT = Table(
     Column("duration_ns", BigInteger, nullable=False),
     Column("detail", JSON, nullable=False),
 )
+
+ACKNOWLEDGEMENT = Table(
+    "acknowledgement",
+    METADATA,
+    Column("id", ROW_ID, primary_key=True),
+    Column("setting", String(400), nullable=False),
+    Column("run", String(36), ForeignKey("run.id"), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("by", String(120), nullable=False),
+    Column("at", String(40), nullable=False),
+    Column("expires_at", String(40), nullable=False),
+)

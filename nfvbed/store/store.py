@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -9,18 +10,20 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, insert, select, text, update
 
+from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.errors import BusyError, InternalError
 from nfvbed.records import CellLack, CellRecord, FactRecord, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.signals import signals_held
-from nfvbed.store import queries, summaries
+from nfvbed.store import queries, series, summaries
 from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
-from nfvbed.store.connect import Location, connect, faults, locate
+from nfvbed.store.connect import Location, connect, faults, locate, written_out
 from nfvbed.store.lock import Holder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
 from nfvbed.store.rows import cell_row, histogram_rows, trial_row
 from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RESULT, RUN, TRIAL
+from nfvbed.store.series import VisitRate
 from nfvbed.store.summaries import Covered, Extent, Part
 
 ADVISORY_LOCK = 0x6E667662
@@ -184,7 +187,40 @@ class Store:
         with self._transaction(f"the fact {fact.step} could not be stored") as connection:
             connection.execute(insert(FACT).values(**fact.model_dump(mode="json")))
 
+    def acknowledge(self, entry: Acknowledgement) -> None:
+        """Write what a person said of a step, in a short transaction of its own: also where this store is only read.
+
+        It waits for no run to end: nothing that a run writes is touched, and the database takes turns.
+
+        Raises:
+            StoreError: it cannot be written, or has no such run.
+            BusyError: another program holds the database for longer than a transaction takes.
+        """
+        engine = connect(self.location, read_only=False)
+        try:
+            with signals_held(), faults(self.location, "it could not be stored"):
+                with engine.begin() as connection:
+                    series.acknowledge(connection, entry)
+                written_out(engine)
+        finally:
+            engine.dispose()
+
     # Reading
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether something could be written to it, as far as its file tells; a server says so only when asked to."""
+        path = self.location.path
+        if path is None:
+            return True
+        # The superuser may write to any file: one that is marked as only to be read is left alone all the same.
+        marked = path.exists() and not path.stat().st_mode & 0o222
+        return not marked and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+    def acknowledgements(self) -> list[Acknowledgement]:
+        """Return all that people said of steps, in its order."""
+        with self._transaction("what people said of steps could not be read") as connection:
+            return series.acknowledgements(connection)
 
     def get_blob(self, sha256: str) -> Any:
         """Return a kept value, as JSON has it.
@@ -245,6 +281,11 @@ class Store:
         """Return how many trials each cell has, by how they ended."""
         with self._transaction("the trials could not be counted") as connection:
             return summaries.trial_counts(connection, run)
+
+    def visit_rates(self, run: str) -> list[VisitRate]:
+        """Return the rate of each visit of a run, by cell and round; no trial is read whole."""
+        with self._transaction("the rates could not be read") as connection:
+            return series.visit_rates(connection, run)
 
     def coverage(self) -> list[Covered]:
         """Return what became of each variant in each topology, over all runs, the newest first."""
