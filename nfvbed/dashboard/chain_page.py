@@ -28,7 +28,7 @@ Length = Annotated[int | None, Query(ge=1, le=MAX_CHAIN, description="VNFs of a 
 
 def chain_page(operations: Operations, chains: Chains) -> APIRouter:
     """Return the routes of the page, of its script, and of what it shows as JSON."""
-    router = APIRouter(responses=PROBLEMS)
+    router = APIRouter(responses={**PROBLEMS, 409: PROBLEMS[404], 502: PROBLEMS[404]})
     project = operations.project
 
     @router.get("/chain", include_in_schema=False)

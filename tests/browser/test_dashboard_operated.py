@@ -18,6 +18,8 @@ pytestmark = pytest.mark.xdist_group("dashboard")
 
 CHOICE = "/start?experiment=simulated&purpose=survey&rounds=1"
 PAGES = {"start": "/start", "plan": f"{CHOICE}&plan=1", "jobs": "/jobs", "audit": "/audit", "no-job": "/jobs/none"}
+PAGES |= {"chain": "/chain", "chain-of-guest": "/chain?site=guest-node-cables"}
+"""Of nothing that is deployed, and of a site on which nothing stays; with a path it is looked at where one is."""
 
 
 @pytest.fixture(scope="module", name="address")

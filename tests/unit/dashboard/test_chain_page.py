@@ -130,9 +130,7 @@ def test_the_path_its_hops_and_its_flows_are_shown(asked, verbs):
 
 def test_buttons_hold_whole_orders_so_that_no_script_is_needed(asked):
     text = asked().get("/chain").text
-    buttons = re.findall(
-        r'<button [^>]*name="order" value="([^"]*)"[^>]*aria-label="([^"]*)"( disabled)?', text
-    )
+    buttons = re.findall(r'<button [^>]*name="order" value="([^"]*)"[^>]*aria-label="([^"]*)"( disabled)?', text)
     assert buttons == [
         ("", "Move vnf1 up, towards port 0", " disabled"),
         ("vnf2,vnf1,vnf3", "Move vnf1 down, towards port 1", ""),
