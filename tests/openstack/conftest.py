@@ -3,11 +3,13 @@
 import secrets
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import yaml
 
 from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack.devcloud import enable
 from nfvbed.sites.openstack.devcloud.access import NAME
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.tacker import left
@@ -16,8 +18,14 @@ from nfvbed.sites.openstack.tacker.journal import Journal
 from tests.openstack.cloud_driver import ROOT, Cloud, nfvbed, wait
 from tests.openstack.onboarding import owner
 
+HERE = Path(__file__).parent
 HUGEPAGES_MIB = 1920
 """As the site's file has it: enough for a chain of two."""
+
+
+def pytest_collection_modifyitems(items):
+    """Those that start and stop a cloud of their own come first: the others share one, which stays to the end."""
+    items.sort(key=lambda item: HERE in item.path.parents and "before" not in item.fixturenames)
 
 
 @pytest.fixture(scope="session", name="onboarding_cloud")
@@ -43,7 +51,11 @@ def _journal(tmp_path):
 
 @pytest.fixture(name="nothing_left")
 def _nothing_left(onboarding_cloud, connection, journal):
-    """After the test the cloud holds nothing that it did not hold before, and nothing of the test's owner is found."""
+    """After the test the cloud holds nothing that it did not hold before, and nothing of the test's owner is found.
+
+    Instances boot on the controller, also where an earlier test deployed another compute.
+    """
+    enable.release(onboarding_cloud.api)
     before = onboarding_cloud.holdings()
 
     def new():
