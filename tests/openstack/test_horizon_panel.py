@@ -1,11 +1,13 @@
 """nfvbed's panel in the cloud's Horizon, in a real browser: what is deployed, runs, and links into the dashboard."""
 
+import os
 import re
 import signal
 import subprocess
 import sys
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -88,6 +90,12 @@ def dashboard(store):
             server.wait(30)
 
 
+def relays(cloud):
+    """Return the relays to the dashboard that were started, the last one last."""
+    entries = Ledger.open(cloud.places.run / "ledger.jsonl").entries
+    return [one for one in entries if isinstance(one, ProcessEntry) and one.name == "relay-dashboard"]
+
+
 def opened(page):
     """Open the panel; return its text."""
     answer = page.goto(PANEL)
@@ -143,15 +151,16 @@ def test_horizon_alone_reaches_the_dashboard_from_the_cloud(onboarding_cloud):
         return onboarding_cloud.channel.check(Command(("/usr/bin/python3", "-c", CONNECT), user)).strip()
 
     assert [tried(user) for user in ("www-data", "glance", "nova", "nobody")] == ["connected", *["refused"] * 3]
+    status = Path(f"/proc/{relays(onboarding_cloud)[-1].pid}/status").read_text()
+    own = access.HORIZON_UID
+    assert re.findall(r"^(?:Uid|Gid|Groups):(.*)$", status, re.MULTILINE) == [*[f"\t{own}" * 4] * 2, "\t "], (
+        "what comes through it must not come from root"
+    )
 
 
 @pytest.mark.on_demand
 def test_a_relay_that_was_killed_is_started_again(onboarding_cloud, store, page):
-    def relays():
-        entries = Ledger.open(onboarding_cloud.places.run / "ledger.jsonl").entries
-        return [one for one in entries if isinstance(one, ProcessEntry) and one.name == "relay-dashboard"]
-
-    subprocess.run(["kill", "-9", str(relays()[-1].pid)], check=True)
+    os.kill(relays(onboarding_cloud)[-1].pid, signal.SIGKILL)
     assert "relay-dashboard" in nfvbed("status").stdout
     assert not DevCloud(ROOT).relay_runs(access.DASHBOARD)
     assert nfvbed("start").returncode == 0

@@ -2,7 +2,8 @@
 
 It listens on a Unix socket in the folder that node and machine share, and connects to the port on the loopback here.
 Who may connect is said by the socket's owner and mode: the node's network has no way to this machine, and its other
-services have none either.
+services have none either. What it passes on comes from that user here, too: a server that asks the kernel who is at the
+other end of a connection does not take the node's user for root.
 """
 
 import asyncio
@@ -46,6 +47,13 @@ def listen(path: Path, uid: int) -> socket.socket:
     return listener
 
 
+def become(uid: int) -> None:
+    """Go on as a user, with the group of its number and no other one; there is no way back."""
+    os.setgroups(())
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
 async def _serve(listener: socket.socket, port: int) -> None:
     await asyncio.start_unix_server(partial(relay, port), sock=listener)
     await asyncio.Event().wait()
@@ -56,6 +64,7 @@ def main() -> None:
     node, path, uid, port = sys.argv[1:]
     ends = os.pidfd_open(int(node))
     listener = listen(Path(path), int(uid))
+    become(int(uid))
     print("ready", flush=True)
     loop = asyncio.new_event_loop()
     loop.add_reader(ends, loop.stop)
