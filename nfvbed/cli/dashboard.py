@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from nfvbed.host.topology import read_topology
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import HostSiteSpec
 from nfvbed.store import Store
+
+if TYPE_CHECKING:
+    from nfvbed.dashboard.operations import Operations
 
 LAB = "lab"
 """The site whose cores are left alone."""
@@ -67,7 +71,6 @@ def command(
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
     from nfvbed.dashboard.app import make_app
     from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
-    from nfvbed.dashboard.operations import Operations
 
     asked = Listening(
         host=host,
@@ -82,24 +85,25 @@ def command(
     access = access_of(asked)
     project = open_project(root)
     location = store_location(project, store)
-    operations = Operations.of(project, location) if operate else None
-    _make_store(location, wanted=operate)
+    operations = _operations(project, location) if operate else None
     with Store.open(location, read_only=True, migrated=False) as opened:
         server = server_of(make_app(opened, access, operations=operations), asked)
         bound, address = bind(asked)
-        _leave_the_measured_cores(project)
         click.echo(f"dashboard of {opened.location}: {address}")
+        _leave_the_measured_cores(project)
         server.run(sockets=[bound])
 
 
-def _make_store(location: str, *, wanted: bool) -> None:
-    """Make the store where there is none, or migrate an older one: jobs will write to it."""
-    if not wanted:
-        return
+def _operations(project: Project, location: str) -> "Operations":
+    """Return what jobs need; make the store where there is none, or migrate an older one, as they will write to it."""
+    from nfvbed.dashboard.operations import Operations
+
+    found = Operations.of(project, location)
     try:
         Store.open(location, read_only=True, migrated=False).close()
     except StoreError:
         Store.open(location).close()
+    return found
 
 
 def _leave_the_measured_cores(project: Project) -> None:

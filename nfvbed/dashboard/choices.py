@@ -9,10 +9,12 @@ from pydantic import ValidationError
 from nfvbed.compare.agreement import supports_of
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.records import State
+from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import NfvbedError
 from nfvbed.records import Readiness, Record, Support
+from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
 from nfvbed.store.summaries import Part
@@ -38,6 +40,7 @@ class Choices(Record):
 
     sites: tuple[Choosable, ...]
     variants: tuple[Choosable, ...]
+    """Those that are chosen first, then those that are possible."""
     vnfs: tuple[Choosable, ...]
     experiments: tuple[Choosable, ...]
     site_summary: str
@@ -45,19 +48,51 @@ class Choices(Record):
     """When the site was examined; empty: never."""
 
 
-def choices_of(project: Project, source: Source, jobs: Jobs, wanted: Wanted) -> Choices:
+class Experiments:
+    """The project's experiments, read again when they change: together they take a second."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._kept: dict[str, tuple[tuple[int, int], Experiment]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all, sorted."""
+        return self._project.experiment_names
+
+    def load(self, name: str) -> Experiment:
+        """Return one.
+
+        Raises:
+            ConfigurationError: its file is not valid, or gone.
+        """
+        try:
+            file = (self._project.experiments_folder / f"{name}.yml").stat()
+        except FileNotFoundError:
+            return self._project.load_experiment(name)
+        # `variants: all` means whatever files of variants there are.
+        changed = (file.st_mtime_ns, self._project.variants_folder.stat().st_mtime_ns)
+        kept = self._kept.get(name)
+        if kept is None or kept[0] != changed:
+            kept = self._kept[name] = (changed, self._project.load_experiment(name))
+        return kept[1]
+
+
+def choices_of(operations: Operations, source: Source, experiments: Experiments, wanted: Wanted) -> Choices:
     """Return what there is to choose from, with what is chosen.
 
     Raises:
         ConfigurationError: the site's or a variant's file is not valid.
     """
+    project = operations.project
     site = project.load_site(wanted.site)
-    supports, examined = _examined(source, jobs, wanted.site)
+    supports, examined = _examined(source, operations.jobs, wanted.site)
+    variants = (_variant(project, site, name, supports.get(name), wanted) for name in project.variant_names)
     return Choices(
         sites=tuple(_site(project, name, chosen=name == wanted.site) for name in project.site_names),
-        variants=tuple(_variant(project, site, name, supports.get(name), wanted) for name in project.variant_names),
+        variants=tuple(sorted(variants, key=lambda one: (not one.chosen, not one.possible))),
         vnfs=tuple(_vnf(project, site, name, chosen=name == wanted.vnf) for name in project.vnf_names),
-        experiments=tuple(_experiment(project, name, supports, wanted) for name in project.experiment_names),
+        experiments=tuple(_experiment(experiments, name, supports, wanted) for name in experiments.names),
         site_summary=site.summary,
         examined=examined,
     )
@@ -108,10 +143,10 @@ def _vnf(project: Project, site: SiteSpec, name: str, *, chosen: bool) -> Choosa
     return Choosable(value=name, text=name, note=note, chosen=chosen, possible=possible)
 
 
-def _experiment(project: Project, name: str, supports: Mapping[str, Support], wanted: Wanted) -> Choosable:
+def _experiment(experiments: Experiments, name: str, supports: Mapping[str, Support], wanted: Wanted) -> Choosable:
     chosen = name == wanted.experiment
     try:
-        found = project.load_experiment(name)
+        found = experiments.load(name)
     except NfvbedError as error:
         return Choosable(value=name, text=name, note=error.what, chosen=chosen, possible=False)
     names = found.variants

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
-from nfvbed.dashboard.choices import Choices, choices_of
+from nfvbed.dashboard.choices import Choices, Experiments, choices_of
 from nfvbed.dashboard.jobs.records import Job
 from nfvbed.dashboard.live import Streams
 from nfvbed.dashboard.operations import Operations
@@ -62,6 +62,7 @@ class JobDesk:
         self.source = source
         self.streams = streams
         self._planner = Planner(operations.jobs)
+        self._experiments = Experiments(operations.project)
 
     def start(self, action: str, asker: Asker, wanted: Wanted, run: str = "") -> Job:
         """Start a job, and log who asked for it.
@@ -118,7 +119,7 @@ class JobDesk:
         """
         operations = self.operations
         wanted = Wanted.of(query, operations.project)
-        choices = choices_of(operations.project, self.source, operations.jobs, wanted)
+        choices = choices_of(operations, self.source, self._experiments, wanted)
         plan, hint = None, ""
         if planned and not (wanted.experiment or wanted.variants):
             hint = "Choose an experiment, or a variant to deploy."
@@ -138,7 +139,7 @@ def pages_of_jobs(desk: JobDesk) -> APIRouter:
     @router.get("/start")
     def show_start(asker: Operator, request: Request) -> Response:
         asked = "plan" in request.query_params
-        own = request.headers.get("sec-fetch-site", "") in OWN
+        own = _is_own(request)
         offer, hint = desk.offer(_query(request), planned=asked and own)
         if asked and not own:
             hint = "Another site led here; press Show the plan to have it made."
@@ -200,7 +201,7 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.get("/start")
     def get_start(asker: Operator, request: Request) -> StartAnswer:
-        offer, hint = desk.offer(_query(request), planned="plan" in request.query_params)
+        offer, hint = desk.offer(_query(request), planned="plan" in request.query_params and _is_own(request))
         if hint:
             raise BusyError("there is no plan", observed=hint, fix="try again later")
         return offer
@@ -223,6 +224,7 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
             "site": [wanted.site], "variant": wanted.variants, "vnf": [wanted.vnf], "kind": [wanted.kind],
             "experiment": [wanted.experiment], "topology": [wanted.topology], "sizes": [" ".join(wanted.sizes)],
             "purpose": [wanted.purpose], "rounds": [wanted.rounds], "budget": [wanted.budget],
+            "ceilings": [wanted.ceilings],
         }  # fmt: skip
         checked = Wanted.of(fields, desk.operations.project)
         known = desk.source.run(run).id if action is Action.RESUME else ""
@@ -246,6 +248,11 @@ def changes_of(operations: Operations, wanted: Wanted) -> tuple[str, ...]:
         )
     found.append("A deployment stays until it is destroyed; what a run deploys for itself is taken down when it ends.")
     return tuple(found)
+
+
+def _is_own(request: Request) -> bool:
+    """Return whether no other site's page makes the browser ask: a plan takes seconds of this machine."""
+    return request.headers.get("sec-fetch-site", "") in OWN
 
 
 def _query(request: Request) -> dict[str, Sequence[str]]:

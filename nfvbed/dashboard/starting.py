@@ -42,6 +42,8 @@ class Wanted(Record):
     """At most."""
     budget: str = ""
     """Seconds."""
+    ceilings: str = ""
+    """`no`: the generator's and the ports' limits are not measured, for which nothing may be deployed."""
 
     @classmethod
     def of(cls, fields: Mapping[str, Sequence[str]], project: Project) -> "Wanted":
@@ -65,6 +67,7 @@ class Wanted(Record):
             purpose=one("purpose"),
             rounds=one("rounds"),
             budget=one("budget"),
+            ceilings=one("ceilings"),
         )
         wanted._check(project)
         return wanted
@@ -75,6 +78,7 @@ class Wanted(Record):
         _require("VNF", (self.vnf,) if self.vnf else (), project.vnf_names)
         _require("experiment", (self.experiment,) if self.experiment else (), project.experiment_names)
         _require("purpose", (self.purpose,) if self.purpose else (), ("compare", "survey"))
+        _require("ceilings", (self.ceilings,) if self.ceilings else (), ("no",))
         _require("kind", (self.kind,) if self.kind else (), [kind.value for kind in VnfKind])
         patterns = (
             (self.topology, TOPOLOGY, "topology"),
@@ -104,6 +108,8 @@ class Wanted(Record):
         if self.vnf:
             kind = f", kind: {self.kind}" if self.kind else ""
             found += ["--set", f"vnfs=[{{vnf: {self.vnf}{kind}}}]"]
+        if self.ceilings:
+            found += ["--set", "ceilings=false"]
         return tuple(found)
 
     def variant(self, what: str) -> str:

@@ -35,7 +35,6 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.dashboard": ((OWN,), ("jobs",), ("audit",)),
-    "nfvbed.dashboard.jobs": ((OWN,),),
     "nfvbed.dataplanes": (
         ("catalogue",),
         (ROOMS,),

@@ -26,11 +26,11 @@ from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
 from tests.functional.lab_host import MARK, ROOT, assert_back_to
 
 PATIENCE_MS = 60_000
-SHORT = "experiment=demo&topology=p2p&sizes=64&purpose=survey&rounds=1"
+SHORT = "experiment=demo&topology=p2p&sizes=64&purpose=survey&rounds=1&ceilings=no"
 LONG = "experiment=demo&topology=p2p&variant=linux-bridge"
 SMALL = (
     *("--topology", "p2p", "--frame-size", "64", "--variant", "ovs-dpdk"),
-    *("--purpose", "survey", "--repetitions", "2", "--max-rounds", "2", "--set", "trials.mrr_duration_s=1"),
+    *("--purpose", "survey", "--repetitions", "1", "--max-rounds", "1", "--set", "trials.mrr_duration_s=0.8"),
 )
 SHARE = 0.01
 """Of the generator's core, which the server may take during trials."""
@@ -97,7 +97,7 @@ def measured(page: Page, address: str, variant: str) -> str:
     page.goto(f"{address}/start?{SHORT}&variant={variant}&plan=1")
     pressed(page, "Run the experiment")
     job = page.url
-    page.locator("a[href^='/runs/']").last.click()
+    page.locator("#job-state a").click()
     page.locator("[data-events] .headline", has_text="cells are done").wait_for()
     page.locator("strong", has_text=re.compile("^ok$")).wait_for()
     run = page.url.rsplit("/", 1)[1]
@@ -123,11 +123,9 @@ def test_the_whole_mouse_path(before, mark, browser: Browser, tmp_path: Path):
         other = opened(browser, page.url)
         assert other.locator(".headline").inner_text() == page.locator(".headline").inner_text()
         other.close()
-        assert_sound(browser, page.url, tmp_path, "start")
         pressed(page, "Deploy")
         ended(page, "done")
         assert "ovs-dpdk (p2p) deployed" in page.locator("pre.log").inner_text()
-        assert_sound(browser, page.url, tmp_path, "job")
         runs = [measured(page, address, "ovs-dpdk")]
         pressed(page, "Destroy")
         ended(page, "done")
@@ -135,8 +133,6 @@ def test_the_whole_mouse_path(before, mark, browser: Browser, tmp_path: Path):
         page.goto(f"{address}/compare?runs={runs[0]}&runs={runs[1]}")
         headings = page.locator("#comparison tr.row th").all_inner_texts()
         assert {text.split()[0] for text in headings} == {"ovs-dpdk", "linux-bridge"}
-        for name in ("jobs", "audit"):
-            assert_sound(browser, f"{address}/{name}", tmp_path, name)
         page.goto(f"{address}/audit")
         said = page.locator("main").inner_text()
         assert all(words in said for words in ("start deploy", "start run", "start destroy", "exit status 0"))
@@ -152,7 +148,7 @@ def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
         page = opened(browser, f"{address}/start?{LONG}&plan=1")
         pressed(page, "Run the experiment")
         job = page.url.removeprefix(address)
-        page.locator("a[href^='/runs/']").last.wait_for()
+        page.locator("#job-state a").wait_for()
         second = opened(browser, f"{address}/start")
         second.get_by_role("button", name="Destroy").click()
         assert "another job runs on site lab" in second.locator(".headline").inner_text()
@@ -164,10 +160,9 @@ def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
     with serving(store, mark) as (address, _):
         page.goto(address + job)
         assert page.locator(".headline").inner_text() == "running"
-        assert_sound(browser, address + page.locator("a[href^='/runs/']").last.get_attribute("href"), tmp_path, "live")
+        assert_sound(browser, address + page.locator("#job-state a").get_attribute("href"), tmp_path, "live")
         page.get_by_role("button", name="Cancel").click()
         ended(page, "cancelled")
-        assert_sound(browser, address + job, tmp_path, "cancelled")
         page.close()
     _assert_nothing_left(before, mark)
     with Store.open(store, read_only=True) as opened_store:
@@ -253,6 +248,6 @@ def test_the_server_is_still_while_trials_run(before, mark, tmp_path: Path):
     share = f"{used / going:.3%} of {going / NS_PER_S:.1f} s"
     print(f"{len(came)} events, {len(within)} of them within {len(trials)} trials; {share}")
     assert len(came) >= 3 * 2 and within == []
-    assert going > 5 * NS_PER_S and used < SHARE * going
+    assert going > 4 * NS_PER_S and used < SHARE * going
     assert switch and not cores & switch
     assert_back_to(before, mark)

@@ -14,7 +14,7 @@ from pathlib import Path
 from nfvbed.dashboard.audit import Audit, Outcome
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.processes import process_of
-from nfvbed.dashboard.jobs.records import ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, JobSpec, Running
+from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, JobSpec, Running
 from nfvbed.errors import InternalError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -39,7 +39,8 @@ def main(arguments: list[str]) -> None:
     status = _run(folder, spec)
     files.write(folder / ENDED, Ended(status=status, at=datetime.now(UTC).isoformat(timespec="seconds")))
     outcome = Outcome.DONE if status == 0 else Outcome.FAILED
-    audit.write(spec.who, f"job {spec.id} ended", outcome, " ".join(spec.arguments), f"exit status {status}")
+    said = f"exit status {status}{' after it was cancelled' if (folder / CANCELLED).exists() else ''}"
+    audit.write(spec.who, f"job {spec.id} ended", outcome, " ".join(spec.arguments), said)
 
 
 def _run(folder: Path, spec: JobSpec) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed import quiet
 from nfvbed.dashboard.live import MOST, Streams
 from nfvbed.dashboard.progress import Plans, live_of, progress_of
 from nfvbed.dashboard.rendering import render
@@ -72,8 +73,8 @@ def test_connections_are_bounded():
 
 
 def test_a_trial_is_seen_from_another_process_and_ends_with_its_process():
-    held = "with trial_going():\n    print(flush=True)\n    sys.stdin.read()"
-    script = f"import sys\nfrom nfvbed.quiet import trial_going\n{held}"
+    held = "with quiet.trial_going():\n    print(flush=True)\n    sys.stdin.read()"
+    script = f"import sys\nfrom nfvbed import quiet\nquiet._NAME = {quiet._NAME!r}\n{held}"
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", script], env=environment, **pipes) as process:

@@ -1,6 +1,8 @@
 """Choices by mouse, what they mean on the command line, and what they would do."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,9 +10,12 @@ from starlette.testclient import TestClient
 
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, Who
-from nfvbed.dashboard.choices import choices_of
+from nfvbed.dashboard.choices import Experiments, choices_of
 from nfvbed.dashboard.jobpages import changes_of
+from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.folder import Jobs
+from nfvbed.dashboard.jobs.processes import process_of
+from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, RUNNING, SPEC, Cancelled, Ended, JobSpec, Running
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.planning import Planner
 from nfvbed.dashboard.security import Access
@@ -22,6 +27,8 @@ from nfvbed.quiet import trial_going
 from nfvbed.store import Store
 
 HERE = "http://localhost"
+OLD = "2026-01-02T03:04:05+00:00"
+ME = Who(role="operator", client="127.0.0.1")
 CHOSEN = {
     "site": ["lab"],
     "variant": ["ovs-dpdk", "", "ovs-dpdk"],
@@ -33,6 +40,7 @@ CHOSEN = {
     "purpose": ["survey"],
     "rounds": ["1"],
     "budget": ["60"],
+    "ceilings": ["no"],
 }
 
 
@@ -82,6 +90,8 @@ def test_a_choice_becomes_arguments(operations: Operations):
         "60",
         "--set",
         "vnfs=[{vnf: vloop, kind: process}]",
+        "--set",
+        "ceilings=false",
     )
     assert arguments_of(Action.DEPLOY, wanted) == ("deploy", "ovs-dpdk", "--site", "lab", "--topology", "p2p")
     assert arguments_of(Action.ONBOARD, wanted)[:4] == ("onboard", "vloop", "--variant", "ovs-dpdk")
@@ -122,13 +132,13 @@ def test_a_choice_that_lacks_something_is_refused(action: str, said: str):
 
 
 def test_each_choice_says_what_it_is_unsupported_for(store: Store, operations: Operations):
-    source = Source(store)
-    found = choices_of(operations.project, source, operations.jobs, Wanted(topology="p2p", experiment="demo"))
+    source, experiments = Source(store), Experiments(operations.project)
+    found = choices_of(operations, source, experiments, Wanted(topology="p2p", experiment="demo"))
     variants = {one.value: one for one in found.variants}
     assert not variants["sriov"].possible or "p2p" in variants["sriov"].note
     assert not variants["macvtap"].possible and "p2p" in variants["macvtap"].note
     assert [one.value for one in found.experiments if one.chosen] == ["demo"]
-    cloud = choices_of(operations.project, source, operations.jobs, Wanted(site="cloud"))
+    cloud = choices_of(operations, source, experiments, Wanted(site="cloud"))
     assert [one.value for one in cloud.variants if one.possible] == ["existing"]
     assert "takes existing alone" in {one.value: one for one in cloud.variants}["vpp"].note
 
@@ -181,6 +191,31 @@ def test_a_form_starts_a_job_and_is_logged(mouse: TestClient, operations: Operat
     ]
 
 
+def test_a_job_that_does_not_end_says_what_to_do_and_one_that_has_ended_is_told_once(
+    mouse: TestClient, operations: Operations
+):
+    name, me = "20260102-030405-000006", process_of(os.getpid())
+    folder = operations.jobs.folder / name
+    folder.mkdir()
+    try:
+        asked = {"id": name, "action": "run", "site": "lab", "arguments": ("run", "demo"), "asked_at": OLD, "who": ME}
+        files.write(folder / SPEC, JobSpec.model_validate(asked))
+        files.write(folder / RUNNING, Running(keeper=me, command=me))
+        assert "Cancel" in mouse.get(f"/jobs/{name}").text
+        files.write(folder / CANCELLED, Cancelled(who=ME, at=OLD))
+        page = mouse.get(f"/jobs/{name}").text
+        assert f"kill -9 {os.getpid()}" in page and "Ask it to end again" in page
+        (folder / LOG).write_text("<script>\n")
+        files.write(folder / ENDED, Ended(status=130, at=OLD))
+        events = mouse.get(f"/jobs/{name}/events")
+        assert events.headers["content-type"].startswith("text/event-stream")
+        assert events.text.count("event: part") == 1 and events.text.endswith("event: end\ndata: {}\n\n")
+        assert "&lt;script&gt;" in events.text and "<script>" not in events.text
+        assert mouse.get(f"/api/jobs/{name}").json()["job"]["state"] == "cancelled"
+    finally:
+        shutil.rmtree(folder)
+
+
 def test_viewers_see_no_jobs(store: Store, operations: Operations):
     access = Access(hosts=("localhost",), operate=True, user_of=lambda scope: 12345)
     client = TestClient(make_app(store, access, operations=operations), base_url=HERE)
@@ -195,4 +230,3 @@ def test_a_path_of_the_store_is_the_same_in_a_job(tmp_path: Path, monkeypatch):
     monkeypatch.setattr("nfvbed.dashboard.operations.STATE", tmp_path / "state")
     assert Operations.of(project, "here.sqlite").jobs.store == str(tmp_path / "here.sqlite")
     assert Operations.of(project, "postgresql://host/db").jobs.store == "postgresql://host/db"
-    assert Who(role="x").client == ""
