@@ -101,12 +101,12 @@ def machine_of(host: Mapping[str, Any], host_hash: str) -> str:
     """
     if not host:
         return host_hash[:SHOWN_OF_HASHES]
-    kept: dict[str, Any] = {}
-    for part, loose in MACHINE_CHANGES.items():
-        value = host.get(part)
-        known = isinstance(value, dict)
-        kept[part] = {key: inner for key, inner in value.items() if key not in loose} if known else value
+    kept = {part: _lasting(host.get(part), loose) for part, loose in MACHINE_CHANGES.items()}
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:SHOWN_OF_HASHES]
+
+
+def _lasting(part: Any, loose: Sequence[str]) -> Any:
+    return {key: value for key, value in part.items() if key not in loose} if isinstance(part, dict) else part
 
 
 def by_setting(measured: Iterable[Measured]) -> dict[str, tuple[Measured, ...]]:

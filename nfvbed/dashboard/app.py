@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -55,8 +55,6 @@ def make_app(
         operations: what is needed to change things; None: nothing can be.
         deployments: what is deployed on the sites that the server knows; none are known unless it is given.
     """
-    source = Source(store)
-    streams, plans = Streams(), Plans()
     app = FastAPI(
         title="nfvbed dashboard",
         version=__version__,
@@ -65,31 +63,49 @@ def make_app(
         docs_url=None,  # Its page would be loaded from elsewhere.
         redoc_url=None,
     )
-    app.include_router(pages(source, now))
-    app.include_router(pages_of_runs(source, now, plans))
-    app.include_router(live_pages(source, plans, streams))
-    app.include_router(pages_of_reasons(source))
-    pictures = Pictures()
-    app.include_router(pages_of_comparisons(source, pictures))
-    app.include_router(files_of_comparisons(source, pictures))
-    app.include_router(api(source, now))
-    app.include_router(api_of_runs(source, now))
-    app.include_router(api_of_deployments(deployments))
-    for router in evidence(source, pictures, now, operations):
+    source, streams = Source(store), Streams()
+    for router in (*_that_read(source, streams, now, operations), api_of_deployments(deployments)):
         app.include_router(router)
     if operations is not None:
         app.state.audit = operations.audit
-        app.include_router(auditing(operations.audit))
-        chains = Chains(operations.jobs)
-        desk = JobDesk(operations, source, streams)
-        of_jobs = (pages_of_jobs(desk), forms_of_jobs(desk), api_of_jobs(desk))
-        for router in (*of_jobs, chain_page(operations, chains), chain_changes(operations, chains)):
+        for router in _that_operate(operations, source, streams):
             app.include_router(router)
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(Exception, _answer_fault)
     return Guard(app, access)
+
+
+def _that_read(
+    source: Source, streams: Streams, now: Callable[[], datetime], operations: Operations | None
+) -> tuple[APIRouter, ...]:
+    """Return the routes of what is stored."""
+    pictures, plans = Pictures(), Plans()
+    return (
+        pages(source, now),
+        pages_of_runs(source, now, plans),
+        live_pages(source, plans, streams),
+        pages_of_reasons(source),
+        pages_of_comparisons(source, pictures),
+        files_of_comparisons(source, pictures),
+        api(source, now),
+        api_of_runs(source, now),
+        *evidence(source, pictures, now, operations),
+    )
+
+
+def _that_operate(operations: Operations, source: Source, streams: Streams) -> tuple[APIRouter, ...]:
+    """Return the routes of what can be changed."""
+    chains, desk = Chains(operations.jobs), JobDesk(operations, source, streams)
+    return (
+        auditing(operations.audit),
+        pages_of_jobs(desk),
+        forms_of_jobs(desk),
+        api_of_jobs(desk),
+        chain_page(operations, chains),
+        chain_changes(operations, chains),
+    )
 
 
 def _answer_error(request: Request, error: Exception) -> Response:

@@ -204,8 +204,18 @@ def _figure(column: PublishedColumn, vnf: str, entry: ResultRecord, unit: str) -
     stored, factor = UNITS[unit]
     assert figure.unit == stored, figure
     ends = {name: value / factor for name, value in (("low", figure.low), ("high", figure.high)) if value is not None}
-    told = {"value": figure.value / factor, "repetitions": len(row.sequences), "condition": row.label, "reason": ""}
+    told = {
+        "value": figure.value / factor,
+        "repetitions": len(row.sequences),
+        "condition": _condition(row),
+        "reason": "",
+    }
     return empty.model_copy(update={**told, **ends})
+
+
+def _condition(row: MeasuredRow) -> str:
+    duration = row.parameters.get("duration_s")
+    return row.label if duration is None else f"{row.label}, {duration} s a run"
 
 
 def _fits(row: MeasuredRow) -> bool:

@@ -71,25 +71,29 @@ class RecommendAnswer(Record):
 Label = Annotated[str, Query(max_length=64)]
 
 
-def _asked(
-    need: Need = Need.THROUGHPUT,
+def _traffic(
     topology: Label = "",
     vnf: Label = "",
     frame_size: Annotated[str, Query(max_length=5, description="bytes, or `imix`")] = "",
     flows: Annotated[str, Query(max_length=9, description="a number")] = "",
+) -> dict[str, Any]:
+    """Return the traffic that is asked for; fields of a form that are left empty are sent all the same."""
+    return {
+        "topology": topology or None,
+        "vnf": vnf or None,
+        "frame_size": "imix" if frame_size == "imix" else _number(frame_size, "frame_size"),
+        "flows": _number(flows, "flows"),
+    }
+
+
+def _asked(
+    traffic: Annotated[dict[str, Any], Depends(_traffic)],
+    need: Need = Need.THROUGHPUT,
     host: Annotated[
         str, Query(max_length=64, pattern="^[0-9a-f]*$", description="beginning of a hash; empty: of the newest run")
     ] = "",
 ) -> Asked:
-    # Fields of a form that are left empty are sent all the same.
-    wanted = Wanted(
-        need=need,
-        topology=topology or None,
-        vnf=vnf or None,
-        frame_size="imix" if frame_size == "imix" else _number(frame_size, "frame_size"),
-        flows=_number(flows, "flows"),
-    )
-    return Asked(wanted=wanted, host=host)
+    return Asked(wanted=Wanted(need=need, **traffic), host=host)
 
 
 def _number(text: str, name: str) -> int | None:
@@ -158,7 +162,7 @@ def order_table(found: Recommendation, answer: Ranking) -> Table:
     headings = (*COLUMNS[:2], unit, *COLUMNS[2:])
     rows = tuple(_row(found, answer, place) for place in range(len(answer.ranked)))
     better = "lower is better" if found.measure.lower_is_better else "higher is better"
-    caption = f"{where(answer)}: {found.measure.name}, {better}. Those of one place are not told apart (=)."
+    caption = f"{where(answer)}: {found.measure.name}, {better}. Those of one place are not distinguished (=)."
     return Table(caption, tuple(Cell(name, "n" if name in (*NUMBERS, unit) else "") for name in headings), rows)
 
 

@@ -13,6 +13,8 @@ from nfvbed.report import wording
 from nfvbed.report.figures.theme import Spec
 from nfvbed.report.figures.trend import trend_figure
 from nfvbed.report.history import History
+from nfvbed.report.load import described
+from nfvbed.report.page.head import machine
 from nfvbed.report.page.values import Cell, Table
 from nfvbed.report.trend import (
     SeenStep,
@@ -97,6 +99,10 @@ class Trends:
         series = self._series(name)
         said, now = self.store.acknowledgements(), moment(self.now())
         return trend_of(series, self._history.descriptions(series), said, now)
+
+    def machine(self, trend: Trend) -> str:
+        """Describe the host of a setting's newest run in one line; empty where it is not stored."""
+        return machine(described(self.store, trend.series.measured[-1].host_hash))
 
     def drawn(self, name: str) -> Mapping[str, Spec]:
         """Return the specification of a setting's figure."""

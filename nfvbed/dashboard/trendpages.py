@@ -117,6 +117,7 @@ def _one(trends: Trends, pictures: Pictures, name: str, *, export: bool) -> Resp
         here="/trend",
         trend=trend,
         says=headline(trend),
+        machine=trends.machine(trend),
         mark=SIMULATED_MARK if setting.simulated else "",
         steps=steps_table(trend) if trend.steps else None,
         changes=changes_table(trend) if trend.changes else None,

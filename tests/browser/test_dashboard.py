@@ -170,8 +170,8 @@ def test_a_step_is_acknowledged_with_the_keyboard(browser: Browser, tmp_path: Pa
         page.goto(address + PAGES["trend"])
         assert serious(page) == []
         page.screenshot(path=tmp_path / "acknowledge.png", full_page=True)
-        page.get_by_label("Step").select_option(SERIES[STEP_AT])
-        page.get_by_label("Reason").focus()
+        page.locator("select[name=run]").select_option(SERIES[STEP_AT])
+        page.locator("input[name=reason]").focus()
         page.keyboard.type("the new kernel")
         page.keyboard.press("Enter")
         page.wait_for_url("**#steps")
