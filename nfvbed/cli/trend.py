@@ -94,13 +94,15 @@ def _print_runs(console: Console, trend: Trend) -> None:
     if series.setting.simulated:
         console.print(wording.SIMULATED_MARK)
     console.print(f"{title(series.setting)}\n{headline(trend)}")
-    changes = {change.place: "; ".join(change.what) for change in trend.changes}
     table = Table()
-    for name in ("run", "began (UTC)", "figure", "in the series", "changed before it"):
-        table.add_column(name, justify="right" if name == "figure" else "left", no_wrap=name != "changed before it")
+    for name in ("run", "began (UTC)", "figure", "in the series"):
+        table.add_column(name, justify="right" if name == "figure" else "left")
     states = {seen.step.place: f"; {step_state(seen)}" for seen in trend.steps}
     for place, entry in reversed(list(enumerate(series.measured))):
         began, figure = entry.at[:16].replace("T", " "), wording.quantity(entry.value, entry.unit)
         state = run_state(series.finding, place) + states.get(place, "")
-        table.add_row(*map(Text, (wording.short_run(entry.run), began, figure, state, changes.get(place, ""))))
+        table.add_row(*map(Text, (wording.short_run(entry.run), began, figure, state)))
     console.print(table)
+    for change in reversed(trend.changes):
+        run = wording.short_run(series.measured[change.place].run)
+        console.print(f"changed before {run}: {'; '.join(change.what)}", highlight=False)
