@@ -62,6 +62,7 @@ setup: ## install packages, unpack Open vSwitch, make .venv; idempotent
 .PHONY: setup-test
 setup-test:
 	@setup/setup test
+	@setup/postgresql
 
 .PHONY: build
 build: setup ## build the native programs

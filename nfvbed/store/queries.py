@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection
 
-from sqlalchemy import Connection, literal_column, select
+from sqlalchemy import Connection, select
 
 from nfvbed.errors import StoreError, UsageError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
@@ -90,9 +90,7 @@ def trials(
 
 def results(connection: Connection, run: str) -> list[ResultRecord]:
     """Return the results of a run's tests, in the order in which they ended."""
-    query = select(RESULT).where(RESULT.c.run == run)
-    # Two can end in one millisecond: then it is the order in which SQLite was given them.
-    query = query.order_by(RESULT.c.ended_at, literal_column("rowid"))
+    query = select(RESULT).where(RESULT.c.run == run).order_by(RESULT.c.ended_at, RESULT.c.position)
     return [result_of(row) for row in connection.execute(query).mappings()]
 
 
