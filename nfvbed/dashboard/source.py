@@ -52,7 +52,7 @@ class Compared:
     @cached_property
     def drawn(self) -> dict[str, Spec]:
         """Specifications of its figures; making them takes as long as the comparison."""
-        return figures(self.comparison)
+        return figures(self.comparison, checked=False)
 
 
 class Source:

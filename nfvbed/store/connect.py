@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic_core import from_json
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
@@ -81,7 +82,12 @@ def connect(location: Location, *, read_only: bool) -> Engine:
         location.path.parent.mkdir(parents=True, exist_ok=True)
     # Readers may be many threads, as a web server's are: a connection is one thread's until it is given back.
     pool = QueuePool if read_only else None
-    engine = create_engine("sqlite://", creator=lambda: _open_file(location.path, read_only), poolclass=pool)
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _open_file(location.path, read_only),
+        poolclass=pool,
+        json_deserializer=from_json,
+    )
     begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return engine
@@ -151,7 +157,7 @@ def _connect_server(location: Location, read_only: bool) -> Engine:
     named = {"connect_timeout": CONNECT_TIMEOUT_S, "application_name": application_name()}
     try:
         # A connection is looked at before it is used: the server may have been restarted meanwhile.
-        engine = create_engine(location.url, pool_pre_ping=True, connect_args=named)
+        engine = create_engine(location.url, pool_pre_ping=True, connect_args=named, json_deserializer=from_json)
     except (ImportError, NoSuchModuleError) as error:
         raise ConfigurationError(
             "the driver of this database is not installed",

@@ -70,6 +70,7 @@ CELL = Table(
     Column("vnf", String(64), nullable=False, server_default=""),
     Column("vnf_resolved", String(64), nullable=False, server_default=""),
     Column("lacks", String(20)),
+    Index("ix_cell_place", "role", "variant", "topology", "run", "status"),
 )
 
 TRIAL = Table(

@@ -218,7 +218,8 @@ class Store:
         Raises:
             UsageError: there is none, or several begin so.
         """
-        return queries.choose(self.runs(), name, str(self.location))
+        with self._transaction("the runs could not be read") as connection:
+            return queries.run(connection, name, str(self.location))
 
     def cells(self, run: str) -> list[CellRecord]:
         """Return a run's cells in the order in which they were added."""

@@ -26,4 +26,5 @@ def upgrade() -> None:
         for statement in unchanged(dialect, "result"):
             op.execute(statement)
     op.create_index("ix_run_started_at", "run", ["started_at", "id"])
+    op.create_index("ix_cell_place", "cell", ["role", "variant", "topology", "run", "status"])
     op.create_index("ix_trial_cell", "trial", ["run", "cell", "status"])
