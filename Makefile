@@ -14,7 +14,7 @@ VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 VNFS := $(filter-out existing,$(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml)))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
 
-BENCHMARKS := generator overhead switching-overhead search verdicts
+BENCHMARKS := generator overhead switching-overhead search verdicts store
 
 RUNS := $(addprefix run-,$(SUITES))
 DEPLOYS := $(addprefix deploy-,$(VARIANTS))
@@ -244,6 +244,10 @@ bench-search: setup ## searches for a known answer, against plain binary search
 .PHONY: bench-verdicts
 bench-verdicts: setup ## how often verdicts are right, on simulated hosts of which the truth is known
 	@$(PYTHON) bench/verdicts.py
+
+.PHONY: bench-store
+bench-store: setup ## the dashboard's pages over a store of a million trials: their time, and the server's memory
+	@$(PYTHON) bench/store_scale.py
 
 # --- tidy up ----------------------------------------------------------------------------------------------------
 

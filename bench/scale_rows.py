@@ -1,4 +1,4 @@
-"""Fills a store with made-up runs as testbeds leave them: a few are made trial by trial, the others are copies of them."""
+"""Fills a store with made-up runs as testbeds leave them: a few are made trial by trial, the rest are copies."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from nfvbed.records import (
     TrialRecord,
 )
 from nfvbed.store import Store
-from nfvbed.store.connect import connect, locate
+from nfvbed.store.connect import connect
 from nfvbed.store.schema import CELL, FACT, HISTOGRAM, RUN, TRIAL
 from nfvbed.units import NS_PER_S
 
@@ -196,7 +196,8 @@ def _trial(  # noqa: PLR0913
     received = int((load or rate) / 4)
     lost = 0 if load else int(received * 4e-5)
     side = DirectionCounts(
-        intended=received + lost, sent=received + lost, received=received, lost=lost, refused=0 if load else received // 3,
+        intended=received + lost, sent=received + lost, received=received, lost=lost,
+        refused=0 if load else received // 3,
         sent_bytes=(received + lost) * int(cell.frame_size), received_bytes=received * int(cell.frame_size),
     )  # fmt: skip
     duration = NS_PER_S // 2

@@ -49,6 +49,8 @@ class Times:
     """Of the interval that holds the 95th percentile at 95 %, by order statistics."""
     high: float
     longest: float
+    cpu_p95: float
+    """Of the time for which the server's threads ran: what others on this machine take is not in it."""
     size: int
     """Bytes of the longest answer."""
 
@@ -64,6 +66,7 @@ class Answer:
 
     page: str
     ms: float
+    cpu_ms: float
     size: int
     rss: int
     """Of the server after it, bytes."""
@@ -82,14 +85,19 @@ class Server:
         Raises:
             RuntimeError: it is refused.
         """
-        began = time.perf_counter()
+        ran, began = self._ran_ms(), time.perf_counter()
         self._connection.request("GET", path)
         answer = self._connection.getresponse()
         body = answer.read()
         took = time.perf_counter() - began
         if answer.status != 200:
             raise RuntimeError(f"{path}: {answer.status}\n{body[:2000].decode()}")
-        return Answer(page, took * 1e3, len(body), self.rss())
+        return Answer(page, took * 1e3, self._ran_ms() - ran, len(body), self.rss())
+
+    def _ran_ms(self) -> float:
+        """Return for how long its threads have run."""
+        tasks = Path(f"/proc/{self._pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text(encoding="ascii").split()[0]) for task in tasks) / 1e6
 
     def rss(self) -> int:
         """Return its memory in bytes."""
@@ -159,6 +167,7 @@ def times_of(answers: Sequence[Answer]) -> list[Times]:
                 low=float(ms[max(0, low - 1)]),
                 high=float(ms[min(len(ms) - 1, high)]),
                 longest=float(ms[-1]),
+                cpu_p95=float(np.percentile([answer.cpu_ms for answer in own], 95, method="inverted_cdf")),
                 size=max(answer.size for answer in own),
             )
         )
@@ -176,20 +185,22 @@ def show(filled: Filled, found: Sequence[Times], answers: Sequence[Answer]) -> N
     """Print the table and the memory."""
     title = f"{filled.trials:,} trials, {len(filled.runs):,} runs, {filled.histograms:,} histograms; ms"
     table = Table(title=title, title_justify="left")
-    for heading in ("page", "requests", "first", "median", "95 %", "its interval", "longest", "kB", "aim"):
+    for heading in ("page", "requests", "first", "median", "95 %", "its interval", "longest", "CPU 95 %", "kB", "aim"):
         table.add_column(heading, justify="left" if heading in ("page", "aim") else "right")
     for row in found:
         aim = f"[{'green' if row.reached else 'red'}]< {AIM_MS}[/]" if row.page in AIMED else ""
         table.add_row(
             row.page, str(row.requests), f"{row.first:.0f}", f"{row.median:.0f}", f"{row.p95:.0f}",
-            f"{row.low:.0f} .. {row.high:.0f}", f"{row.longest:.0f}", f"{row.size / 1000:.0f}", aim,
+            f"{row.low:.0f} .. {row.high:.0f}", f"{row.longest:.0f}", f"{row.cpu_p95:.0f}", f"{row.size / 1000:.0f}",
+            aim,
         )  # fmt: skip
     console = Console(width=120)
     console.print(table)
     sizes = [answer.rss / 2**20 for answer in answers]
     console.print(
-        f"memory of the server: {sizes[0]:.0f} MiB after the first request, {max(sizes):.0f} at most, {sizes[-1]:.0f} at"
-        f" the end; {growth(answers):+.1%} from the second quarter to the last (aim: < {GROWTH_AIM:.0%})"
+        f"memory of the server: {sizes[0]:.0f} MiB after the first request, {max(sizes):.0f} at most,"
+        f" {sizes[-1]:.0f} at the end; {growth(answers):+.1%} from the second quarter to the last"
+        f" (aim: < {GROWTH_AIM:.0%})"
     )
 
 
@@ -208,7 +219,7 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=100, help="of each kind of page (default 100)")
     parser.add_argument("--seed", type=int, default=15)
     parser.add_argument("--store", help="fill this one and keep it: a file that is not there, or a PostgreSQL URL")
-    parser.add_argument("--filled", type=Path, help="what was filled: written beside --store, or read where it is there")
+    parser.add_argument("--filled", type=Path, help="what --store was filled with: written, or read where it is there")
     parser.add_argument("--json", type=Path, default=Path("results/bench/store.json"), help="raw figures")
     program.add_smoke(parser)
     arguments = parser.parse_args()

@@ -85,7 +85,7 @@ def trial_counts(connection: Connection, run: str) -> dict[str, dict[Status, int
 
 
 def coverage(connection: Connection) -> list[Covered]:
-    """Return what became of each variant in each topology in the newest run with it, and in the newest that measured it.
+    """Return what became of each variant in each topology: in the newest run, and in the newest that measured it.
 
     The newest run comes first. Only these are read, however many runs there are.
     """

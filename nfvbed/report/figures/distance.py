@@ -34,7 +34,13 @@ def distance_figure(comparison: Comparison) -> Spec | None:
     base = alt.Chart().encode(
         x=alt.X("trial:Q", title="trial, in the order of the plan", axis=alt.Axis(format="d")),
         color=alt.Color("class:N", title="placement class", scale=scale),
-        tooltip=["cell:N", "trial:Q", "before:Q", "after:Q", "class:N"],
+        tooltip=[
+            alt.Tooltip("cell:N"),
+            alt.Tooltip("trial:Q"),
+            alt.Tooltip("before:Q"),
+            alt.Tooltip("after:Q"),
+            alt.Tooltip("class:N"),
+        ],
     )
     shape = alt.Shape("class:N", title="placement class", scale=alt.Scale(domain=found))
     values = [value for point in comparison.distances for value in (point.before_ns, point.after_ns) if value > 0]
@@ -42,7 +48,7 @@ def distance_figure(comparison: Comparison) -> Spec | None:
         type="log", domain=[min(values, default=1) / MARGIN, max(values, default=10) * MARGIN], nice=False
     )
     layers = [
-        base.mark_rule(opacity=0.6).encode(y=_axis("before", scale_y), y2="after:Q"),
+        base.mark_rule(opacity=0.6).encode(y=_axis("before", scale_y), y2=alt.Y2("after:Q")),
         base.mark_point(filled=True, size=26, opacity=0.9).encode(y=_axis("before", scale_y), shape=shape),
         base.mark_point(filled=False, size=26, opacity=0.9).encode(y=_axis("after", scale_y), shape=shape),
     ]
