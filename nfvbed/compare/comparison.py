@@ -158,8 +158,8 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     ]
     ceilings = tuple(row for row in summaries if row.role is not CellRole.SUBJECT)
     rigs = {key: rig for entry in data for key, rig in entry.rigs.items()}
-    rows = with_limits([row for row in summaries if row.role is CellRole.SUBJECT], ceilings)
-    rows = _chosen(rows, options.variants)
+    subjects = tuple(row for row in summaries if row.role is CellRole.SUBJECT)
+    rows = with_limits(_chosen(subjects, options.variants), ceilings, among=subjects)
     baseline = choose_baseline(rows, options.baseline)
     differences = find_differences(rows, baseline, rigs, options.rules)
     placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]

@@ -113,7 +113,7 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
         medians.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), strokeDash=DASHED),
         dots.encode(x=axis, color=color),
         *([ceilings] if any(record["kind"] == "ceiling" for record in records) else []),
-        medians.mark_text(align="left", dx=10, fontSize=13).encode(x=alt.XValue("width"), text=alt.Text("label:N")),
+        medians.mark_text(align="left", dx=10, fontSize=13).encode(x=alt.value("width"), text=alt.Text("label:N")),
     ]
 
 

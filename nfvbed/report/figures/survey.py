@@ -177,7 +177,7 @@ def _base() -> alt.Chart:
 
 def _labels(base: alt.Chart) -> alt.Chart:
     numbers: alt.Chart = base.mark_text(align="left", dx=8, fontSize=12)
-    return numbers.encode(x=alt.XValue("width"), text=alt.Text("label:N"))
+    return numbers.encode(x=alt.value("width"), text=alt.Text("label:N"))
 
 
 def _tooltip() -> list[Any]:
