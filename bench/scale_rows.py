@@ -69,10 +69,19 @@ class Filled:
     histograms: int
 
 
+@dataclass(frozen=True)
+class Chance:
+    """What differs between trials."""
+
+    rng: np.random.Generator
+    delays: tuple[str, ...]
+    """Histograms, of which each direction of a trial has one."""
+
+
 def fill(place: str, trials: int, seed: int) -> Filled:
     """Write runs until there are so many trials or a few more."""
     rng = np.random.default_rng(seed)
-    delays = tuple(_histogram(rng) for _ in range(HISTOGRAMS))
+    chance = Chance(rng, tuple(_histogram(rng) for _ in range(HISTOGRAMS)))
     with Store.open(place) as store:
         host = store.put_blob("host", HOST)
         rigs = {kind: store.put_blob("rig", _rig(kind)) for kind in (PortKind.VETH, PortKind.VHOST_USER)}
@@ -80,7 +89,7 @@ def fill(place: str, trials: int, seed: int) -> Filled:
         for number in range(TEMPLATES):
             run = _run(number, host)
             cells = tuple(_cells(run.id, rigs))
-            found = tuple(_trials(cells, rng, delays))
+            found = tuple(_trials(cells, chance))
             store.add_run_whole(run, cells, found, ())
             made.append((run.id, len(found)))
         location = store.location
@@ -141,18 +150,16 @@ def _run(number: int, host: str) -> RunRecord:
 
 def _cells(run: str, rigs: dict[PortKind, str]) -> Iterator[CellRecord]:
     for variant, (_, kind) in VARIANTS.items():
-        yield from (_cell(run, variant, CellRole.SUBJECT, point, kind, rigs[kind]) for point in POINTS)
+        yield from (_cell(run, variant, CellRole.SUBJECT, point, (kind, rigs[kind])) for point in POINTS)
     for kind, rig in rigs.items():
         for role, _ in CEILINGS:
             of_vnf = role is CellRole.VNF
             points = (point for point in POINTS if bool(point[1]) == of_vnf)
-            yield from (_cell(run, f"{role.value}:{kind.value}", role, point, kind, rig) for point in points)
+            yield from (_cell(run, f"{role.value}:{kind.value}", role, point, (kind, rig)) for point in points)
 
 
-def _cell(  # noqa: PLR0913
-    run: str, name: str, role: CellRole, point: tuple[str, str, int], kind: PortKind, rig: str
-) -> CellRecord:
-    topology, vnf, size = point
+def _cell(run: str, name: str, role: CellRole, point: tuple[str, str, int], ports: tuple[PortKind, str]) -> CellRecord:
+    (topology, vnf, size), (kind, rig) = point, ports
     path = f"{topology}+{vnf}" if vnf else topology
     return CellRecord(
         id=f"{name}/{path}/{size}", run=run, variant=name if role is CellRole.SUBJECT else "ovs-dpdk", role=role,
@@ -161,16 +168,17 @@ def _cell(  # noqa: PLR0913
     )  # fmt: skip
 
 
-def _trials(cells: tuple[CellRecord, ...], rng: np.random.Generator, delays: tuple[str, ...]) -> Iterator[TrialRecord]:
+def _trials(cells: tuple[CellRecord, ...], chance: Chance) -> Iterator[TrialRecord]:
     sequence = 0
     for number in range(1, ROUNDS + 1):
-        far = rng.random() < 0.3
+        far = chance.rng.random() < 0.3
         for cell in cells:
             capacity = _capacity(cell) * (0.6 if far else 1.0)
             presets = (Preset.MRR, Preset.PACED, Preset.COMMON) if cell.role is CellRole.SUBJECT else (Preset.MRR,)
             for preset in presets:
                 sequence += 1
-                yield _trial(cell, (sequence, number), preset, capacity * (1 + rng.normal(0, 0.012)), far, rng, delays)
+                rate = capacity * (1 + chance.rng.normal(0, 0.012))
+                yield _trial(cell, (sequence, number), preset, (rate, far), chance)
 
 
 def _capacity(cell: CellRecord) -> float:
@@ -182,16 +190,10 @@ def _capacity(cell: CellRecord) -> float:
     return rate * (0.5 if cell.frame_size == 1518 else 1.0) * (0.4 if cell.role is CellRole.SUBJECT and cell.vnf else 1)
 
 
-def _trial(  # noqa: PLR0913
-    cell: CellRecord,
-    place: tuple[int, int],
-    preset: Preset,
-    rate: float,
-    far: bool,
-    rng: np.random.Generator,
-    delays: tuple[str, ...],
+def _trial(
+    cell: CellRecord, place: tuple[int, int], preset: Preset, state: tuple[float, bool], chance: Chance
 ) -> TrialRecord:
-    sequence, number = place
+    (sequence, number), (rate, far), rng = place, state, chance.rng
     load = {Preset.MRR: None, Preset.PACED: int(rate / 2), Preset.COMMON: 220_000}[preset]
     received = int((load or rate) / 4)
     lost = 0 if load else int(received * 4e-5)
@@ -206,7 +208,7 @@ def _trial(  # noqa: PLR0913
         run=cell.run, cell=cell.id, sequence=sequence, round=number, preset=preset, started_at=_moment(number),
         intended_load_pps=load, offered_load_pps=4 * (received + lost), forwarded_rate_pps=4 * received,
         directions=(side, side), duration_ns=duration,
-        latency_hdr=tuple(delays[int(rng.integers(len(delays)))] for _ in range(2)) if load else (),
+        latency_hdr=tuple(chance.delays[int(rng.integers(HISTOGRAMS))] for _ in range(2)) if load else (),
         cpu=(_cpu(Role.SWITCH, 0, duration), _cpu(Role.GENERATOR, 1, duration)), generator_busy_ns=int(0.8 * duration),
         cost=Cost(busy_cycles=int(250 * 2 * received), packets=2 * received, source="PMD statistics"),
         switch_counters={"before": {"rx": sequence, "tx": sequence}, "after": {"rx": received, "tx": received}},
