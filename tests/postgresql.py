@@ -65,7 +65,8 @@ class Server:
             # It ends with the tests, however they end.
             self._process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "INT", "--", *map(str, argv)],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment(), cwd="/", **self._identity(),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment(), cwd="/",
+                start_new_session=True, **self._identity(),
             )  # fmt: skip
         end = time.monotonic() + START_S
         while not self._answers():

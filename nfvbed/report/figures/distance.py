@@ -12,6 +12,7 @@ MARGIN: Final = 1.25
 """Free room above and below the distances, as a ratio: the axis is logarithmic."""
 
 LABELS: Final = 70
+TIPS: Final = ("cell:N", "trial:Q", "before:Q", "after:Q", "class:N")
 
 
 def distance_figure(comparison: Comparison) -> Spec | None:
@@ -34,13 +35,7 @@ def distance_figure(comparison: Comparison) -> Spec | None:
     base = alt.Chart().encode(
         x=alt.X("trial:Q", title="trial, in the order of the plan", axis=alt.Axis(format="d")),
         color=alt.Color("class:N", title="placement class", scale=scale),
-        tooltip=[
-            alt.Tooltip("cell:N"),
-            alt.Tooltip("trial:Q"),
-            alt.Tooltip("before:Q"),
-            alt.Tooltip("after:Q"),
-            alt.Tooltip("class:N"),
-        ],
+        tooltip=[alt.Tooltip(name) for name in TIPS],
     )
     shape = alt.Shape("class:N", title="placement class", scale=alt.Scale(domain=found))
     values = [value for point in comparison.distances for value in (point.before_ns, point.after_ns) if value > 0]
