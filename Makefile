@@ -14,7 +14,7 @@ VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 VNFS := $(filter-out existing,$(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml)))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
 
-BENCHMARKS := generator overhead switching-overhead search verdicts
+BENCHMARKS := generator overhead switching-overhead search verdicts store
 
 RUNS := $(addprefix run-,$(SUITES))
 DEPLOYS := $(addprefix deploy-,$(VARIANTS))
@@ -62,6 +62,7 @@ setup: ## install packages, unpack Open vSwitch, make .venv; idempotent
 .PHONY: setup-test
 setup-test:
 	@setup/setup test
+	@setup/postgresql
 
 .PHONY: build
 build: setup ## build the native programs
@@ -243,6 +244,10 @@ bench-search: setup ## searches for a known answer, against plain binary search
 .PHONY: bench-verdicts
 bench-verdicts: setup ## how often verdicts are right, on simulated hosts of which the truth is known
 	@$(PYTHON) bench/verdicts.py
+
+.PHONY: bench-store
+bench-store: setup ## the dashboard's pages over a store of a million trials: their time, and the server's memory
+	@$(PYTHON) bench/store_scale.py
 
 # --- tidy up ----------------------------------------------------------------------------------------------------
 

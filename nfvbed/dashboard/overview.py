@@ -94,13 +94,14 @@ def overview(source: Source, now: datetime) -> Overview:
 
 
 def run_states(source: Source, runs: Iterable[RunRecord], now: datetime) -> tuple[RunState, ...]:
-    """Say how runs are; one without an end runs as long as somebody writes to the store."""
-    alive = source.store.writer() is not None
-    without_end = "running" if alive else "crashed"
-    return tuple(
-        RunState(run=run, state=run.status.value if run.status else without_end, age_days=age_days(run.started_at, now))
-        for run in runs
-    )
+    """Say how runs are; one without an end runs as long as somebody writes it."""
+
+    def state(run: RunRecord) -> str:
+        if run.status:
+            return run.status.value
+        return "running" if source.store.writer(run.id) else "crashed"
+
+    return tuple(RunState(run=run, state=state(run), age_days=age_days(run.started_at, now)) for run in runs)
 
 
 def _changes(comparison: Comparison) -> Iterable[Change]:

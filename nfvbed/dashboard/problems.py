@@ -22,7 +22,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 
 
 class NotThereError(UsageError):
-    """A run, a cell or a figure that the store does not have."""
+    """A run, a variant, a cell or a figure that the store does not have."""
 
 
 class ForbiddenError(UsageError):

@@ -21,7 +21,9 @@ def _measured(tmp_path_factory) -> Path:
 
 
 def said(path: Path, *arguments: str) -> str:
-    found = CliRunner(env={"COLUMNS": "200"}).invoke(command, ["--store", str(path), *arguments], catch_exceptions=False)
+    found = CliRunner(env={"COLUMNS": "200"}).invoke(
+        command, ["--store", str(path), *arguments], catch_exceptions=False
+    )
     assert found.exit_code == 0
     return found.output
 

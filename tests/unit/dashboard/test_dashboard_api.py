@@ -72,8 +72,8 @@ def test_why_has_the_trials_and_the_frames(client: TestClient):
         (f"/api/runs/{RUN}/why?cell={'x' * 500}", 422),
         ("/api/compare?" + "&".join(f"variants=v{n}" for n in range(9)), 422),
         ("/api/compare?variants=%3Cscript%3E", 422),
-        (f"/api/compare?runs={RUN}&variants=none", 400),
-        (f"/api/compare?runs={RUN}&baseline=none", 400),
+        (f"/api/compare?runs={RUN}&variants=none", 404),
+        (f"/api/compare?runs={RUN}&baseline=none", 404),
     ],
 )
 def test_errors_are_problems(client: TestClient, address: str, status: int):
