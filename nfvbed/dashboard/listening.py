@@ -152,6 +152,7 @@ def bind(asked: Listening) -> tuple[socket.socket, str]:
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
+        bound.listen()  # Whoever reads the address and connects at once waits until it is served.
     except OSError as error:
         kinds = BusyError if "in use" in str(error) else ConfigurationError
         raise kinds(

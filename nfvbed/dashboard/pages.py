@@ -31,6 +31,7 @@ from nfvbed.dashboard.runs import cells_of, trial_table
 from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.why import why
 from nfvbed.errors import NfvbedError, UsageError
+from nfvbed.records import RunRecord
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.page.environment import environment
@@ -39,6 +40,7 @@ from nfvbed.report.page.sections import page_values
 from nfvbed.report.page.warnings import warnings_section
 from nfvbed.report.wording import SIMULATED_MARK
 
+NOT_YET = "they are made when the run has ended, as to compare takes time of the cores that are measured"
 FIGURE = r"^[a-z-]{1,40}$"
 
 
@@ -80,13 +82,8 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans) -> 
         cells = cells_of(source, run.id)
         trials, count = source.store.trials_page(run.id, cell, part_of(number))
         simulated = any(entry.cell.simulated for entry in cells)
-        warnings = context = None
-        try:
-            compared = source.run_alone(run)
-            warnings, context = warnings_section(compared.comparison), environment(compared.context)
-            refused = ""
-        except NfvbedError as error:
-            refused = f"{error.what}: {error.observed}" if error.observed else error.what
+        live = None if export else live_of(source, plans, run)
+        warnings, context, refused = _compared(source, run) if live is None else (None, None, NOT_YET)
         return page(
             "run",
             f"run-{run.id}",
@@ -102,10 +99,19 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans) -> 
             warnings=warnings,
             environment=context,
             refused=refused,
-            live=None if export else live_of(source, plans, run),
+            live=live,
         )
 
     return router
+
+
+def _compared(source: Source, run: RunRecord) -> tuple[object, object, str]:
+    """Return the sections of a run that come of its comparison, or why there is none."""
+    try:
+        compared = source.run_alone(run)
+    except NfvbedError as error:
+        return None, None, f"{error.what}: {error.observed}" if error.observed else error.what
+    return warnings_section(compared.comparison), environment(compared.context), ""
 
 
 def pages_of_reasons(source: Source) -> APIRouter:
