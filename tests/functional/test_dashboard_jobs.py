@@ -36,6 +36,8 @@ SMALL = (
     *("--topology", "p2p", "--frame-size", "64", "--variant", "ovs-dpdk"),
     *("--purpose", "survey", "--repetitions", "1", "--max-rounds", "1", "--set", "trials.mrr_duration_s=0.8"),
 )
+TRIALS = 4
+"""Of a round."""
 SHARE = 0.01
 """Of the generator's core, which the server may take during trials."""
 LATE_S = 0.05
@@ -115,8 +117,7 @@ def measured(page: Page, address: str, variant: str, rounds: int = 1) -> str:
     if rounds > 1:
         page.locator("#job-state a").click()
         page.locator("[data-events] .headline", has_text="cells are done").wait_for()
-        first = page.locator("[data-events] tbody tr").count()
-        page.wait_for_function(f"document.querySelectorAll('[data-events] tbody tr').length > {first}")
+        page.locator("[data-events] tbody tr").nth(TRIALS).wait_for()
         page.locator("strong", has_text=re.compile("^ok$")).wait_for()
         page.goto(job)
     ended(page, "done")
