@@ -14,7 +14,7 @@ VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 VNFS := $(filter-out existing,$(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml)))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
 
-BENCHMARKS := generator overhead switching-overhead search verdicts
+BENCHMARKS := generator overhead switching-overhead search verdicts store
 
 RUNS := $(addprefix run-,$(SUITES))
 DEPLOYS := $(addprefix deploy-,$(VARIANTS))
@@ -62,6 +62,7 @@ setup: ## install packages, unpack Open vSwitch, make .venv; idempotent
 .PHONY: setup-test
 setup-test:
 	@setup/setup test
+	@setup/postgresql
 
 .PHONY: build
 build: setup ## build the native programs
@@ -129,8 +130,8 @@ report: setup ## write the page, CSV and JSON of the newest run
 	@$(NFVBED) report
 
 .PHONY: dashboard
-dashboard: setup ## serve the results in a browser, on this machine alone
-	@$(NFVBED) dashboard
+dashboard: build ## results and jobs in a browser, on this machine alone
+	@$(NFVBED) dashboard --operate
 
 .PHONY: $(DEPLOYS)
 $(DEPLOYS): deploy-%: build $(FOR_SITE) ## set up NAME and leave it deployed (SITE=devcloud: in an OpenStack)
@@ -243,6 +244,10 @@ bench-search: setup ## searches for a known answer, against plain binary search
 .PHONY: bench-verdicts
 bench-verdicts: setup ## how often verdicts are right, on simulated hosts of which the truth is known
 	@$(PYTHON) bench/verdicts.py
+
+.PHONY: bench-store
+bench-store: setup ## the dashboard's pages over a store of a million trials: their time, and the server's memory
+	@$(PYTHON) bench/store_scale.py
 
 # --- tidy up ----------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,9 @@
 """Takes a picture of Horizon's stacks, logged in as the cloud's administrator: `python demo/horizon.py FILE`."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -9,11 +11,29 @@ from nfvbed.sites.openstack.devcloud.access import NAME
 from nfvbed.sites.openstack.devcloud.places import CloudPlaces
 from nfvbed.sites.openstack.devcloud.services.settings import LOOPBACK, PORTS
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
 ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu"]
 WIDTH, HEIGHT = 1400, 700
 STACKS = "/project/stacks/"
+HORIZON = f"http://{LOOPBACK}:{PORTS['horizon']}"
+
+
+def log_in(page: "Page", auth: Mapping[str, str]) -> None:
+    """Log in as a user of the cloud's.
+
+    Args:
+        page: of a browser.
+        auth: `username` and `password`.
+    """
+    page.goto(f"{HORIZON}/auth/login/")
+    page.fill("input[name=username]", auth["username"])
+    page.fill("input[name=password]", auth["password"])
+    page.click("button[type=submit]")
+    page.wait_for_load_state("networkidle")
 
 
 def main() -> None:
@@ -26,16 +46,11 @@ def main() -> None:
     target = Path(sys.argv[1])
     target.parent.mkdir(parents=True, exist_ok=True)
     auth = yaml.safe_load(CloudPlaces.of(ROOT).clouds.read_text())["clouds"][NAME]["auth"]
-    horizon = f"http://{LOOPBACK}:{PORTS['horizon']}"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        page.goto(f"{horizon}/auth/login/")
-        page.fill("input[name=username]", auth["username"])
-        page.fill("input[name=password]", auth["password"])
-        page.click("button[type=submit]")
-        page.wait_for_load_state("networkidle")
-        page.goto(horizon + STACKS)
+        log_in(page, auth)
+        page.goto(HORIZON + STACKS)
         page.wait_for_load_state("networkidle")
         page.screenshot(path=target)
         rows = page.locator("table#stacks tbody tr").count()

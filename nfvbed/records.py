@@ -341,6 +341,8 @@ class Deployment(Record):
     ports: tuple[GeneratorPort, ...]
     """Ports of the generator in the order of the path: two, or one or none where VNFs are its ends."""
     vnf_ports: tuple[tuple[VnfPort, ...], ...] = ()
+    order: tuple[int, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """VNFs in the order of the path, where it was changed (`nfvbed steer`); empty: as they are numbered."""
     vnfs: tuple[VnfHandle, ...] = ()
     threads: tuple[WorkThread, ...] = ()
     run_directory: str = ""

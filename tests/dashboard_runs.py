@@ -7,7 +7,7 @@ from nfvbed.findings import Finding, PlainReport, State
 from nfvbed.records import FactRecord, QualityWarning, Readiness, Status, Support
 from nfvbed.store import Store
 from tests.sample_many import many_variants
-from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, RUN, Scenario, build
+from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, RUN, SIMULATED, Scenario, build
 from tests.sample_results import with_tests
 from tests.stored_runs import put
 
@@ -62,3 +62,25 @@ def with_many(path: Path) -> None:
         cells = tuple(cell.model_copy(update=moved) for cell in data.cells)
         trials = tuple(trial.model_copy(update=moved) for trial in data.trials)
         put(store, dataclasses.replace(data, run=run, cells=cells, trials=trials))
+
+
+STEP_AT = 8
+"""The place of the run with which the simulated system's rate falls, and that of a kernel's change."""
+KNOWN_STEP = 0.7
+SERIES = tuple(f"01960000-0000-7000-8000-{place:012x}" for place in range(12))
+"""Runs of the simulated system."""
+STEPPED = "simulated/p2p/64, 1 flows both ways, mrr, lab, machine 382e60d7f8de, simulated"
+"""Their setting."""
+
+
+def with_series(path: Path) -> None:
+    """Add runs of the simulated system: its rate falls at `STEP_AT`, and the newest lies apart once more."""
+    with Store.open(path) as store:
+        for place, run in enumerate(SERIES):
+            share = (KNOWN_STEP if place >= STEP_AT else 1.0) * (0.6 if run == SERIES[-1] else 1.0)
+            capacity = {64: (5.0e6 * share, 5.0e6 * share)}
+            system = dataclasses.replace(SIMULATED, capacity=capacity, config="1" if place < 4 else "2")
+            data = build(Scenario(run=run, systems=(system,), rounds=3, one_state=True, far_rounds=(), seed=place))
+            record = data.run.model_copy(update={"started_at": f"2025-10-{place + 1:02d}T03:04:05.000+00:00"})
+            host = {**data.host, "kernel": "6.18.0" if place < STEP_AT else "6.18.1"}
+            put(store, dataclasses.replace(data, run=record, host=host))

@@ -1,15 +1,13 @@
 """Tables of the KISTI report (2017): Gbit/s of iperf3, one stream, ten repetitions of 60 s."""
 
-VSWITCHES = {
-    "linux-bridge": (6.15, 7.44, 6.21, 6.35, 8.76, 7.50, 6.28, 8.76, 6.54, 8.43),
-    "ovs": (8.48, 8.80, 6.27, 8.51, 8.82, 8.46, 8.86, 6.47, 6.47, 8.50),
-    "ovs-dpdk": (8.61, 8.67, 8.67, 8.94, 8.66, 8.69, 8.81, 8.64, 8.94, 8.66),
-}
+from nfvbed.spec.published import publications
+
+(KISTI,) = publications()
+(_VSWITCHES, _CHAINS) = KISTI.tables
+
+VSWITCHES = dict(
+    zip(("linux-bridge", "ovs", "ovs-dpdk"), (column.results for column in _VSWITCHES.columns), strict=True)
+)
 """Table 1: between two virtual machines."""
-CHAINS = {
-    1: (9.38, 9.39, 9.38, 9.37, 9.37, 8.98, 9.39, 9.39, 9.37, 9.38),
-    2: (9.35, 9.28, 9.12, 8.89, 8.84, 9.37, 9.13, 9.35, 8.87, 9.36),
-    3: (6.91, 7.13, 7.19, 7.16, 7.57, 7.47, 7.80, 7.55, 7.67, 7.81),
-    4: (4.90, 4.23, 4.55, 5.44, 5.47, 5.44, 4.87, 5.47, 5.41, 5.42),
-}
+CHAINS = dict(enumerate((column.results for column in _CHAINS.columns), start=1))
 """Table 2: chains of so many VNFs on OVS-DPDK."""

@@ -1,21 +1,38 @@
-"""`nfvbed dashboard`: results in a browser."""
+"""`nfvbed dashboard`: results in a browser, and jobs that make some."""
 
+import gc
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from nfvbed.cli.settings import root_option, store_location, store_option
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UsageError
+from nfvbed.errors import StoreError, UsageError
+from nfvbed.host.arrangement import resolve
+from nfvbed.host.topology import read_topology
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import HostSiteSpec
 from nfvbed.store import Store
 
+if TYPE_CHECKING:
+    from nfvbed.dashboard.operations import Operations
+
+LAB = "lab"
+"""The site whose cores are left alone."""
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(name="dashboard")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on; 0: a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    envvar="NFVBED_DASHBOARD_PORT",
+    show_default=True,
+    help="Port to listen on; 0: a free one.",
 )
 @click.option(
     "--name", "names", multiple=True, metavar="HOST", help="A further name that browsers ask for; repeatable."
@@ -24,7 +41,11 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--tls-key", type=FILE, help="Key of the certificate, PEM.")
 @click.option("--behind-proxy", is_flag=True, help="A proxy does TLS; needed for other addresses without --tls-cert.")
 @click.option(
-    "--token-file", type=FILE, help="Token that browsers have to give, mode 600; needed for addresses beside loopback."
+    "--token-file", type=FILE, help="Token that operators have to give, mode 600; needed for addresses beside loopback."
+)
+@click.option("--viewer-token-file", type=FILE, help="Token of those who may only read, mode 600.")
+@click.option(
+    "--operate", is_flag=True, help="Let operators deploy, measure and destroy. Default: results are only read."
 )
 @root_option
 @store_option
@@ -36,13 +57,16 @@ def command(
     tls_key: Path | None,
     behind_proxy: bool,
     token_file: Path | None,
+    viewer_token_file: Path | None,
+    operate: bool,
     root: Path | None,
     store: str | None,
 ) -> None:
     """Serve the results as pages and as a JSON API, until interrupted.
 
-    The store is only read: a copied nfvbed.sqlite is enough, and no testbed is needed. Whoever has an account on this
-    machine can read what is served without a token.
+    Without --operate the store is only read: a copied nfvbed.sqlite is enough, and no testbed is needed. Whoever has an
+    account on this machine can read what is served without a token; with --operate only root and the user who serves
+    it can change things without one.
     """
     if (tls_cert is None) != (tls_key is None):
         raise UsageError(
@@ -51,6 +75,7 @@ def command(
             fix="give both, or neither",
         )
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
+    from nfvbed.cli.deployed_sites import DeployedSites
     from nfvbed.dashboard.app import make_app
     from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
 
@@ -61,10 +86,38 @@ def command(
         tls=(tls_cert, tls_key) if tls_cert and tls_key else None,
         behind_proxy=behind_proxy,
         token_file=token_file,
+        viewer_token_file=viewer_token_file,
+        operate=operate,
     )
     access = access_of(asked)
-    with Store.open(store_location(open_project(root), store), read_only=True, migrated=False) as opened:
-        server = server_of(make_app(opened, access), asked)
+    project = open_project(root)
+    location = store_location(project, store)
+    operations = _operations(project, location) if operate else None
+    with Store.open(location, read_only=True, migrated=False) as opened:
+        server = server_of(make_app(opened, access, operations=operations, deployments=DeployedSites(project)), asked)
         bound, address = bind(asked)
+        # What is imported stays: to look through it at every collection costs each page a tenth of its time.
+        gc.freeze()
         click.echo(f"dashboard of {opened.location}: {address}")
+        _leave_the_measured_cores(project)
         server.run(sockets=[bound])
+
+
+def _operations(project: Project, location: str) -> "Operations":
+    """Return what jobs need; make the store where there is none, or migrate an older one, as they will write to it."""
+    from nfvbed.dashboard.operations import Operations
+
+    found = Operations.of(project, location)
+    try:
+        Store.open(location, read_only=True, migrated=False).close()
+    except StoreError:
+        Store.open(location).close()
+    return found
+
+
+def _leave_the_measured_cores(project: Project) -> None:
+    """Serve from the cores of the lab's own management: never from the switch's, where there is a choice."""
+    site = project.load_site(LAB) if LAB in project.site_names else None
+    topology = read_topology()
+    if isinstance(site, HostSiteSpec) and len(topology.allowed) > 1:
+        os.sched_setaffinity(0, resolve(topology, site.arrangement).control_cores)

@@ -15,7 +15,7 @@ from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import RunRecord
-from nfvbed.report.newest import RUNS, examine_runs, newest_of
+from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
 from nfvbed.report.recommendation import headline
 from nfvbed.report.terminal.recommended import screen, shown_host
@@ -121,7 +121,7 @@ def _host(project: Project, runs: list[RunRecord], site: str, wanted: str | None
         if not runs:
             raise UsageError("there are no runs yet", where="--host newest", fix="nfvbed run demo")
         return runs[0].host_hash
-    known = list(dict.fromkeys(run.host_hash for run in runs))
+    known = list(newest_by_host(runs))
     fitting = [digest for digest in known if digest.startswith(wanted)]
     if len(fitting) != 1:
         raise UsageError(
@@ -134,8 +134,5 @@ def _host(project: Project, runs: list[RunRecord], site: str, wanted: str | None
 
 
 def _other_hosts(store: Store, runs: list[RunRecord]) -> list[str]:
-    newest: dict[str, str] = {}
-    for run in runs:
-        newest.setdefault(run.host_hash, run.started_at)
-    hosts = list(newest.items())[:MOST_HOSTS]
+    hosts = list(newest_by_host(runs).items())[:MOST_HOSTS]
     return [shown_host(digest, machine(store.get_blob(digest)), started) for digest, started in hosts]

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -10,6 +11,9 @@ from rich.table import Table
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import RunRecord
+
+if TYPE_CHECKING:
+    from nfvbed.store import Store
 
 CRASHED = "crashed"
 PIPED_WIDTH = 140
@@ -23,9 +27,10 @@ PIPED_WIDTH = 140
 def command(root: Path | None, store: str | None, as_json: bool) -> None:
     """List all runs, newest first, with how they ended."""
     with open_store(open_project(root), store) as opened:
-        runs, alive = opened.runs(), opened.writer() is not None
+        runs = opened.runs()
+        states = {run.id: _state(run, opened) for run in runs}
     if as_json:
-        click.echo(json.dumps([{**run.model_dump(mode="json"), "state": _state(run, alive)} for run in runs], indent=2))
+        click.echo(json.dumps([{**run.model_dump(mode="json"), "state": states[run.id]} for run in runs], indent=2))
         return
     table = Table()
     for heading in ("run", "started (UTC)", "state"):
@@ -34,17 +39,17 @@ def command(root: Path | None, store: str | None, as_json: bool) -> None:
         table.add_column(heading, overflow="fold")
     for run in runs:
         started = run.started_at[:16].replace("T", " ")
-        table.add_row(run.id, started, _state(run, alive), run.experiment, run.reason.partition("\n")[0])
+        table.add_row(run.id, started, states[run.id], run.experiment, run.reason.partition("\n")[0])
     console = Console()
     if not console.is_terminal:
         console = Console(width=PIPED_WIDTH)
     console.print(table)
-    if any(_state(run, alive) == CRASHED for run in runs):
+    if CRASHED in states.values():
         console.print("a crashed run goes on with: nfvbed run --resume RUN", highlight=False)
 
 
-def _state(run: RunRecord, alive: bool) -> str:
-    """Say how a run ended; one without an end runs as long as somebody writes to the store."""
+def _state(run: RunRecord, store: "Store") -> str:
+    """Say how a run ended; one without an end runs as long as somebody writes it."""
     if run.status is not None:
         return run.status.value
-    return "running" if alive else CRASHED
+    return "running" if store.writer(run.id) else CRASHED

@@ -158,8 +158,8 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     ]
     ceilings = tuple(row for row in summaries if row.role is not CellRole.SUBJECT)
     rigs = {key: rig for entry in data for key, rig in entry.rigs.items()}
-    rows = with_limits([row for row in summaries if row.role is CellRole.SUBJECT], ceilings)
-    rows = _chosen(rows, options.variants)
+    subjects = tuple(row for row in summaries if row.role is CellRole.SUBJECT)
+    rows = with_limits(_chosen(subjects, options.variants), ceilings, among=subjects)
     baseline = choose_baseline(rows, options.baseline)
     differences = find_differences(rows, baseline, rigs, options.rules)
     placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
@@ -249,15 +249,14 @@ def _ends(hosts: list[tuple[str, list[RunData]]], placements: dict[str, Placemen
     return found
 
 
-def _of_cell(entry: RunData, cell: str, labels: Labels, ends: EndsOfTrials | None = None) -> list[LabelledTrial]:
-    known = ends or {}
-    return [
-        LabelledTrial(
-            trial=trial, label=labels[entry.run.id, trial.sequence], ends=known.get((entry.run.id, trial.sequence))
-        )
-        for trial in entry.trials
-        if trial.cell == cell
-    ]
+def _by_cell(entry: RunData, labels: Labels, ends: EndsOfTrials | None = None) -> dict[str, list[LabelledTrial]]:
+    """Return a run's trials by cell; a cell without trials has an empty list."""
+    known, run = ends or {}, entry.run.id
+    found: dict[str, list[LabelledTrial]] = {cell.id: [] for cell in entry.cells}
+    for trial in entry.trials:
+        key = run, trial.sequence
+        found.setdefault(trial.cell, []).append(LabelledTrial(trial=trial, label=labels[key], ends=known.get(key)))
+    return found
 
 
 def _summaries(
@@ -271,13 +270,15 @@ def _summaries(
         common_loads=common_loads(entry.cells, entry.trials),
         alone=alone_at(entry.cells),
     )
+    trials = _by_cell(entry, labels, ends)
     for cell in entry.cells:
-        yield summarise(entry, cell, _of_cell(entry, cell.id, labels, ends), view)
+        yield summarise(entry, cell, trials[cell.id], view)
 
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:
     """Choose the class for tests beside the MRR; with none of them there is nothing to choose."""
-    mixed = sum(take_census(_of_cell(entry, cell.id, labels)).mixed for entry in runs for cell in entry.cells)
+    trials = {entry.run.id: _by_cell(entry, labels) for entry in runs}
+    mixed = sum(take_census(trials[entry.run.id][cell.id]).mixed for entry in runs for cell in entry.cells)
     if options.placement_class == AUTO and not any(entry.results for entry in runs):
         return every_state(mixed)
     placed = {entry.run.id: list(place_results(entry, labels, ONLY)) for entry in runs}
@@ -285,7 +286,7 @@ def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: 
     censuses = [
         take_census_of_tests(placed[entry.run.id], cell.id)
         if tested[entry.run.id]
-        else take_census(_of_cell(entry, cell.id, labels))
+        else take_census(trials[entry.run.id][cell.id])
         for entry in runs
         for cell in entry.cells
         if cell.role is CellRole.SUBJECT and (not tested[entry.run.id] or cell.id in tested[entry.run.id])

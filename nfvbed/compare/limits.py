@@ -61,15 +61,18 @@ Refuted = dict[tuple[object, ...], CellSummary]
 """Ceilings that a row lies above, by what they are a ceiling of, with that row."""
 
 
-def with_limits(rows: Sequence[CellSummary], ceilings: Sequence[CellSummary]) -> tuple[CellSummary, ...]:
+def with_limits(
+    rows: Sequence[CellSummary], ceilings: Sequence[CellSummary], among: Sequence[CellSummary] | None = None
+) -> tuple[CellSummary, ...]:
     """Return the rows with their limits, their ceilings and their switching overhead filled in.
 
     Args:
-        rows: the subjects of all runs.
+        rows: subjects.
         ceilings: of all runs; those of another run, path or traffic are passed over.
+        among: the subjects of all runs, each of which may lie above a ceiling; None: they are the rows.
     """
     refuted: Refuted = {}
-    for row in rows:
+    for row in rows if among is None else among:
         for role in KINDS:
             ceiling = _matching(row, ceilings, role)
             share = share_of(row, ceiling)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
+from nfvbed.compare.latency import LatencySummary, both_and_each
 from nfvbed.compare.rates import RateSummary, total
 from nfvbed.compare.statistics import median
 from nfvbed.missing import missing_of
@@ -48,7 +48,7 @@ def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> P
         return None
     loads = [trial.intended_load_pps or trial.offered_load_pps for trial in trials]
     fraction = (min(loads) / mrr.median_pps, max(loads) / mrr.median_pps) if mrr and mrr.median_pps > 0 else None
-    histograms = [trial.latency_hdr for trial in trials]
+    latency, latency_directions = both_and_each([trial.latency_hdr for trial in trials])
     return PacedSummary(
         trials=len(trials),
         load_pps=median(loads),
@@ -58,8 +58,8 @@ def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> P
         sent=total(trials, "sent"),
         unsent=total(trials, "unsent"),
         late=total(trials, "late"),
-        latency=merge_latency(text for trial in histograms for text in trial if text),
-        latency_directions=by_direction(histograms),
+        latency=latency,
+        latency_directions=latency_directions,
     )
 
 

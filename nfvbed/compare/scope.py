@@ -9,6 +9,7 @@ ports and engine on both sides of the switch, so `p2p` over ports of different k
 from enum import StrEnum
 from typing import Any, Final
 
+from nfvbed.compare.descriptions import differing, flat
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import Record, Status
 from nfvbed.spec.vnf import NATIVE
@@ -103,40 +104,23 @@ def _rig_differences(candidate: CellSummary, baseline: CellSummary, rigs: dict[s
     found = []
     if candidate.port_kind != baseline.port_kind:
         found.append(f"port_kind: {baseline.port_kind.value} -> {candidate.port_kind.value}")
-    left, right = (_flat(rigs.get(side.rig_hash, {})) for side in (baseline, candidate))
+    left, right = (flat(rigs.get(side.rig_hash, {})) for side in (baseline, candidate))
     if not left or not right:
         found.append("rig descriptions are not stored; only their hashes differ")
     found += [
         f"{key}: {left.get(key, 'absent')} -> {right.get(key, 'absent')}"
-        for key in _differing(left, right)
+        for key in differing(left, right)
         if key != "port_kind"
     ]
     return tuple(found)
 
 
-def _differing(left: dict[str, str], right: dict[str, str]) -> list[str]:
-    """Return the keys of which two descriptions differ; none where one of them is not known."""
-    if not left or not right:
-        return []
-    return [key for key in sorted(left.keys() | right.keys()) if left.get(key) != right.get(key)]
-
-
 def _beyond_the_ports(candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]]) -> bool:
     """Whether the rigs differ in more than what follows from the ports; a rig that is not known may."""
-    left, right = (_flat(rigs.get(side.rig_hash, {})) for side in (baseline, candidate))
+    left, right = (flat(rigs.get(side.rig_hash, {})) for side in (baseline, candidate))
     if not left or not right:
         return True
     return any(
         not any(key == allowed or key.startswith(f"{allowed}.") for allowed in OF_THE_PORTS)
-        for key in _differing(left, right)
+        for key in differing(left, right)
     )
-
-
-def _flat(value: Any, prefix: str = "") -> dict[str, str]:
-    """Flatten nested dictionaries to dotted keys; lists count as one value."""
-    if isinstance(value, dict):
-        flat: dict[str, str] = {}
-        for key, inner in value.items():
-            flat |= _flat(inner, f"{prefix}.{key}" if prefix else str(key))
-        return flat
-    return {prefix: str(value)} if prefix else {}

@@ -1,48 +1,159 @@
-"""The runs of one setting in order of time, out of the rows of a comparison of them."""
+"""The runs of one setting in order of time: what is one setting, what its figures did, and what changed around it.
 
-from collections.abc import Mapping, Sequence
+A series goes on when its machine gets another kernel, its switch another version or its rig another VNF image: what
+that does is what a series is looked at for. So a setting is of a *machine* (processor and topology) and a site, not of
+a host hash and a rig hash, and each change of a hash is marked at the run from which on it was so. Another machine is
+another setting. Nothing here is a verdict: those are of runs of one host (see `scope`).
+"""
 
-from nfvbed.compare.steps import RunFigure, SeriesFinding, find_steps
-from nfvbed.compare.summary import CellSummary
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from nfvbed.compare.descriptions import differences
+from nfvbed.compare.steps import NEWEST, RunFigure, SeriesFinding, find_steps
 from nfvbed.records import Record
+from nfvbed.units import FrameSize
+
+MRR: Final = "mrr"
+"""The test of a setting whose figure is the maximum receive rate."""
+MACHINE_CHANGES: Final = {"cpu": ("microcode",), "topology": ("isolated",)}
+"""What of a machine may change, by the part of its description; of the other parts all may."""
+SHOWN_OF_HASHES: Final = 12
+
+
+class Setting(Record):
+    """What runs must share to be a series."""
+
+    variant: str
+    topology: str
+    vnf: str = ""
+    """Label of its VNFs; empty without."""
+    frame_size: FrameSize
+    flows: int
+    bidirectional: bool
+    test: str = MRR
+    """`mrr`, or a test of the experiment and the figure of it that is looked at."""
+    site: str
+    machine: str
+    """Of which it is: see `machine_of`."""
+    simulated: bool = False
+
+    @property
+    def cell(self) -> str:
+        """The name of its cell."""
+        path = f"{self.topology}+{self.vnf}" if self.vnf else self.topology
+        return f"{self.variant}/{path}/{self.frame_size}"
+
+    @property
+    def name(self) -> str:
+        """Its name, unique among settings: what addresses and acknowledgements are about."""
+        way = "both ways" if self.bidirectional else "one way"
+        mark = ", simulated" if self.simulated else ""
+        return f"{self.cell}, {self.flows} flows {way}, {self.test}, {self.site}, machine {self.machine}{mark}"
+
+
+class Measured(Record):
+    """One run's figure of a setting, and what it was measured with."""
+
+    setting: Setting
+    run: str
+    at: str
+    """When the run began; UTC, ISO 8601."""
+    cell: str
+    value: float
+    """Positive or 0; of rates the median over the visits."""
+    unit: str
+    """As `results.Quantity` has it: `frames/s`, `bit/s`, `s`, ..."""
+    host_hash: str
+    config_hash: str
+    rig_hash: str
 
 
 class Series(Record):
     """One setting over time."""
 
-    setting: str
-    """Its name, unique among settings: what an acknowledgement is about."""
-    variant: str
+    setting: Setting
+    unit: str
+    measured: tuple[Measured, ...]
+    """In order of time; those that the finding is about."""
     finding: SeriesFinding
 
 
-def setting_of(row: CellSummary) -> str:
-    """Name what rows must share to be a series: host, rig, variant and traffic.
+class Change(Record):
+    """What was not as it had been in the run before."""
 
-    Configurations and versions may differ from run to run: what they do is what a series is looked at for.
-    """
-    way = "both ways" if row.bidirectional else "one way"
-    return f"{row.cell} {row.flows} flows {way} host {row.host_hash[:12]} rig {row.rig_hash[:12]}"
+    place: int
+    """Of the run in the series, from 0."""
+    run: str
+    what: tuple[str, ...]
+    """`kernel: 6.12.9 -> 6.18.0`; a hash's name alone where descriptions are not stored."""
 
 
-def find_series(rows: Sequence[CellSummary], began: Mapping[str, str]) -> tuple[Series, ...]:
-    """Find the settings that several runs measured, and what their rates did over time.
-
-    Rates of emulated guests are in none; a simulation is never in one with a measurement, as its host is another.
+def machine_of(host: Mapping[str, Any], host_hash: str) -> str:
+    """Name the machine of a host: by what no update of its software changes.
 
     Args:
-        rows: of the runs.
-        began: when each run began, by its id; UTC, ISO 8601.
+        host: its description; empty: not stored.
+        host_hash: its hash, which is taken where there is no description.
     """
-    groups: dict[str, list[CellSummary]] = {}
-    for row in rows:
-        if row.mrr is not None and not row.emulated:
-            groups.setdefault(setting_of(row), []).append(row)
+    if not host:
+        return host_hash[:SHOWN_OF_HASHES]
+    kept = {part: _lasting(host.get(part), loose) for part, loose in MACHINE_CHANGES.items()}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:SHOWN_OF_HASHES]
+
+
+def _lasting(part: Any, loose: Sequence[str]) -> Any:
+    return {key: value for key, value in part.items() if key not in loose} if isinstance(part, dict) else part
+
+
+def by_setting(measured: Iterable[Measured]) -> dict[str, tuple[Measured, ...]]:
+    """Return the figures of each setting in order of time, by its name; the newest `NEWEST` of each.
+
+    Args:
+        measured: of all runs, in any order; one figure of a setting a run.
+    """
+    groups: dict[str, list[Measured]] = {}
+    for entry in measured:
+        groups.setdefault(entry.setting.name, []).append(entry)
+    return {
+        name: tuple(sorted(members, key=lambda entry: (entry.at, entry.run))[-NEWEST:])
+        for name, members in groups.items()
+    }
+
+
+def series_of(members: Sequence[Measured]) -> Series:
+    """Return what the figures of one setting did.
+
+    Args:
+        members: at least one; in order of time.
+    """
+    figures = [RunFigure(run=entry.run, at=entry.at, value=entry.value) for entry in members]
+    newest = members[-1]
+    return Series(setting=newest.setting, unit=newest.unit, measured=tuple(members), finding=find_steps(figures))
+
+
+def changes_in(series: Series, descriptions: Mapping[str, Mapping[str, Any]]) -> tuple[Change, ...]:
+    """Return where host, rig or configuration of a series changed, and what of them.
+
+    Args:
+        series: of one setting.
+        descriptions: of hosts, rigs and configurations by hash, as far as they are stored.
+    """
     found = []
-    for setting, members in groups.items():
-        if len(members) < 2:
-            continue
-        ordered = sorted(members, key=lambda row: (began[row.run], row.run))
-        figures = [RunFigure(run=row.run, at=began[row.run], value=row.mrr.median_pps) for row in ordered if row.mrr]
-        found.append(Series(setting=setting, variant=ordered[0].variant, finding=find_steps(figures)))
+    for place, (before, after) in enumerate(pairwise(series.measured), start=1):
+        what: list[str] = []
+        for name in ("host", "rig", "configuration"):
+            left, right = (_hash_of(entry, name) for entry in (before, after))
+            if left != right:
+                known = differences(descriptions.get(left, {}), descriptions.get(right, {}))
+                what += known or [f"{name}: hash {left[:SHOWN_OF_HASHES]} -> {right[:SHOWN_OF_HASHES]}"]
+        if what:
+            found.append(Change(place=place, run=after.run, what=tuple(what)))
     return tuple(found)
+
+
+def _hash_of(entry: Measured, name: str) -> str:
+    return {"host": entry.host_hash, "rig": entry.rig_hash, "configuration": entry.config_hash}[name]

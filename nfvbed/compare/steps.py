@@ -28,6 +28,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.compare.ranks import rank_shift
 from nfvbed.compare.statistics import median
 from nfvbed.records import Record
@@ -127,36 +128,26 @@ class SeriesFinding(Record):
     """Why nothing is said."""
 
 
-class Acknowledgement(Record):
-    """A person's word that a step is known; kept with the results, so that it is not reported again."""
+def acknowledgement_of(
+    setting: str, step: Step, acknowledged: Sequence[Acknowledgement], now: str
+) -> Acknowledgement | None:
+    """Return the newest word on a step, where it holds; None: the step is reported.
 
-    setting: str
-    """What the series is of, as `series.setting_of` names it."""
-    run: str
-    """The first run after the step."""
-    reason: str
-    by: str
-    at: str
-    """UTC, ISO 8601."""
-    expires_at: str
-    """From then on the step is reported again; UTC, ISO 8601."""
-
-    def holds(self, setting: str, step: Step, now: str) -> bool:
-        """Whether it is about a step of a setting, and has not expired.
-
-        Args:
-            setting: what the step's series is of.
-            step: the step.
-            now: UTC, ISO 8601, in the form of the store's times.
-        """
-        return (self.setting, self.run) == (setting, step.run) and now < self.expires_at
+    Args:
+        setting: name of what the step's series is of.
+        step: the step.
+        acknowledged: in the order in which it was said; a later word on the same step takes an earlier one's place.
+        now: UTC, ISO 8601, in the form of the store's times.
+    """
+    said = [entry for entry in acknowledged if (entry.setting, entry.run) == (setting, step.run)]
+    return said[-1] if said and said[-1].holds(now) else None
 
 
 def open_steps(
     setting: str, finding: SeriesFinding, acknowledged: Sequence[Acknowledgement], now: str
 ) -> tuple[Step, ...]:
     """Return the steps of a series that nobody has acknowledged, or of which that has expired."""
-    return tuple(step for step in finding.steps if not any(entry.holds(setting, step, now) for entry in acknowledged))
+    return tuple(step for step in finding.steps if acknowledgement_of(setting, step, acknowledged, now) is None)
 
 
 def find_steps(figures: Sequence[RunFigure]) -> SeriesFinding:

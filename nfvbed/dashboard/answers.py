@@ -22,6 +22,11 @@ def file_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", f"nfvbed-{name}").strip("-")
 
 
+def saved(name: str, ending: str) -> dict[str, str]:
+    """Return the headers of a file that a browser shows, and saves under that name."""
+    return {"content-disposition": f'inline; filename="{file_name(name)}.{ending}"'}
+
+
 def refused(request: Request, found: Problem) -> Response:
     """Return a problem as JSON to programs, as a page to people."""
     if request.url.path.startswith(("/api/", "/openapi.json")):

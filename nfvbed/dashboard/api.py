@@ -14,7 +14,7 @@ from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.doctor import Doctor, doctor_of
 from nfvbed.dashboard.overview import Overview, RunState, overview, run_states
 from nfvbed.dashboard.parameters import AskedFor, CellName, Page, Pages, RunName, SomeCell, pages_of, part_of
-from nfvbed.dashboard.pictures import linked, query_of
+from nfvbed.dashboard.pictures import Picture, linked, query_of
 from nfvbed.dashboard.problems import Problem
 from nfvbed.dashboard.runs import CellState, cells_of
 from nfvbed.dashboard.source import Source
@@ -89,6 +89,18 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
+def figure_answer(picture: Picture) -> FigureAnswer:
+    """Return a figure that a page links to."""
+    return FigureAnswer(
+        name=picture.text.name,
+        title=picture.text.title,
+        description=picture.text.description,
+        caption=picture.text.caption,
+        svg=picture.svg,
+        png=picture.png,
+    )
+
+
 def api(source: Source, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes about the whole store, and of comparisons."""
     router = APIRouter(prefix="/api", responses=PROBLEMS)
@@ -102,17 +114,7 @@ def api(source: Source, now: Callable[[], datetime]) -> APIRouter:
         choice = asked.choice(source)
         found = source.compared(choice)
         drawn = linked(found.drawn, choice)
-        texts = tuple(
-            FigureAnswer(
-                name=picture.text.name,
-                title=picture.text.title,
-                description=picture.text.description,
-                caption=picture.text.caption,
-                svg=picture.svg,
-                png=picture.png,
-            )
-            for picture in drawn
-        )
+        texts = tuple(figure_answer(picture) for picture in drawn)
         return ComparisonAnswer(comparison=found.comparison, figures=texts, csv=f"/compare/rows.csv?{query_of(choice)}")
 
     @router.get("/method")

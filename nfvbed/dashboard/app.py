@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -14,9 +14,19 @@ from starlette.types import ASGIApp
 from nfvbed import __version__
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
+from nfvbed.dashboard.auditing import auditing
+from nfvbed.dashboard.chain_page import chain_changes, chain_page
+from nfvbed.dashboard.chain_reading import Chains
+from nfvbed.dashboard.deployments import FindDeployments, api_of_deployments, no_sites
+from nfvbed.dashboard.evidence import evidence
+from nfvbed.dashboard.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
+from nfvbed.dashboard.live import Streams
+from nfvbed.dashboard.livepages import live_pages
+from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
+from nfvbed.dashboard.progress import Plans
 from nfvbed.dashboard.security import Access, Guard
 from nfvbed.dashboard.source import Source
 from nfvbed.errors import NfvbedError
@@ -29,36 +39,73 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def make_app(store: Store, access: Access, now: Callable[[], datetime] = _now) -> ASGIApp:
+def make_app(
+    store: Store,
+    access: Access,
+    now: Callable[[], datetime] = _now,
+    operations: Operations | None = None,
+    deployments: FindDeployments = no_sites,
+) -> ASGIApp:
     """Return the dashboard of a store.
 
     Args:
         store: opened to be read.
         access: who may ask.
         now: the time, of which ages are reckoned.
+        operations: what is needed to change things; None: nothing can be.
+        deployments: what is deployed on the sites that the server knows; none are known unless it is given.
     """
-    source = Source(store)
     app = FastAPI(
         title="nfvbed dashboard",
         version=__version__,
-        description="Results of nfvbed, read only.",
+        description="Results of nfvbed, and jobs that make some.",
         openapi_url="/api/openapi.json",
         docs_url=None,  # Its page would be loaded from elsewhere.
         redoc_url=None,
     )
-    app.include_router(pages(source, now))
-    app.include_router(pages_of_runs(source, now))
-    app.include_router(pages_of_reasons(source))
-    pictures = Pictures()
-    app.include_router(pages_of_comparisons(source, pictures))
-    app.include_router(files_of_comparisons(source, pictures))
-    app.include_router(api(source, now))
-    app.include_router(api_of_runs(source, now))
+    source, streams = Source(store), Streams()
+    for router in (*_that_read(source, streams, now, operations), api_of_deployments(deployments)):
+        app.include_router(router)
+    if operations is not None:
+        app.state.audit = operations.audit
+        for router in _that_operate(operations, source, streams):
+            app.include_router(router)
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(Exception, _answer_fault)
     return Guard(app, access)
+
+
+def _that_read(
+    source: Source, streams: Streams, now: Callable[[], datetime], operations: Operations | None
+) -> tuple[APIRouter, ...]:
+    """Return the routes of what is stored."""
+    pictures, plans = Pictures(), Plans()
+    return (
+        pages(source, now),
+        pages_of_runs(source, now, plans),
+        live_pages(source, plans, streams),
+        pages_of_reasons(source),
+        pages_of_comparisons(source, pictures),
+        files_of_comparisons(source, pictures),
+        api(source, now),
+        api_of_runs(source, now),
+        *evidence(source, pictures, now, operations),
+    )
+
+
+def _that_operate(operations: Operations, source: Source, streams: Streams) -> tuple[APIRouter, ...]:
+    """Return the routes of what can be changed."""
+    chains, desk = Chains(operations.jobs), JobDesk(operations, source, streams)
+    return (
+        auditing(operations.audit),
+        pages_of_jobs(desk),
+        forms_of_jobs(desk),
+        api_of_jobs(desk),
+        chain_page(operations, chains),
+        chain_changes(operations, chains),
+    )
 
 
 def _answer_error(request: Request, error: Exception) -> Response:

@@ -18,6 +18,8 @@ SHORTEST_TOKEN: Final = 20
 """Characters; `openssl rand -hex 16` makes 32."""
 MOST_AT_ONCE: Final = 64
 """Requests."""
+LAST_WORDS_S: Final = 2
+"""After an interrupt: answers that take longer, as events do, are cut off."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class Listening:
     """Certificate and key."""
     behind_proxy: bool = False
     token_file: Path | None = None
+    """Of operators."""
+    viewer_token_file: Path | None = None
+    operate: bool = False
+    """Whether things can be changed."""
 
     @property
     def is_loopback(self) -> bool:
@@ -47,7 +53,7 @@ def access_of(asked: Listening) -> Access:
     """Check where the dashboard may listen, and who may ask it.
 
     Raises:
-        UsageError: another address than loopback without TLS or a proxy, or without a token.
+        UsageError: another address than loopback without TLS or a proxy, or without a token; or no operator could be.
         ConfigurationError: the token file cannot be used.
     """
     if not asked.is_loopback and asked.tls is None and not asked.behind_proxy:
@@ -57,17 +63,52 @@ def access_of(asked: Listening) -> Access:
             observed="neither --tls-cert and --tls-key, nor --behind-proxy",
             fix="give a certificate and its key, or say with --behind-proxy that a proxy does TLS; or leave --host out",
         )
-    if not asked.is_loopback and asked.token_file is None:
+    if not asked.is_loopback and asked.token_file is None and asked.viewer_token_file is None:
         raise UsageError(
             f"the dashboard does not listen on {asked.host} without a token",
             where="--host",
             observed="no --token-file",
             fix="write one: (umask 077; openssl rand -hex 16 > FILE), and name it with --token-file FILE",
         )
-    token = _token(asked.token_file) if asked.token_file else None
+    _require_some_operator(asked)
+    token, viewer = (_token(path) if path else None for path in (asked.token_file, asked.viewer_token_file))
+    if token is not None and token == viewer:
+        raise ConfigurationError(
+            "viewers and operators have the same token",
+            where=f"{asked.token_file}, {asked.viewer_token_file}",
+            fix="write another one: openssl rand -hex 16",
+        )
     own = f"[{asked.host}]" if ":" in asked.host else asked.host
     names = tuple(name.lower() for name in dict.fromkeys((*LOOPBACK_NAMES, own, *asked.names)))
-    return Access(hosts=names, token=token, secure=asked.tls is not None or asked.behind_proxy)
+    return Access(
+        hosts=names,
+        token=token,
+        secure=asked.tls is not None or asked.behind_proxy,
+        viewer_token=viewer,
+        operate=asked.operate,
+    )
+
+
+def _require_some_operator(asked: Listening) -> None:
+    """Refuse what nobody or everybody could change.
+
+    Raises:
+        UsageError: it is.
+    """
+    if asked.operate and asked.viewer_token_file is not None and asked.token_file is None:
+        raise UsageError(
+            "nobody could change anything",
+            where="--operate",
+            observed="--viewer-token-file without --token-file",
+            fix="give operators a token with --token-file FILE, or leave --operate out",
+        )
+    if asked.operate and asked.behind_proxy and asked.token_file is None:
+        raise UsageError(
+            "whoever the proxy lets through could change things",
+            where="--operate",
+            observed="--behind-proxy without --token-file: all requests would be those of the proxy's own user",
+            fix="give operators a token with --token-file FILE",
+        )
 
 
 def _token(path: Path) -> str:
@@ -111,6 +152,7 @@ def bind(asked: Listening) -> tuple[socket.socket, str]:
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
+        bound.listen(MOST_AT_ONCE)  # Whoever reads the address may ask at once: requests wait until it serves.
     except OSError as error:
         kinds = BusyError if "in use" in str(error) else ConfigurationError
         raise kinds(
@@ -137,6 +179,7 @@ def server_of(app: ASGIApp, asked: Listening) -> uvicorn.Server:
         server_header=False,
         proxy_headers=False,
         limit_concurrency=MOST_AT_ONCE,
+        timeout_graceful_shutdown=LAST_WORDS_S,
         ssl_certfile=certificate,
         ssl_keyfile=key,
         lifespan="off",

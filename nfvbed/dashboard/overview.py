@@ -60,6 +60,8 @@ class Overview(Record):
     runs: int
     """In the store."""
     changes: tuple[Change, ...]
+    decided: dict[str, int]
+    """Differences that were decided, all of them counted, by the run; of the newest runs that were compared."""
     not_compared: tuple[str, ...]
     """Newest runs that could not be compared, and why."""
     coverage: Coverage
@@ -69,10 +71,13 @@ def overview(source: Source, now: datetime) -> Overview:
     """Read what the first page shows."""
     runs, number = source.store.runs_page(Part(limit=NEWEST))
     changes: list[Change] = []
+    decided: dict[str, int] = {}
     refused = []
     for run in runs[:COMPARED]:
         try:
-            changes += _changes(source.run_alone(run).comparison)
+            found = tuple(_changes(source.run_alone(run).comparison))
+            decided[run.id] = len(found)
+            changes += found
         except NfvbedError as error:
             refused.append(f"run {run.id}: {error.what}{f' ({error.observed})' if error.observed else ''}")
     changes.sort(key=lambda change: -abs(log(change.ratio)))
@@ -82,19 +87,21 @@ def overview(source: Source, now: datetime) -> Overview:
         newest=run_states(source, runs, now),
         runs=number,
         changes=tuple(changes[:TOP]),
+        decided=decided,
         not_compared=tuple(refused),
         coverage=coverage_of(source.store.coverage(), supports, now),
     )
 
 
 def run_states(source: Source, runs: Iterable[RunRecord], now: datetime) -> tuple[RunState, ...]:
-    """Say how runs are; one without an end runs as long as somebody writes to the store."""
-    alive = source.store.writer() is not None
-    without_end = "running" if alive else "crashed"
-    return tuple(
-        RunState(run=run, state=run.status.value if run.status else without_end, age_days=age_days(run.started_at, now))
-        for run in runs
-    )
+    """Say how runs are; one without an end runs as long as somebody writes it."""
+
+    def state(run: RunRecord) -> str:
+        if run.status:
+            return run.status.value
+        return "running" if source.store.writer(run.id) else "crashed"
+
+    return tuple(RunState(run=run, state=state(run), age_days=age_days(run.started_at, now)) for run in runs)
 
 
 def _changes(comparison: Comparison) -> Iterable[Change]:

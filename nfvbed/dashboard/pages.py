@@ -10,7 +10,7 @@ from starlette.responses import Response
 from nfvbed.compare.lostframes import lost_frames
 from nfvbed.compare.placement import PLACEMENT_RULE
 from nfvbed.compare.verdict import Rules
-from nfvbed.dashboard.answers import file_name, page
+from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.doctor import doctor_of
 from nfvbed.dashboard.form import form_of
 from nfvbed.dashboard.overview import overview, run_states
@@ -25,11 +25,13 @@ from nfvbed.dashboard.parameters import (
     part_of,
 )
 from nfvbed.dashboard.pictures import Form, Pictures, linked, query_of, spec_of
+from nfvbed.dashboard.progress import Plans, live_of
 from nfvbed.dashboard.rendering import style
 from nfvbed.dashboard.runs import cells_of, trial_table
 from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.why import why
 from nfvbed.errors import NfvbedError, UsageError
+from nfvbed.records import RunRecord
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.page.environment import environment
@@ -38,6 +40,7 @@ from nfvbed.report.page.sections import page_values
 from nfvbed.report.page.warnings import warnings_section
 from nfvbed.report.wording import SIMULATED_MARK
 
+NOT_YET = "they are made when the run has ended, as to compare takes time of the cores that are measured"
 FIGURE = r"^[a-z-]{1,40}$"
 
 
@@ -69,7 +72,7 @@ def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
     return router
 
 
-def pages_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
+def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans) -> APIRouter:
     """Return the route of the page about one run."""
     router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
 
@@ -79,13 +82,8 @@ def pages_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
         cells = cells_of(source, run.id)
         trials, count = source.store.trials_page(run.id, cell, part_of(number))
         simulated = any(entry.cell.simulated for entry in cells)
-        warnings = context = None
-        try:
-            compared = source.run_alone(run)
-            warnings, context = warnings_section(compared.comparison), environment(compared.context)
-            refused = ""
-        except NfvbedError as error:
-            refused = f"{error.what}: {error.observed}" if error.observed else error.what
+        live = None if export else live_of(source, plans, run)
+        warnings, context, refused = _compared(source, run) if live is None else (None, None, NOT_YET)
         return page(
             "run",
             f"run-{run.id}",
@@ -101,9 +99,19 @@ def pages_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
             warnings=warnings,
             environment=context,
             refused=refused,
+            live=live,
         )
 
     return router
+
+
+def _compared(source: Source, run: RunRecord) -> tuple[object, object, str]:
+    """Return the sections of a run that come of its comparison, or why there is none."""
+    try:
+        compared = source.run_alone(run)
+    except NfvbedError as error:
+        return None, None, f"{error.what}: {error.observed}" if error.observed else error.what
+    return warnings_section(compared.comparison), environment(compared.context), ""
 
 
 def pages_of_reasons(source: Source) -> APIRouter:
@@ -181,25 +189,21 @@ def files_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
     ) -> Response:
         spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
         form = Form.SVG if theme == "print" else Form(theme)
-        return Response(pictures.draw(spec, form), media_type="image/svg+xml", headers=_saved(figure, "svg"))
+        return Response(pictures.draw(spec, form), media_type="image/svg+xml", headers=saved(figure, "svg"))
 
     @router.get("/figures/{figure}.png")
     def send_png(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
         spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
-        return Response(pictures.draw(spec, Form.PNG), media_type="image/png", headers=_saved(figure, "png"))
+        return Response(pictures.draw(spec, Form.PNG), media_type="image/png", headers=saved(figure, "png"))
 
     @router.get("/rows.csv")
     def send_rows(asked: AskedFor) -> Response:
         comparison = source.compared(asked.choice(source)).comparison
-        return Response(to_csv(comparison), media_type="text/csv; charset=utf-8", headers=_saved("comparison", "csv"))
+        return Response(to_csv(comparison), media_type="text/csv; charset=utf-8", headers=saved("comparison", "csv"))
 
     @router.get("/tests.csv")
     def send_tests(asked: AskedFor) -> Response:
         comparison = source.compared(asked.choice(source)).comparison
-        return Response(tests_to_csv(comparison), media_type="text/csv; charset=utf-8", headers=_saved("tests", "csv"))
+        return Response(tests_to_csv(comparison), media_type="text/csv; charset=utf-8", headers=saved("tests", "csv"))
 
     return router
-
-
-def _saved(name: str, ending: str) -> dict[str, str]:
-    return {"content-disposition": f'inline; filename="{file_name(name)}.{ending}"'}

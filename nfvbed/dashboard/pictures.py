@@ -41,6 +41,19 @@ class Picture:
     svg: str
     """To be saved; empty on an exported page."""
     png: str
+    csv: str = ""
+    """What is drawn, as rows."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the pictures of a page's figures are."""
+
+    path: str
+    """Below it each figure by its name."""
+    query: str
+    """Which says what the page shows."""
+    csv: str
 
 
 class Pictures:
@@ -73,15 +86,23 @@ class Pictures:
 
 
 def linked(drawn: Mapping[str, Spec], choice: Choice) -> tuple[Picture, ...]:
-    """Return figures with the addresses of their pictures."""
+    """Return the figures of a comparison with the addresses of their pictures."""
     query = query_of(choice)
+    return linked_at(drawn, Places("/compare/figures", query, f"/compare/rows.csv?{query}"))
+
+
+def linked_at(drawn: Mapping[str, Spec], places: Places) -> tuple[Picture, ...]:
+    """Return figures with the addresses of their pictures."""
+    query = f"&{places.query}" if places.query else ""
+    whole = f"?{places.query}" if places.query else ""
     return tuple(
         Picture(
             figure_text(name, spec),
-            light=f"/compare/figures/{name}.svg?theme=light&{query}",
-            dark=f"/compare/figures/{name}.svg?theme=dark&{query}",
-            svg=f"/compare/figures/{name}.svg?{query}",
-            png=f"/compare/figures/{name}.png?{query}",
+            light=f"{places.path}/{name}.svg?theme=light{query}",
+            dark=f"{places.path}/{name}.svg?theme=dark{query}",
+            svg=f"{places.path}/{name}.svg{whole}",
+            png=f"{places.path}/{name}.png{whole}",
+            csv=places.csv,
         )
         for name, spec in drawn.items()
     )

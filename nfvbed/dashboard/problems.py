@@ -5,11 +5,16 @@ from typing import Final
 from nfvbed.errors import (
     BusyError,
     ConfigurationError,
+    DeployError,
+    GeneratorError,
     NfvbedError,
     NotComparableError,
+    OnboardError,
     StoreError,
+    SwitchDiedError,
     UnsupportedError,
     UsageError,
+    VnfDiedError,
 )
 from nfvbed.records import Record
 
@@ -17,26 +22,40 @@ MEDIA_TYPE: Final = "application/problem+json"
 
 
 class NotThereError(UsageError):
-    """A run, a cell or a figure that the store does not have."""
+    """A run, a variant, a cell or a figure that the store does not have."""
+
+
+class ForbiddenError(UsageError):
+    """Who asks may not, or the request does not come from a page of this dashboard."""
 
 
 STATUSES: Final = (
     (NotThereError, 404),
+    (ForbiddenError, 403),
     (UsageError, 400),
     (ConfigurationError, 400),
     (NotComparableError, 409),
     (UnsupportedError, 409),
     (BusyError, 503),
     (StoreError, 503),
+    (DeployError, 502),
+    (OnboardError, 502),
+    (VnfDiedError, 502),
+    (SwitchDiedError, 502),
+    (GeneratorError, 502),
 )
 TITLES: Final = {
     400: "Bad request",
     401: "Not signed in",
+    403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
     409: "Cannot be compared",
+    411: "Bad request",
+    413: "Too large",
     422: "Bad request",
     500: "Internal error",
+    502: "The testbed failed",
     503: "Not available",
 }
 

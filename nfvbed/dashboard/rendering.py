@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from nfvbed.dashboard.roles import current
 from nfvbed.report.page.page import style_sheet, templates
 
 PACKAGE: Final = "nfvbed.dashboard"
@@ -22,7 +23,8 @@ def render(template: str, *, export: bool = False, **values: object) -> str:
     Raises:
         jinja2.UndefinedError: the template names a value that is not there.
     """
-    shown = {"export": export, "style": style() if export else "", "style_hash": style_hash() if export else ""}
+    inlined = {"style": style() if export else "", "style_hash": style_hash() if export else ""}
+    shown = {"asker": current(), "export": export, **inlined}
     return templates(PACKAGE).get_template(f"{template}.html.j2").render({**shown, **values})
 
 
@@ -30,6 +32,12 @@ def render(template: str, *, export: bool = False, **values: object) -> str:
 def style() -> str:
     """Return the report's style sheet with what the dashboard adds."""
     return style_sheet() + files(PACKAGE).joinpath("static", "dashboard.css").read_text(encoding="utf-8")
+
+
+@cache
+def script(name: str) -> str:
+    """Return a page's script."""
+    return files(PACKAGE).joinpath("static", f"{name}.js").read_text(encoding="utf-8")
 
 
 @cache

@@ -1,10 +1,10 @@
-"""What is before every request: the name of the host, a token where one is asked for, and headers of answers."""
+"""What is before every request: the name of the host, who asks, where it comes from, and headers of answers."""
 
 import asyncio
 import hashlib
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -13,24 +13,29 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nfvbed.dashboard import csrf, peers
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.problems import problem
 from nfvbed.dashboard.rendering import render
+from nfvbed.dashboard.roles import CURRENT, READS, Asker, Role
 
 COOKIE: Final = "nfvbed-dashboard"
 LOGIN: Final = "/login"
-MOST_BODY: Final = 4096
-"""Bytes of a form: a token is short."""
+MOST_TOKEN: Final = 4096
+"""Bytes of the form of a token, which is short."""
+MOST_BODY: Final = 64 * 1024
+"""Bytes of any request's body."""
 WRONG_TOKEN_S: Final = 0.5
 """How long an answer to a wrong token takes."""
 POLICY: Final = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS: Final = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    # With `no-referrer` a browser would send `Origin: null` with the dashboard's own forms.
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",
@@ -41,19 +46,46 @@ OPEN: Final = ("/static/",)
 
 @dataclass(frozen=True)
 class Access:
-    """Who may ask."""
+    """Who may ask for what."""
 
     hosts: tuple[str, ...]
     """Names by which the server may be asked for, without ports: a page of another name could read it otherwise."""
     token: str | None = None
-    """None: whoever reaches the address may read."""
+    """An operator's, or a viewer's where nothing can be changed."""
     secure: bool = False
     """Whether browsers reach it over TLS."""
+    viewer_token: str | None = None
+    operate: bool = False
+    """Whether operators may change things. Without tokens these are who runs the server, and root, over loopback."""
+    user_of: Callable[[Scope], int | None] = peers.user_of
+    """Of a request over loopback: the user id of the program that sent it."""
 
     @property
-    def session(self) -> str:
-        """What the cookie holds: made from the token, which itself is not given to browsers."""
-        return hmac.new((self.token or "").encode(), b"nfvbed dashboard session", hashlib.sha256).hexdigest()
+    def is_open(self) -> bool:
+        """Whether whoever reaches the address may read."""
+        return self.token is None and self.viewer_token is None
+
+    def role_of(self, token: str) -> Role | None:
+        """Return what the owner of a token may do; None: it is no token."""
+        operator = _same(token, self.token)
+        viewer = _same(token, self.viewer_token)
+        if operator:
+            return Role.OPERATOR if self.operate else Role.VIEWER
+        return Role.VIEWER if viewer else None
+
+    def role_of_session(self, value: str) -> Role | None:
+        """Return the same of a cookie."""
+        tokens = [token for token in (self.token, self.viewer_token) if token is not None]
+        return next((self.role_of(token) for token in tokens if _same(value, session_of(token))), None)
+
+
+def session_of(token: str) -> str:
+    """Return what the cookie holds: made from the token, which itself is not given to browsers."""
+    return hmac.new(token.encode(), b"nfvbed dashboard session", hashlib.sha256).hexdigest()
+
+
+def _same(given: str, wanted: str | None) -> bool:
+    return wanted is not None and hmac.compare_digest(given.encode(), wanted.encode())
 
 
 class Guard:
@@ -62,12 +94,17 @@ class Guard:
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
+        self._signer = csrf.Signer()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        request = Request(scope, receive)
+        browser = csrf.cookie_of(request.headers, csrf.COOKIE)
+        known = len(browser) == csrf.LENGTH
+        browser = browser if known else csrf.new_cookie()
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -75,54 +112,92 @@ class Guard:
                 for name, value in HEADERS.items():
                     headers[name] = value
                 headers.setdefault("cache-control", "no-store")
+                if not known:
+                    secure = "; Secure" if self._access.secure else ""
+                    headers.append("set-cookie", f"{csrf.COOKIE}={browser}; HttpOnly; Path=/; SameSite=strict{secure}")
             await send(message)
 
-        answer = await self._answer(scope, receive)
-        await (answer or self._app)(scope, receive, send_guarded)
+        asker = self._asker(request, browser)
+        before = CURRENT.set(asker)
+        try:
+            answer = await self._answer(request, asker)
+            await (answer or self._app)(scope, receive, send_guarded)
+        finally:
+            CURRENT.reset(before)
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Response | None:
+    async def _answer(self, request: Request, asker: Asker | None) -> Response | None:
         """Return the answer to a request that does not come through; None: it does."""
-        request = Request(scope, receive)
         if _name(request.headers.get("host", "")) not in self._access.hosts:
             what = "this server is not asked for by that name"
             fix = "use the address that it printed, or name the host with --name"
             return refused(request, problem(400, what, observed="another Host header", fix=fix))
-        if self._access.token is None or request.url.path.startswith(OPEN):
-            return None
-        if request.url.path == LOGIN:
+        if request.method not in READS and (answer := _wrong_origin_or_size(request, asker)):
+            return answer
+        if request.url.path == LOGIN and not self._access.is_open:
             return await self._login(request)
-        if self._known(request.headers):
+        if asker is not None or request.url.path.startswith(OPEN):
             return None
         if request.url.path.startswith("/api/"):
             fix = "send the token of the token file as `Authorization: Bearer TOKEN`"
             return refused(request, problem(401, "a token is needed", fix=fix))
         return RedirectResponse(LOGIN, 303)
 
-    def _known(self, headers: Headers) -> bool:
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer":
-            return self._is_token(token.strip())
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            return False
-        return cookie is not None and hmac.compare_digest(cookie.value.encode(), self._access.session.encode())
-
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), (self._access.token or "").encode())
+    def _asker(self, request: Request, browser: str) -> Asker | None:
+        """Return who asks; None: who has to sign in first."""
+        access = self._access
+        client = request.client.host if request.client else ""
+        if access.is_open:
+            user = access.user_of(request.scope) if access.operate else None
+            role = Role.OPERATOR if peers.may_operate(user) else Role.VIEWER
+            signature = self._signer.signature(browser, "")
+            return Asker(role=role, client=client, user=peers.name_of(user), csrf=signature, operate=access.operate)
+        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        bearer = kind.lower() == "bearer"
+        session = csrf.cookie_of(request.headers, COOKIE)
+        found = access.role_of(given.strip()) if bearer else access.role_of_session(session)
+        if found is None:
+            return None
+        signature = self._signer.signature(browser, session)
+        return Asker(role=found, client=client, csrf=signature, bearer=bearer, operate=access.operate)
 
     async def _login(self, request: Request) -> Response:
         if request.method != "POST":
             return HTMLResponse(render("login", title="Sign in", wrong=False))
         token = await _token_in(request)
-        if not self._is_token(token):
+        if self._access.role_of(token) is None:
             await asyncio.sleep(WRONG_TOKEN_S)
             return HTMLResponse(render("login", title="Sign in", wrong=True), 401)
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
-            COOKIE, self._access.session, httponly=True, samesite="strict", secure=self._access.secure, path="/"
+            COOKIE, session_of(token), httponly=True, samesite="strict", secure=self._access.secure, path="/"
         )
         return answer
+
+
+def _wrong_origin_or_size(request: Request, asker: Asker | None) -> Response | None:
+    """Return the answer to a request that changes something from elsewhere, or is too large."""
+    if not (asker and asker.bearer) and not csrf.from_own_page(request.headers):
+        what = "this request does not come from a page of this dashboard"
+        observed = "another Origin header, or none"
+        fix = "send the page's own form; programs send `Authorization: Bearer TOKEN`"
+        return refused(request, problem(403, what, where=request.url.path, observed=observed, fix=fix))
+    length = _length(request.headers)
+    if length is None:
+        what = "a request that changes something says how long it is"
+        return refused(request, problem(411, what, where=request.url.path, fix="send Content-Length"))
+    if length > MOST_BODY:
+        observed = f"{length} bytes"
+        what = f"a request has at most {MOST_BODY} bytes"
+        return refused(request, problem(413, what, where=request.url.path, observed=observed, fix="send less"))
+    return None
+
+
+def _length(headers: Headers) -> int | None:
+    """Return the length of a body, which the server holds senders to; None: it is not said."""
+    if "transfer-encoding" in headers:
+        return None
+    text = headers.get("content-length", "0")
+    return int(text) if text.isascii() and text.isdigit() else None
 
 
 def _name(host: str) -> str:
@@ -137,6 +212,6 @@ async def _token_in(request: Request) -> str:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MOST_BODY:
+        if len(body) > MOST_TOKEN:
             return ""
     return next(iter(parse_qs(body.decode("latin-1")).get("token", [])), "")

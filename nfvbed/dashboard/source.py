@@ -43,16 +43,15 @@ class Choice(Record):
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison with what it was made from."""
+    """A comparison with what a page shows beside it. The trials that it was made from are not kept: they are many."""
 
-    loaded: LoadedRuns
     comparison: Comparison
     context: ReportContext
 
     @cached_property
     def drawn(self) -> dict[str, Spec]:
         """Specifications of its figures; making them takes as long as the comparison."""
-        return figures(self.comparison)
+        return figures(self.comparison, checked=False)
 
 
 class Source:
@@ -104,7 +103,8 @@ class Source:
         """Compare; the same again costs nothing until a run grows.
 
         Raises:
-            UsageError: a variant or baseline that no run has, or too many trials.
+            NotThereError: a variant or baseline that no run has.
+            UsageError: too many trials.
         """
         key = (choice, tuple(self.store.extent(run) for run in choice.runs))
         with self._one_at_a_time:
@@ -153,8 +153,11 @@ class Source:
         options = make_options(loaded, _options(choice.baseline, choice.variants))
         if choice.baseline is None and choice.variants and options.baseline not in (*choice.variants, BEST):
             options = options.model_copy(update={"baseline": None})  # The experiment's, which is not shown.
-        comparison = compare(loaded.data, options)
-        return Compared(loaded, comparison, context_of(loaded, comparison))
+        try:
+            comparison = compare(loaded.data, options)
+        except UsageError as error:
+            raise NotThereError(error.what, where=error.where, observed=error.observed, fix=error.fix) from error
+        return Compared(comparison, context_of(loaded, comparison))
 
 
 def _options(baseline: str | None = None, variants: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from nfvbed.dataplanes.chain import ChainControl, FixedChain
 from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
@@ -129,6 +130,14 @@ class DataPlane(ABC):
             where=f"variant {deployment.variant}",
             observed="its adapter does not say what one is",
             fix="leave the test reset out of experiments with this variant; docs/method.md says which have none",
+        )
+
+    def chain(self, deployment: Deployment) -> ChainControl:
+        """Open the path for the order of its VNFs; it is fixed, unless a data plane's class says how it is changed."""
+        return FixedChain(
+            f"{self.kind} joins the ports of VNFs once, when it is deployed; nfvbed steers Open vSwitch alone",
+            f"variant {deployment.variant}",
+            "a variant on Open vSwitch, such as ovs-dpdk",
         )
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:

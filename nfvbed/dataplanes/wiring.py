@@ -7,7 +7,7 @@ lead outside, `v1a` and `v1b` to the first VNF's port 0 and 1.
 from collections.abc import Callable
 
 from nfvbed.errors import InternalError, UnsupportedError
-from nfvbed.records import PortKind, VnfKind, VnfPort
+from nfvbed.records import Deployment, PortKind, VnfKind, VnfPort
 from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice, vnic_of
@@ -16,6 +16,11 @@ _FIRST_OF_VNFS = 3
 """OpenFlow number of the first VNF's port 0."""
 EMULATED_NICS = ("e1000", "rtl8139")
 """NICs that QEMU itself emulates, of one queue."""
+
+
+def layout_of(deployment: Deployment) -> Layout:
+    """Return a deployment's topology laid out, its VNFs in the order in which they are now."""
+    return layout(deployment.topology).in_order(deployment.order)
 
 
 def port_numbers(plan: Layout) -> dict[str, int]:

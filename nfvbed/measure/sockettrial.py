@@ -10,6 +10,7 @@ from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
 from nfvbed.measure.warnings import vnf_warnings
+from nfvbed.quiet import trial_going
 from nfvbed.readings import Part, available
 from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
 from nfvbed.sites.site import Site
@@ -33,6 +34,7 @@ class SocketMeter:
         self._deployment = deployment
         self._ends = ends
 
+    @trial_going()
     def measure(self, task: TrialTask, traffic: Traffic) -> tuple[TrialRecord, SocketFigures]:
         """Run a tool once, and describe it completely.
 

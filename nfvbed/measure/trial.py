@@ -12,6 +12,7 @@ from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.warnings import is_wire_limited, traffic_warnings, vnf_warnings
 from nfvbed.patience import patient
+from nfvbed.quiet import trial_going
 from nfvbed.readings import Distances, Part, Unavailable, available
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -51,6 +52,7 @@ class Measurement:
         self._of_site: tuple[QualityWarning, ...] | None = None
         """Warnings about the deployment, once its memory is in use; None: not asked yet."""
 
+    @trial_going()
     def warm_up(self, request: TrafficRequest) -> None:
         """Wait for the links, then run traffic whose result is thrown away: caches, tables and rings fill.
 
@@ -66,6 +68,7 @@ class Measurement:
         self._run(request)
         self._site.verify(self._deployment)
 
+    @trial_going()
     def measure(self, task: TrialTask) -> TrialRecord:
         """Run one trial and describe it completely.
 

@@ -1,6 +1,6 @@
 """A host's newest runs out of the store, each compared by the rules of its own experiment."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from nfvbed.compare.candidates import Examined
@@ -18,6 +18,18 @@ AS_STORED: Final = {"baseline": None, "placement_class": "auto", "needed": None}
 """Options of a comparison that leave all to the experiment."""
 
 
+def newest_by_host(runs: Iterable[RunRecord]) -> dict[str, str]:
+    """Return when the newest run of each host began, by the host's hash; that of the newest run first.
+
+    Args:
+        runs: the newest first, as the store has them.
+    """
+    found: dict[str, str] = {}
+    for run in runs:
+        found.setdefault(run.host_hash, run.started_at)
+    return found
+
+
 def newest_of(runs: Iterable[RunRecord], host_hash: str, most: int) -> list[RunRecord]:
     """Pick the newest runs of a host that have ended, the newest first.
 
@@ -31,7 +43,11 @@ def newest_of(runs: Iterable[RunRecord], host_hash: str, most: int) -> list[RunR
 
 
 def examine_runs(
-    store: "Store", runs: Sequence[RunRecord], variant_model: type[Variant], margin: float
+    store: "Store",
+    runs: Sequence[RunRecord],
+    variant_model: type[Variant],
+    margin: float,
+    latency_of: Collection[str] | None = None,
 ) -> tuple[Examined, ...]:
     """Read and compare runs, each by itself.
 
@@ -40,10 +56,11 @@ def examine_runs(
         runs: in the order in which they are wanted.
         variant_model: of variants, with the options of all data planes that there are.
         margin: within which rates count as the same.
+        latency_of: only trials of these variants have their latency, and no other histograms are read; None: all have.
     """
     found = []
     for run in runs:
-        loaded = load(store, (run.id,), variant_model)
+        loaded = load(store, (run.id,), variant_model, latency_of)
         options = make_options(loaded, {**AS_STORED, "margin": margin})
         found.append(
             Examined(

@@ -272,6 +272,17 @@ def missing(found: Recommendation) -> list[str]:
     return lines
 
 
+def sections(found: Recommendation) -> dict[str, list[str]]:
+    """Return all that is said below the order, by heading; some say nothing."""
+    return {
+        "Why": reasons(found),
+        "Raw-Ethernet VNFs": carriers(found),
+        "It takes": host_needs(found),
+        "What would change it": changes(found),
+        "Not in it": missing(found),
+    }
+
+
 def why_to_run(proposal: Proposal) -> str:
     """Say what a proposed experiment is for."""
     return WHY_TO_RUN[proposal.why]

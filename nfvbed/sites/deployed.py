@@ -3,12 +3,43 @@
 from dataclasses import dataclass
 
 from nfvbed.dataplanes.wiring import on_path, vnf_port_kind
-from nfvbed.errors import BusyError
+from nfvbed.errors import BusyError, DeployError
 from nfvbed.records import Deployment, PortKind
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs import onboarded
+
+
+def not_readable(where: str, failure: Exception) -> DeployError:
+    """Say that what was written down of a deployment cannot be read; it is removed all the same.
+
+    Args:
+        where: the file or folder.
+        failure: to read it.
+    """
+    return DeployError(
+        "what was written down of a deployment cannot be read",
+        where=where,
+        observed=f"{type(failure).__name__}: {failure}",
+        fix="another version of nfvbed deployed it: nfvbed destroy --all, with the site",
+    )
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where a VNF runs that is an instance of a cloud."""
+
+    host: str
+    """The compute."""
+    instance: str
+    """Nova's id."""
+    stack: str
+    """Heat's id; empty: it has none, or it is not known."""
+    tacker_api: str
+    """Which of Tacker's APIs onboarded it, or `existing`."""
+    tacker_id: str
+    """There; empty: Tacker does not have it."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +54,10 @@ class Deployed:
     """The place at which the site keeps it."""
     since: str
     """When and by whom it was deployed."""
+    computes: tuple[str, ...] = ()
+    """Computes of a cloud that it uses; none: it is on this host, or they are not known."""
+    placed: tuple[Placed, ...] = ()
+    """Its VNFs, in the order of the path, where they are instances of a cloud."""
 
     def is_same(self, variant: Variant, topology: str, vnf_kind: PortKind | None = None) -> bool:
         """Whether it is what is asked for, options included.

@@ -24,6 +24,7 @@ from nfvbed.records import (
     Support,
     WorkThread,
 )
+from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -366,6 +367,10 @@ class Site(ABC):
             where=f"{deployment.variant}, after {after_s:g} s",
             fix="leave the test reset out",
         )
+
+    def chain(self, deployment: Deployment) -> DeployedChain:
+        """Open the path of a deployment that stays, for the order of its VNFs."""
+        return DeployedChain.of(self.name, deployment, "the site joins VNFs once, when it deploys them")
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
         """Open the table of entries that frames of a deployment are looked up in.

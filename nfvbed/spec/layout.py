@@ -5,7 +5,7 @@ Names are those of ETSI TST 009 and VSPERF: `p2p` (Phy2Phy), `pvp`, `pvvp`, chai
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -86,8 +86,31 @@ class Layout:
     def switch_ends(self) -> tuple[End, ...]:
         """The ends of the cables in the order of the path: outside end 0, the VNFs', outside end 1."""
         ends = {end for cable in self.cables for end in (cable.first, cable.second)}
-        last = End(None, 1)
-        return tuple(sorted(ends, key=lambda end: (end == last, end.vnf is not None, end.vnf or 0, end.port)))
+        last, place = End(None, 1), {vnf: number for number, vnf in enumerate(self.order)}
+        return tuple(
+            sorted(ends, key=lambda end: (end == last, end.vnf is not None, place.get(end.vnf or 0, 0), end.port))
+        )
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The VNFs in the order of the path; those side by side as they are numbered."""
+        met = (end.vnf for cable in self.cables for end in (cable.first, cable.second))
+        return tuple(dict.fromkeys(vnf for vnf in met if vnf is not None))
+
+    def in_order(self, order: tuple[int, ...]) -> "Layout":
+        """Return this chain with its VNFs in another order; each keeps its number, its ports and their direction.
+
+        Args:
+            order: the VNFs, from outside end 0 to outside end 1; empty: as they are numbered.
+
+        Raises:
+            ValueError: it is no chain, or the order does not name each of its VNFs once.
+        """
+        if not order:
+            return self
+        if self.ways > 1 or self.one_way or sorted(order) != list(range(self.vnfs)):
+            raise ValueError(f"{order} is no order of the VNFs of {self.name}")
+        return _chain(self.name, order)
 
     def ports_of(self, vnf: int) -> tuple[int, ...]:
         """The ports that a VNF has in the switch: two, or one where it is an end."""
@@ -104,10 +127,10 @@ def layout(name: str) -> Layout:
     outside = (End(None, 0), End(None, 1))
     chain = _CHAIN.fullmatch(name)
     if chain and int(chain[1]) <= MAX_CHAIN:
-        return _chain(name, int(chain[1]))
+        return _chain(name, range(int(chain[1])))
     lengths = {"p2p": 0, "pvp": 1, "pvvp": 2, "pcp": 1}
     if name in lengths:
-        return _chain(name, lengths[name])
+        return _chain(name, range(lengths[name]))
     if name == "pvpv":
         cables = [
             Cable(*pair, share=(vnf, 2))
@@ -126,11 +149,11 @@ def layout(name: str) -> Layout:
     )
 
 
-def _chain(name: str, length: int) -> Layout:
-    inner = [(End(vnf, 0), End(vnf, 1)) for vnf in range(length)]
+def _chain(name: str, order: Sequence[int]) -> Layout:
+    inner = [(End(vnf, 0), End(vnf, 1)) for vnf in order]
     path = [End(None, 0), *(end for pair in inner for end in pair), End(None, 1)]
     cables = tuple(Cable(path[index], path[index + 1]) for index in range(0, len(path), 2))
-    return Layout(name, length, cables)
+    return Layout(name, len(order), cables)
 
 
 def chain_length(name: str) -> int | None:

@@ -61,6 +61,20 @@ class Project:
         """Names of all flavors, sorted."""
         return _names(self.flavors_folder)
 
+    @cached_property
+    def experiment_names(self) -> tuple[str, ...]:
+        """Names of all experiments, sorted."""
+        return _names(self.experiments_folder)
+
+    def load_experiment(self, name: str) -> Experiment:
+        """Load one experiment for itself: what it names is not looked at.
+
+        Raises:
+            ConfigurationError: unknown (with the nearest name), or its file is not valid.
+        """
+        document = read_document(self._file(self.experiments_folder, name, "experiment"))
+        return build(self._with_all(document), Experiment)
+
     def list_variants(self, site: SiteSpec | None = None) -> list[Variant]:
         """Load all variants, as `load_variant` does.
 

@@ -1,20 +1,27 @@
 """Opens the database behind a store, and turns its faults into errors that say what to do."""
 
 import contextlib
+import os
+import re
 import shutil
+import socket
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic_core import from_json
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
 
 from nfvbed.errors import BusyError, ConfigurationError, NfvbedError, StoreError
+from nfvbed.store.serverfaults import KEPT, server_fault, words_of
 
 BUSY_TIMEOUT_MS = 5000
-KEPT = "rows that were written earlier are kept"
+CONNECT_TIMEOUT_S = 10
+SECRETS = ("password", "sslpassword")
+"""Parameters of a URL that are shown to nobody."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class Location:
     """The SQLite file; None for a server."""
 
     def __str__(self) -> str:
-        return str(self.path) if self.path else self.url.render_as_string(hide_password=True)
+        return str(self.path) if self.path else _without_secrets(self.url.render_as_string(hide_password=True))
 
 
 def locate(url_or_path: str | Path) -> Location:
@@ -41,12 +48,17 @@ def locate(url_or_path: str | Path) -> Location:
         return Location(URL.create("sqlite", database=str(path)), path)
     try:
         url = make_url(text)
-    except ArgumentError as error:
-        raise _bad_url(text, str(error)) from error
+    except (ArgumentError, ValueError):
+        # Its cause would show the URL, or a part of it, as it was given.
+        raise _bad_url(_masked(text), "it cannot be parsed") from None
     if url.get_backend_name() == "sqlite":
         return Location(url, Path(url.database or ""))
     if url.get_backend_name() != "postgresql":
-        raise _bad_url(url.render_as_string(), f"a {url.get_backend_name()} database")
+        raise _bad_url(_masked(text), f"a {url.get_backend_name()} database")
+    if "@" in (url.host or ""):
+        raise _bad_url(_masked(text), "an @ in the name of the host: in a password it is written %40")
+    if url.drivername == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
     return Location(url, None)
 
 
@@ -58,7 +70,7 @@ def connect(location: Location, *, read_only: bool) -> Engine:
         ConfigurationError: the driver of a server's database is not installed.
     """
     if location.path is None:
-        return _connect_server(location)
+        return _connect_server(location, read_only)
     if read_only and not location.path.exists():
         raise StoreError(
             "there are no results yet",
@@ -70,10 +82,25 @@ def connect(location: Location, *, read_only: bool) -> Engine:
         location.path.parent.mkdir(parents=True, exist_ok=True)
     # Readers may be many threads, as a web server's are: a connection is one thread's until it is given back.
     pool = QueuePool if read_only else None
-    engine = create_engine("sqlite://", creator=lambda: _open_file(location.path, read_only), poolclass=pool)
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _open_file(location.path, read_only),
+        poolclass=pool,
+        json_deserializer=from_json,
+    )
     begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return engine
+
+
+def written_out(engine: Engine) -> None:
+    """Move what is in SQLite's log to the file itself, as far as no other program reads from it: for plain copies.
+
+    A reader that stays open, as a web server is, keeps the log from being moved at the end of the writer.
+    """
+    if engine.dialect.name == "sqlite":
+        with contextlib.closing(engine.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 @contextlib.contextmanager
@@ -90,9 +117,11 @@ def faults(location: Location, what: str) -> Iterator[None]:
         raise
     except IntegrityError as error:
         fix = f"nothing was written; {KEPT}"
-        raise StoreError(what, where=str(location), observed=_words(error), fix=fix) from error
+        raise StoreError(what, where=str(location), observed=words_of(error), fix=fix) from error
     except DBAPIError as error:
-        raise _translated(location, what, _words(error)) from error
+        if location.path is None:
+            raise server_fault(error, what, str(location)) from error
+        raise _translated(location, what, words_of(error)) from error
     except (OSError, sqlite3.Error) as error:
         raise _translated(location, what, str(error)) from error
 
@@ -121,10 +150,6 @@ def _free_space(location: Location) -> str:
     return f"; {free / 2**20:.1f} MiB free"
 
 
-def _words(error: DBAPIError) -> str:
-    return " ".join(str(error.orig).split())
-
-
 def _open_file(path: Path | None, read_only: bool) -> sqlite3.Connection:
     assert path is not None
     target = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
@@ -138,16 +163,33 @@ def _open_file(path: Path | None, read_only: bool) -> sqlite3.Connection:
     return connection
 
 
-def _connect_server(location: Location) -> Engine:
+def _connect_server(location: Location, read_only: bool) -> Engine:
+    named = {"connect_timeout": CONNECT_TIMEOUT_S, "application_name": application_name()}
     try:
-        return create_engine(location.url)
+        # A connection is looked at before it is used: the server may have been restarted meanwhile.
+        engine = create_engine(location.url, pool_pre_ping=True, connect_args=named, json_deserializer=from_json)
     except (ImportError, NoSuchModuleError) as error:
         raise ConfigurationError(
             "the driver of this database is not installed",
             where=str(location),
             observed=str(error),
-            fix="pip install 'psycopg[binary]', and write the URL as postgresql+psycopg://...",
+            fix="write the URL as postgresql+psycopg://..., whose driver nfvbed brings along",
         ) from error
+    return engine.execution_options(postgresql_readonly=True) if read_only else engine
+
+
+def application_name() -> str:
+    """Return how a session names itself to the server: its process and its host."""
+    return f"nfvbed, process {os.getpid()} on {socket.gethostname()}"[:63]
+
+
+def _masked(text: str) -> str:
+    """Return a URL that cannot be parsed without what may be a password."""
+    return re.sub(r"://.*@", "://***@", _without_secrets(text))
+
+
+def _without_secrets(text: str) -> str:
+    return re.sub(rf"\b({'|'.join(SECRETS)})=[^&]*", r"\1=***", text)
 
 
 def _bad_url(text: str, observed: str) -> ConfigurationError:

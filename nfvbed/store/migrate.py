@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, inspect, text
 
 from nfvbed.errors import StoreError
+from nfvbed.store.serverlock import require_no_writers, wait_for_format
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-FORMATS = ("0001", "0002", "0003", "0004", "0005")
+FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 """All formats, oldest first; the last one is written."""
 
 
@@ -19,7 +20,11 @@ def prepare(connection: Connection, where: str, *, read_only: bool) -> None:
 
     Raises:
         StoreError: it is another program's database, of a newer format, or too old to be only read.
+        BusyError: others write to a server's database that is of an older format.
     """
+    on_server = connection.dialect.name == "postgresql"
+    if on_server and not read_only:
+        wait_for_format(connection)
     found = _format(connection, where)
     if found == FORMATS[-1]:
         return
@@ -39,6 +44,8 @@ def prepare(connection: Connection, where: str, *, read_only: bool) -> None:
             if found is None
             else "`nfvbed runs` with the same --store migrates it once; keep a copy where it must stay as it is",
         )
+    if on_server and found is not None:
+        require_no_writers(connection, where)
     _upgrade(connection)
 
 

@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection
+from typing import Final
 
-from sqlalchemy import Connection, literal_column, select
+from sqlalchemy import Connection, func, select
 
 from nfvbed.errors import StoreError, UsageError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
@@ -29,13 +30,33 @@ def blob(connection: Connection, sha256: str, where: str) -> str:
     return found
 
 
+NEWEST_FIRST: Final = (RUN.c.started_at.desc(), RUN.c.id.desc())
+"""Version 7 ids grow with time."""
+NAMED: Final = 5
+"""Runs that a message names."""
+
+
 def runs(connection: Connection) -> list[RunRecord]:
-    """Return all runs, newest first; version 7 ids grow with time."""
-    query = select(RUN).order_by(RUN.c.started_at.desc(), RUN.c.id.desc())
-    return [run_of(row) for row in connection.execute(query).mappings()]
+    """Return all runs, newest first."""
+    return [run_of(row) for row in connection.execute(select(RUN).order_by(*NEWEST_FIRST)).mappings()]
 
 
-def choose(candidates: list[RunRecord], name: str, where: str) -> RunRecord:
+def run(connection: Connection, name: str, where: str) -> RunRecord:
+    """Find a run by id, beginning of an id, or `latest`; of all others nothing is read.
+
+    Raises:
+        UsageError: there is none, or several begin so.
+    """
+    newest = select(RUN).order_by(*NEWEST_FIRST).limit(NAMED)
+    begins = func.substr(RUN.c.id, 1, len(name)) == name
+    tried = [newest] if name == "latest" else [newest.where(RUN.c.id == name), newest.where(begins), newest]
+    for query in tried:
+        if found := [run_of(row) for row in connection.execute(query).mappings()]:
+            return _choose(found, name, where)
+    return _choose([], name, where)
+
+
+def _choose(candidates: list[RunRecord], name: str, where: str) -> RunRecord:
     """Pick a run by id, beginning of an id, or `latest` out of runs ordered newest first.
 
     Raises:
@@ -47,7 +68,7 @@ def choose(candidates: list[RunRecord], name: str, where: str) -> RunRecord:
         found = [run for run in candidates if run.id == name] or [run for run in candidates if run.id.startswith(name)]
     if len(found) == 1:
         return found[0]
-    known = ", ".join(f"{run.id} ({run.experiment})" for run in (found or candidates)[:5])
+    known = ", ".join(f"{run.id} ({run.experiment})" for run in (found or candidates)[:NAMED])
     raise UsageError(
         f"several runs begin with {name!r}" if found else f"there is no run {name!r}",
         where=where,
@@ -90,9 +111,7 @@ def trials(
 
 def results(connection: Connection, run: str) -> list[ResultRecord]:
     """Return the results of a run's tests, in the order in which they ended."""
-    query = select(RESULT).where(RESULT.c.run == run)
-    # Two can end in one millisecond: then it is the order in which SQLite was given them.
-    query = query.order_by(RESULT.c.ended_at, literal_column("rowid"))
+    query = select(RESULT).where(RESULT.c.run == run).order_by(RESULT.c.ended_at, RESULT.c.position)
     return [result_of(row) for row in connection.execute(query).mappings()]
 
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from sqlalchemy import RowMapping
+from sqlalchemy import Connection, RowMapping, Table
+from sqlalchemy.dialects import postgresql, sqlite
 
 from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
@@ -53,6 +54,22 @@ def fact_of(row: RowMapping) -> FactRecord:
     return FactRecord.model_validate({key: value for key, value in row.items() if key != "id"})
 
 
+def result_row(result: ResultRecord, position: int) -> dict[str, Any]:
+    """Return a result's row.
+
+    Args:
+        result: of a test.
+        position: among those of its run, from 0: two can end in one millisecond.
+    """
+    return {**result.model_dump(mode="json"), "position": position}
+
+
 def result_of(row: RowMapping) -> ResultRecord:
     """Rebuild a test's result from its row."""
-    return ResultRecord.model_validate(dict(row))
+    return ResultRecord.model_validate({key: value for key, value in row.items() if key != "position"})
+
+
+def put_once(connection: Connection, table: Table, row: dict[str, Any]) -> None:
+    """Write a row, unless another writer has written the same one a moment ago."""
+    engine = sqlite if connection.dialect.name == "sqlite" else postgresql
+    connection.execute(engine.insert(table).values(**row).on_conflict_do_nothing())

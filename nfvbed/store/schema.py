@@ -10,6 +10,7 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     ForeignKeyConstraint,
+    Index,
     Integer,
     MetaData,
     String,
@@ -45,6 +46,7 @@ RUN = Table(
     Column("ended_at", String(40)),
     Column("status", String(20)),
     Column("reason", Text, nullable=False),
+    Index("ix_run_started_at", "started_at", "id"),
 )
 
 CELL = Table(
@@ -68,6 +70,7 @@ CELL = Table(
     Column("vnf", String(64), nullable=False, server_default=""),
     Column("vnf_resolved", String(64), nullable=False, server_default=""),
     Column("lacks", String(20)),
+    Index("ix_cell_place", "role", "variant", "topology", "run", "status"),
 )
 
 TRIAL = Table(
@@ -97,6 +100,7 @@ TRIAL = Table(
     Column("reason", Text, nullable=False),
     Column("renewed", String(20)),
     ForeignKeyConstraint(["run", "cell"], ["cell.run", "cell.id"]),
+    Index("ix_trial_cell", "run", "cell", "status"),
 )
 
 RESULT = Table(
@@ -118,6 +122,7 @@ RESULT = Table(
     Column("ended_at", String(40), nullable=False),
     Column("simulated", Boolean, nullable=False),
     Column("payload", JSON, nullable=False),
+    Column("position", Integer, nullable=False, server_default="0"),
     ForeignKeyConstraint(["run", "cell"], ["cell.run", "cell.id"]),
 )
 
@@ -141,4 +146,16 @@ FACT = Table(
     Column("step", String(120), nullable=False),
     Column("duration_ns", BigInteger, nullable=False),
     Column("detail", JSON, nullable=False),
+)
+
+ACKNOWLEDGEMENT = Table(
+    "acknowledgement",
+    METADATA,
+    Column("id", ROW_ID, primary_key=True),
+    Column("setting", String(400), nullable=False),
+    Column("run", String(36), ForeignKey("run.id"), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("by", String(120), nullable=False),
+    Column("at", String(40), nullable=False),
+    Column("expires_at", String(40), nullable=False),
 )

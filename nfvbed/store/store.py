@@ -2,39 +2,40 @@
 
 import contextlib
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, func, insert, select, update
 
-from nfvbed.errors import BusyError, InternalError
+from nfvbed.acknowledgements import Acknowledgement
+from nfvbed.errors import InternalError
 from nfvbed.records import CellLack, CellRecord, FactRecord, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.signals import signals_held
-from nfvbed.store import queries, summaries
+from nfvbed.store import queries, series, summaries
 from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
-from nfvbed.store.connect import Location, connect, faults, locate
+from nfvbed.store.connect import Location, connect, faults, locate, written_out
 from nfvbed.store.lock import Holder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
-from nfvbed.store.rows import cell_row, histogram_rows, trial_row
+from nfvbed.store.rows import cell_row, histogram_rows, put_once, result_row, trial_row
 from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RESULT, RUN, TRIAL
+from nfvbed.store.series import VisitRate
+from nfvbed.store.serverlock import ServerLock, holder_on_server
 from nfvbed.store.summaries import Covered, Extent, Part
-
-ADVISORY_LOCK = 0x6E667662
-"""PostgreSQL's advisory lock of nfvbed's writer ("nfvb")."""
 
 
 class Store:
     """Results of all runs. Every call is one transaction: when it returns, its rows are on disk."""
 
-    def __init__(self, location: Location, engine: Engine, lock: WriterLock | None, held: Connection | None) -> None:
+    def __init__(self, location: Location, engine: Engine) -> None:
         self.location = location
         self._engine = engine
-        self._lock = lock
-        self._held = held
+        self._lock: WriterLock | None = None
+        self._server: ServerLock | None = None
 
     @classmethod
     def open(cls, url_or_path: str | Path, read_only: bool = False, *, migrated: bool = True) -> "Store":
@@ -51,17 +52,20 @@ class Store:
             ConfigurationError: not a usable URL.
         """
         location = locate(url_or_path)
-        engine = connect(location, read_only=read_only)
-        store = cls(location, engine, None, None)
+        store = cls(location, connect(location, read_only=read_only))
         try:
-            if not read_only:
-                store._become_writer()
+            if not read_only and location.path is not None:
+                store._lock = WriterLock(_lock_path(location.path))
+                store._lock.acquire()
             with store._transaction("the results cannot be opened") as connection:
                 outdated = read_only and migrated and is_outdated(connection, str(location))
             if outdated:
                 cls.open(url_or_path).close()
             with store._transaction("the results cannot be opened") as connection:
                 prepare(connection, str(location), read_only=read_only)
+            if not read_only and location.path is None:
+                store._server = ServerLock(store._engine, location)
+                store._server.acquire()
         except BaseException:
             store.close()
             raise
@@ -69,9 +73,9 @@ class Store:
 
     def close(self) -> None:
         """Close it and let the next writer in; idempotent."""
-        if self._held is not None:
-            self._held.close()
-            self._held = None
+        if self._server is not None:
+            self._server.release()
+            self._server = None
         self._engine.dispose()
         if self._lock is not None:
             self._lock.release()
@@ -85,14 +89,16 @@ class Store:
     ) -> None:
         self.close()
 
-    def writer(self) -> Holder | None:
-        """Say which process writes to this store now; None when none does."""
+    def writer(self, run: str | None = None) -> Holder | None:
+        """Say who writes to this store now; None when nobody does.
+
+        Args:
+            run: who writes this run; a file has one writer for all of them.
+        """
         if self.location.path:
             return holder_of(_lock_path(self.location.path))
-        query = text("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid::bigint = :key")
         with self._transaction("the writer could not be asked for") as connection:
-            pid = connection.execute(query, {"key": ADVISORY_LOCK}).scalar()
-        return None if pid is None else Holder(int(pid), "a session of the database server")
+            return holder_on_server(connection, run)
 
     # Writing
 
@@ -105,11 +111,12 @@ class Store:
         digest = content_hash(value)
         with self._transaction("a blob could not be stored") as connection:
             if connection.execute(select(BLOB.c.kind).where(BLOB.c.sha256 == digest)).first() is None:
-                connection.execute(insert(BLOB).values(sha256=digest, kind=kind, json=canonical_json(value)))
+                put_once(connection, BLOB, {"sha256": digest, "kind": kind, "json": canonical_json(value)})
         return digest
 
     def start_run(self, run: RunRecord) -> None:
-        """Write a run that begins."""
+        """Write a run that begins; nobody else can write it until it ends or this store is closed."""
+        self._hold(run.id)
         with self._transaction(f"run {run.id} could not be stored") as connection:
             _insert_run(connection, run)
 
@@ -128,13 +135,18 @@ class Store:
                 connection.execute(insert(CELL).values(**cell_row(cell, position)))
             for trial in trials:
                 _insert_trial(connection, trial)
-            for result in results:
-                connection.execute(insert(RESULT).values(**result.model_dump(mode="json")))
+            for position, result in enumerate(results):
+                connection.execute(insert(RESULT).values(**result_row(result, position)))
             for fact in facts:
                 connection.execute(insert(FACT).values(**fact.model_dump(mode="json")))
 
     def reopen_run(self, run: str) -> None:
-        """Let a run that did not end `ok` go on."""
+        """Let a run that did not end `ok` go on.
+
+        Raises:
+            BusyError: another process writes it.
+        """
+        self._hold(run)
         with self._transaction(f"run {run} could not be resumed") as connection:
             connection.execute(update(RUN).where(RUN.c.id == run).values(status=None, ended_at=None, reason=""))
 
@@ -155,6 +167,8 @@ class Store:
             values = {"status": status.value, "reason": reason, "ended_at": utc_now()}
             changed = connection.execute(update(RUN).where(RUN.c.id == run_id).values(**values))
             _expect_one(changed.rowcount, f"run {run_id}")
+        if self._server is not None:
+            self._server.leave(run_id)
 
     def add_cell(self, cell: CellRecord) -> None:
         """Write a cell, before its first trial."""
@@ -177,14 +191,48 @@ class Store:
     def add_result(self, result: ResultRecord) -> None:
         """Write what came of a test, after its trials."""
         with self._transaction(f"the result of {result.test} of {result.cell} could not be stored") as connection:
-            connection.execute(insert(RESULT).values(**result.model_dump(mode="json")))
+            position = connection.execute(select(func.count()).where(RESULT.c.run == result.run)).scalar_one()
+            connection.execute(insert(RESULT).values(**result_row(result, position)))
 
     def add_fact(self, fact: FactRecord) -> None:
         """Write a timed step."""
         with self._transaction(f"the fact {fact.step} could not be stored") as connection:
             connection.execute(insert(FACT).values(**fact.model_dump(mode="json")))
 
+    def acknowledge(self, entry: Acknowledgement) -> None:
+        """Write what a person said of a step, in a short transaction of its own: also where this store is only read.
+
+        It waits for no run to end: nothing that a run writes is touched, and the database takes turns.
+
+        Raises:
+            StoreError: it cannot be written, or has no such run.
+            BusyError: another program holds the database for longer than a transaction takes.
+        """
+        engine = connect(self.location, read_only=False)
+        try:
+            with signals_held(), faults(self.location, "it could not be stored"):
+                with engine.begin() as connection:
+                    series.acknowledge(connection, entry)
+                written_out(engine)
+        finally:
+            engine.dispose()
+
     # Reading
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether something could be written to it, as far as its file tells; a server says so only when asked to."""
+        path = self.location.path
+        if path is None:
+            return True
+        # The superuser may write to any file: one that is marked as only to be read is left alone all the same.
+        marked = path.exists() and not path.stat().st_mode & 0o222
+        return not marked and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+    def acknowledgements(self) -> list[Acknowledgement]:
+        """Return all that people said of steps, in its order."""
+        with self._transaction("what people said of steps could not be read") as connection:
+            return series.acknowledgements(connection)
 
     def get_blob(self, sha256: str) -> Any:
         """Return a kept value, as JSON has it.
@@ -206,7 +254,8 @@ class Store:
         Raises:
             UsageError: there is none, or several begin so.
         """
-        return queries.choose(self.runs(), name, str(self.location))
+        with self._transaction("the runs could not be read") as connection:
+            return queries.run(connection, name, str(self.location))
 
     def cells(self, run: str) -> list[CellRecord]:
         """Return a run's cells in the order in which they were added."""
@@ -246,6 +295,11 @@ class Store:
         with self._transaction("the trials could not be counted") as connection:
             return summaries.trial_counts(connection, run)
 
+    def visit_rates(self, run: str) -> list[VisitRate]:
+        """Return the rate of each visit of a run, by cell and round; no trial is read whole."""
+        with self._transaction("the rates could not be read") as connection:
+            return series.visit_rates(connection, run)
+
     def coverage(self) -> list[Covered]:
         """Return what became of each variant in each topology, over all runs, the newest first."""
         with self._transaction("the cells could not be read") as connection:
@@ -263,32 +317,24 @@ class Store:
 
     # Inside
 
-    def _become_writer(self) -> None:
-        if self.location.path is not None:
-            self._lock = WriterLock(_lock_path(self.location.path))
-            self._lock.acquire()
-            return
-        with faults(self.location, "the results database cannot be opened"):
-            self._held = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            free = self._held.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": ADVISORY_LOCK}).scalar_one()
-        if not free:
-            raise BusyError(
-                "another nfvbed writes to this results database",
-                where=str(self.location),
-                observed="its advisory lock is held",
-                fix="wait until it ends",
-            )
+    def _hold(self, run: str) -> None:
+        if self._server is not None:
+            self._server.keep()
+            self._server.hold(run)
 
     @contextlib.contextmanager
     def _transaction(self, what: str) -> Iterator[Connection]:
         # A signal in the middle would leave a transaction open that the run's own end then waits for.
-        with signals_held(), faults(self.location, what), self._engine.begin() as connection:
-            yield connection
+        with signals_held(), faults(self.location, what):
+            if self._server is not None:
+                self._server.keep()
+            with self._engine.begin() as connection:
+                yield connection
 
 
 def _insert_run(connection: Connection, run: RunRecord) -> None:
     if connection.execute(select(EXPERIMENT).where(EXPERIMENT.c.name == run.experiment)).first() is None:
-        connection.execute(insert(EXPERIMENT).values(name=run.experiment))
+        put_once(connection, EXPERIMENT, {"name": run.experiment})
     connection.execute(insert(RUN).values(**run.model_dump(mode="json")))
 
 

@@ -1,17 +1,13 @@
 """Parts and counts of what is stored, for pages that must not read a whole run; none of them reads a histogram."""
 
 from collections import defaultdict
-from typing import Final
 
 from pydantic import Field
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, ScalarSelect, Select, Subquery, exists, func, select
 
 from nfvbed.records import CellRole, Record, RunRecord, Status, TrialRecord
 from nfvbed.store.rows import run_of, trial_of
 from nfvbed.store.schema import CELL, FACT, RESULT, RUN, TRIAL
-
-MOST_COVERED: Final = 20_000
-"""Rows of coverage that are read, the newest: variants, topologies and reasons are few."""
 
 
 class Part(Record):
@@ -89,15 +85,37 @@ def trial_counts(connection: Connection, run: str) -> dict[str, dict[Status, int
 
 
 def coverage(connection: Connection) -> list[Covered]:
-    """Return what became of each variant in each topology, by run, the newest first."""
+    """Return what became of each variant in each topology: in the newest run, and in the newest that measured it.
+
+    The newest run comes first. Only these are read, however many runs there are.
+    """
+    subjects = CELL.c.role == CellRole.SUBJECT.value
+    places = select(CELL.c.variant, CELL.c.topology).where(subjects).distinct().subquery()
+    there = subjects & (CELL.c.variant == places.c.variant) & (CELL.c.topology == places.c.topology)
+    measured = func.coalesce(CELL.c.status, RUN.c.status) == Status.OK.value
+    newest = select(*places.c, _newest_run(places, there), _newest_run(places, there & measured))
+    wanted = {
+        (variant, topology, run) for variant, topology, *runs in connection.execute(newest) for run in runs if run
+    }
     what = (CELL.c.variant, CELL.c.topology, CELL.c.run, CELL.c.status, CELL.c.reason, CELL.c.simulated)
     of_run = (RUN.c.started_at, RUN.c.status.label("run_status"))
     query = (
         select(*what, *of_run, func.count().label("cells"))
         .join(RUN, RUN.c.id == CELL.c.run)
-        .where(CELL.c.role == CellRole.SUBJECT.value)
+        .where(subjects, CELL.c.run.in_({run for _, _, run in wanted}))
         .group_by(*what, RUN.c.started_at, RUN.c.status)
         .order_by(RUN.c.started_at.desc(), CELL.c.run.desc(), CELL.c.variant, CELL.c.topology)
-        .limit(MOST_COVERED)
     )
-    return [Covered.model_validate(dict(row)) for row in connection.execute(query).mappings()]
+    rows = connection.execute(query).mappings()
+    return [Covered.model_validate(dict(row)) for row in rows if _place(row) in wanted]
+
+
+def _newest_run(places: Subquery, having: ColumnElement[bool]) -> ScalarSelect[str]:
+    """Return the newest run with a cell of which this holds; runs are tried from the newest on, until one has it."""
+    has = exists().where(CELL.c.run == RUN.c.id, having).correlate(RUN, places)
+    newest = select(RUN.c.id).where(has).order_by(RUN.c.started_at.desc(), RUN.c.id.desc()).limit(1)
+    return newest.correlate(places).scalar_subquery()
+
+
+def _place(row: RowMapping) -> tuple[str, str, str]:
+    return row["variant"], row["topology"], row["run"]

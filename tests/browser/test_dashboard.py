@@ -4,14 +4,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
-from tests.dashboard_runs import ELSEWHERE, two_variants, with_many
+from tests.dashboard_runs import ELSEWHERE, SERIES, STEP_AT, STEPPED, two_variants, with_many, with_series
 from tests.sample_records import RUN
 
 pytestmark = pytest.mark.xdist_group("dashboard")
@@ -26,6 +28,11 @@ PAGES = {
     "why": f"/runs/{RUN}/why?cell=ovs-dpdk/p2p/64",
     "doctor": f"/runs/{RUN}/doctor",
     "method": "/method",
+    "trends": "/trend",
+    "trend": f"/trend?{urlencode({'setting': STEPPED})}",
+    "published": "/published",
+    "recommend": "/recommend",
+    "raw-ethernet": "/recommend?need=raw-ethernet",
     "problem": "/runs/none",
 }
 SHOWN = {"light": 1280, "dark": 400}
@@ -37,7 +44,14 @@ def _address(tmp_path_factory) -> Iterator[str]:
     path = tmp_path_factory.mktemp("served") / "nfvbed.sqlite"
     two_variants(path)
     with_many(path)
-    argv = [sys.executable, "-m", "nfvbed", "dashboard", "--store", str(path), "--port", "0"]
+    with_series(path)
+    with served(path) as address:
+        yield address
+
+
+@contextmanager
+def served(path: Path, *options: str) -> Iterator[str]:
+    argv = [sys.executable, "-m", "nfvbed", "dashboard", "--store", str(path), "--port", "0", *options]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
@@ -86,7 +100,7 @@ def test_every_page_is_sound(browser: Browser, address: str, tmp_path: Path, nam
     assert len(errors) == expected, errors
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     assert page.evaluate("[...document.images].filter((image) => !image.naturalWidth).length") == 0
-    assert page.locator("nav[aria-label=Pages] a").count() == 5
+    assert page.locator("nav[aria-label=Pages] a").count() == 8
     assert serious(page) == []
     picture = tmp_path / f"{name}-{scheme}.png"
     page.screenshot(path=picture, full_page=True)
@@ -128,7 +142,7 @@ def test_a_comparison_is_chosen_with_the_keyboard_and_shared_by_its_address(brow
     page.close()
 
 
-@pytest.mark.parametrize("name", ["overview", "compare", "why"])
+@pytest.mark.parametrize("name", ["overview", "compare", "why", "trend", "published", "recommend"])
 def test_a_saved_page_opens_from_disk(browser: Browser, address: str, tmp_path: Path, name: str):
     page, _, _ = opened(browser, "light")
     page.goto(address + PAGES[name])
@@ -146,3 +160,22 @@ def test_a_saved_page_opens_from_disk(browser: Browser, address: str, tmp_path: 
     assert page.evaluate("[...document.images].filter((image) => !image.naturalWidth).length") == 0
     assert serious(page) == []
     page.close()
+
+
+def test_a_step_is_acknowledged_with_the_keyboard(browser: Browser, tmp_path: Path):
+    path = tmp_path / "nfvbed.sqlite"
+    with_series(path)
+    with served(path, "--operate") as address:
+        page, _, errors = opened(browser, "dark")
+        page.goto(address + PAGES["trend"])
+        assert serious(page) == []
+        page.screenshot(path=tmp_path / "acknowledge.png", full_page=True)
+        page.locator("select[name=run]").select_option(SERIES[STEP_AT])
+        page.locator("input[name=reason]").focus()
+        page.keyboard.type("the new kernel")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**#steps")
+        assert "acknowledged until" in page.locator("#steps ~ .scroll").first.inner_text()
+        assert "the new kernel" in page.locator("#steps ~ .scroll").first.inner_text()
+        assert errors == []
+        page.close()

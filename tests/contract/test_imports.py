@@ -34,13 +34,20 @@ ARROWS = {
         ("spec",),
         (OWN,),
     ),
+    "nfvbed.dashboard": ((OWN,), ("jobs",), ("audit",)),
     "nfvbed.dataplanes": (
         ("catalogue",),
         (ROOMS,),
         ("ports",),
         (OWN,),
     ),
-    "nfvbed.dataplanes.ovs": (("dpdk", "afxdp", "kernel", "overlay"), ("switch",), ("entries",), ("steering",), (OWN,)),
+    "nfvbed.dataplanes.ovs": (
+        ("dpdk", "afxdp", "kernel", "overlay"),
+        ("switch",),
+        ("entries", "chain"),
+        ("steering",),
+        (OWN,),
+    ),
     "nfvbed.host": (("probes",), ("nics", "qemu", "testpmd"), (OWN,)),
     "nfvbed.measure": (("telemetry",), (OWN,)),
     "nfvbed.report": (("files",), ("page", "terminal"), ("figures", "csv"), (OWN,)),
@@ -52,7 +59,7 @@ ARROWS = {
         ("lab", "simulated"),
         ("hosted",),
         ("site",),
-        ("deployed", "hostview"),
+        ("chain", "deployed", "hostview"),
     ),
     "nfvbed.sites.openstack": (
         ("site",),
@@ -201,7 +208,7 @@ def _is_cli(module):
 
 
 def test_the_dashboard_deploys_and_measures_nothing():
-    lower = {"report", "compare", "store", "spec", "dataplanes"}
+    lower = {"report", "compare", "store", "spec", "dataplanes", "plan"}
     upper = {folder.split(".")[1] for folder in FOLDERS if "." in folder} - lower - {"dashboard"}
     assert [
         str(one)

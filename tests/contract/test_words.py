@@ -22,6 +22,7 @@ PLACES = (
     "deploy",
     "docs",
     "flavors",
+    "horizon-plugin",
     "images",
     "native",
     "nfvbed",

@@ -5,10 +5,8 @@ As root. The VNFs are this test: it takes a frame at one port and puts it into t
 
 import contextlib
 import os
-import selectors
 import signal
 import socket
-import struct
 import threading
 
 import pytest
@@ -24,9 +22,9 @@ from nfvbed.dataplanes.ovs.steering.catalogue import steering
 from nfvbed.dataplanes.ovs.steering.onos import PROCESS as RELAY
 from nfvbed.dataplanes.ovs.steering.onos import device_id
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, SwitchCable, path_rules
-from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, check_forwarding, installed
+from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, check_forwarding, installed, wait_for_forwarding
 from nfvbed.dataplanes.ports import veth
-from nfvbed.errors import DeployError, SwitchDiedError
+from nfvbed.errors import DeployError, SwitchDiedError, UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.arrangement import resolve
 from nfvbed.host.namespaces import inside
@@ -36,12 +34,11 @@ from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.site import ArrangementSpec
-from tests.functional.disturbed import PATIENCE_S
+from tests.functional.far_ends import ARP, ARRIVAL_S, PORTS, Outside, travel, udp_frame
 from tests.functional.lab_host import MARK, assert_back_to, snapshot
 from tests.onos_double import PASSWORD, OnosDouble
 
 PROJECT = open_project()
-PORTS = {"p0": 1, "p1": 2, "v0p0": 3, "v0p1": 4, "v1p0": 5, "v1p1": 6}
 CHAIN = SteeringPath(PORTS, (SwitchCable("p0", "v0p0"), SwitchCable("v0p1", "v1p0"), SwitchCable("v1p1", "p1")))
 PARALLEL = SteeringPath(
     PORTS,
@@ -52,9 +49,9 @@ PARALLEL = SteeringPath(
     ),
 )
 PATHS = {"chain": CHAIN, "parallel": PARALLEL}
+TURNED = SteeringPath(PORTS, (SwitchCable("p0", "v1p0"), SwitchCable("v1p1", "v0p0"), SwitchCable("v0p1", "p1")))
+"""The chain with its VNFs in the other order."""
 KINDS = ("static", "controller")
-PACKET_IGNORE_OUTGOING = 23
-ARRIVAL_S = PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -116,74 +113,11 @@ def make_bridge(workspace):
     )
 
 
-class Outside:
-    """The other ends of the ports."""
-
-    def __init__(self, bridge):
-        self.bridge = bridge
-        netns = bridge.netns.replace("-switch", "-outside")
-        self.sockets = inside(netns, lambda: {name: self._open(f"x-{name}") for name in PORTS})
-
-    @staticmethod
-    def _open(link):
-        opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
-        opened.setsockopt(263, PACKET_IGNORE_OUTGOING, 1)
-        opened.bind((link, 0))
-        return opened
-
-    def send(self, port, frame):
-        """Put a frame into a port, and return the port that it comes out of: exactly one."""
-        before = self._sent()
-        self.sockets[port].send(frame)
-        with selectors.DefaultSelector() as waiting:
-            for name, opened in self.sockets.items():
-                waiting.register(opened, selectors.EVENT_READ, name)
-            arrived = [key.data for key, _ in waiting.select(ARRIVAL_S)]
-        assert len(arrived) == 1, f"a frame from {port} came out of {arrived}"
-        assert self.sockets[arrived[0]].recv(4096) == frame
-        assert self._sent() == before + 1, "copies of it"
-        return arrived[0]
-
-    def _sent(self):
-        with BridgeController(self.bridge.management) as connection:
-            counted = connection.ports()
-        return sum(counted[number].tx_packets for number in PORTS.values())
-
-    def close(self):
-        for opened in self.sockets.values():
-            opened.close()
-
-
 @pytest.fixture
 def outside(bridge):
     made = Outside(bridge)
     yield made
     made.close()
-
-
-def udp_frame(flow, version=4):
-    udp = struct.pack("!HHHH", 0xC000 + flow, 9, 26, 0) + bytes(18)
-    if version == 4:
-        addresses = socket.inet_aton("198.18.0.1") + socket.inet_aton("198.19.0.1")
-        network = struct.pack("!BBHHHBBH", 0x45, 0, 46, 0, 0, 64, 17, 0) + addresses
-        return bytes(12) + b"\x08\x00" + network + udp
-    addresses = bytes.fromhex("20010200" + "00" * 11 + "01" + "20010200" + "00" * 11 + "02")
-    return bytes(12) + b"\x86\xdd" + struct.pack("!IHBB", 6 << 28, 26, 17, 64) + addresses + udp
-
-
-ARP = b"\xff" * 6 + bytes.fromhex("024e465600000806") + bytes(46)
-
-
-def travel(outside, start, frame):
-    """Return the ports that a frame comes out of until it is outside, the VNFs passing it on."""
-    visited = []
-    port = start
-    while True:
-        visited.append(outside.send(port, frame))
-        if visited[-1] in ("p0", "p1"):
-            return visited
-        vnf, _, number = visited[-1].rpartition("p")
-        port = f"{vnf}p{1 - int(number)}"
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -223,6 +157,54 @@ def test_frames_go_along_the_chain_and_are_counted_at_every_hop(bridge, outside,
         for name, counts in zip(("p0", "v0p0", "v0p1", "v1p0", "v1p1", "p1"), [(3, 1), (1, 3)] * 3, strict=True)
     ]
     made.tear_down(bridge)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_take_the_other_order_as_soon_as_the_path_is_changed(bridge, outside, kind):
+    made = steering(kind)
+    made.set_up(bridge, CHAIN)
+    for path, way in ((TURNED, ["v1p0", "v0p0", "p1"]), (CHAIN, ["v0p0", "v1p0", "p1"])) * 3:
+        # The datapath has the old way cached: frames have just gone there.
+        assert travel(outside, "p0", udp_frame(0)) != way
+        report = made.change(bridge, path)
+        assert (report.rules, [step for step, _ in report.steps]) == (6, ["steer.rules"])
+        assert travel(outside, "p0", udp_frame(0)) == way
+        assert travel(outside, "p1", ARP) == [f"{port.partition('p')[0]}p1" for port in way[1::-1]] + ["p0"]
+        counted = made.cables(bridge, path)
+        assert [(cable.forward_packets, cable.backward_packets) for cable in counted] == [(1, 1)] * 3
+    made.tear_down(bridge)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_path_that_the_switch_refuses_changes_nothing(bridge, outside, kind):
+    made = steering(kind)
+    made.set_up(bridge, CHAIN)
+    impossible = SteeringPath(PORTS | {"v1p1": 0x10000}, TURNED.cables)
+    with pytest.raises(DeployError, match="does not do what OpenFlow asks|refused a rule"):
+        made.change(bridge, impossible)
+    assert check_forwarding(bridge, CHAIN) == 6, "the rules before the refused one are not in force either"
+    assert travel(outside, "p0", udp_frame(0)) == ["v0p0", "v1p0", "p1"]
+    made.tear_down(bridge)
+
+
+def test_a_controller_brings_the_changed_path_back(bridge, outside):
+    made = steering("controller")
+    made.set_up(bridge, CHAIN)
+    made.change(bridge, TURNED)
+    with SwitchDatabase(bridge.database, locate()) as database:
+        database.set_controller(bridge.name, None)
+        steering("static").tear_down(bridge)
+        database.set_controller(bridge.name, f"tcp:127.0.0.1:{controller.PORT}")
+    wait_for_forwarding(bridge, TURNED)
+    assert travel(outside, "p0", udp_frame(0)) == ["v1p0", "v0p0", "p1"]
+    made.tear_down(bridge)
+
+
+def test_onos_keeps_its_path(bridge):
+    made = steering("onos", OnosSpec(url="http://127.0.0.1:1", openflow_host="127.0.0.1"))
+    with pytest.raises(UnsupportedError, match="cannot be changed") as refused:
+        made.change(bridge, TURNED)
+    assert refused.value.observed == made.fixed
 
 
 @pytest.mark.parametrize("kind", KINDS)

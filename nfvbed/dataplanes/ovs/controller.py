@@ -86,6 +86,8 @@ class BridgeController:
             for group in _in_groups(flow_mods):
                 self._send_bundled(group)
                 count += len(group)
+            # A message that cannot be added is refused by itself, and a commit would put the others into force.
+            self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
             commit = tablerules.bundle_control(1, tablerules.BUNDLE_COMMIT)
             self._exchange(tablerules.BUNDLE_CONTROL, commit, _BUNDLED)
         finally:
@@ -93,7 +95,7 @@ class BridgeController:
         return count
 
     def _send_bundled(self, bodies: Sequence[bytes]) -> None:
-        """Send messages of a bundle in one piece; a refusal is read when the bundle is committed."""
+        """Send messages of a bundle in one piece; a refusal is read before the bundle is committed."""
         data = bytearray()
         for body in bodies:
             self._xid += 1

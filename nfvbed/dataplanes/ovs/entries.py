@@ -9,9 +9,9 @@ from nfvbed.dataplanes.ovs.openflow import Rule, UdpSource
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.steering.path import path_rules, steering_path
 from nfvbed.dataplanes.tables import Filling, ForwardingTable, TableNotApplicable, share_out
+from nfvbed.dataplanes.wiring import layout_of
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.records import Deployment
-from nfvbed.spec.layout import layout
 
 OUTSIDE_PORTS = (1, 2)
 """OpenFlow numbers of the ports to the generator."""
@@ -41,7 +41,7 @@ class OvsEntries(ForwardingTable):
         state = OvsState.of(deployment)
         self._management = Path(state.openflow)
         self._unixctl = Path(state.unixctl)
-        self._rules = path_rules(steering_path(layout(deployment.topology)))
+        self._rules = path_rules(steering_path(layout_of(deployment)))
         check_steering(state.steering, self._rules)
         outputs = {rule.in_port: rule.output for rule in self._rules}
         self._outputs = [(port, outputs[port]) for port in OUTSIDE_PORTS if port in outputs]

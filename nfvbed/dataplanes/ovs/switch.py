@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nfvbed.dataplanes.chain import ChainControl, FixedChain
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ovs import openflow, reading
 from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.chain import STATIC, OvsChain
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.entries import OvsEntries
 from nfvbed.dataplanes.ovs.fdb import OvsLearning
@@ -22,13 +24,12 @@ from nfvbed.dataplanes.ovs.telemetry import OvsReader
 from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
-from nfvbed.dataplanes.wiring import port_numbers, require_vnf
+from nfvbed.dataplanes.wiring import layout_of, port_numbers, require_vnf
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, QualityWarning, Role, SwitchCounters, VnfPort, WorkThread
-from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.state import PlaneState, State
 
@@ -143,7 +144,7 @@ class OvsSwitch(DataPlane):
         up to date every half second, and to wait for that twice a trial took longer than the trials.
         """
         try:
-            return reading.counters(BridgeView.of(OvsState.of(deployment)), port_numbers(layout(deployment.topology)))
+            return reading.counters(BridgeView.of(OvsState.of(deployment)), port_numbers(layout_of(deployment)))
         except DeployError:
             self.verify(deployment)
             raise
@@ -151,7 +152,7 @@ class OvsSwitch(DataPlane):
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """p0, the datapath, the ports of the VNFs, p1; their counters and reasons of drops as they are now."""
         try:
-            return reading.hops(BridgeView.of(OvsState.of(deployment)), port_numbers(layout(deployment.topology)))
+            return reading.hops(BridgeView.of(OvsState.of(deployment)), port_numbers(layout_of(deployment)))
         except DeployError:
             self.verify(deployment)
             raise
@@ -180,7 +181,7 @@ class OvsSwitch(DataPlane):
         return ResetReport(kind=RESET, steps=steps.done)
 
     def _rejoin(self, deployment: Deployment, bridge: SteeredBridge) -> None:
-        kind, path = OvsState.of(deployment).steering, steering_path(layout(deployment.topology))
+        kind, path = OvsState.of(deployment).steering, steering_path(layout_of(deployment))
         if kind == NORMAL:
             with BridgeController(bridge.management) as connection:
                 connection.add_rules([openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)])
@@ -194,6 +195,14 @@ class OvsSwitch(DataPlane):
         writer = self._steerings.pop(deployment.id, None)
         if writer is not None and writer.kind == "onos":
             writer.tear_down(self._bridge(deployment))
+
+    def chain(self, deployment: Deployment) -> ChainControl:
+        """Its rules, where they are nfvbed's own; a learning switch has no path, and an ONOS keeps its own."""
+        kind, writer = OvsState.of(deployment).steering, self._steering(deployment)
+        if writer is None:
+            fixed = "a learning switch has no path" if kind == NORMAL else "its rules are ONOS's"
+            return FixedChain(fixed, f"variant {deployment.variant}, steering {kind}", STATIC)
+        return OvsChain(deployment, self._bridge(deployment), writer)
 
     def _steering(self, deployment: Deployment) -> Steering | None:
         """Return the writer of the rules; None where there is none, and of an ONOS that another process knows."""

@@ -3,6 +3,7 @@
 from typing import Final
 
 import vl_convert
+from altair.utils.schemapi import debug_mode
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report.figures import survey
@@ -41,9 +42,16 @@ OF_MANY: Final = {
 """Of many variants: lines and colours for each would be a thicket."""
 
 
-def figures(comparison: Comparison) -> dict[str, Spec]:
-    """Return the specification of every figure that has something to show, by name."""
-    drawn = {name: draw(comparison) for name, draw in (OF_MANY if comparison.many else FIGURES).items()}
+def figures(comparison: Comparison, *, checked: bool = True) -> dict[str, Spec]:
+    """Return the specification of every figure that has something to show, by name.
+
+    Args:
+        comparison: what they show.
+        checked: whether Altair checks each against Vega-Lite's schema. That takes most of the time, and holds or fails
+            for the code of a figure: whoever waits for a page need not do it again.
+    """
+    with debug_mode(checked):
+        drawn = {name: draw(comparison) for name, draw in (OF_MANY if comparison.many else FIGURES).items()}
     return {name: spec for name, spec in drawn.items() if spec is not None}
 
 

@@ -28,13 +28,18 @@ def chain_figure(comparison: Comparison) -> Spec | None:
     color = alt.Color("variant:N", title="variant", scale=color_scale(names), legend=alt.Legend(values=shown))
     base = alt.Chart().encode(x=alt.X("length:O", title="VNFs behind each other", axis=alt.Axis(labelAngle=0)))
     rate = alt.Y("mpps:Q", title="million frames/s", scale=alt.Scale(zero=True))
-    tooltip = ["variant:N", "length:O", alt.Tooltip("label:N", title="Mpps"), "holding:N"]
+    tooltip = [
+        alt.Tooltip("variant:N"),
+        alt.Tooltip("length:O"),
+        alt.Tooltip("label:N", title="Mpps"),
+        alt.Tooltip("holding:N"),
+    ]
     layers = alt.layer(
         base.mark_line(strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("half:Q"), color=color),
         base.mark_line(strokeWidth=2).encode(y=rate, color=color),
-        base.mark_rule(strokeWidth=3).encode(y=alt.Y("low:Q"), y2="high:Q", color=color),
+        base.mark_rule(strokeWidth=3).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=color),
         base.mark_point(filled=True, size=70, opacity=1).encode(y=rate, color=color, tooltip=tooltip),
-        base.mark_text(dy=-14, fontSize=12).encode(y=alt.Y("high:Q"), text="label:N"),
+        base.mark_text(dy=-14, fontSize=12).encode(y=alt.Y("high:Q"), text=alt.Text("label:N")),
         data=alt.InlineData(values=records),
     ).properties(width=PANEL, height=230)
     chart = layers.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=columns)

@@ -108,7 +108,7 @@ def _panel(records: Records, names: list[str]) -> alt.LayerChart | alt.FacetChar
     scale = alt.Scale(type="log") if low > 0 and high / low >= WIDE else alt.Scale(zero=False)
     x = alt.X("condition:Q", title=records[0]["by"], scale=scale, axis=alt.Axis(format="~s", tickCount=6, grid=False))
     base = alt.Chart(alt.InlineData(values=records)).encode(
-        x=x, color=alt.Color("variant:N", title="variant", scale=color_scale(names)), detail="line:N"
+        x=x, color=alt.Color("variant:N", title="variant", scale=color_scale(names)), detail=alt.Detail("line:N")
     )
     tips = [f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()]
     lines = base.mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2).encode(
@@ -116,5 +116,5 @@ def _panel(records: Records, names: list[str]) -> alt.LayerChart | alt.FacetChar
         shape=alt.Shape("variant:N", title="variant", sort=names, legend=None),
         tooltip=tips,
     )
-    ranges = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=records[0]["axis"]), y2="high:Q")
+    ranges = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=records[0]["axis"]), y2=alt.Y2("high:Q"))
     return alt.layer(ranges, lines, width=PANEL, height=HEIGHT, title=records[0]["panel"])

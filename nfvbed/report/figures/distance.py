@@ -12,6 +12,7 @@ MARGIN: Final = 1.25
 """Free room above and below the distances, as a ratio: the axis is logarithmic."""
 
 LABELS: Final = 70
+TIPS: Final = ("cell:N", "trial:Q", "before:Q", "after:Q", "class:N")
 
 
 def distance_figure(comparison: Comparison) -> Spec | None:
@@ -34,7 +35,7 @@ def distance_figure(comparison: Comparison) -> Spec | None:
     base = alt.Chart().encode(
         x=alt.X("trial:Q", title="trial, in the order of the plan", axis=alt.Axis(format="d")),
         color=alt.Color("class:N", title="placement class", scale=scale),
-        tooltip=["cell:N", "trial:Q", "before:Q", "after:Q", "class:N"],
+        tooltip=[alt.Tooltip(name) for name in TIPS],
     )
     shape = alt.Shape("class:N", title="placement class", scale=alt.Scale(domain=found))
     values = [value for point in comparison.distances for value in (point.before_ns, point.after_ns) if value > 0]
@@ -42,7 +43,7 @@ def distance_figure(comparison: Comparison) -> Spec | None:
         type="log", domain=[min(values, default=1) / MARGIN, max(values, default=10) * MARGIN], nice=False
     )
     layers = [
-        base.mark_rule(opacity=0.6).encode(y=_axis("before", scale_y), y2="after:Q"),
+        base.mark_rule(opacity=0.6).encode(y=_axis("before", scale_y), y2=alt.Y2("after:Q")),
         base.mark_point(filled=True, size=26, opacity=0.9).encode(y=_axis("before", scale_y), shape=shape),
         base.mark_point(filled=False, size=26, opacity=0.9).encode(y=_axis("after", scale_y), shape=shape),
     ]

@@ -48,7 +48,7 @@ def latency_figure(comparison: Comparison) -> Spec | None:
             ),
             color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
             strokeDash=alt.StrokeDash("variant:N", sort=names, legend=None),
-            tooltip=["variant:N", "percentile:Q", alt.Tooltip("latency_us:Q", format=".1f")],
+            tooltip=[alt.Tooltip("variant:N"), alt.Tooltip("percentile:Q"), alt.Tooltip("latency_us:Q", format=".1f")],
         )
         .properties(width=PANEL, height=230)
         .facet(

@@ -104,7 +104,7 @@ def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, text
             # Shapes distinguish variants without colour; each test has a line of its own.
             color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
             shape=alt.Shape("variant:N", title="variant", sort=names),
-            detail="test:N",
+            detail=alt.Detail("test:N"),
             tooltip=[f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()],
             **dashes,
         )

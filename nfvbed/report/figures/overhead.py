@@ -40,9 +40,9 @@ def overhead_figure(comparison: Comparison) -> Spec | None:
     one = alt.Chart(alt.InlineData(values=[{"ratio": 1}])).mark_rule(strokeDash=[4, 2]).encode(x=x)
     chart = alt.layer(
         one,
-        base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2="high:Q", color=color),
+        base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=color),
         base.mark_point(filled=True, size=70, opacity=1).encode(x=x, color=color),
-        base.mark_text(align="left", dx=12, fontSize=13).encode(x=alt.X("high:Q"), text="label:N"),
+        base.mark_text(align="left", dx=12, fontSize=13).encode(x=alt.X("high:Q"), text=alt.Text("label:N")),
     ).properties(width=WIDTH, height=alt.Step(24))
     spec = finish(
         chart,

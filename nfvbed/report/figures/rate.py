@@ -102,7 +102,7 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
             title="ceilings of the same ports",
             scale=_shapes({record["ceiling"] for record in records if record["kind"] == "ceiling"}),
         ),
-        tooltip=["ceiling:N", alt.Tooltip("mpps:Q", format=".3f")],
+        tooltip=[alt.Tooltip("ceiling:N"), alt.Tooltip("mpps:Q", format=".3f")],
     )
     stripes = medians.transform_filter("datum.limited").mark_bar(height=16, fill=_stripes()).encode(x=axis)
     dots = base.transform_filter("datum.kind == 'round'").mark_point(size=30, filled=True, opacity=0.75, yOffset=12)
@@ -110,10 +110,10 @@ def _layers(base: alt.Chart, color: alt.Color, records: list[dict[str, Any]]) ->
     return [
         medians.mark_bar(height=16, opacity=0.9).encode(x=axis, color=color, tooltip=tooltip),
         *([stripes] if any(record.get("limited") for record in records) else []),
-        medians.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", strokeDash=DASHED),
+        medians.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), strokeDash=DASHED),
         dots.encode(x=axis, color=color),
         *([ceilings] if any(record["kind"] == "ceiling" for record in records) else []),
-        medians.mark_text(align="left", dx=10, fontSize=13).encode(x=alt.value("width"), text="label:N"),
+        medians.mark_text(align="left", dx=10, fontSize=13).encode(x=alt.value("width"), text=alt.Text("label:N")),
     ]
 
 

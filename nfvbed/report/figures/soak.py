@@ -78,7 +78,14 @@ def _panel(records: Records, quantity: tuple[str, str], title: list[str], scale:
         x=alt.X("from_s:Q", title="start of the interval, s since the soak began", scale=alt.Scale(nice=False)),
         y=alt.Y(f"{name}:Q", title=axis, scale=y_scale, axis=alt.Axis(format=",~g", tickCount=5)),
         color=alt.Color("variant:N", scale=scale, legend=None),
-        tooltip=["variant:N", "point:N", "test:N", "from_s:Q", "percent:Q", "microseconds:Q"],
+        tooltip=[
+            alt.Tooltip("variant:N"),
+            alt.Tooltip("point:N"),
+            alt.Tooltip("test:N"),
+            alt.Tooltip("from_s:Q"),
+            alt.Tooltip("percent:Q"),
+            alt.Tooltip("microseconds:Q"),
+        ],
     )
     return chart
 

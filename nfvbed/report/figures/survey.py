@@ -102,11 +102,11 @@ def chains(comparison: Comparison) -> Spec | None:
     base = alt.Chart().encode(x=alt.X("length:O", title=None, axis=alt.Axis(labelAngle=0)))
     rate = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=3))
     layers = alt.layer(
-        base.mark_line(strokeDash=[4, 3], strokeWidth=1.5).encode(y="half:Q"),
+        base.mark_line(strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("half:Q")),
         base.mark_line(strokeWidth=2, color=PALETTE[0]).encode(y=rate),
-        base.mark_rule(strokeWidth=3, color=PALETTE[0]).encode(y="low:Q", y2="high:Q"),
+        base.mark_rule(strokeWidth=3, color=PALETTE[0]).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
         base.mark_point(filled=True, size=45, opacity=1, color=PALETTE[0]).encode(y=rate),
-        base.mark_text(dy=-11, fontSize=11).encode(y=alt.Y("high:Q"), text="label:N"),
+        base.mark_text(dy=-11, fontSize=11).encode(y=alt.Y("high:Q"), text=alt.Text("label:N")),
         data=alt.InlineData(values=records),
     ).properties(width=CHAIN_PANEL, height=110)
     panels = list(dict.fromkeys(record["panel"] for record in records))
@@ -177,11 +177,11 @@ def _base() -> alt.Chart:
 
 def _labels(base: alt.Chart) -> alt.Chart:
     numbers: alt.Chart = base.mark_text(align="left", dx=8, fontSize=12)
-    return numbers.encode(x=alt.value("width"), text="label:N")
+    return numbers.encode(x=alt.value("width"), text=alt.Text("label:N"))
 
 
 def _tooltip() -> list[Any]:
-    return ["variant:N", "label:N", alt.Tooltip("limit:N", title="limited by")]
+    return [alt.Tooltip("variant:N"), alt.Tooltip("label:N"), alt.Tooltip("limit:N", title="limited by")]
 
 
 def _bars(title: str) -> list[alt.Chart]:
@@ -189,7 +189,7 @@ def _bars(title: str) -> list[alt.Chart]:
     opacity = alt.condition("datum.faint", alt.value(0.45), alt.value(0.95))
     return [
         base.mark_bar(height=11, color=PALETTE[0]).encode(x=x, opacity=opacity, tooltip=_tooltip()),
-        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", strokeDash=DASHED),
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), strokeDash=DASHED),
         _labels(base),
     ]
 
@@ -198,7 +198,7 @@ def _dots(title: str) -> list[alt.Chart]:
     base, x = _base(), alt.X("value:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6))
     return [
         alt.Chart().mark_rule(strokeDash=[4, 2]).encode(x=alt.XDatum(1)),
-        base.mark_rule(strokeWidth=3, color=PALETTE[0]).encode(x="low:Q", x2="high:Q"),
+        base.mark_rule(strokeWidth=3, color=PALETTE[0]).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
         base.mark_point(filled=True, size=55, opacity=1, color=PALETTE[0]).encode(x=x, tooltip=_tooltip()),
         _labels(base),
     ]
@@ -208,7 +208,9 @@ def _ranges(title: str) -> list[alt.Chart]:
     scale, axis = alt.Scale(type="log"), alt.Axis(format=",~g", tickCount=5)
     base, x = _base(), alt.X("value:Q", title=title, scale=scale, axis=axis)
     return [
-        base.mark_rule(strokeWidth=3, color=PALETTE[0], opacity=0.6).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
+        base.mark_rule(strokeWidth=3, color=PALETTE[0], opacity=0.6).encode(
+            x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")
+        ),
         base.mark_point(filled=True, size=55, opacity=1, color=PALETTE[0]).encode(x=x, tooltip=_tooltip()),
         _labels(base),
     ]

@@ -11,15 +11,11 @@ from nfvbed.compare.rankings import Ranked, Ranking
 from nfvbed.compare.recommend import Proposal, Recommendation
 from nfvbed.report import wording
 from nfvbed.report.recommendation import (
-    carriers,
-    changes,
     cores,
     headline,
-    host_needs,
     hugepages,
     interval,
-    missing,
-    reasons,
+    sections,
     value,
     value_unit,
     why_to_run,
@@ -29,6 +25,8 @@ from nfvbed.report.terminal.columns import Cell, Column, Row, lay_out, paragraph
 HEIGHT: Final = 40
 MOST_ROWS: Final = 10
 MOST_PROPOSALS: Final = 2
+MOST_LINES: Final = {"Why": 8, "Raw-Ethernet VNFs": 9, "It takes": 4, "What would change it": 6, "Not in it": 5}
+"""Of each section, its heading among them."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +101,7 @@ def _row(found: Recommendation, answer: Ranking, place: int) -> Row:
 
 
 def _sections(found: Recommendation) -> Iterable[Section]:
-    yield Section("Why", reasons(found), 8)
-    yield Section("Raw-Ethernet VNFs", carriers(found), 9)
-    yield Section("It takes", host_needs(found), 4)
-    yield Section("What would change it", changes(found), 6)
-    yield Section("Not in it", missing(found), 5)
+    return (Section(heading, lines, MOST_LINES[heading]) for heading, lines in sections(found).items())
 
 
 def _written(section: Section, width: int) -> list[Text]:

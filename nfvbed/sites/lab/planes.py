@@ -7,6 +7,7 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
+from nfvbed.dataplanes.chain import ChainControl
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers
 from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.dataplanes.reset import ResetReport
@@ -90,15 +91,20 @@ class LabPlanes:
         live = self._find(deployment)
         engine = "xdp" if live.port_kind.is_kernel else "dpdk"
         on_nics = {"cables": take.described(self.machine.spec.cables)} if live.port_kind is PortKind.PCI else {}
-        return on_nics | {
-            "site": self.name,
-            "port_kind": live.port_kind.value,
-            "arrangement": live.starter.arrangement.model_dump(mode="json"),
-            "generator": {"engine": f"nfvgen-{engine}", "version": self.machine.generator_version()},
-            "vnf": None,
-            "flavor": None,
-            "accelerator": None,
-        }
+        in_order = {"order": list(deployment.order)} if deployment.order else {}
+        return (
+            on_nics
+            | in_order
+            | {
+                "site": self.name,
+                "port_kind": live.port_kind.value,
+                "arrangement": live.starter.arrangement.model_dump(mode="json"),
+                "generator": {"engine": f"nfvgen-{engine}", "version": self.machine.generator_version()},
+                "vnf": None,
+                "flavor": None,
+                "accelerator": None,
+            }
+        )
 
     def deploy(
         self,
@@ -251,6 +257,10 @@ class LabPlanes:
         if not pairs:
             return Unavailable("the switch shares its core with all others")
         return {pair: coredistance.measure(pair, self.machine.root).one_way_ns for pair in pairs}
+
+    def chain(self, deployment: Deployment) -> ChainControl:
+        """As its data plane has it."""
+        return self._find(deployment).plane.chain(deployment)
 
     def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
         """As its data plane has it."""

@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.places import DEPLOYMENT_NAME
 from nfvbed.host.reap import is_deployed, workspaces
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import Deployed, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs import onboarded
 
@@ -50,10 +52,17 @@ class Remembered:
 
 
 def find_remembered() -> Remembered | None:
-    """Find the existing deployment; there is at most one, since a second one is refused."""
+    """Find the existing deployment; there is at most one, since a second one is refused.
+
+    Raises:
+        DeployError: it cannot be read: another version of nfvbed deployed it, or it is taken down at this moment.
+    """
     for workspace in workspaces():
         if is_deployed(workspace):
-            return _load(workspace)
+            try:
+                return _load(workspace)
+            except (ValidationError, OSError) as failure:
+                raise not_readable(str(workspace.directory), failure) from failure
     return None
 
 

@@ -19,6 +19,7 @@ from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, W
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import lifecycle, remains, vnfs
+from nfvbed.sites.lab.chain import LabChain
 from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
@@ -237,6 +238,14 @@ class LabSite(Site):
     def foresee_take_down(self) -> tuple[str, ...]:
         """Say what that would be."""
         return remains.foresee_take_down()
+
+    def chain(self, deployment: Deployment) -> LabChain:
+        """Its data plane's; another order holds once frames come through."""
+        left, control = lifecycle.left_on(deployment, self._root), self._planes.chain(deployment)
+        return LabChain(control, deployment, self.name, self, left, lambda changed: self._probe(changed, left.vnfs))
+
+    def _probe(self, deployment: Deployment, live: LabVnfs) -> None:
+        self._wait_until_forwarding(self._remember(deployment, live), live, time.monotonic_ns())
 
     def _take_over(self, deployment: Deployment, choice: VnfChoice, vnfs: onboarded.OnboardedVnfs) -> Deployment:
         onboarded.require_same(deployment, vnfs.choice, choice)

@@ -8,11 +8,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.errors import DeployError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.ledger import this_process
 from nfvbed.records import Deployment
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import Deployed, Placed, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
@@ -31,10 +30,19 @@ class Remembered:
     choice: VnfChoice | None
     since: str
     """When it was deployed, and by which command."""
+    compute: str = ""
+    """Host of its data plane; empty: it is not known, as of a cloud that is not ours."""
 
-    def deployed(self, folder: Path) -> Deployed:
-        """Return it as any site says of what is deployed."""
-        return Deployed(self.deployment, self.variant, self.choice, str(_path(folder)), self.since)
+    def deployed(self, folder: Path, placed: tuple[Placed, ...] = ()) -> Deployed:
+        """Return it as any site says of what is deployed.
+
+        Args:
+            folder: where it is written down.
+            placed: its VNFs, as `vnfs.placed` returns them.
+        """
+        computes = tuple(dict.fromkeys(filter(None, (self.compute, *(one.host for one in placed)))))
+        where = str(_path(folder))
+        return Deployed(self.deployment, self.variant, self.choice, where, self.since, computes, placed)
 
 
 def since_now() -> str:
@@ -51,7 +59,7 @@ def save(folder: Path, what: Remembered) -> None:
     parts = {"deployment": what.deployment, "variant": what.variant, "arrangement": what.arrangement}
     document: dict[str, Any] = {name: part.model_dump(mode="json") for name, part in parts.items()}
     document["choice"] = None if what.choice is None else what.choice.model_dump(mode="json")
-    draft.write_text(json.dumps({**document, "since": what.since}, indent=1))
+    draft.write_text(json.dumps({**document, "since": what.since, "compute": what.compute}, indent=1))
     draft.rename(path)
 
 
@@ -71,16 +79,12 @@ def find(folder: Path) -> Remembered | None:
             arrangement=Arrangement.model_validate_json(json.dumps(found["arrangement"])),
             choice=None if choice is None else VnfChoice.model_validate_json(json.dumps(choice)),
             since=found["since"],
+            compute=found.get("compute", ""),
         )
     except FileNotFoundError:
         return None
     except (ValidationError, ValueError, KeyError) as failure:
-        raise DeployError(
-            "what was written down of a deployment cannot be read",
-            where=str(path),
-            observed=f"{type(failure).__name__}: {failure}",
-            fix="another version of nfvbed deployed it: nfvbed destroy --all, with the site",
-        ) from failure
+        raise not_readable(str(path), failure) from failure
 
 
 def forget(folder: Path) -> None:

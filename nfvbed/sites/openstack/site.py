@@ -12,6 +12,7 @@ from nfvbed.host.fitness import support_of
 from nfvbed.host.procfs import read_sample
 from nfvbed.readings import Distances, Part, Reading, Unavailable
 from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Support, WorkThread
+from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered, vnfs
@@ -111,7 +112,7 @@ class OpenstackSite(Site):
     def find_deployed(self) -> Deployed | None:
         """Find what an earlier command left on the cloud."""
         found = self._find_left()
-        return None if found is None else found.deployed(self._target.folder)
+        return None if found is None else found.deployed(self._target.folder, vnfs.placed(found.deployment.vnfs))
 
     def deploy(
         self,
@@ -273,6 +274,12 @@ class OpenstackSite(Site):
             readers = {Part.CPU: readers[Part.CPU]}
         return Reading.of(parts, readers, live.compute.hidden)
 
+    def chain(self, deployment: Deployment) -> DeployedChain:
+        """Instances are joined by Neutron when they are made."""
+        return DeployedChain.of(
+            self.name, deployment, "its VNFs are instances: Neutron joined them when they were made"
+        )
+
     def _distances(self, live: CloudDeployment) -> Distances | Unavailable:
         """Between the switch's cores and the generator's; instances run where the host puts them."""
         if any(one.accelerator is Accelerator.TCG for one in live.handles):
@@ -313,7 +320,12 @@ class OpenstackSite(Site):
         remembered.save(
             self._target.folder,
             remembered.Remembered(
-                live.deployment, live.wanted.variant, live.arrangement, live.wanted.choice, remembered.since_now()
+                live.deployment,
+                live.wanted.variant,
+                live.arrangement,
+                live.wanted.choice,
+                remembered.since_now(),
+                compute=live.compute.host if self._target.ours else "",
             ),
         )
         remembered.done(self._target.folder)

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator
 
 from nfvbed.errors import VnfDiedError
 from nfvbed.records import Accelerator, PortKind, Record, VnfHandle, VnfPort
+from nfvbed.sites.deployed import Placed
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.spec.vnf import VnfChoice
@@ -30,6 +31,8 @@ class CloudVnfState(VnfState):
 
     tacker_api: str
     tacker_id: str
+    stack: str = ""
+    """Heat's id; empty: it has none, or an nfvbed that did not write it down onboarded it."""
     instance: str
     """Nova's id."""
     host: str
@@ -58,6 +61,7 @@ def handle(
     state = CloudVnfState(
         tacker_api=vnf.api,
         tacker_id=vnf.id,
+        stack=vnf.stack_id,
         instance=instance.id,
         host=instance.host,
         instance_ports=tuple(PortState(id=one.id, network=one.network, mac=one.mac) for one in instance.ports),
@@ -87,6 +91,12 @@ def handle(
 def instances(handles: Sequence[VnfHandle]) -> tuple[PlacedInstance, ...]:
     """Return the instances of VNFs, in the order of the path."""
     return tuple(CloudVnfState.of(one).placed(one.name) for one in handles)
+
+
+def placed(handles: Sequence[VnfHandle]) -> tuple[Placed, ...]:
+    """Return where VNFs run and who has them, in the order of the path."""
+    states = (CloudVnfState.of(one) for one in handles)
+    return tuple(Placed(one.host, one.instance, one.stack, one.tacker_api, one.tacker_id) for one in states)
 
 
 def known(accelerator: Accelerator) -> str | None:

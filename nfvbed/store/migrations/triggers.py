@@ -10,12 +10,23 @@ CELL_VNF = ("vnf", "vnf_resolved")
 """Since format 2."""
 
 
+def appendable_free(dialect: str, table: str) -> list[str]:
+    """Let rows of an append-only table be changed, for a migration that forbids it again."""
+    if dialect == "sqlite":
+        return [f"DROP TRIGGER {table}_no_update"]
+    return [f"DROP TRIGGER {table}_no_update ON {table}", f"DROP FUNCTION {table}_no_update_refusal()"]
+
+
+def unchanged(dialect: str, table: str) -> list[str]:
+    """Refuse every UPDATE on a table."""
+    return _refuse(dialect, f"{table}_no_update", f"UPDATE ON {table}", None, f"{table} is append-only")
+
+
 def append_only(dialect: str, table: str) -> list[str]:
     """Refuse every UPDATE and DELETE on a table."""
-    message = f"{table} is append-only"
     return [
-        *_refuse(dialect, f"{table}_no_update", f"UPDATE ON {table}", None, message),
-        *_refuse(dialect, f"{table}_no_delete", f"DELETE ON {table}", None, message),
+        *unchanged(dialect, table),
+        *_refuse(dialect, f"{table}_no_delete", f"DELETE ON {table}", None, f"{table} is append-only"),
     ]
 
 
@@ -67,6 +78,6 @@ def _refuse(dialect: str, name: str, event: str, condition: str | None, message:
     function = f"{name}_refusal"
     return [
         f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN RAISE EXCEPTION '{message}'; END $$",
+        f"$$ BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = 'integrity_constraint_violation'; END $$",
         f"CREATE TRIGGER {name} BEFORE {event} FOR EACH ROW {when}EXECUTE FUNCTION {function}()",
     ]

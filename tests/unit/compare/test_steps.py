@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from nfvbed.compare.comparison import compare
-from nfvbed.compare.series import find_series, setting_of
-from nfvbed.compare.steps import FEWEST, NEWEST, Acknowledgement, RunFigure, find_steps, open_steps
-from tests.sample_records import OVS, Scenario, build
+from nfvbed.acknowledgements import Acknowledgement
+from nfvbed.compare.steps import FEWEST, NEWEST, RunFigure, find_steps, open_steps
 
 SCATTER = 0.02
 
@@ -136,19 +134,6 @@ def test_what_is_acknowledged_is_not_reported_until_it_expires():
     assert open_steps("a", found, [known], "2026-02-02T00:00:00Z") == found.steps
     assert open_steps("b", found, [known], "2026-01-20T00:00:00Z") == found.steps
     assert open_steps("a", found, [], "2026-01-20T00:00:00Z") == found.steps
-
-
-def test_series_are_of_one_setting_in_order_of_time():
-    data = [
-        build(Scenario(run=f"run-{place}", systems=(OVS,), one_state=True, far_rounds=(), changing=(), seed=place))
-        for place in range(7)
-    ]
-    other = build(Scenario(run="elsewhere", host="b" * 64, systems=(OVS,), far_rounds=(), changing=()))
-    rows = compare([*data, other]).rows
-    began = {f"run-{place}": f"2026-01-{20 - place:02d}T00:00:00Z" for place in range(7)} | {"elsewhere": "2026-01-01"}
-    found = find_series(rows, began)
-    assert {entry.variant for entry in found} == {"ovs-dpdk"}
-    assert len(found) == 2, "two frame sizes, and the other host has one run"
-    assert [figure.run for figure in found[0].finding.figures] == [f"run-{place}" for place in reversed(range(7))]
-    assert found[0].finding.steps == ()
-    assert len({setting_of(row) for row in rows}) == 4
+    # A later word takes the earlier one's place, also where it ends sooner.
+    withdrawn = known.model_copy(update={"at": "2026-01-12T00:00:00Z", "expires_at": "2026-01-12T00:00:00Z"})
+    assert open_steps("a", found, [known, withdrawn], "2026-01-20T00:00:00Z") == found.steps

@@ -13,6 +13,7 @@ def test_the_overview_is_data_too(client: TestClient):
     assert found["runs"] == 2 and [entry["run"]["id"] for entry in found["newest"]] == [RUN, ELSEWHERE]
     assert found["newest"][0]["age_days"] == 2
     assert {change["verdict"] for change in found["changes"]} <= {"higher", "lower"} and found["changes"]
+    assert sum(found["decided"].values()) >= len(found["changes"]) and set(found["decided"]) == {RUN, ELSEWHERE}
     sriov = next(row for row in found["coverage"]["rows"] if row["variant"] == "sriov")
     assert {place["state"] for place in sriov["places"]} == {"unsupported"}
 
@@ -71,8 +72,8 @@ def test_why_has_the_trials_and_the_frames(client: TestClient):
         (f"/api/runs/{RUN}/why?cell={'x' * 500}", 422),
         ("/api/compare?" + "&".join(f"variants=v{n}" for n in range(9)), 422),
         ("/api/compare?variants=%3Cscript%3E", 422),
-        (f"/api/compare?runs={RUN}&variants=none", 400),
-        (f"/api/compare?runs={RUN}&baseline=none", 400),
+        (f"/api/compare?runs={RUN}&variants=none", 404),
+        (f"/api/compare?runs={RUN}&baseline=none", 404),
     ],
 )
 def test_errors_are_problems(client: TestClient, address: str, status: int):
@@ -91,12 +92,15 @@ def test_a_person_gets_a_page_instead(client: TestClient):
 
 def test_only_reading_is_possible(client: TestClient):
     for method in ("post", "put", "patch", "delete"):
-        assert getattr(client, method)("/api/runs").status_code == 405
+        assert getattr(client, method)("/api/runs").status_code == 403
+        page = {"origin": "http://localhost:8080"}
+        assert getattr(client, method)("/api/runs", headers=page).status_code == 405
     described = client.get("/api/openapi.json").json()
     assert {method for path in described["paths"].values() for method in path} == {"get"}
     assert set(described["paths"]) == {
         "/api/overview", "/api/runs", "/api/runs/{name}", "/api/runs/{name}/trials", "/api/runs/{name}/why",
-        "/api/runs/{name}/doctor", "/api/compare", "/api/method",
+        "/api/runs/{name}/doctor", "/api/compare", "/api/method", "/api/deployments", "/api/trend",
+        "/api/trend/series", "/api/published", "/api/recommend",
     }  # fmt: skip
 
 

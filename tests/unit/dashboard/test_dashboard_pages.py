@@ -24,6 +24,10 @@ PAGES = (
     f"/runs/{RUN}/doctor",
     "/method",
     f"/compare?runs={RUN}",
+    "/trend",
+    "/published",
+    "/recommend",
+    "/recommend?need=raw-ethernet",
 )
 
 

@@ -1,7 +1,5 @@
 """Runs become a report's context without a command line: what a dashboard does as well."""
 
-from pathlib import Path
-
 import pytest
 
 from nfvbed.compare.comparison import compare
@@ -17,8 +15,8 @@ CHOSEN = {"needed": None, "baseline": None, "placement_class": "auto", "margin":
 
 
 @pytest.fixture(name="store")
-def _store(tmp_path: Path):
-    with Store.open(tmp_path / "results.sqlite") as store:
+def _store(place: str):
+    with Store.open(place) as store:
         put(store, build(Scenario(systems=(BRIDGE, OVS))))
         yield store
 

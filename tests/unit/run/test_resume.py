@@ -1,17 +1,15 @@
 """A run that stopped anywhere goes on: nothing is repeated, nothing is lost."""
 
-from pathlib import Path
-
 import pytest
 
 from nfvbed.errors import NotComparableError, UsageError
 from nfvbed.records import Status
 from nfvbed.store import Store
+from tests.stores import Stores
 from tests.unit.run.simulated_runs import (
     Crash,
     CrashingStore,
     WatchedSite,
-    copy_of,
     keys,
     only_run,
     runner,
@@ -26,23 +24,15 @@ MIDDLE = 15
 
 
 @pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty store, so that not every test has to migrate."""
-    path = tmp_path_factory.mktemp("store") / "empty.sqlite"
-    Store.open(path).close()
-    return path
-
-
-@pytest.fixture(scope="module")
-def whole(empty: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[int, str, str]]:
+def whole(stores: Stores) -> list[tuple[int, str, str]]:
     """The trials of a run that nothing interrupts."""
-    with Store.open(copy_of(empty, tmp_path_factory.mktemp("whole") / "x.sqlite")) as store:
+    with Store.open(stores.new()) as store:
         run = runner(store).start(study())
         assert run.status is Status.OK
         return keys(store.trials(run.id))
 
 
-def crash(path: Path, at: int, after: bool) -> bool:
+def crash(path: str, at: int, after: bool) -> bool:
     """Run until the n-th transaction; say whether it came to that."""
     with CrashingStore.open(path) as store:
         assert isinstance(store, CrashingStore)
@@ -56,11 +46,9 @@ def crash(path: Path, at: int, after: bool) -> bool:
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("start", range(1, CRASHES, 6))
-def test_a_crash_at_any_point(
-    empty: Path, tmp_path: Path, whole: list[tuple[int, str, str]], start: int, after: bool
-) -> None:
+def test_a_crash_at_any_point(stores: Stores, whole: list[tuple[int, str, str]], start: int, after: bool) -> None:
     for at in range(start, start + 6):
-        path = copy_of(empty, tmp_path / f"{at}.sqlite")
+        path = stores.new()
         crashed = crash(path, at, after)
         with Store.open(path) as store:
             if not store.runs():
@@ -79,8 +67,8 @@ def test_a_crash_at_any_point(
             assert all(cell.status is Status.OK for cell in store.cells(run.id))
 
 
-def test_a_second_crash_while_resuming(empty: Path, tmp_path: Path, whole: list[tuple[int, str, str]]) -> None:
-    path = copy_of(empty, tmp_path / "x.sqlite")
+def test_a_second_crash_while_resuming(stores: Stores, whole: list[tuple[int, str, str]]) -> None:
+    path = stores.new()
     assert crash(path, MIDDLE, after=True)
     with CrashingStore.open(path) as store:
         assert isinstance(store, CrashingStore)
@@ -92,8 +80,8 @@ def test_a_second_crash_while_resuming(empty: Path, tmp_path: Path, whole: list[
         assert keys(store.trials(only_run(store).id)) == whole
 
 
-def test_a_resumed_run_draws_other_noise(empty: Path, tmp_path: Path) -> None:
-    path = copy_of(empty, tmp_path / "x.sqlite")
+def test_a_resumed_run_draws_other_noise(stores: Stores) -> None:
+    path = stores.new()
     crash(path, MIDDLE, after=True)
     with Store.open(path) as store:
         runner(store).resume(only_run(store))
@@ -101,9 +89,9 @@ def test_a_resumed_run_draws_other_noise(empty: Path, tmp_path: Path) -> None:
         assert len(set(rates)) == len(rates)
 
 
-def test_the_plan_is_the_stored_one(empty: Path, tmp_path: Path, whole: list[tuple[int, str, str]]) -> None:
+def test_the_plan_is_the_stored_one(stores: Stores, whole: list[tuple[int, str, str]]) -> None:
     """A resumed run does not read the files again: they may have changed since."""
-    path = copy_of(empty, tmp_path / "x.sqlite")
+    path = stores.new()
     crash(path, MIDDLE, after=True)
     with Store.open(path) as store:
         run = only_run(store)
@@ -111,19 +99,19 @@ def test_the_plan_is_the_stored_one(empty: Path, tmp_path: Path, whole: list[tup
         assert keys(store.trials(runner(store).resume(run).id)) == whole
 
 
-def test_a_run_that_ended_ok_is_not_resumed(empty: Path, tmp_path: Path) -> None:
-    with Store.open(copy_of(empty, tmp_path / "x.sqlite")) as store:
+def test_a_run_that_ended_ok_is_not_resumed(stores: Stores) -> None:
+    with Store.open(stores.new()) as store:
         run = runner(store).start(study())
         with pytest.raises(UsageError, match="cannot be resumed"):
             runner(store).resume(run)
 
 
-def test_another_host_is_refused(empty: Path, tmp_path: Path) -> None:
+def test_another_host_is_refused(stores: Stores) -> None:
     class OtherHost(WatchedSite):
         def facts(self) -> dict[str, object]:
             return {"cpu": "another"}
 
-    path = copy_of(empty, tmp_path / "x.sqlite")
+    path = stores.new()
     crash(path, MIDDLE, after=True)
     with Store.open(path) as store:
         with pytest.raises(NotComparableError, match="another host"):
@@ -131,13 +119,13 @@ def test_another_host_is_refused(empty: Path, tmp_path: Path) -> None:
         assert only_run(store).status is None
 
 
-def test_another_version_under_test_is_refused(empty: Path, tmp_path: Path) -> None:
+def test_another_version_under_test_is_refused(stores: Stores) -> None:
     class Upgraded(WatchedSite):
         def deploy(self, *arguments: object, **named: object) -> object:  # type: ignore[override]
             deployment = super().deploy(*arguments, **named)  # type: ignore[arg-type]
             return deployment.model_copy(update={"versions": {"switch": "2"}})
 
-    path = copy_of(empty, tmp_path / "x.sqlite")
+    path = stores.new()
     crash(path, MIDDLE, after=True)
     with Store.open(path) as store:
         before = store.trials(only_run(store).id)
@@ -147,12 +135,12 @@ def test_another_version_under_test_is_refused(empty: Path, tmp_path: Path) -> N
         assert only_run(store).status is Status.FAILED
 
 
-def test_ceilings_and_two_variants_survive_a_crash_too(empty: Path, tmp_path: Path) -> None:
+def test_ceilings_and_two_variants_survive_a_crash_too(stores: Stores) -> None:
     two = study([variant("sim-a"), variant("sim-b", capacity_pps=3e6)], ceilings=True)
-    with Store.open(copy_of(empty, tmp_path / "whole.sqlite")) as store:
+    with Store.open(stores.new()) as store:
         expected = keys(store.trials(runner(store).start(two).id))
     for at in (15, 40, 60):
-        path = copy_of(empty, tmp_path / f"{at}.sqlite")
+        path = stores.new()
         with CrashingStore.open(path) as store:
             assert isinstance(store, CrashingStore)
             store.count, store.crash_at = 0, at

@@ -1,7 +1,6 @@
 """A run deploys, measures, records and takes down; what fails is reported and nothing measured is lost."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -37,8 +36,8 @@ from tests.unit.run.simulated_runs import WatchedSite, classify_all_alike, keys,
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    with Store.open(tmp_path / "x.sqlite") as opened:
+def store(place: str) -> Store:
+    with Store.open(place) as opened:
         yield opened
 
 

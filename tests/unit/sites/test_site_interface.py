@@ -86,3 +86,16 @@ def test_a_sites_file_is_read_by_its_kind(tmp_path, text, what, fix):
         build_one_of(document, AnySite)
     assert refused.value.what == what
     assert fix in refused.value.fix
+
+
+@pytest.mark.parametrize(("name", "reason"), [("devcloud", "Neutron"), ("cloud", "Neutron"), ("", "joins VNFs once")])
+def test_a_site_that_joins_vnfs_once_has_a_chain_that_is_fixed(name, reason):
+    site = open_site(PROJECT.load_site(name), PROJECT.root) if name else SimulatedSite()
+    chain = site.chain(STANDS)
+    assert reason in chain.fixed
+    assert (chain.cables(), chain.lengths) == ((), ())
+    for change in (lambda: chain.apply((1, 0)), lambda: chain.control.apply((1, 0)), lambda: chain.redeploy(3, print)):
+        with pytest.raises(UnsupportedError) as refused:
+            change()
+        assert refused.value.fix
+        assert site.name in refused.value.where + refused.value.what

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.pool import NullPool
 
 from nfvbed.errors import BusyError, ConfigurationError, StoreError
 from nfvbed.store import Store
+from nfvbed.store.connect import locate
 from nfvbed.store.lock import Holder, holder_of
+from tests.stores import Stores
 from tests.unit.store.store_records import RUN_ID, cell_record, run_record, trial_record
 
 FILLER = "x" * 200_000
@@ -102,11 +105,12 @@ def test_one_process_cannot_write_twice_either(tmp_path: Path) -> None:
         Store.open(tmp_path / "x.sqlite")
 
 
-def test_no_results_yet(tmp_path: Path) -> None:
+def test_no_results_yet(stores: Stores) -> None:
+    place = stores.blank()
     with pytest.raises(StoreError, match="no results yet") as caught:
-        Store.open(tmp_path / "x.sqlite", read_only=True)
+        Store.open(place, read_only=True)
     assert "nfvbed run" in caught.value.fix
-    assert not (tmp_path / "x.sqlite").exists()
+    assert not Path(place).exists()
 
 
 def test_not_a_database(tmp_path: Path) -> None:
@@ -119,26 +123,26 @@ def test_not_a_database(tmp_path: Path) -> None:
     assert path.read_text().startswith("cell,mrr")
 
 
-def test_another_programs_database(tmp_path: Path) -> None:
-    path = tmp_path / "x.sqlite"
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE cookies (id)")
-    connection.close()
+def test_another_programs_database(stores: Stores) -> None:
+    path = stores.blank()
+    if "://" not in path:
+        Path(path).parent.mkdir()
+    _execute(path, "CREATE TABLE cookies (id INTEGER)")
     with pytest.raises(StoreError, match="something other") as caught:
         Store.open(path)
     assert "cookies" in caught.value.observed
 
 
-def test_a_newer_format_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "x.sqlite"
-    Store.open(path).close()
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE alembic_version SET version_num = '0999'")
-    connection.commit()
-    connection.close()
+def _execute(place: str, statement: str) -> None:
+    with create_engine(locate(place).url, poolclass=NullPool).begin() as connection:
+        connection.execute(text(statement))
+
+
+def test_a_newer_format_is_left_alone(place: str) -> None:
+    _execute(place, "UPDATE alembic_version SET version_num = '0999'")
     for read_only in (False, True):
         with pytest.raises(StoreError, match="newer nfvbed") as caught:
-            Store.open(path, read_only=read_only)
+            Store.open(place, read_only=read_only)
         assert "0999" in caught.value.observed
         assert "update nfvbed" in caught.value.fix
 
@@ -151,11 +155,10 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     assert str(tmp_path) in caught.value.where
 
 
-def test_a_read_only_store_refuses_to_write(tmp_path: Path) -> None:
-    Store.open(tmp_path / "x.sqlite").close()
-    with Store.open(tmp_path / "x.sqlite", read_only=True) as store, pytest.raises(StoreError) as caught:
+def test_a_read_only_store_refuses_to_write(place: str) -> None:
+    with Store.open(place, read_only=True) as store, pytest.raises(StoreError) as caught:
         store.start_run(run_record())
-    assert "readonly" in caught.value.observed
+    assert "readonly" in caught.value.observed.replace("read-only", "readonly")
 
 
 @pytest.mark.parametrize("url", ["mysql://host/x", "nonsense://"])

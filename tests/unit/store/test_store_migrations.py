@@ -1,6 +1,7 @@
 """The migrations lead to the tables that the code uses, whole or not at all."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,16 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, create_engine, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.pool import NullPool
 
 from nfvbed.records import CellLack, Status
 from nfvbed.store import Store, migrate
+from nfvbed.store.connect import locate
 from nfvbed.store.rows import cell_row
 from nfvbed.store.schema import METADATA
+from tests.stores import Stores
 from tests.unit.store.store_records import RUN_ID, cell_record, result_record, run_record, trial_record
 
 
@@ -23,23 +27,31 @@ def test_the_formats_are_those_of_the_migrations() -> None:
     assert [script.revision for script in scripts.walk_revisions()][::-1] == list(migrate.FORMATS)
 
 
-def test_the_migrations_lead_to_the_schema(tmp_path: Path) -> None:
-    path = tmp_path / "x.sqlite"
-    Store.open(path).close()
-    with create_engine(f"sqlite:///{path}").connect() as connection:
+def test_the_migrations_lead_to_the_schema(place: str) -> None:
+    with engine_of(place).connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        if connection.dialect.name == "sqlite":
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
 
 
-def old_store(path: Path) -> None:
+def engine_of(place: str) -> Engine:
+    """Return an engine that keeps no connection."""
+    return create_engine(locate(place).url, poolclass=NullPool)
+
+
+def old_store(path: str | Path) -> None:
     """Make a store of the first format, with a run in it, as the first nfvbed wrote it."""
-    engine = create_engine(f"sqlite:///{path}")
-    config = migrate._config()
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
+    upgrade(path, "0001")
+    with engine_of(str(path)).begin() as connection:
         insert_run(connection)
-    engine.dispose()
+
+
+def upgrade(path: str | Path, to: str) -> None:
+    """Migrate a store to an older format than the newest."""
+    config = migrate._config()
+    with engine_of(str(path)).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, to)
 
 
 def insert_run(connection: Connection) -> None:
@@ -53,9 +65,17 @@ def insert_run(connection: Connection) -> None:
         connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({values})"), row)
 
 
-def test_an_old_store_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "x.sqlite"
-    old_store(path)
+@pytest.fixture(name="old")
+def _old(stores: Stores) -> str:
+    place = stores.blank()
+    if "://" not in place:
+        Path(place).parent.mkdir()
+    old_store(place)
+    return place
+
+
+def test_an_old_store_goes_on(old: str) -> None:
+    path = old
     with Store.open(path, read_only=True) as store:
         assert store.run(RUN_ID).reason == "placement"
         assert store.writer() is None
@@ -73,39 +93,50 @@ def test_an_old_store_goes_on(tmp_path: Path) -> None:
         assert store.results(RUN_ID) == [result_record()]
 
 
-def test_an_old_cell_that_lacked_its_vnf_says_so_in_a_field(tmp_path: Path) -> None:
-    path = tmp_path / "x.sqlite"
-    old_store(path)
+def test_an_old_cell_that_lacked_its_vnf_says_so_in_a_field(old: str) -> None:
     reason = "the VNF cannot run here: vloop (process-io)"
-    with create_engine(f"sqlite:///{path}").begin() as connection:
+    with engine_of(old).begin() as connection:
         connection.execute(text("UPDATE cell SET status = 'unsupported', reason = :reason"), {"reason": reason})
-    with Store.open(path) as store:
+    with Store.open(old) as store:
         (cell,) = store.cells(RUN_ID)
     assert (cell.lacks, cell.reason) == (CellLack.VNF, reason)
 
 
 @pytest.mark.parametrize("column", ["vnf", "vnf_resolved", "topology"])
-def test_the_columns_of_a_migrated_cell_are_kept_from_change(tmp_path: Path, column: str) -> None:
-    path = tmp_path / "x.sqlite"
-    old_store(path)
-    Store.open(path).close()
-    with (
-        create_engine(f"sqlite:///{path}").connect() as connection,
-        pytest.raises(IntegrityError, match="settled once"),
-    ):
+def test_the_columns_of_a_migrated_cell_are_kept_from_change(old: str, column: str) -> None:
+    Store.open(old).close()
+    with engine_of(old).connect() as connection, pytest.raises(IntegrityError, match="settled once"):
         connection.execute(text(f"UPDATE cell SET {column} = 'x'"))
 
 
-def test_a_migration_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_that_fails_leaves_nothing(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     from nfvbed.store.migrations import triggers
 
-    path = tmp_path / "x.sqlite"
+    path = stores.blank()
     with monkeypatch.context() as patch:
         patch.setattr(triggers, "REOPENABLE", "(nonsense")
         with pytest.raises(Exception, match="syntax|near"):
             Store.open(path)
-    assert inspect(create_engine(f"sqlite:///{path}")).get_table_names() == []
+    assert inspect(engine_of(path)).get_table_names() == []
     Store.open(path).close()
+
+
+def test_results_of_an_old_store_are_numbered_as_they_were_added(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    old_store(path)
+    upgrade(path, "0005")
+    names = ("z", "a", "m")
+    with engine_of(str(path)).begin() as connection:
+        for name in names:
+            row = result_record(test=name).model_dump(mode="json")
+            row = {key: json.dumps(value) if key in ("warnings", "payload") else value for key, value in row.items()}
+            columns, values = ", ".join(row), ", ".join(f":{column}" for column in row)
+            connection.execute(text(f"INSERT INTO result ({columns}) VALUES ({values})"), row)
+    with Store.open(path) as store:
+        store.add_result(result_record(test="last"))
+        assert [result.test for result in store.results(RUN_ID)] == [*names, "last"]
+    with engine_of(str(path)).connect() as connection, pytest.raises(IntegrityError, match="result is append-only"):
+        connection.execute(text("UPDATE result SET position = 9"))
 
 
 def test_the_postgresql_script_has_all_tables_and_triggers() -> None:

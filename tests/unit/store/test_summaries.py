@@ -8,16 +8,15 @@ from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
 from tests.stored_runs import put
 
 
-def stored(tmp_path) -> tuple[Store, RunData]:
+def stored(path: str) -> tuple[Store, RunData]:
     data = build(Scenario(systems=(BRIDGE, OVS), rounds=2))
-    path = tmp_path / "nfvbed.sqlite"
     with Store.open(path) as store:
         put(store, data)
     return Store.open(path, read_only=True), data
 
 
-def test_pages_of_trials_follow_each_other(tmp_path):
-    store, data = stored(tmp_path)
+def test_pages_of_trials_follow_each_other(place: str):
+    store, data = stored(place)
     with store:
         first, count = store.trials_page(RUN, None, Part(limit=3))
         second, _ = store.trials_page(RUN, None, Part(offset=3, limit=3))
@@ -27,8 +26,8 @@ def test_pages_of_trials_follow_each_other(tmp_path):
         assert {trial.cell for trial in of_cell} == {"ovs-dpdk/p2p/64"} and count == len(of_cell)
 
 
-def test_latency_is_read_of_the_variants_asked_for_alone(tmp_path):
-    store, data = stored(tmp_path)
+def test_latency_is_read_of_the_variants_asked_for_alone(place: str):
+    store, data = stored(place)
     with store:
         assert store.trials(RUN) == list(data.trials)
         one = store.trials(RUN, latency_of=("ovs-dpdk",))
@@ -38,8 +37,8 @@ def test_latency_is_read_of_the_variants_asked_for_alone(tmp_path):
     assert not any(trial.latency_hdr for trial in none) and len(none) == len(data.trials)
 
 
-def test_counts_and_extent_are_those_of_the_rows(tmp_path):
-    store, data = stored(tmp_path)
+def test_counts_and_extent_are_those_of_the_rows(place: str):
+    store, data = stored(place)
     with store:
         found = store.extent(RUN)
         assert (found.status, found.cells, found.trials) == (Status.OK, 4, max(t.sequence for t in data.trials))

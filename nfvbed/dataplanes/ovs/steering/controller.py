@@ -42,7 +42,7 @@ class ControllerSteering(Steering):
     def set_up(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
         """Start the controller, connect the bridge to it, and wait until it has confirmed every rule."""
         wanted = len(path_rules(path))
-        write_path(bridge.workspace.directory / f"{bridge.name}.path.json", path)
+        write_path(_path_file(bridge), path)
         steps = Steps()
         with steps.timed("deploy.controller"):
             process = _start(bridge)
@@ -50,6 +50,23 @@ class ControllerSteering(Steering):
         with steps.timed("deploy.rules"):
             with _database(bridge) as database:
                 database.set_controller(bridge.name, f"tcp:127.0.0.1:{PORT}")
+            _wait(bridge, process, lambda status: status["rules"] == wanted)
+            forget_cached(bridge)
+        return SteeringReport(steps.done, check_forwarding(bridge, path))
+
+    def change(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
+        """Let the controller exchange all rules in one bundle, and wait until the switch has confirmed it."""
+        wanted, steps = len(path_rules(path)), Steps()
+        process = bridge.workspace.process(PROCESS)
+        check_alive(process)
+        write_path(_path_file(bridge), path)  # The controller reads it for this change alone.
+        with steps.timed("steer.rules"):
+            forget_cached(bridge)
+            refused = ask(status_socket(bridge), "change")["error"]
+            if refused:
+                raise DeployError(
+                    "the OpenFlow controller does not change the path", where=bridge.name, observed=refused
+                )
             _wait(bridge, process, lambda status: status["rules"] == wanted)
             forget_cached(bridge)
         return SteeringReport(steps.done, check_forwarding(bridge, path))
@@ -77,13 +94,17 @@ class ControllerSteering(Steering):
             connection.remove_all_rules()
 
 
+def _path_file(bridge: SteeredBridge) -> Path:
+    return bridge.workspace.directory / f"{bridge.name}.path.json"
+
+
 def status_socket(bridge: SteeredBridge) -> Path:
     """Where the controller answers."""
     return bridge.workspace.directory / f"{bridge.name}.steering"
 
 
 def ask(path: Path, what: str) -> Status:
-    """Ask the controller for its `status` or its `counters`.
+    """Ask the controller for its `status` or its `counters`, or to `change` the path to that of its file.
 
     Raises:
         DeployError: it does not answer.
@@ -105,8 +126,7 @@ def ask(path: Path, what: str) -> Status:
 
 def _start(bridge: SteeredBridge) -> ManagedProcess:
     module = "nfvbed.dataplanes.ovs.steering.controller_process"
-    file = bridge.workspace.directory / f"{bridge.name}.path.json"
-    argv = [sys.executable, "-m", module, str(file), str(status_socket(bridge)), str(PORT)]
+    argv = [sys.executable, "-m", module, str(_path_file(bridge)), str(status_socket(bridge)), str(PORT)]
     return bridge.workspace.spawn(PROCESS, argv, cores=bridge.cores, netns=bridge.netns)
 
 

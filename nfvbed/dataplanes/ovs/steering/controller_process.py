@@ -1,7 +1,8 @@
 """The OpenFlow controller's process: `python -m nfvbed...controller_process PATH_FILE SOCKET PORT`.
 
 It listens for switches on the loopback address of its network namespace (os-ken cannot listen on a Unix socket) and
-answers on a Unix socket, one JSON line for one: `{"do": "status"}`, `{"do": "counters"}`. It runs until it is ended.
+answers on a Unix socket, one JSON line for one: `{"do": "status"}`, `{"do": "counters"}`, and `{"do": "change"}`, which
+reads the path's file again. It runs until it is ended.
 """
 
 import json
@@ -48,13 +49,15 @@ class _Answers(socketserver.StreamRequestHandler):
         except ValueError:
             return head | {"error": "this is not JSON"}
         what = request.get("do") if isinstance(request, dict) else None
-        if what not in ("status", "counters"):
-            return head | {"error": 'it answers {"do": "status"} and {"do": "counters"}'}
+        if what not in ("status", "counters", "change"):
+            return head | {"error": 'it answers {"do": "status"}, {"do": "counters"} and {"do": "change"}'}
         app: PathApp | None = getattr(PathApp, "current", None)
         if app is None:
             return head | {"listening": False, "connected": False, "rules": 0, "error": ""}
         if what == "counters":
             return head | app.counters()
+        if what == "change":
+            return head | app.change()
         return head | {"listening": _listens(self.server.port)} | app.status()
 
 

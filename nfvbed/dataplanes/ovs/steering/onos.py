@@ -35,6 +35,7 @@ class OnosSteering(Steering):
     """Rules from ONOS."""
 
     kind = "onos"
+    fixed = "its rules are ONOS's, which keeps the path that it was asked for"
 
     def __init__(self, spec: OnosSpec | None) -> None:
         """Take the site's ONOS.

@@ -15,7 +15,7 @@ from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import Forwarding, InstalledRule, Rule
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, cable_rules, path_rules
 from nfvbed.dataplanes.wiring import end_of
-from nfvbed.errors import DeployError
+from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Hop
 
@@ -66,6 +66,8 @@ class Steering(ABC):
     """Brings a path's rules into a bridge."""
 
     kind: ClassVar[str]
+    fixed: ClassVar[str] = ""
+    """Why a path that is in force cannot be changed; empty: it can."""
 
     @abstractmethod
     def set_up(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
@@ -76,6 +78,20 @@ class Steering(ABC):
             DeployError: a rule was refused, or whoever was to write them did not.
             PrerequisiteError, UnsupportedError: this steering cannot be used here.
         """
+
+    def change(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
+        """Bring another path in, in the place of the one that is in force: all of it, or nothing.
+
+        Raises:
+            UnsupportedError: this steering cannot.
+            DeployError: a rule was refused; the path that was there is in force.
+        """
+        raise UnsupportedError(
+            "the path cannot be changed while it is in force",
+            where=f"{bridge.name}, steering {self.kind}",
+            observed=self.fixed,
+            fix="deploy again, with steering: static",
+        )
 
     @abstractmethod
     def tear_down(self, bridge: SteeredBridge) -> None:

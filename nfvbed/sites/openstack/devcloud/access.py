@@ -13,7 +13,7 @@ from nfvbed.host.processes import is_alive
 from nfvbed.host.spawn import spawn
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.nodes.relay import HERE
-from nfvbed.sites.openstack.devcloud.services.settings import LOOPBACK, MESSAGES_PORT, PORTS, REGION
+from nfvbed.sites.openstack.devcloud.services.settings import DASHBOARD_PORT, LOOPBACK, MESSAGES_PORT, PORTS, REGION
 from nfvbed.sites.openstack.devcloud.waiting import wait_until
 
 NAME = "nfvbed-devcloud"
@@ -21,6 +21,12 @@ NAME = "nfvbed-devcloud"
 RELAY = "relay"
 COMPUTE_PORTS = (*(PORTS[name] for name in ("keystone", "glance", "placement", "nova", "neutron")), MESSAGES_PORT)
 """What Nova's compute service and Neutron's agents ask: APIs, and RabbitMQ."""
+DASHBOARD = "dashboard"
+"""Name of the relay by which Horizon reaches nfvbed's dashboard; no compute node has it."""
+DASHBOARD_SOCKET = "dashboard.socket"
+"""In the folder that controller and machine share."""
+HORIZON_UID = 33
+"""Of www-data, which Horizon runs as: the same in every Debian. A node has no users of its own: it is the same here."""
 _CHECKOUT = Path(__file__).resolve().parents[4]
 _READY = "ready"
 
@@ -49,21 +55,48 @@ def start_relay_from(node: Node, controller: Node, ledger: Ledger) -> None:
     _start(_relay_name(node.name), (node, controller), COMPUTE_PORTS, ledger)
 
 
+def start_relay_to_dashboard(controller: Node, ledger: Ledger) -> None:
+    """Start the relay from a socket of the controller, Horizon's alone, to nfvbed's dashboard on this machine.
+
+    The dashboard need not run: Horizon's panel says so then.
+
+    Raises:
+        DeployError: it does not listen.
+    """
+    words = [str(controller.first_process), str(controller.places.exchange / DASHBOARD_SOCKET), str(HORIZON_UID)]
+    argv = [sys.executable, "-m", "nfvbed.sites.openstack.devcloud.nodes.socket_relay", *words, str(DASHBOARD_PORT)]
+    fix = "nfvbed devcloud stop, then start"
+    _run(_relay_name(DASHBOARD), argv, controller.places.logs / "relay-dashboard.log", (ledger, fix))
+
+
 def _start(name: str, ends: tuple[Node | str, Node], ports: tuple[int, ...], ledger: Ledger) -> None:
     near, far = ends
     log = (far if isinstance(near, str) else near).places.logs / "relay.log"
-    log.unlink(missing_ok=True)
     argv = [sys.executable, "-m", "nfvbed.sites.openstack.devcloud.nodes.relay"]
     argv += [near if isinstance(near, str) else str(near.first_process), str(far.first_process), *map(str, ports)]
+    _run(name, argv, log, (ledger, f"free its ports on {LOOPBACK}: {', '.join(map(str, ports))}"))
+
+
+def _run(name: str, argv: list[str], log: Path, kept: tuple[Ledger, str]) -> None:
+    """Start a relay and wait until it listens.
+
+    Args:
+        name: of its process.
+        argv: its command line.
+        log: where it writes.
+        kept: the ledger that undoes it, and what to do where it ends.
+    """
+    ledger, fix = kept
+    log.unlink(missing_ok=True)
     process = spawn(name, argv, log, ledger, {"PYTHONPATH": str(_CHECKOUT)})
 
     def missing() -> str:
         if not process.alive():
             raise DeployError(
-                f"{name}, through which the controller's ports are reached, ended",
+                f"{name}, which joins the controller and this machine, ended",
                 where=str(log),
                 observed=process.log_tail(1),
-                fix=f"free its ports on {LOOPBACK}: {', '.join(map(str, ports))}",
+                fix=fix,
             )
         return "" if _READY in log.read_text(errors="replace") else "it does not listen yet"
 

@@ -229,10 +229,12 @@ class DevCloud:
         return ComputeNode(KINDS[host], self.places, ledger, controller)
 
     def _relay(self) -> str:
-        """Start the relay, where none runs."""
+        """Start the relays, where none run: from here to the APIs, and from Horizon to nfvbed's dashboard."""
         ledger, node = self._open_ledger(), self.find_node()
         if ledger is None or node is None:
             raise DeployError("the controller is gone", where=str(self.places.run), fix="nfvbed devcloud start")
+        if not access.relay_runs(ledger.entries, access.DASHBOARD):
+            access.start_relay_to_dashboard(node, ledger)
         if access.relay_runs(ledger.entries):
             return ""
         access.start_relay(node, ledger)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nfvbed.sites.openstack.devcloud import access
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.nodes.channel import ServiceState
 from nfvbed.sites.openstack.devcloud.nodes.inside import processes
@@ -45,6 +46,8 @@ def look(cloud: DevCloud) -> CloudStatus:
         return CloudStatus(running=False, complete=False, differences=differences)
     services = node.channel.services()
     missing = _missing([process.name for service in SERVICES for process in service.processes], services)
+    if not cloud.relay_runs(access.DASHBOARD):
+        missing += (f"{access.RELAY}-{access.DASHBOARD}",)
     for host in cloud.computes():
         found, absent = _look_at(cloud, host)
         services, missing = services + found, missing + absent

@@ -131,7 +131,7 @@ def test_the_rig_of_a_guest_node_names_it(site, monkeypatch):
     live = SimpleNamespace(port_kind=PortKind.VETH, starter=SimpleNamespace(arrangement=arrangement))
     monkeypatch.setattr(site._planes.machine, "generator_version", lambda: "1")
     monkeypatch.setattr(site._planes, "_find", lambda deployment: live)
-    deployment = SimpleNamespace(id="1")
+    deployment = SimpleNamespace(id="1", order=())
     assert site.rig(deployment)["node"] == {"site": "guest-node", "accelerator": "tcg", "qemu": "10.0.2"}
 
 

@@ -1,11 +1,14 @@
 """What is written down of deployments on a cloud, and read by the next command."""
 
+import json
+
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, VnfDiedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind
+from nfvbed.sites.deployed import Placed
 from nfvbed.sites.openstack import remembered, vnfs
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.tacker.api import TackerVnf
@@ -35,6 +38,28 @@ def test_a_deployment_is_read_as_it_was_written(tmp_path):
     assert found.deployed(tmp_path / "run").is_same(VARIANT, "pvp")
     remembered.forget(tmp_path / "run")
     assert remembered.find(tmp_path / "run") is None
+
+
+def test_computes_and_places_of_its_vnfs_are_known(tmp_path):
+    written = remembered.Remembered(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed", compute="macvtap")
+    remembered.save(tmp_path, written)
+    found = remembered.find(tmp_path)
+    assert found == written
+    placed = vnfs.placed(found.deployment.vnfs)
+    assert placed == (Placed("controller", "i-1", "s-1", "legacy", "v-1"),)
+    assert found.deployed(tmp_path, placed).computes == ("macvtap", "controller")
+    assert found.deployed(tmp_path, placed).placed == placed
+
+
+def test_what_an_earlier_nfvbed_wrote_is_read_without_compute_and_stack(tmp_path):
+    remembered.save(tmp_path, remembered.Remembered(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed"))
+    path = tmp_path / "deployed.json"
+    written = json.loads(path.read_text())
+    del written["compute"], written["deployment"]["vnfs"][0]["control"]["stack"]
+    path.write_text(json.dumps(written))
+    found = remembered.find(tmp_path)
+    assert found.deployed(tmp_path).computes == ()
+    assert vnfs.placed(found.deployment.vnfs)[0].stack == ""
 
 
 def test_what_cannot_be_read_is_reported_with_its_place(tmp_path):

@@ -27,7 +27,8 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         writer.write_eof()
 
 
-async def _relay(port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def relay(port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Join a connection to one to a port on the loopback of the network namespace that this process is in."""
     try:
         there_reader, there_writer = await asyncio.open_connection(ADDRESS, port)
     except OSError:
@@ -48,7 +49,7 @@ def _listen(port: int) -> socket.socket:
 
 async def _serve(listeners: dict[int, socket.socket]) -> None:
     for port, listener in listeners.items():
-        await asyncio.start_server(partial(_relay, port), sock=listener)
+        await asyncio.start_server(partial(relay, port), sock=listener)
     await asyncio.Event().wait()
 
 

@@ -1,4 +1,5 @@
-"""The part of nfvbed's Python that runs in nodes, beside Neutron's: its mechanism driver and its agent for VPP.
+"""The part of nfvbed's Python that runs in nodes: beside Neutron its mechanism driver and its agent for VPP, in Horizon
+its panel.
 
 A node has the Python and the libraries of the private root, and none of nfvbed's own: modules that are named here
 import the standard library, each other, `vpp_papi`, and what Neutron has.
@@ -21,6 +22,8 @@ _HERE = Path(nfvbed.__file__).parent
 _PLUGIN = ("sites", "sites/openstack", "sites/openstack/devcloud", "sites/openstack/devcloud/neutron_vpp")
 _VPP = ("dataplanes", "dataplanes/vpp")
 _PAPI = "vpp_papi"
+_PANEL = _HERE.parent / "horizon-plugin" / "nfvbed_horizon"
+_ENABLED = "/usr/lib/python3/dist-packages/openstack_dashboard/local/enabled"
 
 
 def _modules(packages: tuple[str, ...], files: tuple[str, ...]) -> tuple[Copy, ...]:
@@ -37,6 +40,18 @@ def _papi() -> tuple[Copy, ...]:
     folder = Path(found.origin).parent
     files = sorted([*folder.glob("*.py"), *folder.glob("data/*.py"), *folder.glob("data/*.json")])
     return tuple(Copy(f"{FOLDER}/{_PAPI}/{path.relative_to(folder)}", path) for path in files)
+
+
+def _panel() -> tuple[Copy, ...]:
+    """Return Horizon's panel, and the files by which Horizon finds it."""
+    files = sorted([*_PANEL.glob("*.py"), *_PANEL.glob("templates/**/*.html")])
+    enabled = sorted(_PANEL.glob("enabled/*.py"))
+    if not files or not enabled:
+        raise InternalError("Horizon's panel is not there", where=str(_PANEL), fix="use a complete checkout of nfvbed")
+    return (
+        *(Copy(f"{FOLDER}/nfvbed_horizon/{path.relative_to(_PANEL)}", path) for path in files),
+        *(Copy(f"{_ENABLED}/{path.name}", path) for path in enabled),
+    )
 
 
 _OWN = "sites/openstack/devcloud/neutron_vpp"
@@ -58,3 +73,5 @@ AGENT = (
     *_papi(),
 )
 """Of the agent."""
+PANEL = _panel()
+"""Of Horizon."""

@@ -27,6 +27,8 @@ _USUAL = {
     "tacker": 9890,
     "horizon": 8080,
 }
+DASHBOARD_PORT = int(os.environ.get("NFVBED_DASHBOARD_PORT", "8080"))
+"""Of nfvbed's own dashboard on this machine's loopback, which Horizon's panel asks and leads to."""
 PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
 """Of the APIs: ten thousand above the usual ones, so that they are free on this machine's loopback too. Two clouds on
 one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
@@ -135,5 +137,5 @@ class CloudSettings:
     def render(self, file: File) -> str:
         """Return a file's content."""
         return _TEMPLATES.get_template(file.template).render(
-            cloud=self, secret=self.secret, ports=PORTS, address=LOOPBACK, region=REGION
+            cloud=self, secret=self.secret, ports=PORTS, address=LOOPBACK, region=REGION, dashboard_port=DASHBOARD_PORT
         )

@@ -1,0 +1,108 @@
+"""`nfvbed trend`: what each setting did from run to run."""
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from nfvbed.cli.results import text_width
+from nfvbed.cli.settings import json_option, open_store, root_option, store_option
+from nfvbed.compare.series import Series
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import UsageError
+from nfvbed.report import wording
+from nfvbed.report.history import History
+from nfvbed.report.trend import Trend, by_urgency, headline, point, run_state, step_state, test_name, title, trend_of
+from nfvbed.store import Store
+from nfvbed.store.clock import utc_now
+
+PIPED_WIDTH = 140
+"""Columns where there is no terminal to ask."""
+
+
+@click.command(name="trend")
+@click.option("--variant", metavar="NAME", help="Only settings of this variant.")
+@click.option("--setting", metavar="NAME", help="One setting by its name, run by run; --json has the names.")
+@json_option
+@root_option
+@store_option
+def command(variant: str | None, setting: str | None, as_json: bool, root: Path | None, store: str | None) -> None:
+    """Show what the runs of each setting did over time: steps that a second run confirmed, trends, single runs apart.
+
+    A setting is one variant, path, traffic and test on one machine; two runs of it make a series, six can have a step.
+    """
+    with open_store(open_project(root), store) as opened:
+        found = _trends(opened, variant, setting)
+    if as_json:
+        shown = [{"name": t.series.setting.name, "headline": headline(t), **t.model_dump(mode="json")} for t in found]
+        click.echo(json.dumps(shown, indent=2))
+        return
+    console = Console(width=text_width(PIPED_WIDTH), highlight=False, markup=False)
+    if not found:
+        console.print("No setting was measured by two ended runs yet; steps need six.")
+    elif setting:
+        _print_runs(console, found[0])
+    else:
+        console.print(_settings(found))
+
+
+def _trends(store: Store, variant: str | None, setting: str | None) -> list[Trend]:
+    """Return the trends that are asked for, those with open steps first.
+
+    Raises:
+        UsageError: there is no series of that setting.
+    """
+    history = History(store)
+    every = history.series()
+    wanted = [entry for entry in every if _fits(entry, variant, setting)]
+    if setting and not wanted:
+        raise UsageError(
+            "there is no series of this setting",
+            where="--setting",
+            observed=f"{len(every)} settings were measured by two ended runs or more",
+            fix="take a name that `nfvbed trend --json` lists",
+        )
+    said, now = store.acknowledgements(), utc_now()
+    return by_urgency([trend_of(entry, history.descriptions(entry), said, now) for entry in wanted])
+
+
+def _fits(series: Series, variant: str | None, setting: str | None) -> bool:
+    return series.setting.variant == (variant or series.setting.variant) and series.setting.name == (
+        setting or series.setting.name
+    )
+
+
+def _settings(trends: list[Trend]) -> Table:
+    table = Table()
+    for name in ("variant", "traffic point", "figure", "runs", "newest", "what the series did"):
+        table.add_column(name, justify="right" if name in ("runs", "newest") else "left")
+    for trend in trends:
+        series = trend.series
+        mark = " (simulated)" if series.setting.simulated else ""
+        newest = wording.quantity(series.measured[-1].value, series.unit)
+        style = "yellow" if trend.newest_open else ""
+        cells = (series.setting.variant + mark, point(series.setting), test_name(series.setting))
+        table.add_row(*map(Text, (*cells, str(len(series.measured)), newest)), Text(headline(trend), style))
+    return table
+
+
+def _print_runs(console: Console, trend: Trend) -> None:
+    series = trend.series
+    if series.setting.simulated:
+        console.print(wording.SIMULATED_MARK)
+    console.print(f"{title(series.setting)}\n{headline(trend)}")
+    table = Table()
+    for name in ("run", "began (UTC)", "figure", "in the series"):
+        table.add_column(name, justify="right" if name == "figure" else "left")
+    states = {seen.step.place: f"; {step_state(seen)}" for seen in trend.steps}
+    for place, entry in reversed(list(enumerate(series.measured))):
+        began, figure = entry.at[:16].replace("T", " "), wording.quantity(entry.value, entry.unit)
+        state = run_state(series.finding, place) + states.get(place, "")
+        table.add_row(*map(Text, (wording.short_run(entry.run), began, figure, state)))
+    console.print(table)
+    for change in reversed(trend.changes):
+        run = wording.short_run(series.measured[change.place].run)
+        console.print(f"changed before {run}: {'; '.join(change.what)}", highlight=False)

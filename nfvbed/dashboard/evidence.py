@@ -1,0 +1,40 @@
+"""Routes beside runs and comparisons: settings over time, published tables, recommendations."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from fastapi import APIRouter
+
+from nfvbed.dashboard.acknowledging import acknowledging
+from nfvbed.dashboard.operations import Operations
+from nfvbed.dashboard.pictures import Pictures
+from nfvbed.dashboard.publishedpage import api_of_published, pages_of_published
+from nfvbed.dashboard.recommending import Recommender
+from nfvbed.dashboard.recommendpage import api_of_recommendations, pages_of_recommendations
+from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.trend import Trends
+from nfvbed.dashboard.trendpages import api_of_trends, files_of_trends, pages_of_trends
+
+
+def evidence(
+    source: Source, pictures: Pictures, now: Callable[[], datetime], operations: Operations | None
+) -> tuple[APIRouter, ...]:
+    """Return the routers.
+
+    Args:
+        source: of runs.
+        pictures: which draws figures.
+        now: the time.
+        operations: what is needed to acknowledge steps; None: nothing can be.
+    """
+    trends, recommender = Trends(source.store, now), Recommender(source)
+    return (
+        pages_of_trends(trends, pictures),
+        files_of_trends(trends, pictures),
+        api_of_trends(trends),
+        pages_of_published(source.store, pictures),
+        api_of_published(source.store),
+        pages_of_recommendations(recommender),
+        api_of_recommendations(recommender),
+        *((acknowledging(trends, operations.audit),) if operations is not None else ()),
+    )

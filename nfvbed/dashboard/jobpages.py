@@ -1,0 +1,267 @@
+"""Pages and routes of jobs: choose, see the plan, start, watch, cancel."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Body, Path
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from nfvbed.dashboard.answers import page
+from nfvbed.dashboard.api import PROBLEMS
+from nfvbed.dashboard.choices import Choices, Experiments, choices_of
+from nfvbed.dashboard.jobs.records import Job
+from nfvbed.dashboard.live import Streams
+from nfvbed.dashboard.operations import Operations
+from nfvbed.dashboard.planning import Planner, ShownPlan
+from nfvbed.dashboard.problems import NotThereError
+from nfvbed.dashboard.rendering import render
+from nfvbed.dashboard.roles import Asker, Fields, Operator
+from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.starting import Action, Wanted, arguments_of
+from nfvbed.errors import BusyError, UsageError
+from nfvbed.records import Record
+
+SHOWN: Final = 50
+LOG: Final = 32_768
+"""Bytes of a log on a page."""
+PATIENCE_S: Final = 60
+"""After so long a job that was asked to end is late."""
+JobName = Annotated[str, Path(pattern=r"^[0-9-]{22}$")]
+OWN: Final = ("same-origin", "none", "")
+"""Of `Sec-Fetch-Site`: a page of this dashboard asks, or the address was typed; empty: a program."""
+
+
+class JobsAnswer(Record):
+    """Newest jobs, newest first."""
+
+    jobs: tuple[Job, ...]
+
+
+class JobAnswer(Record):
+    """A job, and the end of its log."""
+
+    job: Job
+    log: str
+
+
+class StartAnswer(Record):
+    """What there is to choose from, and what the choice would do."""
+
+    wanted: Wanted
+    choices: Choices
+    plan: ShownPlan | None
+
+
+class JobDesk:
+    """What routes of jobs do; they have operators alone."""
+
+    def __init__(self, operations: Operations, source: Source, streams: Streams) -> None:
+        self.operations = operations
+        self.source = source
+        self.streams = streams
+        self._planner = Planner(operations.jobs)
+        self._experiments = Experiments(operations.project)
+
+    def start(self, action: str, asker: Asker, wanted: Wanted, run: str = "") -> Job:
+        """Start a job, and log who asked for it.
+
+        Raises:
+            UsageError: no such action, or the choice lacks something.
+            BusyError: another job runs on this site.
+            StoreError: it cannot be logged.
+        """
+        if action not in tuple(Action):
+            raise UsageError("there is no such action", observed=repr(action[:40]), fix=f"one of {', '.join(Action)}")
+        known = Action(action)
+        arguments = arguments_of(known, wanted, run)
+        name = "run" if known is Action.RESUME else known.value
+        with self.operations.audit.action(asker, f"start {known.value}", f"nfvbed {' '.join(arguments)}") as said:
+            job = self.operations.jobs.start(name, wanted.site, arguments, asker.who, document=known is Action.EXAMINE)
+            said.append(f"job {job.spec.id}")
+        return job
+
+    def cancel(self, name: str, asker: Asker) -> Job:
+        """Ask a job to end.
+
+        Raises:
+            UsageError: it does not run.
+        """
+        self.job(name)
+        with self.operations.audit.action(asker, "cancel", f"job {name}"):
+            return self.operations.jobs.cancel(name, asker.who)
+
+    def job(self, name: str) -> Job:
+        """Return a job.
+
+        Raises:
+            NotThereError: there is none of this id.
+        """
+        job = self.operations.jobs.job(name)
+        if job is None:
+            raise NotThereError("there is no such job", where=name, fix="see /jobs")
+        return job
+
+    def shown(self, name: str) -> dict[str, Any]:
+        """Return what the part of a job's page that changes shows."""
+        job = self.job(name)
+        asked = datetime.fromisoformat(job.cancelled.at) if job.cancelled and job.is_alive else None
+        late_s = int((datetime.now(UTC) - asked).total_seconds()) if asked else 0
+        late = late_s if late_s > PATIENCE_S else 0
+        return {"job": job, "log": self.operations.jobs.log(name, LOG), "late": late}
+
+    def offer(self, query: dict[str, Sequence[str]], *, planned: bool) -> tuple[StartAnswer, str]:
+        """Return what there is to choose, and why there is no plan where one was asked for.
+
+        Raises:
+            UsageError: what is chosen is not there.
+        """
+        operations = self.operations
+        wanted = Wanted.of(query, operations.project)
+        choices = choices_of(operations, self.source, self._experiments, wanted)
+        plan, hint = None, ""
+        if planned and not (wanted.experiment or wanted.variants):
+            hint = "Choose an experiment, or a variant to deploy."
+        elif planned:
+            try:
+                plan = self._planner.plan(wanted)
+            except BusyError as error:
+                hint = f"{error.what} ({error.where} {error.observed}): {error.fix}"
+        return StartAnswer(wanted=wanted, choices=choices, plan=plan), hint
+
+
+def pages_of_jobs(desk: JobDesk) -> APIRouter:
+    """Return the routes of pages, for operators."""
+    router = APIRouter(include_in_schema=False)
+    jobs = desk.operations.jobs
+
+    @router.get("/start")
+    def show_start(asker: Operator, request: Request) -> Response:
+        asked = "plan" in request.query_params
+        own = _is_own(request)
+        offer, hint = desk.offer(_query(request), planned=asked and own)
+        if asked and not own:
+            hint = "Another site led here; press Show the plan to have it made."
+        shown = {"wanted": offer.wanted, "choices": offer.choices, "plan": offer.plan, "hint": hint}
+        changes = changes_of(desk.operations, offer.wanted)
+        return page(
+            "start", "start", export=False, title="Start", here="/start", **shown, alive=jobs.alive(), changes=changes
+        )
+
+    @router.get("/jobs")
+    def show_jobs(asker: Operator) -> Response:
+        return page("jobs", "jobs", export=False, title="Jobs", here="/start", found=jobs.newest(SHOWN))
+
+    @router.get("/jobs/{name}")
+    def show_job(asker: Operator, name: JobName) -> Response:
+        return page("job", "job", export=False, title="Job", here="/start", **desk.shown(name))
+
+    @router.get("/jobs/{name}/events")
+    def send_job(asker: Operator, name: JobName, request: Request) -> Response:
+        desk.job(name)
+
+        def part() -> tuple[str, bool]:
+            shown = desk.shown(name)
+            return render("job-state", **shown), not desk.job(name).is_alive
+
+        return desk.streams.follow(request, part)
+
+    return router
+
+
+def forms_of_jobs(desk: JobDesk) -> APIRouter:
+    """Return the routes to which forms are sent."""
+    router = APIRouter(prefix="/jobs", include_in_schema=False)
+
+    @router.post("")
+    def start(asker: Operator, fields: Fields) -> Response:
+        wanted = Wanted.of(fields, desk.operations.project)
+        return _to(desk.start(_one(fields, "action"), asker, wanted))
+
+    @router.post("/{name}/cancel")
+    def cancel(asker: Operator, name: JobName) -> Response:
+        return _to(desk.cancel(name, asker))
+
+    @router.post("/{name}/after")
+    def go_on(asker: Operator, name: JobName, fields: Fields) -> Response:
+        job = desk.job(name)
+        wanted = Wanted.of({"site": [job.spec.site]}, desk.operations.project)
+        action = _one(fields, "action")
+        if action == Action.RESUME and not job.run:
+            raise UsageError("this job has no run to go on with", where=f"job {name}", fix="start one")
+        return _to(desk.start(action, asker, wanted, job.run))
+
+    return router
+
+
+def api_of_jobs(desk: JobDesk) -> APIRouter:
+    """Return the routes of the API, for operators."""
+    router = APIRouter(prefix="/api", responses=PROBLEMS)
+
+    @router.get("/start")
+    def get_start(asker: Operator, request: Request) -> StartAnswer:
+        offer, hint = desk.offer(_query(request), planned="plan" in request.query_params and _is_own(request))
+        if hint:
+            raise BusyError("there is no plan", observed=hint, fix="try again later")
+        return offer
+
+    @router.get("/jobs")
+    def get_jobs(asker: Operator) -> JobsAnswer:
+        return JobsAnswer(jobs=desk.operations.jobs.newest(SHOWN))
+
+    @router.get("/jobs/{name}")
+    def get_job(asker: Operator, name: JobName) -> JobAnswer:
+        return JobAnswer(job=desk.job(name), log=desk.operations.jobs.log(name, LOG))
+
+    @router.post("/jobs/{name}/cancel")
+    def cancel_job(asker: Operator, name: JobName) -> Job:
+        return desk.cancel(name, asker)
+
+    @router.post("/jobs/{action}", status_code=201)
+    def start_job(asker: Operator, action: Action, wanted: Annotated[Wanted, Body()], run: str = "") -> Job:
+        fields = {
+            "site": [wanted.site], "variant": wanted.variants, "vnf": [wanted.vnf], "kind": [wanted.kind],
+            "experiment": [wanted.experiment], "topology": [wanted.topology], "sizes": [" ".join(wanted.sizes)],
+            "purpose": [wanted.purpose], "rounds": [wanted.rounds], "budget": [wanted.budget],
+            "ceilings": [wanted.ceilings],
+        }  # fmt: skip
+        checked = Wanted.of(fields, desk.operations.project)
+        known = desk.source.run(run).id if action is Action.RESUME else ""
+        return desk.start(action, asker, checked, known)
+
+    return router
+
+
+def changes_of(operations: Operations, wanted: Wanted) -> tuple[str, ...]:
+    """Say what a deployment on a site makes there, and what of it stays."""
+    site = operations.project.load_site(wanted.site)
+    found = [f"Site {site.name}: {site.summary}"]
+    own = getattr(site, "generator_hugepages_mib", 0)
+    pages = {name: operations.project.load_variant(name, site).hugepages_mib for name in wanted.variants}
+    if own:
+        needs = ", ".join(f"{name} {mib} MiB" for name, mib in pages.items() if mib)
+        found.append(f"Hugepages, while it is deployed: the generator up to {own} MiB{f'; {needs}' if needs else ''}.")
+        found.append(
+            "Network namespaces, links, a control group, processes pinned to cores, a folder below /run/nfvbed; all "
+            "are in a ledger, and Destroy removes them, also after a crash."
+        )
+    found.append("A deployment stays until it is destroyed; what a run deploys for itself is taken down when it ends.")
+    return tuple(found)
+
+
+def _is_own(request: Request) -> bool:
+    """Return whether no other site's page makes the browser ask: a plan takes seconds of this machine."""
+    return request.headers.get("sec-fetch-site", "") in OWN
+
+
+def _query(request: Request) -> dict[str, Sequence[str]]:
+    return {name: request.query_params.getlist(name)[:64] for name in request.query_params}
+
+
+def _one(fields: dict[str, list[str]], name: str) -> str:
+    return next(iter(fields.get(name, ())), "")
+
+
+def _to(job: Job) -> Response:
+    return RedirectResponse(f"/jobs/{job.spec.id}", 303)

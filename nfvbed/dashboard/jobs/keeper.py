@@ -1,0 +1,61 @@
+"""The process beside a job's command: starts it, waits, and writes down how it ended.
+
+It is in a session of its own and belongs to nobody, so the server may end and start again meanwhile. It holds the lock
+of the job's site as long as it lives.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nfvbed.dashboard.audit import Audit, Outcome
+from nfvbed.dashboard.jobs import files
+from nfvbed.dashboard.jobs.processes import process_of
+from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, JobSpec, Running
+from nfvbed.errors import InternalError
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def main(arguments: list[str]) -> None:
+    """Keep one job.
+
+    Args:
+        arguments: its folder; the audit log's file; numbers of the cores that its command may use, with commas.
+    """
+    folder, audit, cores = Path(arguments[0]), Audit(Path(arguments[1])), arguments[2]
+    if os.fork():
+        os._exit(0)  # The server waits for this one alone; the other is nobody's child.
+    os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
+    # A signal that is ignored is ignored by the command too, and could not cancel it; one that is handled is not.
+    for number in _SIGNALS:
+        signal.signal(number, lambda _number, _frame: None)
+    spec = files.read(folder / SPEC, JobSpec)
+    if spec is None:
+        raise InternalError("a job has no description", where=str(folder))
+    status = _run(folder, spec)
+    files.write(folder / ENDED, Ended(status=status, at=datetime.now(UTC).isoformat(timespec="seconds")))
+    outcome = Outcome.DONE if status == 0 else Outcome.FAILED
+    said = f"exit status {status}{' after it was cancelled' if (folder / CANCELLED).exists() else ''}"
+    audit.write(spec.who, f"job {spec.id} ended", outcome, " ".join(spec.arguments), said)
+
+
+def _run(folder: Path, spec: JobSpec) -> int:
+    with (folder / LOG).open("ab") as log, (folder / OUTPUT).open("ab") as output:
+        command = subprocess.Popen(
+            [sys.executable, "-m", "nfvbed", *spec.arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output if spec.prints_document else log,
+            stderr=log,
+        )
+        keeper, started = process_of(os.getpid()), process_of(command.pid)
+        if keeper is not None and started is not None:
+            files.write(folder / RUNNING, Running(keeper=keeper, command=started))
+        return command.wait()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

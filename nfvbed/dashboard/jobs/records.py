@@ -1,0 +1,99 @@
+"""What is written down of a job: small files in its folder, each written once."""
+
+from enum import StrEnum
+from typing import Final
+
+from nfvbed.dashboard.audit import Who
+from nfvbed.records import Record
+
+SPEC: Final = "job.json"
+RUNNING: Final = "running.json"
+CANCELLED: Final = "cancelled.json"
+ENDED: Final = "ended.json"
+LOG: Final = "log"
+"""What the command wrote: errors, and its output where that is no document."""
+OUTPUT: Final = "output"
+"""The document that the command printed."""
+
+
+class JobSpec(Record):
+    """What is to be done."""
+
+    id: str
+    action: str
+    """What it is for people: deploy, onboard, run, ..."""
+    site: str
+    """On which at most one job runs."""
+    arguments: tuple[str, ...]
+    """Of nfvbed, without secrets."""
+    prints_document: bool = False
+    """Whether its output is JSON, and kept apart from its log."""
+    who: Who
+    asked_at: str
+    """ISO 8601, UTC."""
+
+
+class Process(Record):
+    """A process that cannot be mistaken for a later one with its number."""
+
+    pid: int
+    began: int
+    """Clock ticks after boot (proc_pid_stat(5), starttime)."""
+    boot: str
+    """Id of the boot."""
+
+
+class Running(Record):
+    """That it runs."""
+
+    keeper: Process
+    """Waits for the command's end, and writes it down."""
+    command: Process
+
+
+class Cancelled(Record):
+    """That somebody asked it to end."""
+
+    who: Who
+    at: str
+
+
+class Ended(Record):
+    """How it ended."""
+
+    status: int
+    """Exit status; a signal's number below 0."""
+    at: str
+
+
+class State(StrEnum):
+    """How a job is."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    CANCELLING = "being cancelled"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    LOST = "lost"
+    """It was killed, or the machine was: nobody wrote down how it ended."""
+
+
+ALIVE: Final = (State.STARTING, State.RUNNING, State.CANCELLING)
+
+
+class Job(Record):
+    """A job as it is now."""
+
+    spec: JobSpec
+    state: State
+    running: Running | None = None
+    cancelled: Cancelled | None = None
+    ended: Ended | None = None
+    run: str = ""
+    """Id of the run that it measures, as soon as there is one."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it may still do something."""
+        return self.state in ALIVE

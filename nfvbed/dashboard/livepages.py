@@ -1,0 +1,35 @@
+"""The run page while its run goes on: events that say how far it is."""
+
+from importlib.resources import files
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from nfvbed.dashboard.live import Streams
+from nfvbed.dashboard.parameters import RunName
+from nfvbed.dashboard.progress import Plans, live_of
+from nfvbed.dashboard.rendering import render
+from nfvbed.dashboard.source import Source
+
+
+def live_pages(source: Source, plans: Plans, streams: Streams) -> APIRouter:
+    """Return the routes of a run's events, and of the script that shows them."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/runs/{name}/events")
+    def send_run(name: RunName, request: Request) -> Response:
+        run = source.run(name)
+
+        def part() -> tuple[str, bool]:
+            live = live_of(source, plans, source.run(run.id))
+            return (render("run-progress", live=live), False) if live is not None else ("", True)
+
+        return streams.follow(request, part)
+
+    @router.get("/static/live.js")
+    def send_script() -> Response:
+        script = files("nfvbed.dashboard").joinpath("static", "live.js").read_text(encoding="utf-8")
+        return Response(script, media_type="text/javascript", headers={"cache-control": "no-cache"})
+
+    return router

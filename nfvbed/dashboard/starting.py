@@ -1,0 +1,163 @@
+"""What can be asked of the command line by mouse: a choice of the project's files, and the arguments that it means."""
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+
+from nfvbed.errors import UsageError
+from nfvbed.records import Record, VnfKind
+from nfvbed.spec.loader import Project
+
+TOPOLOGY: Final = re.compile(r"^[a-z0-9]{2,12}$")
+SIZE: Final = re.compile(r"^([0-9]{2,5}|imix)$")
+NUMBER: Final = re.compile(r"^[0-9]{1,6}$")
+MOST_VARIANTS: Final = 16
+
+
+class Action(StrEnum):
+    """A button."""
+
+    EXAMINE = "examine"
+    DEPLOY = "deploy"
+    ONBOARD = "onboard"
+    RUN = "run"
+    RESUME = "resume"
+    OFFBOARD = "offboard"
+    DESTROY = "destroy"
+
+
+class Wanted(Record):
+    """A choice, as a URL or a form holds it; what is empty is the experiment's, or nfvbed's default."""
+
+    site: str = "lab"
+    variants: tuple[str, ...] = ()
+    vnf: str = ""
+    kind: str = ""
+    experiment: str = ""
+    topology: str = ""
+    sizes: tuple[str, ...] = ()
+    purpose: str = ""
+    rounds: str = ""
+    """At most."""
+    budget: str = ""
+    """Seconds."""
+    ceilings: str = ""
+    """`no`: the generator's and the ports' limits are not measured, for which nothing may be deployed."""
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Sequence[str]], project: Project) -> "Wanted":
+        """Check fields of a form or a query.
+
+        Raises:
+            UsageError: the project has no file of that name, or a value is none.
+        """
+
+        def one(name: str) -> str:
+            return next(iter(fields.get(name, ())), "").strip()
+
+        wanted = cls(
+            site=one("site") or "lab",
+            variants=tuple(dict.fromkeys(name for name in fields.get("variant", ()) if name)),
+            vnf=one("vnf"),
+            kind=one("kind"),
+            experiment=one("experiment"),
+            topology=one("topology"),
+            sizes=tuple(one("sizes").replace(",", " ").split()),
+            purpose=one("purpose"),
+            rounds=one("rounds"),
+            budget=one("budget"),
+            ceilings=one("ceilings"),
+        )
+        wanted._check(project)
+        return wanted
+
+    def _check(self, project: Project) -> None:
+        _require("site", (self.site,), project.site_names)
+        _require("variant", self.variants, project.variant_names)
+        _require("VNF", (self.vnf,) if self.vnf else (), project.vnf_names)
+        _require("experiment", (self.experiment,) if self.experiment else (), project.experiment_names)
+        _require("purpose", (self.purpose,) if self.purpose else (), ("compare", "survey"))
+        _require("ceilings", (self.ceilings,) if self.ceilings else (), ("no",))
+        _require("kind", (self.kind,) if self.kind else (), [kind.value for kind in VnfKind])
+        patterns = (
+            (self.topology, TOPOLOGY, "topology"),
+            (self.rounds, NUMBER, "rounds"),
+            (self.budget, NUMBER, "budget"),
+        )
+        for value, pattern, name in (*patterns, *((size, SIZE, "frame size") for size in self.sizes)):
+            if value and not pattern.match(value):
+                raise UsageError(f"this is no {name}", where=name, observed=repr(value[:40]), fix="choose another")
+        if len(self.variants) > MOST_VARIANTS:
+            raise UsageError(f"at most {MOST_VARIANTS} variants are chosen at once", fix="choose fewer")
+
+    @property
+    def of_run(self) -> tuple[str, ...]:
+        """The options of `nfvbed plan` and `nfvbed run`."""
+        found = ["--site", self.site]
+        for name in self.variants:
+            found += ["--variant", name]
+        for size in self.sizes:
+            found += ["--frame-size", size]
+        for option, value in (
+            ("--topology", self.topology), ("--purpose", self.purpose), ("--max-rounds", self.rounds),
+            ("--repetitions", self.rounds if self.purpose == "survey" else ""),
+            ("--budget", self.budget),
+        ):  # fmt: skip
+            found += [option, value] if value else []
+        if self.vnf:
+            kind = f", kind: {self.kind}" if self.kind else ""
+            found += ["--set", f"vnfs=[{{vnf: {self.vnf}{kind}}}]"]
+        if self.ceilings:
+            found += ["--set", "ceilings=false"]
+        return tuple(found)
+
+    def variant(self, what: str) -> str:
+        """Return the one variant that is chosen.
+
+        Raises:
+            UsageError: none is, or several.
+        """
+        if len(self.variants) != 1:
+            chosen = ", ".join(self.variants) or "none"
+            raise UsageError(f"one variant is to {what}", observed=chosen, fix="choose one variant")
+        return self.variants[0]
+
+
+def arguments_of(action: Action, wanted: Wanted, run: str = "") -> tuple[str, ...]:
+    """Return nfvbed's arguments.
+
+    Args:
+        action: the button.
+        wanted: the choice.
+        run: id of the run to go on with.
+
+    Raises:
+        UsageError: the choice lacks something.
+    """
+    at = ("--site", wanted.site)
+    topology = ("--topology", wanted.topology) if wanted.topology else ()
+    match action:
+        case Action.EXAMINE:
+            return ("doctor", *at, "--json")
+        case Action.DEPLOY:
+            return ("deploy", wanted.variant("be deployed"), *at, *topology)
+        case Action.ONBOARD:
+            if not wanted.vnf:
+                raise UsageError("a VNF is to be onboarded", observed="none", fix="choose a VNF")
+            on = ("--variant", wanted.variant("be onboarded on")) if wanted.variants else ()
+            return ("onboard", wanted.vnf, *on, *at, *topology, *(("--kind", wanted.kind) if wanted.kind else ()))
+        case Action.RUN:
+            if not wanted.experiment:
+                raise UsageError("an experiment is to run", observed="none", fix="choose an experiment")
+            return ("run", wanted.experiment, *wanted.of_run)
+        case Action.RESUME:
+            return ("run", f"--resume={run}")
+        case Action.OFFBOARD | Action.DESTROY:
+            return (action.value, *at)
+
+
+def _require(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no such {kind}", observed=repr(name[:60]), fix=f"one of {', '.join(known)}")

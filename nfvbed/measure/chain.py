@@ -1,0 +1,39 @@
+"""The path of what is deployed, with what was counted along it."""
+
+from nfvbed.chain import ChainReport, ChainVnf
+from nfvbed.readings import Part, Unavailable
+from nfvbed.records import Deployment
+from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.site import Site
+
+
+def read_chain(site: Site, found: Deployed, deployment: Deployment) -> ChainReport:
+    """Read the path of a deployment that stays.
+
+    Args:
+        site: where it is.
+        found: as it was found there.
+        deployment: as this command has it, with its VNFs.
+
+    Raises:
+        DeployError, SwitchDiedError, VnfDiedError: it cannot be read.
+    """
+    control = site.chain(deployment)
+    hops = site.look(deployment, Part.HOPS).hops
+    names = [handle.name for handle in deployment.vnfs]
+    return ChainReport(
+        site=site.name,
+        variant=deployment.variant,
+        topology=deployment.topology,
+        since=found.since,
+        path=tuple(names[vnf] for vnf in deployment.order or range(len(names))),
+        vnfs=tuple(
+            ChainVnf(name=handle.name, kind=handle.kind.value, forwarding=handle.forwarding, cores=handle.cores)
+            for handle in deployment.vnfs
+        ),
+        hops=() if isinstance(hops, Unavailable) else hops,
+        uncounted=hops.reason if isinstance(hops, Unavailable) else "",
+        cables=control.cables(),
+        fixed=control.fixed,
+        lengths=control.lengths,
+    )

@@ -1,0 +1,139 @@
+"""Figures of all runs in a store, for series of them: of each run read once, and no trial of it whole."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from nfvbed.compare.series import MRR, Measured, Series, Setting, by_setting, machine_of, series_of
+from nfvbed.compare.statistics import median
+from nfvbed.records import CellRecord, CellRole, QualityWarning, RunRecord, Status
+from nfvbed.report.load import described
+from nfvbed.results import ResultKind, ResultRecord, TablePayload
+from nfvbed.search.result import SearchResult
+
+if TYPE_CHECKING:
+    from nfvbed.store import Store
+
+NEWEST_RUNS: Final = 500
+"""So many runs are looked at: a series has the newest hundred of its own."""
+
+EMULATED: Final = QualityWarning.EMULATED_ACCELERATOR
+
+Key = tuple[str, str | None]
+"""A run and when it ended: an ended run is read again only after it was resumed."""
+
+
+class History:
+    """Reads the figures of runs; may be called from several threads.
+
+    Args:
+        store: open.
+    """
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+        self._kept: dict[Key, tuple[Measured, ...]] = {}
+        self._found: dict[str, Series] = {}
+        self._described: dict[str, dict[str, Any]] = {}
+        self._one_at_a_time = threading.Lock()
+
+    def series(self) -> tuple[Series, ...]:
+        """Return the settings that several of the newest ended runs measured."""
+        with self._one_at_a_time:
+            runs = [run for run in self._store.runs() if run.status is not None][:NEWEST_RUNS]
+            kept = {(run.id, run.ended_at): self._of(run) for run in runs}
+            self._kept = kept
+            settings = by_setting(entry for figures in kept.values() for entry in figures)
+            several = {name: members for name, members in settings.items() if len(members) > 1}
+            self._found = {name: self._series(name, members) for name, members in several.items()}
+            return tuple(self._found.values())
+
+    def _series(self, name: str, members: tuple[Measured, ...]) -> Series:
+        known = self._found.get(name)
+        return known if known is not None and known.measured == members else series_of(members)
+
+    def descriptions(self, series: Series) -> Mapping[str, Mapping[str, Any]]:
+        """Return the descriptions of hosts, rigs and configurations of a series, by hash."""
+        digests = {
+            digest for entry in series.measured for digest in (entry.host_hash, entry.rig_hash, entry.config_hash)
+        }
+        return {digest: described(self._store, digest) for digest in digests}
+
+    def _of(self, run: RunRecord) -> tuple[Measured, ...]:
+        known = self._kept.get((run.id, run.ended_at))
+        return tuple(self._read(run)) if known is None else known
+
+    def _read(self, run: RunRecord) -> Iterable[Measured]:
+        if run.host_hash not in self._described:
+            self._described[run.host_hash] = described(self._store, run.host_hash)
+        machine = machine_of(self._described[run.host_hash], run.host_hash)
+        subjects = {cell.id: cell for cell in self._store.cells(run.id) if cell.role is CellRole.SUBJECT}
+        rates: dict[str, list[float]] = {}
+        emulated = set()
+        for visit in self._store.visit_rates(run.id):
+            rates.setdefault(visit.cell, []).append(visit.rate_pps)
+            emulated |= {visit.cell} if visit.emulated else set()
+        for cell in subjects.values():
+            if cell.id in rates and cell.id not in emulated:
+                yield _measured(run, cell, machine, (MRR, median(rates[cell.id]), "frames/s"))
+        results = [entry for entry in self._store.results(run.id) if entry.cell in subjects]
+        for cell_id, figure in _of_tests(results):
+            if cell_id not in emulated:
+                yield _measured(run, subjects[cell_id], machine, figure)
+
+
+Figure = tuple[str, float, str]
+"""Test and what of it, its value, its unit."""
+
+
+def _measured(run: RunRecord, cell: CellRecord, machine: str, figure: Figure) -> Measured:
+    test, value, unit = figure
+    setting = Setting(
+        variant=cell.variant,
+        topology=cell.topology,
+        vnf=cell.vnf,
+        frame_size=cell.frame_size,
+        flows=cell.flows,
+        bidirectional=cell.bidirectional,
+        test=test,
+        site=run.site,
+        machine=machine,
+        simulated=cell.simulated,
+    )
+    return Measured(
+        setting=setting,
+        run=run.id,
+        at=run.started_at,
+        cell=cell.id,
+        value=value,
+        unit=unit,
+        host_hash=run.host_hash,
+        config_hash=cell.config_hash,
+        rig_hash=cell.rig_hash,
+    )
+
+
+def _of_tests(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:
+    """Return the figures of tests that ended well, each the median of its rounds; loads and soaks have none.
+
+    Of a search it is the lower bound of each goal that was reached, of a table each quantity of each row.
+    """
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for entry in results:
+        if entry.status is Status.OK and entry.payload and EMULATED not in entry.warnings:
+            for what, value, unit in _figures(entry):
+                found.setdefault((entry.cell, f"{entry.test}: {what}", unit), []).append(value)
+    for (cell, test, unit), values in found.items():
+        yield cell, (test, median(values), unit)
+
+
+def _figures(entry: ResultRecord) -> Iterable[Figure]:
+    if entry.kind is ResultKind.SEARCH:
+        for goal in SearchResult.model_validate(entry.payload).goals:
+            if goal.irregularity is None and goal.lower_bound is not None:
+                yield goal.goal.name, float(goal.lower_bound.load_pps), "frames/s"
+    elif entry.kind.is_table:
+        for row in TablePayload.model_validate(entry.payload).rows:
+            for figure in row.quantities:
+                if figure.value is not None and row.status is Status.OK:
+                    yield f"{row.label}, {figure.name}" if row.label else figure.name, figure.value, figure.unit

@@ -1,0 +1,160 @@
+"""A series of runs in words: what became of each run and each step, the same in figure, page, terminal and CSV."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from nfvbed.acknowledgements import Acknowledgement
+from nfvbed.compare.series import MRR, Change, Series, Setting, changes_in
+from nfvbed.compare.steps import Apart, SeriesFinding, Step, acknowledgement_of
+from nfvbed.records import Record
+from nfvbed.report import wording
+
+LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class SeenStep(Record):
+    """A confirmed step, what people said of it, and what else changed in that run."""
+
+    step: Step
+    acknowledged: Acknowledgement | None = None
+    """None: it is reported."""
+    changed: tuple[str, ...] = ()
+    """Of host, rig and configuration; it may be why, and need not be."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it asks to be looked at: nobody has acknowledged it, and it is more than the margin."""
+        return self.acknowledged is None and not self.step.within_margin
+
+
+class Trend(Record):
+    """One setting over time, with what is known beside its figures."""
+
+    series: Series
+    steps: tuple[SeenStep, ...]
+    """In order of time."""
+    changes: tuple[Change, ...]
+    """Of host, rig and configuration."""
+
+    @property
+    def newest_open(self) -> SeenStep | None:
+        """The newest step that asks to be looked at."""
+        return next((seen for seen in reversed(self.steps) if seen.is_open), None)
+
+
+def trend_of(
+    series: Series,
+    descriptions: Mapping[str, Mapping[str, Any]],
+    acknowledged: Sequence[Acknowledgement],
+    now: str,
+) -> Trend:
+    """Join a series with what people said of its steps, and with what changed around it.
+
+    Args:
+        series: of one setting.
+        descriptions: of hosts, rigs and configurations by hash; empty: changes are named by hash alone.
+        acknowledged: all that was said, in its order.
+        now: UTC, ISO 8601, in the form of the store's times.
+    """
+    changes = changes_in(series, descriptions)
+    at = {change.place: change.what for change in changes}
+    steps = tuple(
+        SeenStep(
+            step=step,
+            acknowledged=acknowledgement_of(series.setting.name, step, acknowledged, now),
+            changed=at.get(step.place, ()),
+        )
+        for step in series.finding.steps
+    )
+    return Trend(series=series, steps=steps, changes=changes)
+
+
+def by_urgency(trends: Sequence[Trend]) -> list[Trend]:
+    """Order settings: those whose newest steps are open first, then those with a newest run that lies apart."""
+
+    def newest(trend: Trend) -> tuple[str, bool, str]:
+        seen = trend.newest_open
+        last = trend.steps[-1].step.at if trend.steps else ""
+        return seen.step.at if seen else "", trend.series.finding.suspected is not None, last
+
+    named = sorted(trends, key=lambda trend: trend.series.setting.name)
+    return sorted(named, key=newest, reverse=True)
+
+
+def letter(number: int) -> str:
+    """Name the changes of a series: A to Z, then A2, B2 and so on."""
+    turn, place = divmod(number, len(LETTERS))
+    return f"{LETTERS[place]}{turn + 1 if turn else ''}"
+
+
+def test_name(setting: Setting) -> str:
+    """Name what is looked at."""
+    return "maximum receive rate" if setting.test == MRR else setting.test
+
+
+def point(setting: Setting) -> str:
+    """Name the traffic point of a setting, with flows and direction where they are not the usual ones."""
+    flows = f", {setting.flows:,} flows" if setting.flows != 1 else ""
+    way = "" if setting.bidirectional else ", one way"
+    return f"{wording.point(setting.topology, setting.vnf, setting.frame_size)}{flows}{way}"
+
+
+def title(setting: Setting) -> str:
+    """Name a setting for people."""
+    return f"{setting.variant}, {point(setting)}: {test_name(setting)}"
+
+
+def change_ratio(ratio: float) -> str:
+    """Write a ratio with its direction: `▼ ×0.62`. Whether up is better depends on the figure."""
+    return f"{'▲' if ratio > 1 else '▼'} ×{wording.factor(ratio)}"
+
+
+def step_state(seen: SeenStep) -> str:
+    """Say in a word or two what a step is now."""
+    if seen.acknowledged is not None:
+        return f"acknowledged until {seen.acknowledged.expires_at[:10]}"
+    return "within the margin" if seen.step.within_margin else "open"
+
+
+def suspicion(apart: Apart) -> str:
+    """Say what is known of a newest run that lies apart."""
+    ratio = change_ratio(apart.ratio)
+    return f"the newest run lies apart ({ratio}), unconfirmed: one more run shows whether it is a step"
+
+
+def headline(trend: Trend) -> str:
+    """Say in one sentence what a series did."""
+    finding = trend.series.finding
+    if finding.reason:
+        return f"Nothing is said yet: {finding.reason}."
+    if finding.drift is not None:
+        return f"A trend: {change_ratio(finding.drift.whole)} over {len(finding.figures)} runs, no steps."
+    opened = [seen for seen in trend.steps if seen.is_open]
+    if opened:
+        newest = opened[-1].step
+        more = f"; {len(opened)} such steps" if len(opened) > 1 else ""
+        more += f"; {suspicion(finding.suspected)}" if finding.suspected else ""
+        return f"A confirmed step: {change_ratio(newest.ratio)} with the run of {newest.at[:10]}{more}."
+    if finding.suspected is not None:
+        said = suspicion(finding.suspected)
+        return f"No open step; {said}."
+    known = len(trend.steps)
+    return f"No open step in {len(finding.figures)} runs{f'; {known} known or within the margin' if known else ''}."
+
+
+def run_state(finding: SeriesFinding, place: int) -> str:
+    """Say what one run is in its series; empty: as those around it.
+
+    Args:
+        finding: on the series.
+        place: of the run, from 0.
+    """
+    if finding.suspected is not None and finding.suspected.place == place:
+        return f"suspected {change_ratio(finding.suspected.ratio)}, unconfirmed"
+    for step in finding.steps:
+        if step.place == place:
+            return f"step {change_ratio(step.ratio)}"
+        if step.place + 1 == place:
+            return "confirms the step"
+    apart = next((entry for entry in finding.apart if entry.place == place), None)
+    return f"lies apart {change_ratio(apart.ratio)}, no step" if apart else ""

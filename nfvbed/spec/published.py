@@ -1,0 +1,80 @@
+"""Tables that others published: files of the package, so that a copied store is enough to show them."""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Self
+
+from pydantic import Field, model_validator
+
+from nfvbed.spec.document import read_document
+from nfvbed.spec.model import SpecModel
+from nfvbed.spec.validate import build
+
+UNITS: Final = {"Gbit/s": ("bit/s", 1e9)}
+"""Units of tables: what the store has them in, and how many of that one is."""
+
+
+class PublishedColumn(SpecModel):
+    """One column: results of repetitions, and which cells here are of the same kind."""
+
+    label: str
+    """Name as it was published."""
+    variant: str
+    """Variant that is measured here."""
+    topology: str
+    """Path that is measured here."""
+    results: tuple[float, ...] = Field(min_length=2)
+    """Results, one for each repetition."""
+
+
+class PublishedTable(SpecModel):
+    """One table, with the experiment that measures the like here: TCP between sockets (iperf3), one stream."""
+
+    key: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    """Name in addresses."""
+    title: str
+    """Title with its number."""
+    unit: str
+    """Unit of the results."""
+    columns: tuple[PublishedColumn, ...] = Field(min_length=2)
+    """Columns in the order of the source."""
+    experiment: str
+    """Experiment that measures the like here."""
+    differs: tuple[str, ...] = ()
+    """Sentences on what of that experiment is not as it was published."""
+
+    @model_validator(mode="after")
+    def unit_is_known(self) -> Self:
+        if self.unit not in UNITS:
+            raise ValueError(f"unit {self.unit}: one of {', '.join(UNITS)}")
+        return self
+
+
+class Publication(SpecModel):
+    """What was published, by whom, measured on what."""
+
+    name: str
+    """Name of its file."""
+    title: str
+    """Title."""
+    source: str
+    """Source, so that it can be found."""
+    host: str
+    """Hosts that it was measured on."""
+    versions: str
+    """Versions of what was measured."""
+    method: str
+    """Method, as the source states it."""
+    tables: tuple[PublishedTable, ...] = Field(min_length=1)
+    """Tables in the order of the source."""
+
+
+def publications() -> tuple[Publication, ...]:
+    """Read all that there are, by name.
+
+    Raises:
+        ConfigurationError: a file is not valid.
+    """
+    folder = files("nfvbed.spec").joinpath("publications")
+    paths = sorted(Path(str(entry)) for entry in folder.iterdir() if entry.name.endswith(".yml"))
+    return tuple(build(read_document(path), Publication) for path in paths)

@@ -1,0 +1,52 @@
+"""What pages show of many runs: rates by visit without their trials, and what people said of steps in them."""
+
+from sqlalchemy import Connection, Float, String, case, cast, func, insert, select
+
+from nfvbed.acknowledgements import Acknowledgement
+from nfvbed.records import Preset, QualityWarning, Record, Status
+from nfvbed.store.schema import ACKNOWLEDGEMENT, TRIAL
+
+
+class VisitRate(Record):
+    """One cell in one round: its usable trials at maximum load together."""
+
+    cell: str
+    round: int
+    rate_pps: float
+    """Both directions, over the time of all of them; to a frame/s, as trials keep their rates."""
+    emulated: bool
+    """Whether a guest of one of them was emulated: the rate means nothing."""
+
+
+def visit_rates(connection: Connection, run: str) -> list[VisitRate]:
+    """Return a run's visits, by cell and round; the database adds them up, and no trial leaves it."""
+    duration = cast(TRIAL.c.duration_ns, Float)
+    emulated = cast(TRIAL.c.warnings, String).contains(QualityWarning.EMULATED_ACCELERATOR.value)
+    query = (
+        select(
+            TRIAL.c.cell,
+            TRIAL.c.round,
+            (func.sum(TRIAL.c.forwarded_rate_pps * duration) / func.sum(duration)).label("rate_pps"),
+            func.sum(case((emulated, 1), else_=0)).label("emulated"),
+        )
+        .where(TRIAL.c.run == run, TRIAL.c.preset == Preset.MRR.value, TRIAL.c.status == Status.OK.value)
+        .where(TRIAL.c.duration_ns > 0)
+        .group_by(TRIAL.c.cell, TRIAL.c.round)
+        .order_by(TRIAL.c.cell, TRIAL.c.round)
+    )
+    return [
+        VisitRate(cell=row.cell, round=row.round, rate_pps=row.rate_pps, emulated=row.emulated > 0)
+        for row in connection.execute(query)
+    ]
+
+
+def acknowledge(connection: Connection, entry: Acknowledgement) -> None:
+    """Write what a person said."""
+    connection.execute(insert(ACKNOWLEDGEMENT).values(**entry.model_dump()))
+
+
+def acknowledgements(connection: Connection) -> list[Acknowledgement]:
+    """Return all that was said, in its order."""
+    query = select(ACKNOWLEDGEMENT).order_by(ACKNOWLEDGEMENT.c.id)
+    rows = connection.execute(query).mappings()
+    return [Acknowledgement(**{key: value for key, value in row.items() if key != "id"}) for row in rows]

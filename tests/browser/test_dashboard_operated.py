@@ -1,0 +1,93 @@
+"""Pages for operators in a real browser: accessible in both themes, and a simulated experiment by mouse."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.test_dashboard import PATIENCE_MS, SHOWN, opened, serious
+from tests.browser.test_report_page import CHROMIUM, FLAGS
+from tests.dashboard_runs import two_variants
+
+pytestmark = pytest.mark.xdist_group("dashboard")
+
+CHOICE = "/start?experiment=simulated&purpose=survey&rounds=1"
+PAGES = {"start": "/start", "plan": f"{CHOICE}&plan=1", "jobs": "/jobs", "audit": "/audit", "no-job": "/jobs/none"}
+PAGES |= {"chain": "/chain", "chain-of-guest": "/chain?site=guest-node-cables"}
+"""Of nothing that is deployed, and of a site on which nothing stays; with a path it is looked at where one is."""
+
+
+@pytest.fixture(scope="module", name="address")
+def _address(tmp_path_factory) -> Iterator[str]:
+    path = tmp_path_factory.mktemp("operated") / "nfvbed.sqlite"
+    two_variants(path)
+    argv = [sys.executable, "-m", "nfvbed", "dashboard", "--operate", "--store", str(path), "--port", "0"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline().split()[-1].rstrip("/")
+        finally:
+            server.send_signal(signal.SIGINT)
+            ended = server.wait(30)
+    assert ended == 130
+
+
+@pytest.fixture(scope="module", name="browser")
+def _browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("scheme", SHOWN)
+def test_a_simulated_experiment_by_mouse(browser: Browser, address: str, tmp_path: Path, scheme: str):
+    """On a wide screen with the mouse, on a narrow one with the keyboard."""
+    page, requests, errors = opened(browser, scheme)
+    page.goto(address + CHOICE)
+    for name in ("Show the plan", "Run the experiment"):
+        button = page.get_by_role("button", name=name)
+        if scheme == "light":
+            button.click()
+        else:
+            button.focus()
+            page.keyboard.press("Enter")
+    page.wait_for_url("**/jobs/2*")
+    page.locator(".headline", has_text=re.compile("^done, exit status 0")).wait_for(timeout=PATIENCE_MS)
+    assert page.locator("#job-state a").count() == 1
+    page.wait_for_load_state()
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    page.screenshot(path=tmp_path / f"job-{scheme}.png", full_page=True)
+    page.locator("#job-state a").click()
+    assert page.locator("h1").inner_text() == "Run of simulated"
+    assert errors == [] and [url for url in requests if not url.startswith((address, "data:"))] == []
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", SHOWN)
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_for_operators_is_sound(browser: Browser, address: str, tmp_path: Path, name: str, scheme: str):
+    page, requests, errors = opened(browser, scheme)
+    page.goto(address + PAGES[name])
+    assert [url for url in requests if not url.startswith((address, "data:"))] == []
+    assert len(errors) == (1 if name == "no-job" else 0), errors  # The browser says itself that it got a 404 or 422.
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    assert serious(page) == []
+    page.screenshot(path=tmp_path / f"{name}-{scheme}.png", full_page=True)
+    page.close()
+
+
+def test_nothing_is_started_without_the_pages_own_form(browser: Browser, address: str):
+    page, _, _ = opened(browser, "light")
+    page.goto(f"{address}/start")
+    page.locator("form[method=post] input[name=csrf]").evaluate("(field) => { field.value = 'x' }")
+    page.get_by_role("button", name="Destroy").click()
+    assert page.locator("h1").inner_text() == "Not allowed"
+    assert "does not come from a page" in page.locator(".headline").inner_text()
+    page.close()

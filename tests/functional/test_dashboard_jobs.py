@@ -1,0 +1,271 @@
+"""The whole job by mouse, in a real browser, on the real host: plan, deploy, run, watch, cancel, compare."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from nfvbed.dashboard.audit import Audit, Who
+from nfvbed.dashboard.jobs.folder import Jobs
+from nfvbed.dashboard.operations import STATE
+from nfvbed.quiet import trial_is_going
+from nfvbed.records import Role, Status
+from nfvbed.store import Store
+from nfvbed.units import NS_PER_S
+from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
+from tests.functional.disturbed import wait_until
+from tests.functional.lab_host import MARK, ROOT, assert_back_to
+
+PATIENCE_MS = 60_000
+SHORT = "experiment=demo&topology=p2p&sizes=64&purpose=survey&ceilings=no"
+LONG = "experiment=demo&topology=p2p&variant=linux-bridge"
+SMALL = (
+    *("--topology", "p2p", "--frame-size", "64", "--variant", "ovs-dpdk"),
+    *("--purpose", "survey", "--repetitions", "1", "--max-rounds", "1", "--set", "trials.mrr_duration_s=0.8"),
+)
+TRIALS = 4
+"""Of a round."""
+SHARE = 0.01
+"""Of the generator's core, which the server may take during trials."""
+LATE_S = 0.05
+"""Which an event may take from the server to who reads it, on a busy host."""
+
+
+@contextmanager
+def serving(store: Path, mark: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Serve a store with jobs; the server may be killed meanwhile."""
+    argv = [sys.executable, "-m", "nfvbed", "dashboard", "--operate", "--store", str(store), "--port", "0"]
+    environment = os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as server:
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline().split()[-1].rstrip("/"), server
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.wait(30)
+
+
+@pytest.fixture(name="browser")
+def _browser(before) -> Iterator[Browser]:
+    """A browser, after the host was looked at: a thread with Playwright's event loop cannot do that."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_job_left():
+    """A test that failed leaves no job to the next one."""
+    yield
+    folder = ROOT / STATE
+    jobs = Jobs(folder / "jobs", ROOT, "", Audit(folder / "audit.jsonl"), frozenset())
+    for job in jobs.alive():
+        jobs.cancel(job.spec.id, Who(role="test"))
+    wait_until(lambda: not jobs.alive())
+
+
+def opened(browser: Browser, address: str, scheme: str = "light") -> Page:
+    page = browser.new_page(viewport={"width": 1280 if scheme == "light" else 400, "height": 900}, color_scheme=scheme)
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(address)
+    return page
+
+
+def assert_sound(browser: Browser, address: str, pictures: Path, name: str) -> None:
+    """Look at a page in both themes: accessible, no wider than its window, without errors."""
+    errors: list[str] = []
+    for scheme in ("light", "dark"):
+        page = opened(browser, "about:blank", scheme)
+        page.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)
+        page.goto(address)
+        found = [v["id"] for v in Axe().run(page).response["violations"] if v["impact"] in SERIOUS]
+        wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        page.screenshot(path=pictures / f"{name}-{scheme}.png", full_page=True)
+        assert (found, errors, wider <= 0) == ([], [], True), (name, scheme, wider)
+        page.close()
+
+
+def ended(page: Page, state: str) -> None:
+    """Wait until a job has ended; the page follows by itself."""
+    page.locator(".headline", has_text=re.compile(rf"^{state}, exit status")).wait_for()
+
+
+def pressed(page: Page, button: str) -> None:
+    page.get_by_role("button", name=button, exact=True).click()
+    page.wait_for_url("**/jobs/2*")
+
+
+def measured(page: Page, address: str, variant: str, rounds: int = 1) -> str:
+    """Run a variant by mouse, and return the id of its run; of several rounds it is watched on the page of the run."""
+    page.goto(f"{address}/start?{SHORT}&variant={variant}&rounds={rounds}&plan=1")
+    pressed(page, "Run the experiment")
+    job = page.url
+    if rounds > 1:
+        page.locator("#job-state a").click()
+        page.locator("[data-events] .headline", has_text="cells are done").wait_for()
+        page.locator("[data-events] tbody tr").nth(TRIALS).wait_for()
+        page.locator("strong", has_text=re.compile("^ok$")).wait_for()
+        page.goto(job)
+    ended(page, "done")
+    return page.locator("#job-state a").inner_text().removeprefix("Run ")
+
+
+def test_the_whole_mouse_path(before, mark, browser: Browser, tmp_path: Path):
+    with serving(tmp_path / "results.sqlite", mark) as (address, _):
+        page = opened(browser, f"{address}/start")
+        page.get_by_role("checkbox", name=re.compile("^ovs-dpdk:")).check()
+        page.locator("select[name=experiment]").select_option("demo")
+        page.get_by_text("Less than the whole experiment").click()
+        page.locator("input[name=topology]").fill("p2p")
+        page.locator("input[name=sizes]").fill("64")
+        page.locator("select[name=purpose]").select_option("survey")
+        page.locator("input[name=rounds]").fill("1")
+        page.get_by_role("button", name="Show the plan").click()
+        assert page.get_by_role("rowheader", name="ovs-dpdk/p2p/64").count() == 1
+        assert "would be deployed" in page.get_by_text("nfvbed deploy ovs-dpdk --dry-run").locator("..").inner_text()
+        # A shared address is the same plan for somebody else.
+        other = opened(browser, page.url)
+        assert other.locator(".headline").inner_text() == page.locator(".headline").inner_text()
+        other.close()
+        pressed(page, "Deploy")
+        ended(page, "done")
+        assert "ovs-dpdk (p2p) deployed" in page.locator("pre.log").inner_text()
+        runs = [measured(page, address, "ovs-dpdk")]
+        pressed(page, "Destroy")
+        ended(page, "done")
+        runs.append(measured(page, address, "linux-bridge", rounds=4))
+        page.goto(f"{address}/compare?runs={runs[0]}&runs={runs[1]}")
+        headings = page.locator("#comparison tr.row th").all_inner_texts()
+        assert {text.split()[0] for text in headings} == {"ovs-dpdk", "linux-bridge"}
+        page.goto(f"{address}/audit")
+        said = page.locator("main").inner_text()
+        assert all(words in said for words in ("start deploy", "start run", "start destroy", "exit status 0"))
+        page.close()
+    _assert_nothing_left(before, mark)
+
+
+def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
+    before, mark, browser: Browser, tmp_path: Path
+):
+    store = tmp_path / "results.sqlite"
+    with serving(store, mark) as (address, server):
+        page = opened(browser, f"{address}/start?{LONG}&plan=1")
+        pressed(page, "Run the experiment")
+        job = page.url.removeprefix(address)
+        page.locator("#job-state a").wait_for()
+        second = opened(browser, f"{address}/start")
+        second.get_by_role("button", name="Destroy").click()
+        assert "another job runs on site lab" in second.locator(".headline").inner_text()
+        assert "nfvbed run demo" in second.locator("main").inner_text()
+        second.close()
+        _wait_for_trials(store, 4)
+        server.kill()
+        server.wait(30)
+    with serving(store, mark) as (address, _):
+        page.goto(address + job)
+        assert page.locator(".headline").inner_text() == "running"
+        assert_sound(browser, address + page.locator("#job-state a").get_attribute("href"), tmp_path, "live")
+        page.get_by_role("button", name="Cancel").click()
+        ended(page, "cancelled")
+        page.close()
+    _assert_nothing_left(before, mark)
+    with Store.open(store, read_only=True) as opened_store:
+        run = opened_store.runs()[0]
+        kept = opened_store.trials(run.id)
+        assert run.status is Status.INTERRUPTED
+        assert len([trial for trial in kept if trial.status is Status.OK]) >= 4
+        assert [trial.sequence for trial in kept] == list(range(1, len(kept) + 1))
+
+
+def _assert_nothing_left(before, mark) -> None:
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(assert_back_to, before, mark).result()
+
+
+def _wait_for_trials(store: Path, number: int) -> None:
+    until = time.monotonic() + PATIENCE_MS / 1000
+    while time.monotonic() < until:
+        with Store.open(store, read_only=True) as opened_store:
+            runs = opened_store.runs()
+            if runs and len(opened_store.trials(runs[0].id)) >= number:
+                return
+        time.sleep(0.2)
+    raise AssertionError("no trials")
+
+
+def _cpu_ns(pid: int) -> int:
+    """CPU time of a process, in ns (/proc/PID/task/TID/schedstat)."""
+    return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+
+
+class _Listener(threading.Thread):
+    """Follows a run as a browser does, and notes when events came."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(daemon=True)
+        self._address = address
+        self.came: list[float] = []
+
+    def run(self) -> None:
+        """Read to the end."""
+        with urllib.request.urlopen(self._address, timeout=60) as answer:
+            for line in answer:
+                if line.startswith((b"event:", b":")):
+                    self.came.append(time.time())
+
+
+def _during_trials(pid: int, process: subprocess.Popen[str]) -> tuple[int, int]:
+    """Return the server's CPU time during trials, and how long they took, in ns, until a process ends."""
+    used = going = 0
+    at, spent, quiet = time.monotonic_ns(), _cpu_ns(pid), trial_is_going()
+    while process.poll() is None:
+        time.sleep(0.02)
+        now, cpu, still = time.monotonic_ns(), _cpu_ns(pid), trial_is_going()
+        if quiet and still:
+            used, going = used + cpu - spent, going + now - at
+        at, spent, quiet = now, cpu, still
+    return used, going
+
+
+def test_the_server_is_still_while_trials_run(before, mark, tmp_path: Path):
+    store = tmp_path / "results.sqlite"
+    measuring = [sys.executable, "-m", "nfvbed", "run", "demo", *SMALL, "--store", str(store)]
+    with serving(store, mark) as (address, server):
+        environment = os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(measuring, stdout=subprocess.PIPE, text=True, env=environment) as process:
+            _wait_for_trials(store, 1)
+            with Store.open(store, read_only=True) as opened_store:
+                run = opened_store.runs()[0].id
+            listeners = [_Listener(f"{address}/runs/{run}/events") for _ in range(3)]
+            for listener in listeners:
+                listener.start()
+            used, going = _during_trials(server.pid, process)
+            cores = os.sched_getaffinity(server.pid)
+            for listener in listeners:
+                listener.join(20)
+    with Store.open(store, read_only=True) as opened_store:
+        trials = opened_store.trials(run)
+    came = sorted(at for listener in listeners for at in listener.came)
+    begun = [(datetime.fromisoformat(trial.started_at).timestamp(), trial.duration_ns / NS_PER_S) for trial in trials]
+    within = [at for at in came for start, length in begun if start + LATE_S < at < start + length]
+    switch = {cpu.core for trial in trials for cpu in trial.cpu if cpu.role is Role.SWITCH}
+    share = f"{used / going:.3%} of {going / NS_PER_S:.1f} s"
+    print(f"{len(came)} events, {len(within)} of them within {len(trials)} trials; {share}")
+    assert len(came) >= 3 * 2 and within == []
+    assert going > 4 * NS_PER_S and used < SHARE * going
+    assert switch and not cores & switch
+    assert_back_to(before, mark)

@@ -1,0 +1,134 @@
+"""Published tables: their verdicts, and what was measured here, apart from them."""
+
+import csv
+import dataclasses
+import io
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from nfvbed.dashboard.app import make_app
+from nfvbed.dashboard.security import Access
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.records import QualityWarning, Status
+from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.spec.published import publications
+from nfvbed.store import Store
+from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
+from tests.stored_runs import put
+
+OLDER = "01930000-0000-7000-8000-000000000009"
+GBIT = 10**9
+
+
+def row(streams: int, gbits: float) -> MeasuredRow:
+    figures = (
+        Quantity(name="throughput", value=gbits * GBIT, unit="bit/s", low=0.9 * gbits * GBIT, high=1.1 * gbits * GBIT),
+        Quantity(name="retransmits", value=3.0, unit="segments"),
+    )
+    parameters = {"tool": "iperf3", "streams": streams}
+    return MeasuredRow(
+        label=f"{streams} streams", parameters=parameters, quantities=figures, sequences=tuple(range(1, 11))
+    )
+
+
+def result(run: str, variant: str, gbits: float, **changed: object) -> ResultRecord:
+    payload = TablePayload(rows=(row(4, 2 * gbits), row(1, gbits))).model_dump(mode="json")
+    entry = ResultRecord(
+        run=run, cell=f"{variant}/p2p/1518", round=1, test="tcp", kind=ResultKind.TCP_THROUGHPUT, payload=payload,
+        started_at="2026-01-02T03:10:00Z", ended_at="2026-01-02T03:10:00Z",
+    )  # fmt: skip
+    return entry.model_copy(update=changed)
+
+
+def measured(path: Path, *results: ResultRecord) -> Path:
+    with Store.open(path) as store:
+        for run, began in ((OLDER, "2025-12-01T00:00:00Z"), (RUN, "2026-01-02T00:00:00Z")):
+            data = build(Scenario(run=run, systems=(BRIDGE, OVS), rounds=1))
+            own = tuple(entry for entry in results if entry.run == run)
+            record = data.run.model_copy(update={"started_at": began})
+            put(store, dataclasses.replace(data, run=record, results=own))
+    return path
+
+
+def asked(path: Path) -> TestClient:
+    store = Store.open(path, read_only=True, migrated=False)
+    return TestClient(make_app(store, Access(hosts=("localhost",))), base_url="http://localhost")
+
+
+def test_the_tables_name_their_source_and_their_experiments_are_there():
+    (found,) = publications()
+    assert "KISTI" in found.source and [len(table.columns) for table in found.tables] == [3, 4]
+    assert all(len(column.results) == 10 for table in found.tables for column in table.columns)
+    project = open_project(None)
+    for table in found.tables:
+        experiment = project.load_study(table.experiment).experiment
+        assert set(experiment.topologies) == {column.topology for column in table.columns}
+        assert {column.variant for column in table.columns} == set(experiment.variants)
+        (test,) = experiment.tests
+        assert (test.kind, test.stream_counts, test.duration_s, test.repetitions) == ("tcp-throughput", (1,), 60, 10)
+
+
+def test_published_results_are_judged_among_themselves(client: TestClient):
+    (found,) = client.get("/api/published").json()["publications"]
+    vswitches = found["tables"][0]
+    verdicts = {
+        (entry["candidate"], entry["baseline"]): (entry["judgement"]["verdict"], entry["spread"]["verdict"])
+        for entry in vswitches["differences"]
+    }
+    assert verdicts == {
+        ("OVS", "Linux bridge"): ("undecided", "undecided"),
+        ("OVS-DPDK", "Linux bridge"): ("higher", "steadier"),
+        ("OVS-DPDK", "OVS"): ("undecided", "steadier"),
+    }
+    page = client.get("/published").text
+    assert "0.0052" in page and "0.016" in page and "0.087" in page and "covers 96.8 %" in page
+    assert "z = 2.53" in page and "never ranked with each other" in page
+
+
+def test_what_was_not_measured_here_has_its_command(client: TestClient):
+    (found,) = client.get("/api/published").json()["publications"]
+    assert [table["own"] for table in found["tables"]] == [None, None]
+    page = client.get("/published").text
+    for name in ("published-vswitches", "published-chains"):
+        assert f"<code>nfvbed run {name}</code>" in page
+
+
+def test_the_run_that_measured_most_is_beside_the_table_and_in_no_verdict(tmp_path: Path):
+    both = [result(OLDER, name, gbits) for name, gbits in (("linux-bridge", 30.0), ("ovs-dpdk", 0.7))]
+    client = asked(measured(tmp_path / "x.sqlite", *both, result(RUN, "ovs-dpdk", 0.8)))
+    (found,) = client.get("/api/published").json()["publications"]
+    own = found["tables"][0]["own"]
+    assert own["run"] == OLDER and own["machine"].startswith("Example CPU")
+    figures = {entry["label"]: entry for entry in own["figures"]}
+    assert (figures["Linux bridge"]["value"], figures["OVS-DPDK"]["low"]) == pytest.approx((30.0, 0.63))
+    assert figures["Linux bridge"]["repetitions"] == 10, "of the row with one stream"
+    assert figures["OVS"]["value"] is None and figures["OVS"]["reason"] == "not among what this run measured"
+    assert len(found["tables"][0]["differences"]) == 3
+    page = client.get("/published").text
+    assert "30.00" in page and f'href="/runs/{OLDER}"' in page and "in place of virtual machines" in page
+
+
+def test_what_failed_or_was_emulated_has_its_reason_and_no_figure(tmp_path: Path):
+    client = asked(
+        measured(
+            tmp_path / "x.sqlite",
+            result(RUN, "linux-bridge", 30.0),
+            result(RUN, "ovs-dpdk", 9.0, warnings=(QualityWarning.EMULATED_ACCELERATOR,)),
+            result(OLDER, "ovs-dpdk", 9.0, status=Status.UNSUPPORTED, reason="no <iperf3>", payload={}),
+        )
+    )
+    own = client.get("/api/published").json()["publications"][0]["tables"][0]["own"]
+    assert own["run"] == RUN
+    assert own["figures"][2]["value"] is None and "emulated" in own["figures"][2]["reason"]
+
+
+def test_published_results_are_files_too(client: TestClient):
+    found = client.get("/api/published").json()
+    rows = list(csv.DictReader(io.StringIO(client.get(found["csv"]).text)))
+    assert len(rows) == 70 and rows[0]["value"] == "6.15" and "KISTI" in rows[0]["source"]
+    assert len(found["figures"]) == 2
+    assert client.get(found["figures"][0]["svg"]).text.startswith("<svg")
+    assert client.get(found["figures"][1]["png"]).content.startswith(b"\x89PNG")
+    assert client.get("/published/figures/nothing.svg").status_code == 404

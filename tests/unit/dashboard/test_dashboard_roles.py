@@ -1,0 +1,222 @@
+"""Viewers read, operators change; what changes something comes from the dashboard's own pages and is logged."""
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from fastapi import APIRouter, FastAPI
+from starlette.responses import JSONResponse
+from starlette.testclient import TestClient
+
+from nfvbed.dashboard import peers
+from nfvbed.dashboard.app import make_app
+from nfvbed.dashboard.audit import Audit, Outcome, Who
+from nfvbed.dashboard.auditing import auditing
+from nfvbed.dashboard.jobs.folder import Jobs
+from nfvbed.dashboard.listening import Listening, access_of
+from nfvbed.dashboard.operations import Operations
+from nfvbed.dashboard.problems import ForbiddenError, problem_of
+from nfvbed.dashboard.roles import Fields, Operator, current
+from nfvbed.dashboard.security import COOKIE, MOST_BODY, Access, Guard, session_of
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import ConfigurationError, StoreError, UsageError
+from nfvbed.store import Store
+
+OWNS = "0123456789abcdef0123456789abcdef"
+READS = "fedcba9876543210fedcba9876543210"
+HERE = "http://localhost"
+PAGE = {"origin": HERE}
+ME = Who(role="operator", client="127.0.0.1", user="root")
+
+
+def guarded(tmp_path: Path, **options) -> tuple[TestClient, Audit]:
+    """Return a client of an application with one route that changes something."""
+    audit = Audit(tmp_path / "state" / "audit.jsonl")
+    router = APIRouter()
+
+    @router.get("/form")
+    def show_form() -> str:
+        return current().csrf
+
+    @router.post("/change")
+    def change(asker: Operator, fields: Fields) -> dict[str, list[str]]:
+        with audit.action(asker, "change", json.dumps(fields.get("name"))) as said:
+            said.append("made")
+        return {"name": fields.get("name", [])}
+
+    app = FastAPI()
+    app.state.audit = audit
+    app.include_router(router)
+    app.include_router(auditing(audit))
+    app.add_exception_handler(ForbiddenError, lambda request, error: _said(error))
+    access = Access(hosts=("localhost",), **{"operate": True, "user_of": lambda scope: os.geteuid(), **options})
+    return TestClient(Guard(app, access), base_url=HERE, follow_redirects=False), audit
+
+
+def _said(error):
+    found = problem_of(error)
+    return JSONResponse(found.model_dump(), found.status)
+
+
+def token_of(client: TestClient) -> str:
+    return client.get("/form").json()
+
+
+def test_an_operator_changes_something_from_a_page_and_it_is_logged(tmp_path: Path):
+    client, audit = guarded(tmp_path)
+    answer = client.post("/change", data={"csrf": token_of(client), "name": "x"}, headers=PAGE)
+    assert answer.status_code == 200 and answer.json() == {"name": ["x"]}
+    (entry,) = audit.newest(10)
+    assert (entry.role, entry.outcome, entry.asked, entry.said) == ("operator", Outcome.DONE, '["x"]', "made")
+    assert entry.client == "testclient" and entry.user == peers.name_of(os.geteuid())
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "", "http://localhost:81", "file://", "localhost"])
+def test_another_page_changes_nothing(tmp_path: Path, origin: str):
+    client, audit = guarded(tmp_path)
+    answer = client.post("/change", data={"csrf": token_of(client)}, headers={"origin": origin})
+    assert answer.status_code == 403 and "not come from a page" in answer.text
+    assert audit.newest(10) == ()
+
+
+def test_the_form_of_another_browser_changes_nothing(tmp_path: Path):
+    client, audit = guarded(tmp_path)
+    token_of(client)
+    other = TestClient(client.app, base_url=HERE)
+    for given in ({"csrf": token_of(other)}, {"csrf": ""}, {}, {"csrf": "\xe4"}):
+        answer = client.post("/change", data=given, headers=PAGE)
+        assert answer.status_code == 403
+        assert {"what", "where", "observed", "fix"} <= set(answer.json())
+    assert {entry.outcome for entry in audit.newest(10)} == {Outcome.REFUSED}
+
+
+def test_a_script_of_the_page_sends_the_token_as_a_header(tmp_path: Path):
+    client, _ = guarded(tmp_path)
+    headers = PAGE | {"x-csrf-token": token_of(client)}
+    assert client.post("/change", json={}, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("user", [None, 12345])
+def test_others_on_this_machine_only_read(tmp_path: Path, user: int | None):
+    client, audit = guarded(tmp_path, user_of=lambda scope: user)
+    answer = client.post("/change", data={"csrf": token_of(client)}, headers=PAGE)
+    assert answer.status_code == 403 and answer.json()["what"] == "only operators may do that"
+    assert audit.newest(1)[0].outcome is Outcome.REFUSED
+    assert client.get("/audit").status_code == 403
+
+
+def test_without_operate_nobody_changes_anything(tmp_path: Path):
+    for options in ({}, {"token": OWNS}):
+        client, _ = guarded(tmp_path, operate=False, **options)
+        answer = client.post("/change", headers={"authorization": f"Bearer {OWNS}"} | PAGE)
+        assert answer.status_code == 403 and "--operate" in answer.text
+
+
+def test_tokens_have_roles(tmp_path: Path):
+    client, _ = guarded(tmp_path, token=OWNS, viewer_token=READS)
+    wanted = ((OWNS, 200), (READS, 403), ("x", 303))
+    for token, status in wanted:
+        assert client.post("/change", headers={"authorization": f"Bearer {token}"} | PAGE).status_code == status
+        assert client.get("/audit", headers={"cookie": f"{COOKIE}={session_of(token)}"}).status_code == status
+    # Who signs in as somebody else needs the form of a new page.
+    cookies = {COOKIE: session_of(OWNS)}
+    mine = TestClient(client.app, base_url=HERE, cookies=cookies)
+    assert mine.post("/change", data={"csrf": token_of(mine)}, headers=PAGE).status_code == 200
+    old = token_of(mine)
+    mine.cookies.set(COOKIE, session_of(READS))
+    assert mine.post("/change", data={"csrf": old}, headers=PAGE).status_code == 403
+
+
+def test_a_program_with_a_token_needs_no_page(tmp_path: Path):
+    client, _ = guarded(tmp_path, token=OWNS)
+    assert client.post("/change", headers={"authorization": f"Bearer {OWNS}"}).status_code == 200
+
+
+def test_bodies_are_bounded(tmp_path: Path):
+    client, _ = guarded(tmp_path)
+    token = token_of(client)
+    many = client.post("/change", data={"csrf": token, "name": "x" * MOST_BODY}, headers=PAGE)
+    assert many.status_code == 413
+    assert client.post("/change", content=iter([b"x"]), headers=PAGE).status_code == 411
+    fields = "&".join(f"a{number}=1" for number in range(300))
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    assert client.post("/change", content=f"csrf={token}&{fields}", headers=PAGE | form).status_code == 403
+
+
+def test_the_log_is_its_owners_and_only_grows(tmp_path: Path):
+    audit = Audit(tmp_path / "state" / "audit.jsonl")
+    assert audit.path.stat().st_mode & 0o777 == 0o600 and audit.path.parent.stat().st_mode & 0o777 == 0o700
+    before = b""
+    for number in range(3):
+        with audit.action(ME, f"a{number}", ""):
+            pass
+        content = audit.path.read_bytes()
+        assert content.startswith(before) and content.count(b"\n") == 2 * (number + 1)
+        before = content
+    with pytest.raises(StoreError), audit.action(ME, "fails", "y" * 9000):
+        raise StoreError("disk full")
+    audit.path.write_bytes(audit.path.read_bytes() + b"{broken\n")
+    newest = audit.newest(3)
+    assert [entry.action for entry in newest] == ["a damaged line", "fails", "a2"]
+    assert newest[1].outcome is Outcome.FAILED and newest[1].said == "disk full" and len(newest[1].asked) == 2000
+
+
+def test_what_cannot_be_logged_is_refused(tmp_path: Path):
+    audit = Audit(tmp_path / "audit.jsonl")
+    audit.path.unlink()
+    audit.path.mkdir()
+    with pytest.raises(StoreError, match="audit log"), audit.action(ME, "x", ""):
+        raise AssertionError("was done")
+    other = tmp_path / "others.jsonl"
+    other.touch(0o644)
+    other.chmod(0o644)
+    with pytest.raises(ConfigurationError, match="others may"):
+        Audit(other)
+
+
+def test_pages_and_api_of_the_log(store: Store, tmp_path: Path):
+    (tmp_path / "deploy").mkdir()
+    audit = Audit(tmp_path / "audit.jsonl")
+    operations = Operations(open_project(None), audit, Jobs(tmp_path / "jobs", tmp_path, "", audit, frozenset({0})))
+    who = Who(role="viewer", client="192.0.2.1", user="<b>")
+    operations.audit.write(who, "POST /x", Outcome.REFUSED, said="no")
+    access = Access(hosts=("localhost",), operate=True, user_of=lambda scope: 0)
+    client = TestClient(make_app(store, access, operations=operations), base_url=HERE)
+    assert "&lt;b&gt;" in client.get("/audit").text and "192.0.2.1" in client.get("/audit").text
+    assert client.get("/api/audit").json()["entries"][0]["said"] == "no"
+    assert 'href="/audit"' in client.get("/runs").text
+    reader = TestClient(make_app(store, Access(hosts=("localhost",))), base_url=HERE)
+    assert reader.get("/audit").status_code == 404 and 'href="/audit"' not in reader.get("/runs").text
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_the_user_of_a_connection_is_found(address: str):
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with (
+        socket.create_server((address, 0), family=family) as server,
+        socket.create_connection(server.getsockname()[:2]) as client,
+    ):
+        own, end = client.getsockname()[:2], server.getsockname()[:2]
+        assert peers.user_of({"client": own, "server": end}) == os.geteuid()
+        assert peers.user_of({"client": (own[0], 1), "server": end}) is None
+    assert peers.user_of({"client": ("testclient", 50000), "server": ("localhost", 80)}) is None
+    assert peers.user_of({"client": None, "server": None}) is None
+    assert not peers.may_operate(None) and peers.may_operate(0) and not peers.may_operate(os.geteuid() + 1)
+
+
+def test_what_nobody_or_everybody_could_change_is_refused(tmp_path: Path):
+    files = {}
+    for name, text in (("own", OWNS), ("view", READS)):
+        files[name] = tmp_path / name
+        files[name].write_text(text)
+        files[name].chmod(0o600)
+    with pytest.raises(UsageError, match="nobody"):
+        access_of(Listening(operate=True, viewer_token_file=files["view"]))
+    with pytest.raises(UsageError, match="proxy"):
+        access_of(Listening(operate=True, behind_proxy=True))
+    with pytest.raises(ConfigurationError, match="same token"):
+        access_of(Listening(token_file=files["own"], viewer_token_file=files["own"]))
+    found = access_of(Listening(operate=True, token_file=files["own"], viewer_token_file=files["view"]))
+    assert (found.token, found.viewer_token, found.operate) == (OWNS, READS, True)

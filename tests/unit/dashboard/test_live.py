@@ -1,0 +1,128 @@
+"""What follows a run: events between trials alone, and how far the run is."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nfvbed import quiet
+from nfvbed.dashboard.live import MOST, Streams
+from nfvbed.dashboard.progress import Plans, live_of, progress_of
+from nfvbed.dashboard.rendering import render
+from nfvbed.dashboard.source import Source
+from nfvbed.errors import BusyError
+from nfvbed.quiet import trial_going, trial_is_going
+from nfvbed.store import Store
+
+
+class Asking:
+    """A browser that goes away after some looks between trials."""
+
+    def __init__(self, looks: int) -> None:
+        self._looks = looks
+
+    async def is_disconnected(self) -> bool:
+        """Count down."""
+        self._looks -= 1
+        return self._looks < 0
+
+
+def events(parts, going, looks=20) -> list[tuple[str, object]]:
+    """Return what is sent while parts come one after the other, and trials as said."""
+    shown, trials = iter(parts), iter(going)
+    streams = Streams(is_going=lambda: next(trials, False), look_s=0)
+
+    async def read() -> list[str]:
+        answer = streams.follow(Asking(looks), lambda: next(shown))
+        return [chunk async for chunk in answer.body_iterator]
+
+    sent = [chunk.split("\n") for chunk in asyncio.run(read())]
+    return [(lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))) for lines in sent]
+
+
+def test_a_part_is_sent_when_it_has_changed_and_the_end_once():
+    sent = events([("a", False), ("a", False), ("b\n<i>", False), ("c", True)], [])
+    assert sent == [("part", "a"), ("part", "b\n<i>"), ("part", "c"), ("end", {})]
+
+
+def test_nothing_is_read_or_sent_while_a_trial_is_going():
+    assert events([("a", True)], [True] * 10 + [False] * 2, looks=9) == [("part", "a"), ("end", {})]
+    # One that begins while the part is read.
+    assert events([("a", False), ("b", True)], [False, True, True, False, False]) == [("part", "b"), ("end", {})]
+
+
+def test_connections_are_bounded():
+    streams = Streams(is_going=lambda: False, look_s=0)
+
+    async def many() -> None:
+        open_ones = [streams.follow(Asking(9), lambda: ("a", False)).body_iterator for _ in range(MOST)]
+        for one in open_ones:
+            await anext(one)
+        with pytest.raises(BusyError):
+            streams.follow(Asking(9), lambda: ("a", False))
+        for one in open_ones:
+            await one.aclose()
+        streams.follow(Asking(9), lambda: ("a", False))
+
+    asyncio.run(many())
+
+
+def test_a_trial_is_seen_from_another_process_and_ends_with_its_process():
+    held = "with quiet.trial_going():\n    print(flush=True)\n    sys.stdin.read()"
+    script = f"import sys\nfrom nfvbed import quiet\nquiet._NAME = {quiet._NAME!r}\n{held}"
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", script], env=environment, **pipes) as process:
+        process.stdout.readline()
+        assert trial_is_going()
+        process.kill()
+    with trial_going(), trial_going():
+        assert trial_is_going()
+
+
+def test_a_trial_goes_on_where_all_names_are_taken(monkeypatch):
+    monkeypatch.setattr("nfvbed.quiet._NAME", "\0nfvbed-test-{}")
+    taken = [socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(4)]
+    for number, held in enumerate(taken):
+        held.bind(f"\0nfvbed-test-{number}")
+    with trial_going():
+        assert trial_is_going()
+    for held in taken:
+        held.close()
+    assert not trial_is_going()
+
+
+def test_a_run_that_ended_is_not_followed(store: Store):
+    source = Source(store)
+    run = source.run("latest")
+    assert live_of(source, Plans(), run) is None
+
+
+def test_how_far_a_run_is(tmp_path: Path):
+    """Of a run of the simulated site, which has a plan."""
+    path = tmp_path / "results.sqlite"
+    argv = ["run", "simulated", "--store", str(path), "--no-doctor", "--purpose", "survey", "--repetitions", "1"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    subprocess.run(
+        [sys.executable, "-m", "nfvbed", *argv, "--max-rounds", "1"], check=True, capture_output=True, env=environment
+    )
+    with Store.open(path, read_only=True) as opened:
+        source = Source(opened)
+        run = source.run("latest")
+        needs = Plans().of(source, run)
+        assert needs is not None
+        found = progress_of(source, run, needs)
+        assert found.cells_done == found.cells > 3 and found.trials >= found.trials_least > 0 and found.share == 1
+        lacking = needs.model_copy(update={"trials": dict.fromkeys(needs.trials, 10**6)})
+        assert progress_of(source, run, lacking).cells_done == 0
+    with Store.open(path) as writing:
+        source = Source(writing)
+        live = live_of(source, Plans(), run.model_copy(update={"status": None, "ended_at": None}))
+        assert live is not None and live.progress == found
+        shown = render("run-progress", live=live)
+        assert f"{found.cells} of {found.cells} cells are done" in shown and "Newest trials" in shown

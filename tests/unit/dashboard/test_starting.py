@@ -1,0 +1,232 @@
+"""Choices by mouse, what they mean on the command line, and what they would do."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from nfvbed.dashboard.app import make_app
+from nfvbed.dashboard.audit import Audit, Who
+from nfvbed.dashboard.choices import Experiments, choices_of
+from nfvbed.dashboard.jobpages import changes_of
+from nfvbed.dashboard.jobs import files
+from nfvbed.dashboard.jobs.folder import Jobs
+from nfvbed.dashboard.jobs.processes import process_of
+from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, RUNNING, SPEC, Cancelled, Ended, JobSpec, Running
+from nfvbed.dashboard.operations import Operations
+from nfvbed.dashboard.planning import Planner
+from nfvbed.dashboard.security import Access
+from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.starting import Action, Wanted, arguments_of
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import BusyError, UsageError
+from nfvbed.quiet import trial_going
+from nfvbed.store import Store
+
+HERE = "http://localhost"
+OLD = "2026-01-02T03:04:05+00:00"
+ME = Who(role="operator", client="127.0.0.1")
+CHOSEN = {
+    "site": ["lab"],
+    "variant": ["ovs-dpdk", "", "ovs-dpdk"],
+    "experiment": ["demo"],
+    "topology": ["p2p"],
+    "vnf": ["vloop"],
+    "kind": ["process"],
+    "sizes": ["64, 128"],
+    "purpose": ["survey"],
+    "rounds": ["1"],
+    "budget": ["60"],
+    "ceilings": ["no"],
+}
+
+
+class NoJobs(Jobs):
+    """Starts nothing, and says what was to be started."""
+
+    def start(self, action, site, arguments, who, document=False):
+        """Refuse."""
+        raise BusyError("not in a unit test", observed=json.dumps([action, site, *arguments]))
+
+
+@pytest.fixture(scope="session", name="operations")
+def _operations(tmp_path_factory) -> Operations:
+    path = tmp_path_factory.mktemp("operations")
+    project, audit = open_project(None), Audit(path / "audit.jsonl")
+    return Operations(project, audit, NoJobs(path / "jobs", project.root, str(path / "r"), audit, frozenset({0})))
+
+
+@pytest.fixture(name="mouse")
+def _mouse(store: Store, operations: Operations) -> TestClient:
+    access = Access(hosts=("localhost",), operate=True, user_of=lambda scope: 0)
+    return TestClient(make_app(store, access, operations=operations), base_url=HERE, headers={"origin": HERE})
+
+
+def test_a_choice_becomes_arguments(operations: Operations):
+    wanted = Wanted.of(CHOSEN, operations.project)
+    assert arguments_of(Action.RUN, wanted) == (
+        "run",
+        "demo",
+        "--site",
+        "lab",
+        "--variant",
+        "ovs-dpdk",
+        "--frame-size",
+        "64",
+        "--frame-size",
+        "128",
+        "--topology",
+        "p2p",
+        "--purpose",
+        "survey",
+        "--max-rounds",
+        "1",
+        "--repetitions",
+        "1",
+        "--budget",
+        "60",
+        "--set",
+        "vnfs=[{vnf: vloop, kind: process}]",
+        "--set",
+        "ceilings=false",
+    )
+    assert arguments_of(Action.DEPLOY, wanted) == ("deploy", "ovs-dpdk", "--site", "lab", "--topology", "p2p")
+    assert arguments_of(Action.ONBOARD, wanted)[:4] == ("onboard", "vloop", "--variant", "ovs-dpdk")
+    assert arguments_of(Action.RESUME, wanted, "abc") == ("run", "--resume=abc")
+    assert arguments_of(Action.EXAMINE, wanted) == ("doctor", "--site", "lab", "--json")
+    assert [arguments_of(action, wanted) for action in (Action.OFFBOARD, Action.DESTROY)] == [
+        ("offboard", "--site", "lab"),
+        ("destroy", "--site", "lab"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("site", "../lab"),
+        ("variant", "--help"),
+        ("vnf", "none"),
+        ("experiment", "/etc/passwd"),
+        ("kind", "x"),
+        ("topology", "p2p;"),
+        ("sizes", "64 -1"),
+        ("purpose", "fun"),
+        ("rounds", "1e9"),
+        ("budget", "-5"),
+    ],
+)
+def test_what_the_project_does_not_have_is_refused(operations: Operations, field: str, value: str):
+    with pytest.raises(UsageError):
+        Wanted.of({field: [value]}, operations.project)
+
+
+@pytest.mark.parametrize(
+    ("action", "said"), [("deploy", "one variant"), ("onboard", "a VNF"), ("run", "an experiment")]
+)
+def test_a_choice_that_lacks_something_is_refused(action: str, said: str):
+    with pytest.raises(UsageError, match=said):
+        arguments_of(Action(action), Wanted())
+
+
+def test_each_choice_says_what_it_is_unsupported_for(store: Store, operations: Operations):
+    source, experiments = Source(store), Experiments(operations.project)
+    found = choices_of(operations, source, experiments, Wanted(topology="p2p", experiment="demo"))
+    variants = {one.value: one for one in found.variants}
+    assert not variants["sriov"].possible or "p2p" in variants["sriov"].note
+    assert not variants["macvtap"].possible and "p2p" in variants["macvtap"].note
+    assert [one.value for one in found.experiments if one.chosen] == ["demo"]
+    cloud = choices_of(operations, source, experiments, Wanted(site="cloud"))
+    assert [one.value for one in cloud.variants if one.possible] == ["existing"]
+    assert "takes existing alone" in {one.value: one for one in cloud.variants}["vpp"].note
+
+
+def test_the_plan_is_the_command_lines(operations: Operations):
+    found = Planner(operations.jobs).plan(Wanted(experiment="simulated"))
+    assert found.simulated and len(found.cells) > 3 and found.seconds[0] > 0
+    assert found.command == "nfvbed plan simulated --site lab"
+    refused = Planner(operations.jobs).plan(Wanted(experiment="simulated", topology="pv9p"))
+    assert refused.cells == () and "fix" in refused.problem
+
+
+def test_no_plan_is_made_while_a_trial_is_going(operations: Operations):
+    with trial_going(), pytest.raises(BusyError, match="a trial is going"):
+        Planner(operations.jobs).plan(Wanted(experiment="simulated"))
+
+
+def test_pages_of_jobs(mouse: TestClient, operations: Operations):
+    page = mouse.get("/start?experiment=demo&variant=ovs-dpdk")
+    assert page.status_code == 200 and 'value="ovs-dpdk" checked' in page.text and "Run the experiment" not in page.text
+    other = mouse.get("/start?experiment=demo&plan=1", headers={"sec-fetch-site": "cross-site"})
+    assert "Another site led here" in other.text
+    assert "Choose an experiment" in mouse.get("/start?plan=1").text
+    assert "None was started yet" in mouse.get("/jobs").text
+    assert mouse.get("/jobs/20260102-030405-000006").status_code == 404
+    assert mouse.get("/api/jobs").json() == {"jobs": []}
+    assert mouse.get("/api/start?experiment=demo").json()["wanted"]["experiment"] == "demo"
+    assert any("2 MiB" in line or "MiB" in line for line in changes_of(operations, Wanted(variants=("ovs-dpdk",))))
+
+
+def test_a_form_starts_a_job_and_is_logged(mouse: TestClient, operations: Operations):
+    token = mouse.get("/start").text.split('name="csrf" value="')[1].split('"')[0]
+    form = {"csrf": token, "site": "lab", "variant": "ovs-dpdk", "action": "deploy"}
+    answer = mouse.post("/jobs", data=form, headers={"accept": "text/html"})
+    assert answer.status_code == 503 and "ovs-dpdk" in answer.text
+    entry = operations.audit.newest(1)[0]
+    assert (entry.action, entry.asked) == ("start deploy", "nfvbed deploy ovs-dpdk --site lab")
+    assert entry.said.startswith("not in a unit test")
+    assert mouse.post("/jobs", data=form | {"action": "rm"}).status_code == 400
+    assert mouse.post("/jobs", data=form | {"csrf": "x"}).status_code == 403
+    body = {"site": "lab", "variants": ["vpp"]}
+    answer = mouse.post("/api/jobs/deploy", json=body, headers={"x-csrf-token": token})
+    assert answer.status_code == 503 and json.loads(answer.json()["observed"]) == [
+        "deploy",
+        "lab",
+        "deploy",
+        "vpp",
+        "--site",
+        "lab",
+    ]
+
+
+def test_a_job_that_does_not_end_says_what_to_do_and_one_that_has_ended_is_told_once(
+    mouse: TestClient, operations: Operations
+):
+    name, me = "20260102-030405-000006", process_of(os.getpid())
+    folder = operations.jobs.folder / name
+    folder.mkdir()
+    try:
+        asked = {"id": name, "action": "run", "site": "lab", "arguments": ("run", "demo"), "asked_at": OLD, "who": ME}
+        files.write(folder / SPEC, JobSpec.model_validate(asked))
+        files.write(folder / RUNNING, Running(keeper=me, command=me))
+        assert "Cancel" in mouse.get(f"/jobs/{name}").text
+        files.write(folder / CANCELLED, Cancelled(who=ME, at=OLD))
+        page = mouse.get(f"/jobs/{name}").text
+        assert f"kill -9 {os.getpid()}" in page and "Ask it to end again" in page
+        (folder / LOG).write_text("<script>\n")
+        files.write(folder / ENDED, Ended(status=130, at=OLD))
+        events = mouse.get(f"/jobs/{name}/events")
+        assert events.headers["content-type"].startswith("text/event-stream")
+        assert events.text.count("event: part") == 1 and events.text.endswith("event: end\ndata: {}\n\n")
+        assert "&lt;script&gt;" in events.text and "<script>" not in events.text
+        assert mouse.get(f"/api/jobs/{name}").json()["job"]["state"] == "cancelled"
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_viewers_see_no_jobs(store: Store, operations: Operations):
+    access = Access(hosts=("localhost",), operate=True, user_of=lambda scope: 12345)
+    client = TestClient(make_app(store, access, operations=operations), base_url=HERE)
+    for address in ("/start", "/jobs", "/api/jobs", "/api/start"):
+        assert client.get(address).status_code == 403
+    assert 'href="/start"' not in client.get("/").text
+
+
+def test_a_path_of_the_store_is_the_same_in_a_job(tmp_path: Path, monkeypatch):
+    project = open_project(None)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nfvbed.dashboard.operations.STATE", tmp_path / "state")
+    assert Operations.of(project, "here.sqlite").jobs.store == str(tmp_path / "here.sqlite")
+    assert Operations.of(project, "postgresql://host/db").jobs.store == "postgresql://host/db"

@@ -1,0 +1,1 @@
+"""Horizon's panel, without Horizon."""
