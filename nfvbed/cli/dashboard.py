@@ -68,12 +68,6 @@ def command(
     account on this machine can read what is served without a token; with --operate only root and the user who serves
     it can change things without one.
     """
-    if (tls_cert is None) != (tls_key is None):
-        raise UsageError(
-            "a certificate and its key belong together",
-            observed="--tls-cert without --tls-key" if tls_cert else "--tls-key without --tls-cert",
-            fix="give both, or neither",
-        )
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
     from nfvbed.cli.deployed_sites import DeployedSites
     from nfvbed.dashboard.app import make_app
@@ -83,7 +77,7 @@ def command(
         host=host,
         port=port,
         names=names,
-        tls=(tls_cert, tls_key) if tls_cert and tls_key else None,
+        tls=_tls(tls_cert, tls_key),
         behind_proxy=behind_proxy,
         token_file=token_file,
         viewer_token_file=viewer_token_file,
@@ -101,6 +95,18 @@ def command(
         click.echo(f"dashboard of {opened.location}: {address}")
         _leave_the_measured_cores(project)
         server.run(sockets=[bound])
+
+
+def _tls(tls_cert: Path | None, tls_key: Path | None) -> tuple[Path, Path] | None:
+    if tls_cert is None and tls_key is None:
+        return None
+    if tls_cert is None or tls_key is None:
+        raise UsageError(
+            "a certificate and its key belong together",
+            observed="--tls-cert without --tls-key" if tls_cert else "--tls-key without --tls-cert",
+            fix="give both, or neither",
+        )
+    return tls_cert, tls_key
 
 
 def _operations(project: Project, location: str) -> "Operations":

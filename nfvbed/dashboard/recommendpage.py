@@ -15,7 +15,6 @@ from nfvbed.dashboard.api import PROBLEMS
 from nfvbed.dashboard.form import Option
 from nfvbed.dashboard.parameters import Export
 from nfvbed.dashboard.recommending import Recommender
-from nfvbed.errors import UsageError
 from nfvbed.records import Record
 from nfvbed.report import wording
 from nfvbed.report.page.values import Cell, Table
@@ -69,20 +68,23 @@ class RecommendAnswer(Record):
 
 
 Label = Annotated[str, Query(max_length=64)]
+NUMBER = "[1-9][0-9]*"
 
 
 def _traffic(
     topology: Label = "",
     vnf: Label = "",
-    frame_size: Annotated[str, Query(max_length=5, description="bytes, or `imix`")] = "",
-    flows: Annotated[str, Query(max_length=9, description="a number")] = "",
+    frame_size: Annotated[
+        str, Query(max_length=5, pattern=f"^({NUMBER}|imix)?$", description="bytes, or `imix`; empty: any")
+    ] = "",
+    flows: Annotated[str, Query(max_length=9, pattern=f"^({NUMBER})?$", description="a number; empty: any")] = "",
 ) -> dict[str, Any]:
     """Return the traffic that is asked for; fields of a form that are left empty are sent all the same."""
     return {
         "topology": topology or None,
         "vnf": vnf or None,
-        "frame_size": "imix" if frame_size == "imix" else _number(frame_size, "frame_size"),
-        "flows": _number(flows, "flows"),
+        "frame_size": frame_size if frame_size == "imix" else int(frame_size or 0) or None,
+        "flows": int(flows or 0) or None,
     }
 
 
@@ -94,12 +96,6 @@ def _asked(
     ] = "",
 ) -> Asked:
     return Asked(wanted=Wanted(need=need, **traffic), host=host)
-
-
-def _number(text: str, name: str) -> int | None:
-    if text and not (text.isascii() and text.isdigit() and int(text)):
-        raise UsageError(f"{name} is a number", where=name, observed=text, fix="give one above 0, or leave it out")
-    return int(text) if text else None
 
 
 AskedFor = Annotated[Asked, Depends(_asked)]
