@@ -22,7 +22,7 @@ ONBOARDS := $(addprefix onboard-,$(VNFS))
 PACKAGES := $(addprefix package-,$(VNFS))
 SCALES := scale-1 scale-2
 TRACES := $(addprefix trace-,$(VARIANTS))
-TESTS := $(addprefix test-,$(TIERS))
+TESTS := $(addprefix test-,$(filter-out browser,$(TIERS)))
 
 # Where: `make deploy-ovs-dpdk SITE=devcloud`; a name in deploy/sites, without it the lab.
 SITE ?=
@@ -193,6 +193,18 @@ $(TESTS): test-%: setup-test ## the tier NAME alone
 	$(if $(filter functional image,$*),@setup/images)
 	$(if $(filter functional,$*),@setup/node)
 	@$(PYTHON) tests/tiers.py $*
+
+.PHONY: test-browser
+test-browser: setup-test ## the tiers browser and mouse: pages in Chromium, and the whole job by mouse on this host
+	@setup/native
+	@setup/images
+	@$(PYTHON) tests/tiers.py browser mouse
+
+.PHONY: test-mouse
+test-mouse: setup-test ## the whole job by mouse on this host: plan, deploy, run, cancel, compare, order a chain; no part of test
+	@setup/native
+	@setup/images
+	@$(PYTHON) tests/tiers.py mouse
 
 .PHONY: test-node
 test-node: setup-test ## all that is proven inside guest nodes; takes 20 to 60 minutes, and is no part of test
