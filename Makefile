@@ -195,16 +195,16 @@ $(TESTS): test-%: setup-test ## the tier NAME alone
 	@$(PYTHON) tests/tiers.py $*
 
 .PHONY: test-browser
-test-browser: setup-test ## the tiers browser and mouse: pages in Chromium, and the whole job by mouse on this host
+test-browser: setup-test ## the tiers browser and dashboard
 	@setup/native
 	@setup/images
-	@$(PYTHON) tests/tiers.py browser mouse
+	@$(PYTHON) tests/tiers.py browser dashboard
 
-.PHONY: test-mouse
-test-mouse: setup-test ## the whole job by mouse on this host: plan, deploy, run, cancel, compare, order a chain; no part of test
+.PHONY: test-dashboard
+test-dashboard: setup-test ## the dashboard: its pages and its API, and the whole job by mouse on this host; 5 minutes, no part of test
 	@setup/native
 	@setup/images
-	@$(PYTHON) tests/tiers.py mouse
+	@$(PYTHON) tests/tiers.py dashboard
 
 .PHONY: test-node
 test-node: setup-test ## all that is proven inside guest nodes; takes 20 to 60 minutes, and is no part of test

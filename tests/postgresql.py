@@ -1,7 +1,10 @@
-"""A PostgreSQL server for tests: unpacked privately, on a Unix socket in a folder of its own, as an ordinary user."""
+"""A PostgreSQL server for tests: unpacked privately, on a Unix socket in a folder of its own.
+
+It refuses to run as root. Root runs it in a user namespace, in which its own files belong to an ordinary user: another
+user of the machine could not reach a checkout in a folder that is root's alone.
+"""
 
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -16,8 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 UNPACKED: Final = ROOT / ".nfvbed" / "postgresql"
 LIBRARIES: Final = (UNPACKED / "usr/lib/x86_64-linux-gnu", UNPACKED / "lib/x86_64-linux-gnu")
 PROGRAMS: Final = UNPACKED / "usr/lib/postgresql/15/bin"
-ORDINARY: Final = "nobody"
-"""PostgreSQL refuses to run as root."""
+ORDINARY: Final = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
 OWNER: Final = "nfvbed"
 PASSWORD: Final = "an0ther-secret"
 """Of the user who has one; it must be in no message."""
@@ -47,9 +49,6 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
         self._databases = 0
         self._durable = durable
-        self._user = ORDINARY if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
-        if os.geteuid() == 0:
-            shutil.chown(self.folder, ORDINARY, pwd.getpwnam(ORDINARY).pw_gid)
         self._run("initdb", "-D", self.folder / "data", "-U", OWNER, "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
 
     def url(self, database: str, user: str = OWNER) -> str:
@@ -64,9 +63,9 @@ class Server:
         with (self.folder / "log").open("ab") as log:
             # It ends with the tests, however they end.
             self._process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "INT", "--", *map(str, argv)],
+                [*_ordinary(), "setpriv", "--pdeathsig", "INT", "--", *map(str, argv)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment(), cwd="/",
-                start_new_session=True, **self._identity(),
+                start_new_session=True,
             )  # fmt: skip
         end = time.monotonic() + START_S
         while not self._answers():
@@ -119,17 +118,15 @@ class Server:
             self._process.wait(STOP_S)
 
     def _run(self, program: str, *arguments: object) -> None:
-        argv = [str(PROGRAMS / program), *map(str, arguments)]
+        argv = [*_ordinary(), str(PROGRAMS / program), *map(str, arguments)]
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=_environment(), cwd="/",
-            **self._identity(),
-        )  # fmt: skip
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=_environment(), cwd="/"
+        )
         assert done.returncode == 0, f"{program} failed ({done.returncode}):\n{done.stdout}{done.stderr}"
 
-    def _identity(self) -> dict[str, object]:
-        if os.geteuid() != 0:
-            return {}
-        return {"user": self._user, "group": pwd.getpwnam(self._user).pw_gid, "extra_groups": []}
+
+def _ordinary() -> tuple[str, ...]:
+    return ORDINARY if os.geteuid() == 0 else ()
 
 
 def _environment() -> dict[str, str]:

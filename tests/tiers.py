@@ -20,15 +20,18 @@ ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".nfvbed" / "tiers"
 PYTHON = sys.executable
 
-TIERS = ("lint", "image", "unit", "golden", "contract", "functional", "browser", "mouse", "node", "openstack", "openstack-all")
-"""The last four are no part of `make test`: they take 2 minutes, 20 to 60, about 12, and one to two hours."""
+TIERS = (
+    *("lint", "image", "unit", "golden", "contract", "functional", "browser"),
+    *("dashboard", "node", "openstack", "openstack-all"),
+)
+"""The last four are no part of `make test`: they take 5 minutes, 20 to 60, about 12, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
-FOLDERS = {"mouse": "functional", "openstack-all": "openstack"}
+FOLDERS = {"dashboard": ("browser", "unit/dashboard", "functional"), "openstack-all": ("openstack",)}
 """Of tiers whose tests are not in a folder of their name."""
-CHOSEN = {"functional": "not by_mouse", "mouse": "by_mouse", "openstack": "not on_demand"}
-"""Which tests of a folder, by their marks."""
-TELLS_NAMES = ("image", "functional", "browser", "mouse", "node", "openstack", "openstack-all")
+CHOSEN = {"dashboard": "dashboard", "openstack": "not on_demand", "openstack-all": ""}
+"""Which tests of a folder, by their marks; of all other tiers those that are not the dashboard's."""
+TELLS_NAMES = ("image", "functional", "browser", "dashboard", "node", "openstack", "openstack-all")
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
 
 
@@ -74,18 +77,18 @@ def _environment(work: Path) -> dict[str, str]:
 
 def _pytest(tiers: list[str]) -> list[Outcome]:
     outcomes = {tier: Outcome(tier) for tier in tiers}
-    folders = {tier: ROOT / "tests" / FOLDERS.get(tier, tier) for tier in tiers}
-    for tier, folder in folders.items():
-        if not any(folder.rglob("test_*.py")):
+    folders = {tier: [ROOT / "tests" / name for name in FOLDERS.get(tier, (tier,))] for tier in tiers}
+    for tier, places in folders.items():
+        if not all(any(folder.rglob("test_*.py")) for folder in places):
             outcomes[tier].failed = 1
             outcomes[tier].notes.append("the tier has no tests")
     work, report = WORK / "now", WORK / f"{tiers[0]}.xml"
     _clear(work)
     report.unlink(missing_ok=True)
-    argv = [PYTHON, "-m", "pytest", *map(str, folders.values()), f"--basetemp={WORK / 't'}", f"--junitxml={report}"]
+    every = [str(folder) for places in folders.values() for folder in places]
+    argv = [PYTHON, "-m", "pytest", *every, f"--basetemp={WORK / 't'}", f"--junitxml={report}"]
     argv.append("-v" if tiers[0] in TELLS_NAMES else "-q")
-    if tiers[0] in CHOSEN:
-        argv += ["-m", CHOSEN[tiers[0]]]
+    argv += ["-m", CHOSEN.get(tiers[0], "not dashboard")]
     if tiers[0] in SIDE_BY_SIDE:
         # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
         # One more than there are cores: tests wait for guests that boot, pages that are drawn, and deadlines.

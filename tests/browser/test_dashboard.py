@@ -16,7 +16,7 @@ from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
 from tests.dashboard_runs import ELSEWHERE, SERIES, STEP_AT, STEPPED, two_variants, with_many, with_series
 from tests.sample_records import RUN
 
-pytestmark = pytest.mark.xdist_group("dashboard")
+pytestmark = pytest.mark.dashboard
 
 PAGES = {
     "overview": "/",

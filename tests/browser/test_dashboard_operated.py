@@ -14,7 +14,7 @@ from tests.browser.test_dashboard import PATIENCE_MS, SHOWN, opened, serious
 from tests.browser.test_report_page import CHROMIUM, FLAGS
 from tests.dashboard_runs import two_variants
 
-pytestmark = pytest.mark.xdist_group("dashboard")
+pytestmark = pytest.mark.dashboard
 
 CHOICE = "/start?experiment=simulated&purpose=survey&rounds=1"
 PAGES = {"start": "/start", "plan": f"{CHOICE}&plan=1", "jobs": "/jobs", "audit": "/audit", "no-job": "/jobs/none"}

@@ -12,7 +12,7 @@ from tests.browser.test_dashboard import serious
 from tests.browser.test_report_page import CHROMIUM, FLAGS
 from tests.functional.test_dashboard_jobs import serving
 
-pytestmark = pytest.mark.by_mouse
+pytestmark = pytest.mark.dashboard
 PATIENCE_MS = 60_000
 
 

@@ -29,7 +29,7 @@ from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
 from tests.functional.disturbed import wait_until
 from tests.functional.lab_host import MARK, ROOT, assert_back_to
 
-pytestmark = pytest.mark.by_mouse
+pytestmark = pytest.mark.dashboard
 PATIENCE_MS = 60_000
 SHORT = "experiment=demo&topology=p2p&sizes=64&purpose=survey&ceilings=no"
 LONG = "experiment=demo&topology=p2p&variant=linux-bridge"

@@ -12,6 +12,7 @@ from nfvbed.store import Store
 from tests.sample_records import RUN
 from tests.unit.dashboard.conftest import NOW
 
+pytestmark = pytest.mark.dashboard
 EXAMPLES = 15
 """Of each address and kind; together they take about ten seconds."""
 KEPT = settings(
