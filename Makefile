@@ -201,7 +201,7 @@ test-browser: setup-test ## the tiers browser and dashboard
 	@$(PYTHON) tests/tiers.py browser dashboard
 
 .PHONY: test-dashboard
-test-dashboard: setup-test ## the dashboard: its pages and its API, and the whole job by mouse on this host; 5 minutes, no part of test
+test-dashboard: setup-test ## the dashboard: pages, API, the whole job by mouse and orders of chains on this host; 7 minutes, no part of test
 	@setup/native
 	@setup/images
 	@$(PYTHON) tests/tiers.py dashboard

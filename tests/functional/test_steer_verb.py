@@ -22,6 +22,7 @@ from nfvbed.units import NS_PER_S
 from tests.functional.declared import PROJECT, vnf
 from tests.functional.disturbed import retried, wait_until
 
+pytestmark = pytest.mark.dashboard
 OVS = PROJECT.load_variant("ovs-dpdk")
 TURNED = [("p0", "v2a"), ("v2b", "v1a"), ("v1b", "p1")]
 
