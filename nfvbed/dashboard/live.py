@@ -1,12 +1,14 @@
 """Server-sent events: parts of pages as they are now, sent between trials alone.
 
-While a trial is going the server sends nothing and reads nothing: each connection looks a few times a second whether
-one is, which costs microseconds.
+While a trial is going the server sends nothing and reads nothing: each connection looks four times a second whether one
+still is, which costs microseconds. The time between two trials may be shorter than reading takes; what was read then is
+sent at the next such time, so a page is one trial late at most.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final
 
 import anyio
@@ -17,7 +19,9 @@ from nfvbed.errors import BusyError
 from nfvbed.quiet import trial_is_going
 
 LOOK_S: Final = 0.7
-"""Between two looks whether a trial is going, or something has changed."""
+"""Between two looks whether something has changed."""
+GOING_S: Final = 0.25
+"""Between two looks whether a trial is still going."""
 MOST: Final = 16
 """Connections; each is a task of the server."""
 ALIVE_S: Final = 20.0
@@ -30,10 +34,13 @@ Part = Callable[[], tuple[str, bool]]
 class Streams:
     """The connections of one server."""
 
-    def __init__(self, is_going: Callable[[], bool] = trial_is_going, look_s: float = LOOK_S) -> None:
+    def __init__(
+        self, is_going: Callable[[], bool] = trial_is_going, look_s: float = LOOK_S, going_s: float = GOING_S
+    ) -> None:
         self._open = 0
         self._is_going = is_going
         self._look_s = look_s
+        self._going_s = going_s
 
     def follow(self, request: Request, part: Part) -> Response:
         """Return the events of a part: `part` whenever it changes, `end` after the last one.
@@ -50,24 +57,32 @@ class Streams:
     async def _events(self, request: Request, part: Part) -> AsyncIterator[str]:
         self._open += 1
         try:
-            shown, silent_s = "", 0.0
+            shown, sent_at = "", time.monotonic()
+            read: tuple[str, bool] | None = None
             while True:
-                if not self._is_going():
+                if not (going := self._is_going()):
                     if await request.is_disconnected():
                         return
-                    html, last = await anyio.to_thread.run_sync(part)
-                    # A trial may have begun while that was read.
-                    if not self._is_going():
-                        if html != shown:
-                            shown, silent_s = html, 0.0
-                            yield f"event: part\ndata: {json.dumps(html)}\n\n"
-                        elif silent_s >= ALIVE_S:
-                            silent_s = 0.0
-                            yield ": here\n\n"
+                    html, last = read or await anyio.to_thread.run_sync(part)
+                    # Where a trial has begun while it was read, it is sent after that trial.
+                    going = self._is_going()
+                    read = (html, last) if going else None
+                    if not going:
+                        for event in _events_of(html, shown, last, time.monotonic() - sent_at):
+                            sent_at = time.monotonic()
+                            yield event
+                        shown = html
                         if last:
-                            yield "event: end\ndata: {}\n\n"
                             return
-                await asyncio.sleep(self._look_s)
-                silent_s += self._look_s
+                await asyncio.sleep(self._going_s if going else self._look_s)
         finally:
             self._open -= 1
+
+
+def _events_of(html: str, shown: str, last: bool, silent_s: float) -> Iterator[str]:
+    if html != shown:
+        yield f"event: part\ndata: {json.dumps(html)}\n\n"
+    elif silent_s >= ALIVE_S:
+        yield ": here\n\n"
+    if last:
+        yield "event: end\ndata: {}\n\n"

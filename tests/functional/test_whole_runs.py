@@ -44,6 +44,7 @@ tests:
 repetitions: {{needed: 1, max_rounds: 1}}
 ceilings: false
 """
+MOST_PPS = 12_000_000
 CELLS = [f"{variant}/{path}/64" for variant in VARIANTS for path in ("p2p", "pvvp+process-io")]
 
 
@@ -111,7 +112,7 @@ def test_run_compare_and_report_of_two_switches_with_and_without_two_vnfs(before
 
 def test_a_quick_search_and_latencies(before, ask, tmp_path):
     experiment, store = tmp_path / "searched.yml", tmp_path / "results.sqlite"
-    experiment.write_text(SEARCHED.format(variant="ovs-dpdk", most=12_000_000))
+    experiment.write_text(SEARCHED.format(variant="ovs-dpdk", most=MOST_PPS))
     status, printed, errors = ask("run", experiment, "--store", store, "--no-doctor", "--json")
     assert status == 0, errors
     run = json.loads(printed)["run"]["id"]
@@ -119,13 +120,13 @@ def test_a_quick_search_and_latencies(before, ask, tmp_path):
         results = {result.kind: result for result in opened.results(run)}
         trials = opened.trials(run)
     searched = SearchResult.model_validate(results[ResultKind.SEARCH].payload)
-    mrr = max(trial.forwarded_rate_pps for trial in trials if trial.preset is Preset.MRR)
     goals = {goal.goal.name: goal for goal in searched.goals}
     assert sorted(goals) == ["NDR", "PDR"]
     for name, goal in goals.items():
         # A host that is disturbed may end it without a regular result: then it says which, and why.
         if goal.irregularity is None:
-            assert 0 < goal.lower_bound.load_pps < goal.upper_bound.load_pps < 4 * mrr, name
+            # MRR trials say nothing of it: the host may have been in another state then.
+            assert 0 < goal.lower_bound.load_pps < goal.upper_bound.load_pps <= MOST_PPS, (name, goal)
         else:
             assert goal.explanation, name
     latency = LoadsPayload.model_validate(results[ResultKind.LATENCY].payload)

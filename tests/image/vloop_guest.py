@@ -55,9 +55,10 @@ class Guest:
         """Wait for the marker; give the version that it says and the seconds that it took."""
         started = time.monotonic()
         while time.monotonic() < started + BOOT_S:
-            lines = self.console.read_bytes().splitlines() if self.console.exists() else []
+            lines = self.console.read_bytes().splitlines(keepends=True) if self.console.exists() else []
             for line in lines:
-                if line.startswith(MARKER):
+                # A line that is not ended yet may lack the end of the version.
+                if line.startswith(MARKER) and line.endswith(b"\n"):
                     return line.removeprefix(MARKER).strip().decode(), time.monotonic() - started
             status = self._process.poll()
             assert status is None, f"QEMU ended with {status}: {(self.folder / 'qemu.log').read_text()} {lines[-5:]}"

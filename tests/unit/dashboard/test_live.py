@@ -35,7 +35,7 @@ class Asking:
 def events(parts, going, looks=20) -> list[tuple[str, object]]:
     """Return what is sent while parts come one after the other, and trials as said."""
     shown, trials = iter(parts), iter(going)
-    streams = Streams(is_going=lambda: next(trials, False), look_s=0)
+    streams = Streams(is_going=lambda: next(trials, False), look_s=0, going_s=0)
 
     async def read() -> list[str]:
         answer = streams.follow(Asking(looks), lambda: next(shown))
@@ -53,7 +53,15 @@ def test_a_part_is_sent_when_it_has_changed_and_the_end_once():
 def test_nothing_is_read_or_sent_while_a_trial_is_going():
     assert events([("a", True)], [True] * 10 + [False] * 2, looks=9) == [("part", "a"), ("end", {})]
     # One that begins while the part is read.
-    assert events([("a", False), ("b", True)], [False, True, True, False, False]) == [("part", "b"), ("end", {})]
+    sent = events([("a", False), ("b", True)], [False, True, True, False, False, False])
+    assert sent == [("part", "a"), ("part", "b"), ("end", {})]
+
+
+def test_times_between_trials_that_are_shorter_than_reading_show_what_was_read_before():
+    short = [False, True, True, False, False, True] * 2
+    parts = [(name, False) for name in "abcdefgh"] + [("z", True)]
+    sent = [text for kind, text in events(parts, short) if kind == "part"]
+    assert sent[:2] == ["a", "b"], "every part that was read is sent, in order"
 
 
 def test_connections_are_bounded():
