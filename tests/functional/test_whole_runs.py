@@ -119,6 +119,7 @@ def test_a_quick_search_and_latencies(before, ask, tmp_path):
     with Store.open(str(store), read_only=True) as opened:
         results = {result.kind: result for result in opened.results(run)}
         trials = opened.trials(run)
+    assert {ResultKind.SEARCH, ResultKind.LATENCY} <= set(results), printed
     searched = SearchResult.model_validate(results[ResultKind.SEARCH].payload)
     goals = {goal.goal.name: goal for goal in searched.goals}
     assert sorted(goals) == ["NDR", "PDR"]
