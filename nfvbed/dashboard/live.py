@@ -63,11 +63,12 @@ class Streams:
                 if not (going := self._is_going()):
                     if await request.is_disconnected():
                         return
-                    html, last = read or await anyio.to_thread.run_sync(part)
-                    # Where a trial has begun while it was read, it is sent after that trial.
-                    going = self._is_going()
-                    read = (html, last) if going else None
+                    if read is None:
+                        read = await anyio.to_thread.run_sync(part)
+                        # Where a trial has begun while it was read, it is sent after that trial.
+                        going = self._is_going()
                     if not going:
+                        (html, last), read = read, None
                         for event in _events_of(html, shown, last, time.monotonic() - sent_at):
                             sent_at = time.monotonic()
                             yield event

@@ -21,12 +21,21 @@ DRIVER = Path(__file__).with_name("lab_driver.py")
 ROOT = Path(__file__).parents[2]
 
 
+def in_run_directory() -> list[Path] | None:
+    """Return what is below the run directory, sorted; None where it is not there. What vanishes meanwhile is left out.
+
+    A `Path.glob` fails there: nfvbed renames a directory when its ledger is written.
+    """
+    walked = list(os.walk("/run/nfvbed"))
+    found = sorted(Path(folder, name) for folder, folders, names in walked for name in (*folders, *names))
+    return found if walked else None
+
+
 def snapshot(mark: str) -> dict[str, Any]:
     """Namespaces, links, mounts, cgroups, hugepages, processes and run directory."""
     with IPRoute() as route:
         links = sorted(link.get_attr("IFLA_IFNAME") for link in route.get_links())
     mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
-    run = Path("/run/nfvbed")
     return {
         "namespaces": sorted(p.name for p in Path("/run/netns").glob("nfvbed-*")),
         "links": links,
@@ -34,7 +43,7 @@ def snapshot(mark: str) -> dict[str, Any]:
         "cgroups": sorted(p.name for p in unified_mount().glob("nfvbed-*")),
         "hugepages": int(Path("/proc/sys/vm/nr_hugepages").read_text()),
         "processes": marked_processes(mark),
-        "run": sorted(str(p) for p in run.rglob("*")) if run.exists() else None,
+        "run": in_run_directory(),
     }
 
 

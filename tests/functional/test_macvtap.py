@@ -3,7 +3,6 @@
 import signal
 import socket
 from functools import partial
-from pathlib import Path
 
 import pytest
 from pyroute2 import IPRoute
@@ -17,7 +16,7 @@ from nfvbed.records import NOT_SEPARABLE, PortKind, Readiness, Role
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.declared import variant, vnf
 from tests.functional.disturbed import pass_all, wait_until
-from tests.functional.lab_host import assert_back_to
+from tests.functional.lab_host import assert_back_to, in_run_directory
 
 ETHERTYPE = 0x88B5
 MACS = ("02:4e:46:56:7f:10", "02:4e:46:56:7f:11")
@@ -178,6 +177,10 @@ def raw(name):
     return opened
 
 
+def _generators():
+    return [path for path in in_run_directory() or () if path.match("nfvgen-*.sock")]
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_nfvbed_that_is_stopped_in_mid_trial_leaves_nothing(before, mark, nfvbed, tmp_path, how):
     experiment = tmp_path / "stopped.yml"
@@ -186,7 +189,7 @@ def test_an_nfvbed_that_is_stopped_in_mid_trial_leaves_nothing(before, mark, nfv
         " frame_sizes: [64], trials: {mrr_duration_s: 30}, repetitions: {needed: 1}, ceilings: false}\n"
     )
     process = nfvbed("run", experiment, "--store", tmp_path / "results.sqlite", "--no-doctor")
-    assert wait_until(lambda: list(Path("/run/nfvbed").glob("*/nfvgen-*.sock")), 60), "no generator was started"
+    assert wait_until(_generators, 60), "no generator was started"
     process.send_signal(how)
     process.communicate(timeout=60)
     if how is signal.SIGKILL:
