@@ -8,7 +8,7 @@ from nfvbed.compare.chains import HALF, Chain
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, inline
 from nfvbed.report.labels import row_labels, run_label
 
 PANEL: Final = 440
@@ -40,7 +40,7 @@ def chain_figure(comparison: Comparison) -> Spec | None:
         base.mark_rule(strokeWidth=3).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=color),
         base.mark_point(filled=True, size=70, opacity=1).encode(y=rate, color=color, tooltip=tooltip),
         base.mark_text(dy=-14, fontSize=12).encode(y=alt.Y("high:Q"), text=alt.Text("label:N")),
-        data=alt.InlineData(values=records),
+        data=inline(records),
     ).properties(width=PANEL, height=230)
     chart = layers.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=columns)
     cells = {link.cell for chain in comparison.chains for link in chain.links}

@@ -9,7 +9,7 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.loads import newest_tests
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, inline
 from nfvbed.report.labels import row_labels, run_label
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, TablePayload
 
@@ -107,7 +107,7 @@ def _panel(records: Records, names: list[str]) -> alt.LayerChart | alt.FacetChar
     low, high = min(conditions), max(conditions)
     scale = alt.Scale(type="log") if low > 0 and high / low >= WIDE else alt.Scale(zero=False)
     x = alt.X("condition:Q", title=records[0]["by"], scale=scale, axis=alt.Axis(format="~s", tickCount=6, grid=False))
-    base = alt.Chart(alt.InlineData(values=records)).encode(
+    base = alt.Chart(inline(records)).encode(
         x=x, color=alt.Color("variant:N", title="variant", scale=color_scale(names)), detail=alt.Detail("line:N")
     )
     tips = [f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()]

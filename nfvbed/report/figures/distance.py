@@ -6,7 +6,7 @@ import altair as alt
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
-from nfvbed.report.figures.theme import WIDTH, Spec, class_color, finish, fluid
+from nfvbed.report.figures.theme import WIDTH, Spec, class_color, finish, fluid, inline
 
 MARGIN: Final = 1.25
 """Free room above and below the distances, as a ratio: the axis is logarithmic."""
@@ -52,9 +52,7 @@ def distance_figure(comparison: Comparison) -> Spec | None:
         alt.Chart().mark_rule(strokeDash=[4, 2]).encode(y=alt.YDatum(boundary, scale=scale_y))
         for boundary in boundaries
     ]
-    chart: alt.TopLevelMixin = alt.layer(*layers, data=alt.InlineData(values=records)).properties(
-        width=WIDTH, height=170
-    )
+    chart: alt.TopLevelMixin = alt.layer(*layers, data=inline(records)).properties(width=WIDTH, height=170)
     if len(comparison.runs) > 1:
         chart = chart.facet(row=alt.Row("run:N", title="run"))  # type: ignore[attr-defined]
     parts = [f"{sum(record['class'] == name for record in records)} trials {name}" for name in found]

@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import loads, short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, inline
 from nfvbed.report.labels import row_labels, run_label
 
 PANEL: Final = 440
@@ -31,7 +31,7 @@ def latency_figure(comparison: Comparison) -> Spec | None:
     points = list(dict.fromkeys(wording.row_point(row) for row in rows))
     columns = min(2, len(points))
     chart = (
-        alt.Chart(alt.InlineData(values=records))
+        alt.Chart(inline(records))
         .mark_line(point=alt.OverlayMarkDef(size=18), interpolate="linear", strokeWidth=2)
         .encode(
             x=alt.X(

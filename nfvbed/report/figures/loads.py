@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, inline
 from nfvbed.report.labels import labels_of, row_labels
 from nfvbed.results import ResultKind
 
@@ -96,7 +96,7 @@ def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, text
         else {}
     )
     chart = (
-        alt.Chart(alt.InlineData(values=records))
+        alt.Chart(inline(records))
         .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
         .encode(
             x=alt.X("mpps:Q", title="intended load, million frames/s, both directions together"),

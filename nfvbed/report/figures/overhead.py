@@ -8,7 +8,7 @@ import altair as alt
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, label_width
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, inline, label_width
 from nfvbed.report.labels import row_labels, run_label
 
 LABEL_WIDTH: Final = 50
@@ -25,7 +25,7 @@ def overhead_figure(comparison: Comparison) -> Spec | None:
         return None
     names = row_labels(comparison)
     points = list(dict.fromkeys(record["point"] for record in records))
-    base = alt.Chart(alt.InlineData(values=records)).encode(
+    base = alt.Chart(inline(records)).encode(
         y=alt.Y("point:N", title=None, sort=points),
         yOffset=alt.YOffset("variant:N", sort=names),
     )
@@ -37,7 +37,7 @@ def overhead_figure(comparison: Comparison) -> Spec | None:
         axis=alt.Axis(tickCount=8),
         scale=alt.Scale(domain=[0, max(1.1, *(float(str(record["high"])) for record in records))]),
     )
-    one = alt.Chart(alt.InlineData(values=[{"ratio": 1}])).mark_rule(strokeDash=[4, 2]).encode(x=x)
+    one = alt.Chart(inline([{"ratio": 1}])).mark_rule(strokeDash=[4, 2]).encode(x=x)
     chart = alt.layer(
         one,
         base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=color),

@@ -6,7 +6,7 @@ from typing import Final
 import altair as alt
 
 from nfvbed.compare.statistics import mean_with_intervals
-from nfvbed.report.figures.theme import WIDTH, Spec, finish, fluid, label_width
+from nfvbed.report.figures.theme import WIDTH, Spec, finish, fluid, inline, label_width
 
 BAND: Final = 46
 PUBLISHED: Final = "#0072B2"
@@ -31,7 +31,7 @@ def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float
         means.append({"label": name, "mean": seen.mean, **ends})
     y = alt.Y("label:N", title=None, sort=labels, axis=alt.Axis(labelLimit=220))
     value = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=8))
-    every, mean = alt.Chart(alt.InlineData(values=results)), alt.Chart(alt.InlineData(values=means))
+    every, mean = alt.Chart(inline(results)), alt.Chart(inline(means))
     chart = alt.layer(
         every.mark_point(size=45, filled=True, opacity=0.55, color=PUBLISHED, yOffset=11).encode(x=value, y=y),
         mean.mark_rule(strokeWidth=1.5, color=PUBLISHED).encode(x=alt.X("least:Q"), x2="most:Q", y=y),

@@ -9,7 +9,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole
 from nfvbed.report import wording
 from nfvbed.report.captions import interval_words, short_caption
-from nfvbed.report.figures.theme import DASHED, WIDTH, Spec, color_scale, finish, fluid, label_width
+from nfvbed.report.figures.theme import DASHED, WIDTH, Spec, color_scale, finish, fluid, inline, label_width
 from nfvbed.report.labels import row_labels, run_label
 
 STRIPES: Final = 48
@@ -35,7 +35,7 @@ def rate_figure(comparison: Comparison) -> Spec | None:
     records += [record for row in rows for record in _ceilings(row, several)]
     base = alt.Chart().encode(y=alt.Y("variant:N", title=None, sort=names, axis=alt.Axis(labelLimit=220)))
     color = alt.Color("variant:N", scale=color_scale(names), legend=None)
-    layers = alt.layer(*_layers(base, color, records), data=alt.InlineData(values=records)).properties(
+    layers = alt.layer(*_layers(base, color, records), data=inline(records)).properties(
         width=WIDTH, height=alt.Step(BAND)
     )
     chart = layers.facet(

@@ -9,7 +9,7 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.loads import newest_tests
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid
+from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, inline
 from nfvbed.report.labels import labels_of, row_labels
 from nfvbed.results import ResultKind
 
@@ -72,7 +72,7 @@ def _panel(records: Records, quantity: tuple[str, str], title: list[str], scale:
     linear = alt.Scale(domain=[0, 1]) if never else alt.Scale(zero=True)
     y_scale = linear if name == MISSING[0] else alt.Scale(type="log")
     dots = alt.OverlayMarkDef(size=25) if len(records) <= DOTTED else False
-    base = alt.Chart(alt.InlineData(values=records), title=title, width=PANEL, height=HEIGHT)
+    base = alt.Chart(inline(records), title=title, width=PANEL, height=HEIGHT)
     # Where no frame came back there is no latency, and no line through the gap.
     chart: alt.Chart = base.mark_line(point=dots, strokeWidth=1.5, invalid="break-paths-show-path-domains").encode(
         x=alt.X("from_s:Q", title="start of the interval, s since the soak began", scale=alt.Scale(nice=False)),

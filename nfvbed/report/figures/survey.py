@@ -13,7 +13,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import interval_words, loads, short_caption
 from nfvbed.report.figures.palette import PALETTE
-from nfvbed.report.figures.theme import DASHED, Spec, finish, fluid, label_width
+from nfvbed.report.figures.theme import DASHED, Spec, finish, fluid, inline, label_width
 
 COLUMNS: Final = 2
 STEP: Final = 19
@@ -107,7 +107,7 @@ def chains(comparison: Comparison) -> Spec | None:
         base.mark_rule(strokeWidth=3, color=PALETTE[0]).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
         base.mark_point(filled=True, size=45, opacity=1, color=PALETTE[0]).encode(y=rate),
         base.mark_text(dy=-11, fontSize=11).encode(y=alt.Y("high:Q"), text=alt.Text("label:N")),
-        data=alt.InlineData(values=records),
+        data=inline(records),
     ).properties(width=CHAIN_PANEL, height=110)
     panels = list(dict.fromkeys(record["panel"] for record in records))
     chart = layers.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=CHAIN_COLUMNS, spacing=14)
@@ -144,7 +144,7 @@ def _panels(
         return None
     points = list(dict.fromkeys(entry["point"] for entry in records))
     chart = (
-        alt.layer(*layers(axis), data=alt.InlineData(values=records))
+        alt.layer(*layers(axis), data=inline(records))
         .properties(width=PANEL, height=alt.Step(STEP))
         .facet(facet=alt.Facet("point:N", title=None, sort=points), columns=COLUMNS, spacing=18)
         .resolve_scale(y="independent", x="independent")

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import altair as alt
+from altair.utils import schemapi
 
 from nfvbed.records import Record
 from nfvbed.report import wording
@@ -36,6 +37,11 @@ def color_scale(names: Iterable[str]) -> alt.Scale:
     return alt.Scale(domain=list(colors), range=list(colors.values()))
 
 
+def inline(records: Iterable[dict[str, Any]]) -> alt.InlineData:
+    """Return the data of a figure; as a tuple, since each of Altair's methods copies a list item by item."""
+    return alt.InlineData(values=tuple(records))
+
+
 def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str, *, simulated: bool) -> Spec:
     """Return the specification with title, caption and alternative text; no colour of text is fixed.
 
@@ -58,7 +64,7 @@ def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str,
     }
     if simulated:
         params["color"] = "#C62828"
-    spec: Spec = chart.to_dict()
+    spec: Spec = chart.to_dict(validate=schemapi.DEBUG_MODE)
     spec["title"] = params
     spec["description"] = mark + description
     spec["background"] = "transparent"

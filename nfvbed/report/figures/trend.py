@@ -6,7 +6,7 @@ from typing import Any, Final
 import altair as alt
 
 from nfvbed.report import wording
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid
+from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, inline
 from nfvbed.report.trend import Trend, change_ratio, headline, letter, title
 
 HEIGHT: Final = 300
@@ -82,7 +82,7 @@ def _points(runs: Records, y: alt.Y, color: alt.Color) -> list[alt.Chart]:
         scale=alt.Scale(domain=shown, range=[KINDS[kind] for kind in shown]),
         legend=alt.Legend(symbolFillColor=GREY, symbolStrokeColor=GREY) if len(shown) > 1 else None,
     )
-    base = alt.Chart(alt.InlineData(values=runs)).encode(x=x, y=y)
+    base = alt.Chart(inline(runs)).encode(x=x, y=y)
     tooltip = ["at:N", alt.Tooltip("value:Q", format=".4~g"), "kind:N", "label:N"]
     return [
         base.mark_point(size=70, filled=True, opacity=1).encode(color=color, shape=shape, tooltip=tooltip),
@@ -100,7 +100,7 @@ def _medians(trend: Trend, divisor: float, y: alt.Y) -> list[alt.Chart]:
             {"place": place + 1, "value": whole.value * finding.drift.per_run ** (place - middle) / divisor}
             for place in range(len(finding.figures))
         ]
-        line = alt.Chart(alt.InlineData(values=ends))
+        line = alt.Chart(inline(ends))
         return [line.mark_line(strokeWidth=2, opacity=0.6, color=GREY).encode(x="place:Q", y=y)]
     parts = [
         {"place": part.first + 0.6, "end": part.first + part.runs + 0.4, "value": part.value / divisor}
@@ -108,7 +108,7 @@ def _medians(trend: Trend, divisor: float, y: alt.Y) -> list[alt.Chart]:
     ]
     if not parts:
         return []
-    lines = alt.Chart(alt.InlineData(values=parts))
+    lines = alt.Chart(inline(parts))
     return [lines.mark_rule(strokeWidth=3, opacity=0.6, color=GREY).encode(x="place:Q", x2="end:Q", y=y)]
 
 
@@ -116,7 +116,7 @@ def _changes(trend: Trend) -> list[alt.Chart]:
     marks = [{"place": change.place + 0.5, "name": letter(number)} for number, change in enumerate(trend.changes)]
     if not marks:
         return []
-    base = alt.Chart(alt.InlineData(values=marks)).encode(x="place:Q")
+    base = alt.Chart(inline(marks)).encode(x="place:Q")
     return [
         base.mark_rule(strokeDash=[3, 3], strokeWidth=1.2, color=GREY),
         base.mark_text(baseline="bottom", dy=-3, fontSize=12).encode(y=alt.value(0), text="name:N"),
