@@ -22,7 +22,7 @@ from nfvbed.compare.testwarnings import with_derived
 from nfvbed.compare.verdict import Rules, Verdict
 from nfvbed.compare.visits import ALL_STATES, LabelledTrial
 from nfvbed.errors import NotComparableError, UsageError
-from nfvbed.records import CellRole, QualityWarning, Record, Status
+from nfvbed.records import CellRole, Preset, QualityWarning, Record, Status
 from nfvbed.spec.experiment import BEST
 
 COMPARISON_FORMAT: Final = 6
@@ -272,7 +272,11 @@ def _summaries(
     )
     trials = _by_cell(entry, labels, ends)
     for cell in entry.cells:
-        yield summarise(entry, cell, trials[cell.id], view)
+        own = trials[cell.id]
+        if cell.role is CellRole.SUBJECT and options.variants and cell.variant not in options.variants:
+            # It is not shown. Its rate may refute a ceiling.
+            own = [labelled for labelled in own if labelled.trial.preset is Preset.MRR]
+        yield summarise(entry, cell, own, view)
 
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:

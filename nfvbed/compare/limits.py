@@ -57,6 +57,23 @@ LIMITING: Final = (
     QualityWarning.EMULATED_ACCELERATOR,
 )
 
+
+class _Shares:
+    """Rates as fractions of ceilings, each reckoned once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str, str], RateShare | None] = {}
+
+    def of(self, row: CellSummary, ceiling: CellSummary | None) -> RateShare | None:
+        """Return `share_of` of them."""
+        if ceiling is None:
+            return None
+        key = row.run, row.cell, ceiling.run, ceiling.cell
+        if key not in self._known:
+            self._known[key] = share_of(row, ceiling)
+        return self._known[key]
+
+
 Refuted = dict[tuple[object, ...], CellSummary]
 """Ceilings that a row lies above, by what they are a ceiling of, with that row."""
 
@@ -72,13 +89,14 @@ def with_limits(
         among: the subjects of all runs, each of which may lie above a ceiling; None: they are the rows.
     """
     refuted: Refuted = {}
+    shares = _Shares()
     for row in rows if among is None else among:
         for role in KINDS:
             ceiling = _matching(row, ceilings, role)
-            share = share_of(row, ceiling)
+            share = shares.of(row, ceiling)
             if ceiling is not None and share is not None and _lies_above(share.interval):
                 refuted.setdefault(_path(ceiling), row)
-    return tuple(_with_limits(row, ceilings, refuted) for row in rows)
+    return tuple(_with_limits(row, ceilings, refuted, shares) for row in rows)
 
 
 def bounds_of(candidate: CellSummary, baseline: CellSummary, scope: Scope | None) -> Bounds:
@@ -138,14 +156,14 @@ def _lies_above(interval: Interval | None) -> bool:
     return interval is not None and interval.low > (1 + WITHIN if interval.is_range else 1)
 
 
-def _with_limits(row: CellSummary, ceilings: Sequence[CellSummary], refuted: Refuted) -> CellSummary:
+def _with_limits(row: CellSummary, ceilings: Sequence[CellSummary], refuted: Refuted, shares: _Shares) -> CellSummary:
     if row.mrr is None:
         return row
     matching = {role: _matching(row, ceilings, role) for role in KINDS}
     usable = {role: cell for role, cell in matching.items() if cell is not None and _path(cell) not in refuted}
     found, possible = _stored(row), list[Limit]()
     for role, ceiling in usable.items():
-        limit, is_certain = _at_ceiling(row, ceiling, KINDS[role])
+        limit, is_certain = _at_ceiling(ceiling, KINDS[role], shares.of(row, ceiling))
         if limit is not None:
             (found if is_certain else possible).append(limit)
     unique = {limit.kind: limit for limit in reversed(found)}
@@ -153,7 +171,7 @@ def _with_limits(row: CellSummary, ceilings: Sequence[CellSummary], refuted: Ref
         entry
         for cell in matching.values()
         if cell is not None and cell.role not in usable
-        for entry in _exceeded(row, cell, refuted[_path(cell)])
+        for entry in _exceeded(cell, refuted[_path(cell)], shares.of(row, cell))
     )
     return row.model_copy(
         update={
@@ -162,10 +180,10 @@ def _with_limits(row: CellSummary, ceilings: Sequence[CellSummary], refuted: Ref
             "loopback_pps": _rate_of(usable.get(CellRole.LOOPBACK)),
             "vnf_pps": _rate_of(usable.get(CellRole.VNF)),
             "exceeded": exceeded,
-            "switching_overhead": share_of(row, matching[CellRole.REFERENCE]) if not row.vnf else None,
+            "switching_overhead": shares.of(row, matching[CellRole.REFERENCE]) if not row.vnf else None,
             "of_bare_ports": None
             if QualityWarning.EMULATED_ACCELERATOR in unique
-            else share_of(row, matching[CellRole.LOOPBACK]),
+            else shares.of(row, matching[CellRole.LOOPBACK]),
             "notes": (*row.notes, *(entry.detail for entry in exceeded)),
         }
     )
@@ -175,9 +193,8 @@ def _rate_of(ceiling: CellSummary | None) -> float | None:
     return ceiling.mrr.median_pps if ceiling and ceiling.mrr else None
 
 
-def _exceeded(row: CellSummary, ceiling: CellSummary, by: CellSummary) -> list[ExceededCeiling]:
-    """Name a refuted ceiling where the row is above it, or would be bound by it."""
-    share = share_of(row, ceiling)
+def _exceeded(ceiling: CellSummary, by: CellSummary, share: RateShare | None) -> list[ExceededCeiling]:
+    """Name a refuted ceiling where a row, with its share of it, is above it, or would be bound by it."""
     if share is None or (share.interval.high if share.interval else share.ratio) <= 1 - WITHIN:
         return []
     name, own = CEILING_NAMES[ceiling.role], _lies_above(share.interval)
@@ -194,9 +211,8 @@ def _exceeded(row: CellSummary, ceiling: CellSummary, by: CellSummary) -> list[E
     ]
 
 
-def _at_ceiling(row: CellSummary, ceiling: CellSummary, kind: QualityWarning) -> tuple[Limit | None, bool]:
-    """Return the limit where the row is at the ceiling, and whether that is certain."""
-    share = share_of(row, ceiling)
+def _at_ceiling(ceiling: CellSummary, kind: QualityWarning, share: RateShare | None) -> tuple[Limit | None, bool]:
+    """Return the limit where a row, with its share of the ceiling, is at it, and whether that is certain."""
     if share is None:
         return None, False
     low, high = (share.interval.low, share.interval.high) if share.interval else (0.0, share.ratio)

@@ -26,6 +26,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from typing import Final, TypeGuard
 
 import numpy as np
@@ -122,7 +123,7 @@ def analyse(distances: Sequence[CoreDistance | None], rounds: Sequence[Hashable]
 
 
 def _is_usable(distance: CoreDistance | None) -> TypeGuard[CoreDistance]:
-    return distance is not None and all(np.isfinite(value) and value > 0 for value in (distance.before, distance.after))
+    return distance is not None and all(0 < value < inf for value in (distance.before, distance.after))
 
 
 def _states(logs: NDArray[np.float64]) -> list[NDArray[np.float64]]:

@@ -1,5 +1,6 @@
 """The warnings about a row: those stored with its trials, and those that only all its trials together show."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from nfvbed.compare.rates import RateSummary
@@ -36,16 +37,16 @@ def row_warnings(
         rules: how many visits there should be, and how far they may scatter.
     """
     derived = {entry.kind: entry for entry in _derived(rate, changed, rules)}
+    of = Counter(trial.preset for trial in used)
+    carried = Counter((kind, trial.preset) for trial in used for kind in set(trial.warnings))
     found = []
     for kind in QualityWarning:
         if kind in DERIVED:
             found += [derived[kind]] if kind in derived else []
             continue
         for preset in (Preset.MRR, Preset.PACED, Preset.COMMON):
-            trials = [trial for trial in used if trial.preset is preset]
-            count = sum(kind in trial.warnings for trial in trials)
-            if count:
-                found.append(WarningCount(kind=kind, preset=preset, trials=count, of=len(trials)))
+            if count := carried[kind, preset]:
+                found.append(WarningCount(kind=kind, preset=preset, trials=count, of=of[preset]))
     return tuple(found)
 
 

@@ -12,8 +12,9 @@ levelled pair is the mean of the ratios in both classes. A host that changes oft
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import exp, log
-from statistics import mean
+from statistics import fmean
 from typing import Final
 
 from nfvbed.compare.placement import MIXED
@@ -29,7 +30,8 @@ LEVELLING_TRIALS: Final = 2
 """Whole trials of a variant in a class from which on its median there is used."""
 
 
-class LabelledTrial(Record):
+@dataclass(frozen=True, slots=True)
+class LabelledTrial:
     """A trial and the placement class it was given."""
 
     trial: TrialRecord
@@ -159,9 +161,9 @@ def class_effects(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> dict
     common = sides[0].keys() & sides[1].keys()
     if not common:
         return {}
-    levels = [mean(side[name] for name in common) for side in sides]
+    levels = [fmean(side[name] for name in common) for side in sides]
     own = [{name: value - level for name, value in side.items()} for side, level in zip(sides, levels, strict=True)]
-    return {name: mean(side[name] for side in own if name in side) for name in sides[0].keys() | sides[1].keys()}
+    return {name: fmean(side[name] for side in own if name in side) for name in sides[0].keys() | sides[1].keys()}
 
 
 def _class_medians(visits: Sequence[Visit]) -> dict[str, float]:

@@ -1,7 +1,8 @@
 """Runs out of the store with all that a report shows, for whoever shows it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from nfvbed.compare.agreement import supports_of
@@ -73,11 +74,13 @@ def load(
         StoreError, UsageError: no results, no such run.
     """
     runs = list({run.id: run for run in (store.run(name) for name in names or ("latest",))}.values())
-    data = tuple(_read(store, run, variant_model, latency_of) for run in runs)
+    # Most runs share most descriptions.
+    read = cache(partial(described, store))
+    data = tuple(_read(store, run, variant_model, read, latency_of) for run in runs)
     configurations = {cell.config_hash for entry in data for cell in entry.cells}
-    variants = {digest: described(store, digest) for digest in sorted(configurations)}
+    variants = {digest: read(digest) for digest in sorted(configurations)}
     facts = tuple(fact for run in runs for fact in store.facts(run.id))
-    experiments = [described(store, run.plan_hash).get("experiment", {}) for run in runs]
+    experiments = [read(run.plan_hash).get("experiment", {}) for run in runs]
     experiment = experiments[0]
     measured = {cell.variant for entry in data for cell in entry.cells}
     baseline = experiment.get("baseline")
@@ -110,14 +113,20 @@ def context_of(loaded: LoadedRuns, comparison: Comparison) -> ReportContext:
     )
 
 
-def _read(store: "Store", run: RunRecord, variant_model: type[Variant], latency_of: Collection[str] | None) -> RunData:
+def _read(
+    store: "Store",
+    run: RunRecord,
+    variant_model: type[Variant],
+    read: Callable[[str], dict[str, Any]],
+    latency_of: Collection[str] | None,
+) -> RunData:
     cells = tuple(store.cells(run.id))
-    cells += never_reached(run, described(store, run.plan_hash), cells, variant_model)
-    rigs = {digest: described(store, digest) for digest in sorted({cell.rig_hash for cell in cells})}
+    cells += never_reached(run, read(run.plan_hash), cells, variant_model)
+    rigs = {digest: read(digest) for digest in sorted({cell.rig_hash for cell in cells})}
     known = {digest: rig for digest, rig in rigs.items() if rig}
-    host, results = described(store, run.host_hash), tuple(store.results(run.id))
-    supports = supports_of(described(store, run.doctor_hash))
-    configurations = {digest: described(store, digest) for digest in {cell.config_hash for cell in cells}}
+    host, results = read(run.host_hash), tuple(store.results(run.id))
+    supports = supports_of(read(run.doctor_hash))
+    configurations = {digest: read(digest) for digest in {cell.config_hash for cell in cells}}
     ports, paths = (_reported(configurations, key) for key in ("ports", "io_path"))
     trials = tuple(store.trials(run.id, latency_of=latency_of))
     return RunData(run, cells, trials, known, host, results, supports, ports, paths)

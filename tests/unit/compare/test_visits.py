@@ -1,5 +1,6 @@
 """Visits are rounds of one cell, and pairs rounds of two: matched by class where both sides have one."""
 
+from dataclasses import replace
 from math import exp, inf, isfinite
 
 import pytest
@@ -51,7 +52,7 @@ def test_trials_that_changed_their_class_count_in_the_rate_alone():
 
 def test_failed_trials_and_other_presets_are_in_no_visit():
     paced = trial(2, "near", 10)
-    paced = paced.model_copy(update={"trial": paced.trial.model_copy(update={"preset": Preset.PACED})})
+    paced = replace(paced, trial=paced.trial.model_copy(update={"preset": Preset.PACED}))
     assert visits_of([trial(1, "near", 1, Status.FAILED), paced], CLASSES) == ()
 
 
