@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.source import Choice
 from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
-from nfvbed.report.figures.theme import DARK, LIGHT, Spec
+from nfvbed.report.figures.theme import DARK, LIGHT, Drawing, Spec
 from nfvbed.report.page.sections import Figure, figure_text
 from nfvbed.store import content_hash
 
@@ -74,37 +74,39 @@ class Pictures:
             self._kept.move_to_end(key)
             return self._kept[key]
 
-    def inlined(self, drawn: Mapping[str, Spec]) -> tuple[Picture, ...]:
+    def inlined(self, drawn: Mapping[str, Drawing]) -> tuple[Picture, ...]:
         """Return figures with their pictures in the page."""
         return tuple(
-            Picture(figure_text(name, spec), self._data(spec, Form.LIGHT), self._data(spec, Form.DARK), svg="", png="")
-            for name, spec in drawn.items()
+            Picture(
+                figure_text(name, found), self._data(found, Form.LIGHT), self._data(found, Form.DARK), svg="", png=""
+            )
+            for name, found in drawn.items()
         )
 
-    def _data(self, spec: Spec, form: Form) -> str:
-        return f"data:image/svg+xml;base64,{base64.b64encode(self.draw(spec, form)).decode()}"
+    def _data(self, drawing: Drawing, form: Form) -> str:
+        return f"data:image/svg+xml;base64,{base64.b64encode(self.draw(drawing.spec, form)).decode()}"
 
 
-def linked(drawn: Mapping[str, Spec], choice: Choice) -> tuple[Picture, ...]:
+def linked(drawn: Mapping[str, Drawing], choice: Choice) -> tuple[Picture, ...]:
     """Return the figures of a comparison with the addresses of their pictures."""
     query = query_of(choice)
     return linked_at(drawn, Places("/compare/figures", query, f"/compare/rows.csv?{query}"))
 
 
-def linked_at(drawn: Mapping[str, Spec], places: Places) -> tuple[Picture, ...]:
+def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ...]:
     """Return figures with the addresses of their pictures."""
     query = f"&{places.query}" if places.query else ""
     whole = f"?{places.query}" if places.query else ""
     return tuple(
         Picture(
-            figure_text(name, spec),
+            figure_text(name, drawing),
             light=f"{places.path}/{name}.svg?theme=light{query}",
             dark=f"{places.path}/{name}.svg?theme=dark{query}",
             svg=f"{places.path}/{name}.svg{whole}",
             png=f"{places.path}/{name}.png{whole}",
             csv=places.csv,
         )
-        for name, spec in drawn.items()
+        for name, drawing in drawn.items()
     )
 
 
@@ -114,7 +116,7 @@ def query_of(choice: Choice) -> str:
     return urlencode([*pairs, *([("baseline", choice.baseline)] if choice.baseline else [])])
 
 
-def spec_of(drawn: Mapping[str, Spec], name: str) -> Spec:
+def spec_of(drawn: Mapping[str, Drawing], name: str) -> Spec:
     """Return a figure's specification.
 
     Raises:
@@ -126,7 +128,7 @@ def spec_of(drawn: Mapping[str, Spec], name: str) -> Spec:
             observed=f"figures: {', '.join(drawn) or 'none'}",
             fix="choose one of them, or other settings",
         )
-    return drawn[name]
+    return drawn[name].spec
 
 
 def _drawn(spec: Spec, form: Form) -> bytes:

@@ -18,7 +18,7 @@ from nfvbed.dashboard.published import OwnFigure, SeenPublication, SeenTable, se
 from nfvbed.records import Record
 from nfvbed.report import wording
 from nfvbed.report.figures.published import published_figure
-from nfvbed.report.figures.theme import Spec
+from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.page.values import Cell, Table
 from nfvbed.spec.published import Publication, publications
 from nfvbed.store import Store
@@ -107,7 +107,7 @@ def figure_name(publication: str, table: str) -> str:
     return f"{publication}-{table}"
 
 
-def _drawn(known: tuple[Publication, ...]) -> Mapping[str, Spec]:
+def _drawn(known: tuple[Publication, ...]) -> Mapping[str, Drawing]:
     return {
         figure_name(entry.name, table.key): published_figure(
             f"{table.title} ({entry.name})", table.unit, {column.label: column.results for column in table.columns}

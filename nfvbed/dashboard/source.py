@@ -15,8 +15,8 @@ from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import StoreError, UsageError
 from nfvbed.records import CellRole, Record, RunRecord
 from nfvbed.report.context import ReportContext
-from nfvbed.report.figures.catalogue import figures
-from nfvbed.report.figures.theme import Spec
+from nfvbed.report.figures.catalogue import drawings
+from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.load import LoadedRuns, context_of, load, make_options
 from nfvbed.spec.experiment import BEST
 from nfvbed.store import Store
@@ -49,9 +49,9 @@ class Compared:
     context: ReportContext
 
     @cached_property
-    def drawn(self) -> dict[str, Spec]:
-        """Specifications of its figures; making them takes as long as the comparison."""
-        return figures(self.comparison, checked=False)
+    def drawn(self) -> dict[str, Drawing]:
+        """Its figures; each is drawn when it is asked for."""
+        return drawings(self.comparison)
 
 
 class Source:

@@ -10,7 +10,7 @@ from nfvbed.dashboard.parameters import PAGE_SIZE
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.records import Record
 from nfvbed.report import wording
-from nfvbed.report.figures.theme import Spec
+from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.figures.trend import trend_figure
 from nfvbed.report.history import History
 from nfvbed.report.load import described
@@ -104,8 +104,8 @@ class Trends:
         """Describe the host of a setting's newest run in one line; empty where it is not stored."""
         return machine(described(self.store, trend.series.measured[-1].host_hash))
 
-    def drawn(self, name: str) -> Mapping[str, Spec]:
-        """Return the specification of a setting's figure."""
+    def drawn(self, name: str) -> Mapping[str, Drawing]:
+        """Return the figure of a setting."""
         return {FIGURE: trend_figure(self.trend(name))}
 
     def _series(self, name: str) -> Series:

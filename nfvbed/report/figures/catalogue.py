@@ -3,7 +3,6 @@
 from typing import Final
 
 import vl_convert
-from altair.utils.schemapi import debug_mode
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report.figures import survey
@@ -15,7 +14,7 @@ from nfvbed.report.figures.loads import latency_by_load_figure, loss_by_load_fig
 from nfvbed.report.figures.overhead import overhead_figure
 from nfvbed.report.figures.rate import rate_figure
 from nfvbed.report.figures.soak import soak_figure
-from nfvbed.report.figures.theme import Spec, Theme, themed
+from nfvbed.report.figures.theme import Drawing, Spec, Theme, themed
 
 PNG_SCALE: Final = 2
 FIGURES: Final = {
@@ -42,17 +41,15 @@ OF_MANY: Final = {
 """Of many variants: lines and colours for each would be a thicket."""
 
 
-def figures(comparison: Comparison, *, checked: bool = True) -> dict[str, Spec]:
-    """Return the specification of every figure that has something to show, by name.
+def drawings(comparison: Comparison) -> dict[str, Drawing]:
+    """Return every figure that has something to show, by name; none is drawn yet."""
+    found = {name: of(comparison) for name, of in (OF_MANY if comparison.many else FIGURES).items()}
+    return {name: drawing for name, drawing in found.items() if drawing is not None}
 
-    Args:
-        comparison: what they show.
-        checked: whether Altair checks each against Vega-Lite's schema. That takes most of the time, and holds or fails
-            for the code of a figure: whoever waits for a page need not do it again.
-    """
-    with debug_mode(checked):
-        drawn = {name: draw(comparison) for name, draw in (OF_MANY if comparison.many else FIGURES).items()}
-    return {name: spec for name, spec in drawn.items() if spec is not None}
+
+def figures(comparison: Comparison) -> dict[str, Spec]:
+    """Return the specification of every figure that has something to show, by name, checked by Altair."""
+    return {name: drawing.make(checked=True) for name, drawing in drawings(comparison).items()}
 
 
 def to_svg(spec: Spec) -> str:

@@ -9,7 +9,7 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.loads import newest_tests
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, inline
+from nfvbed.report.figures.theme import Drawing, color_scale, inline
 from nfvbed.report.labels import row_labels, run_label
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, TablePayload
 
@@ -25,7 +25,7 @@ WIDE: Final = 50
 Records = list[dict[str, Any]]
 
 
-def conditions_figure(comparison: Comparison) -> Spec | None:
+def conditions_figure(comparison: Comparison) -> Drawing | None:
     """Draw the rate, or else the first quantity, of every test with numbers as conditions; None without one.
 
     A panel for each test, point and unit; ranges are drawn where a quantity has one.
@@ -36,15 +36,19 @@ def conditions_figure(comparison: Comparison) -> Spec | None:
     if not records:
         return None
     names = row_labels(comparison)
-    panels = [_panel([r for r in records if r["panel"] == name], names) for name in dict.fromkeys(_names(records))]
-    columns = min(2, len(panels))
-    chart = alt.concat(*panels, columns=columns).resolve_scale(color="shared", shape="shared")
+    shown = tuple(dict.fromkeys(_names(records)))
+    columns = min(2, len(shown))
+
+    def draw() -> alt.TopLevelMixin:
+        panels = [_panel([r for r in records if r["panel"] == name], names) for name in shown]
+        chart: alt.TopLevelMixin = alt.concat(*panels, columns=columns).resolve_scale(color="shared", shape="shared")
+        return chart
+
     described = "; ".join(f"{r['variant']}, {r['panel']}: {r['value']:.4g} at {r['condition']:g}" for r in records)
     caption = f"Ranges are of several measurements, where there were. {short_caption(comparison)}"
     title = "By condition"
-    return fluid(
-        finish(chart, title, caption, f"{title}. {described}.", simulated=comparison.simulated), MARGIN, columns
-    )
+    said = f"{title}. {described}."
+    return Drawing(title, caption, said, draw, comparison.simulated, MARGIN, columns)
 
 
 def _names(records: Records) -> list[str]:

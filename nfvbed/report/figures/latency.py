@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import loads, short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, inline
+from nfvbed.report.figures.theme import Drawing, color_scale, inline
 from nfvbed.report.labels import row_labels, run_label
 
 PANEL: Final = 440
@@ -20,7 +20,7 @@ LABELS: Final = (
 )
 
 
-def latency_figure(comparison: Comparison) -> Spec | None:
+def latency_figure(comparison: Comparison) -> Drawing | None:
     """Draw the percentile curves; None where no latency was measured."""
     several = len(comparison.runs) > 1
     names = row_labels(comparison)
@@ -30,39 +30,47 @@ def latency_figure(comparison: Comparison) -> Spec | None:
     records = [record for row in rows for record in _curve(row, several)]
     points = list(dict.fromkeys(wording.row_point(row) for row in rows))
     columns = min(2, len(points))
-    chart = (
-        alt.Chart(inline(records))
-        .mark_line(point=alt.OverlayMarkDef(size=18), interpolate="linear", strokeWidth=2)
-        .encode(
-            x=alt.X(
-                "one_in:Q",
-                title="percentile of frames",
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(values=list(TICKS), labelExpr=LABELS, labelOverlap="greedy", labelFlush=False),
-            ),
-            y=alt.Y(
-                "latency_us:Q",
-                title="latency, µs",
-                scale=alt.Scale(type="log"),
-                axis=alt.Axis(format=",~g", tickCount=6),
-            ),
-            color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
-            strokeDash=alt.StrokeDash("variant:N", sort=names, legend=None),
-            tooltip=[alt.Tooltip("variant:N"), alt.Tooltip("percentile:Q"), alt.Tooltip("latency_us:Q", format=".1f")],
+
+    def draw() -> alt.TopLevelMixin:
+        chart: alt.TopLevelMixin = (
+            alt.Chart(inline(records))
+            .mark_line(point=alt.OverlayMarkDef(size=18), interpolate="linear", strokeWidth=2)
+            .encode(
+                x=alt.X(
+                    "one_in:Q",
+                    title="percentile of frames",
+                    scale=alt.Scale(type="log", nice=False),
+                    axis=alt.Axis(values=list(TICKS), labelExpr=LABELS, labelOverlap="greedy", labelFlush=False),
+                ),
+                y=alt.Y(
+                    "latency_us:Q",
+                    title="latency, µs",
+                    scale=alt.Scale(type="log"),
+                    axis=alt.Axis(format=",~g", tickCount=6),
+                ),
+                color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
+                strokeDash=alt.StrokeDash("variant:N", sort=names, legend=None),
+                tooltip=[
+                    alt.Tooltip("variant:N"),
+                    alt.Tooltip("percentile:Q"),
+                    alt.Tooltip("latency_us:Q", format=".1f"),
+                ],
+            )
+            .properties(width=PANEL, height=230)
+            .facet(
+                facet=alt.Facet(
+                    "point:N",
+                    title=None,
+                    sort=points,
+                ),
+                columns=columns,
+            )
         )
-        .properties(width=PANEL, height=230)
-        .facet(
-            facet=alt.Facet(
-                "point:N",
-                title=None,
-                sort=points,
-            ),
-            columns=columns,
-        )
-    )
+        return chart
+
     caption = f"{loads(rows)} Both directions together; the last point is the maximum. {short_caption(comparison)}"
-    spec = finish(chart, "Latency at a given load", caption, _description(rows), simulated=comparison.simulated)
-    return fluid(spec, MARGIN, columns)
+    said = _description(rows)
+    return Drawing("Latency at a given load", caption, said, draw, comparison.simulated, MARGIN, columns)
 
 
 def _curve(row: CellSummary, several: bool) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report.captions import short_caption
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, inline
+from nfvbed.report.figures.theme import Drawing, color_scale, inline
 from nfvbed.report.labels import labels_of, row_labels
 from nfvbed.results import ResultKind
 
@@ -21,7 +21,7 @@ LINES: Final = alt.Legend(symbolType="stroke", symbolSize=500)
 PERCENTILES: Final = {50.0: "P50", 90.0: "P90", 99.0: "P99"}
 
 
-def loss_by_load_figure(comparison: Comparison) -> Spec | None:
+def loss_by_load_figure(comparison: Comparison) -> Drawing | None:
     """Draw the part of missing frames against the intended load; None where no loss curve was measured."""
     tests = newest_tests(comparison, CURVES)
     if not any(test.result.kind is ResultKind.LOSS_CURVE for test in tests):
@@ -45,7 +45,7 @@ def loss_by_load_figure(comparison: Comparison) -> Spec | None:
     return _drawn(comparison, records, y, ("Missing frames by load", caption, described + "."))
 
 
-def latency_by_load_figure(comparison: Comparison) -> Spec | None:
+def latency_by_load_figure(comparison: Comparison) -> Drawing | None:
     """Draw latency percentiles against the intended load; None where no latency was measured at given loads."""
     several = len(comparison.runs) > 1
     records = [
@@ -86,30 +86,34 @@ def newest_tests(comparison: Comparison, kinds: tuple[ResultKind, ...]) -> list[
     return list(newest.values())
 
 
-def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, texts: tuple[str, str, str]) -> Spec:
+def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, texts: tuple[str, str, str]) -> Drawing:
     names = row_labels(comparison)
     points = list(dict.fromkeys(record["point"] for record in records))
     columns = min(2, len(points))
-    dashes = (
-        {"strokeDash": alt.StrokeDash("percentile:N", title="percentile", legend=LINES)}
-        if "percentile" in records[0]
-        else {}
-    )
-    chart = (
-        alt.Chart(inline(records))
-        .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
-        .encode(
-            x=alt.X("mpps:Q", title="intended load, million frames/s, both directions together"),
-            y=y,
-            # Shapes distinguish variants without colour; each test has a line of its own.
-            color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
-            shape=alt.Shape("variant:N", title="variant", sort=names),
-            detail=alt.Detail("test:N"),
-            tooltip=[f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()],
-            **dashes,
+
+    def draw() -> alt.TopLevelMixin:
+        dashes = (
+            {"strokeDash": alt.StrokeDash("percentile:N", title="percentile", legend=LINES)}
+            if "percentile" in records[0]
+            else {}
         )
-        .properties(width=PANEL, height=HEIGHT)
-        .facet(facet=alt.Facet("point:N", title=None, sort=points), columns=columns)
-    )
+        chart: alt.TopLevelMixin = (
+            alt.Chart(inline(records))
+            .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
+            .encode(
+                x=alt.X("mpps:Q", title="intended load, million frames/s, both directions together"),
+                y=y,
+                # Shapes distinguish variants without colour; each test has a line of its own.
+                color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
+                shape=alt.Shape("variant:N", title="variant", sort=names),
+                detail=alt.Detail("test:N"),
+                tooltip=[f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()],
+                **dashes,
+            )
+            .properties(width=PANEL, height=HEIGHT)
+            .facet(facet=alt.Facet("point:N", title=None, sort=points), columns=columns)
+        )
+        return chart
+
     title, caption, described = texts
-    return fluid(finish(chart, title, caption, described, simulated=comparison.simulated), MARGIN, columns)
+    return Drawing(title, caption, described, draw, comparison.simulated, MARGIN, columns)

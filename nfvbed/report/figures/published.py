@@ -6,14 +6,14 @@ from typing import Final
 import altair as alt
 
 from nfvbed.compare.statistics import mean_with_intervals
-from nfvbed.report.figures.theme import WIDTH, Spec, finish, fluid, inline, label_width
+from nfvbed.report.figures.theme import WIDTH, Drawing, inline, label_width
 
 BAND: Final = 46
 PUBLISHED: Final = "#0072B2"
 """One colour for all columns: they are no variants of this project, whose colours are fixed."""
 
 
-def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float]]) -> Spec:
+def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float]]) -> Drawing:
     """Draw a table.
 
     Args:
@@ -29,18 +29,21 @@ def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float
         narrow, wide = seen.intervals
         ends = {"low": narrow.low, "high": narrow.high, "least": wide.low, "most": wide.high}
         means.append({"label": name, "mean": seen.mean, **ends})
-    y = alt.Y("label:N", title=None, sort=labels, axis=alt.Axis(labelLimit=220))
-    value = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=8))
-    every, mean = alt.Chart(inline(results)), alt.Chart(inline(means))
-    chart = alt.layer(
-        every.mark_point(size=45, filled=True, opacity=0.55, color=PUBLISHED, yOffset=11).encode(x=value, y=y),
-        mean.mark_rule(strokeWidth=1.5, color=PUBLISHED).encode(x=alt.X("least:Q"), x2="most:Q", y=y),
-        mean.mark_rule(strokeWidth=5, color=PUBLISHED, opacity=0.7).encode(x=alt.X("low:Q"), x2="high:Q", y=y),
-        mean.mark_tick(thickness=3, size=18, color=PUBLISHED).encode(x=alt.X("mean:Q"), y=y),
-    ).properties(width=WIDTH, height=alt.Step(BAND))
+
+    def draw() -> alt.TopLevelMixin:
+        y = alt.Y("label:N", title=None, sort=labels, axis=alt.Axis(labelLimit=220))
+        value = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=8))
+        every, mean = alt.Chart(inline(results)), alt.Chart(inline(means))
+        return alt.layer(
+            every.mark_point(size=45, filled=True, opacity=0.55, color=PUBLISHED, yOffset=11).encode(x=value, y=y),
+            mean.mark_rule(strokeWidth=1.5, color=PUBLISHED).encode(x=alt.X("least:Q"), x2="most:Q", y=y),
+            mean.mark_rule(strokeWidth=5, color=PUBLISHED, opacity=0.7).encode(x=alt.X("low:Q"), x2="high:Q", y=y),
+            mean.mark_tick(thickness=3, size=18, color=PUBLISHED).encode(x=alt.X("mean:Q"), y=y),
+        ).properties(width=WIDTH, height=alt.Step(BAND))
+
     caption = (
         "Dots: repetitions, as published; upright mark: their mean; thick and thin line: Student's intervals of it at"
         " 95 and 99 %, recomputed. The axis does not begin at 0."
     )
     said = "; ".join(f"{entry['label']}: mean {entry['mean']:.2f} {unit}" for entry in means)
-    return fluid(finish(chart, title, caption, f"{said}.", simulated=False), label_width(labels))
+    return Drawing(title, caption, f"{said}.", draw, simulated=False, margin=label_width(labels))

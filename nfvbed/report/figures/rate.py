@@ -9,7 +9,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import CellRole
 from nfvbed.report import wording
 from nfvbed.report.captions import interval_words, short_caption
-from nfvbed.report.figures.theme import DASHED, WIDTH, Spec, color_scale, finish, fluid, inline, label_width
+from nfvbed.report.figures.theme import DASHED, WIDTH, Drawing, color_scale, inline, label_width
 from nfvbed.report.labels import row_labels, run_label
 
 STRIPES: Final = 48
@@ -24,7 +24,7 @@ CEILING_NAMES: Final = {
 SHAPES: Final = ("triangle-left", "diamond", "square")
 
 
-def rate_figure(comparison: Comparison) -> Spec | None:
+def rate_figure(comparison: Comparison) -> Drawing | None:
     """Draw the rates; None where nothing was measured."""
     several = len(comparison.runs) > 1
     rows = [row for row in comparison.rows if row.mrr is not None]
@@ -33,25 +33,30 @@ def rate_figure(comparison: Comparison) -> Spec | None:
     names = row_labels(comparison)
     records = [record for row in rows for record in _records(row, several)]
     records += [record for row in rows for record in _ceilings(row, several)]
-    base = alt.Chart().encode(y=alt.Y("variant:N", title=None, sort=names, axis=alt.Axis(labelLimit=220)))
-    color = alt.Color("variant:N", scale=color_scale(names), legend=None)
-    layers = alt.layer(*_layers(base, color, records), data=inline(records)).properties(
-        width=WIDTH, height=alt.Step(BAND)
-    )
-    chart = layers.facet(
-        row=alt.Row(
-            "point:N",
-            title=None,
-            sort=list(dict.fromkeys(wording.row_point(row) for row in rows)),
-            header=alt.Header(labelAngle=0, labelAlign="left", labelAnchor="start", labelOrient="top", labelPadding=2),
-        ),
-        spacing=18,
-    )
+
+    def draw() -> alt.TopLevelMixin:
+        base = alt.Chart().encode(y=alt.Y("variant:N", title=None, sort=names, axis=alt.Axis(labelLimit=220)))
+        color = alt.Color("variant:N", scale=color_scale(names), legend=None)
+        layers = alt.layer(*_layers(base, color, records), data=inline(records)).properties(
+            width=WIDTH, height=alt.Step(BAND)
+        )
+        return layers.facet(
+            row=alt.Row(
+                "point:N",
+                title=None,
+                sort=list(dict.fromkeys(wording.row_point(row) for row in rows)),
+                header=alt.Header(
+                    labelAngle=0, labelAlign="left", labelAnchor="start", labelOrient="top", labelPadding=2
+                ),
+            ),
+            spacing=18,
+        )
+
     line = interval_words(rows)
     legend = f"Bar: median of the rounds; {line}; dots: rounds; striped, with ≥: limited, a lower bound."
     caption = f"{legend} {short_caption(comparison)}"
-    spec = finish(chart, "Maximum receive rate", caption, _description(rows), simulated=comparison.simulated)
-    return fluid(spec, label_width(names) + LABEL_WIDTH)
+    margin = label_width(names) + LABEL_WIDTH
+    return Drawing("Maximum receive rate", caption, _description(rows), draw, comparison.simulated, margin)
 
 
 def _records(row: CellSummary, several: bool) -> list[dict[str, Any]]:

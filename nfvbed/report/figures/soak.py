@@ -9,7 +9,7 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.loads import newest_tests
-from nfvbed.report.figures.theme import Spec, color_scale, finish, fluid, inline
+from nfvbed.report.figures.theme import Drawing, color_scale, inline
 from nfvbed.report.labels import labels_of, row_labels
 from nfvbed.results import ResultKind
 
@@ -24,7 +24,7 @@ P99: Final = ("microseconds", "P99 of the latency, µs")
 Records = list[dict[str, Any]]
 
 
-def soak_figure(comparison: Comparison) -> Spec | None:
+def soak_figure(comparison: Comparison) -> Drawing | None:
     """Draw the missing frames and the P99 of every interval against its start; None where there was no soak.
 
     A pair of panels for each soak: variants that are soaked one after the other share no time.
@@ -32,15 +32,21 @@ def soak_figure(comparison: Comparison) -> Spec | None:
     soaks = [(test, _records(comparison, test)) for test in newest_tests(comparison, (ResultKind.SOAK,))]
     if not soaks:
         return None
-    scale = color_scale([*row_labels(comparison), *(records[0]["variant"] for _, records in soaks)])
-    panels = []
-    for test, records in soaks:
-        load = f"{test.result.test}, {wording.mpps(test.loads[0].point.intended_load_pps)} Mpps"
-        title = [f"{records[0]['variant']}, {records[0]['point']}", load]
-        stamped = any(record["microseconds"] is not None for record in records)
-        panels += [_panel(records, quantity, title, scale) for quantity in ((MISSING, P99) if stamped else (MISSING,))]
-    columns = 2 if len(panels) == 2 * len(soaks) else 1
-    chart = alt.concat(*panels, columns=columns)
+
+    columns = 2 if all(_is_stamped(records) for _, records in soaks) else 1
+
+    def draw() -> alt.TopLevelMixin:
+        scale = color_scale([*row_labels(comparison), *(records[0]["variant"] for _, records in soaks)])
+        panels = []
+        for test, records in soaks:
+            load = f"{test.result.test}, {wording.mpps(test.loads[0].point.intended_load_pps)} Mpps"
+            title = [f"{records[0]['variant']}, {records[0]['point']}", load]
+            panels += [
+                _panel(records, quantity, title, scale)
+                for quantity in ((MISSING, P99) if _is_stamped(records) else (MISSING,))
+            ]
+        return alt.concat(*panels, columns=columns)
+
     caption = (
         "A point for each interval; the moments between intervals are not measured. Missing are lost and refused ones."
         " A soak goes on when the placement class changes: a step can come from that. Of a repeated soak the newest is"
@@ -48,8 +54,8 @@ def soak_figure(comparison: Comparison) -> Spec | None:
     )
     described = "; ".join(_described(records) for _, records in soaks)
     named = "Soak: missing frames and P99 over time"
-    spec = finish(chart, named, caption, f"Soak over time. {described}.", simulated=comparison.simulated)
-    return fluid(spec, MARGIN, columns)
+    said = f"Soak over time. {described}."
+    return Drawing(named, caption, said, draw, comparison.simulated, MARGIN, columns)
 
 
 def _records(comparison: Comparison, test: MeasuredTest) -> Records:
@@ -63,6 +69,10 @@ def _records(comparison: Comparison, test: MeasuredTest) -> Records:
         }
         for load in test.loads
     ]
+
+
+def _is_stamped(records: Records) -> bool:
+    return any(record["microseconds"] is not None for record in records)
 
 
 def _panel(records: Records, quantity: tuple[str, str], title: list[str], scale: alt.Scale) -> alt.Chart:

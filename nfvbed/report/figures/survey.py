@@ -13,7 +13,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import interval_words, loads, short_caption
 from nfvbed.report.figures.palette import PALETTE
-from nfvbed.report.figures.theme import DASHED, Spec, finish, fluid, inline, label_width
+from nfvbed.report.figures.theme import DASHED, Drawing, inline, label_width
 
 COLUMNS: Final = 2
 STEP: Final = 19
@@ -29,7 +29,7 @@ CHAIN_PANEL: Final = 170
 Record = dict[str, Any]
 
 
-def rates(comparison: Comparison) -> Spec | None:
+def rates(comparison: Comparison) -> Drawing | None:
     """Draw the rates of each traffic point, the highest first."""
 
     def record(row: CellSummary) -> Record | None:
@@ -51,7 +51,7 @@ def rates(comparison: Comparison) -> Spec | None:
     return _panels(comparison, record, ("Maximum receive rate", "million frames/s", legend), _bars)
 
 
-def of_bare_ports(comparison: Comparison) -> Spec | None:
+def of_bare_ports(comparison: Comparison) -> Drawing | None:
     """Draw the rates as parts of the bare ports'."""
 
     def record(row: CellSummary) -> Record | None:
@@ -66,7 +66,7 @@ def of_bare_ports(comparison: Comparison) -> Spec | None:
     return _panels(comparison, record, ("Rate as a part of the bare ports'", "part", legend), _dots)
 
 
-def latencies(comparison: Comparison) -> Spec | None:
+def latencies(comparison: Comparison) -> Drawing | None:
     """Draw P50 to P99 at a given load of each traffic point, the least P50 first."""
 
     def record(row: CellSummary) -> Record | None:
@@ -81,7 +81,7 @@ def latencies(comparison: Comparison) -> Spec | None:
     return _panels(comparison, record, ("Latency at a given load", "µs", legend), _ranges)
 
 
-def chains(comparison: Comparison) -> Spec | None:
+def chains(comparison: Comparison) -> Drawing | None:
     """Draw the rate by the length of the chain, a small panel for each variant, each on a scale of its own."""
     records: list[Record] = [
         {
@@ -99,27 +99,30 @@ def chains(comparison: Comparison) -> Spec | None:
     ]
     if not records:
         return None
-    base = alt.Chart().encode(x=alt.X("length:O", title=None, axis=alt.Axis(labelAngle=0)))
-    rate = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=3))
-    layers = alt.layer(
-        base.mark_line(strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("half:Q")),
-        base.mark_line(strokeWidth=2, color=PALETTE[0]).encode(y=rate),
-        base.mark_rule(strokeWidth=3, color=PALETTE[0]).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
-        base.mark_point(filled=True, size=45, opacity=1, color=PALETTE[0]).encode(y=rate),
-        base.mark_text(dy=-11, fontSize=11).encode(y=alt.Y("high:Q"), text=alt.Text("label:N")),
-        data=inline(records),
-    ).properties(width=CHAIN_PANEL, height=110)
     panels = list(dict.fromkeys(record["panel"] for record in records))
-    chart = layers.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=CHAIN_COLUMNS, spacing=14)
-    chart = chart.resolve_scale(y="independent")
+
+    def draw() -> alt.TopLevelMixin:
+        base = alt.Chart().encode(x=alt.X("length:O", title=None, axis=alt.Axis(labelAngle=0)))
+        rate = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=3))
+        layers = alt.layer(
+            base.mark_line(strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("half:Q")),
+            base.mark_line(strokeWidth=2, color=PALETTE[0]).encode(y=rate),
+            base.mark_rule(strokeWidth=3, color=PALETTE[0]).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
+            base.mark_point(filled=True, size=45, opacity=1, color=PALETTE[0]).encode(y=rate),
+            base.mark_text(dy=-11, fontSize=11).encode(y=alt.Y("high:Q"), text=alt.Text("label:N")),
+            data=inline(records),
+        ).properties(width=CHAIN_PANEL, height=110)
+        chart = layers.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=CHAIN_COLUMNS, spacing=14)
+        separate: alt.TopLevelMixin = chart.resolve_scale(y="independent")
+        return separate
+
     size = wording.frame_size(comparison.chains[0].frame_size)
     caption = (
         f"Million frames/s by the number of VNFs behind each other, {size}; medians with intervals; dashed: half "
         f"of the one-VNF rate. Scales differ. {short_caption(comparison)}"
     )
     said = f"Rate by length of the chain, {size}, of {', '.join(panels)}."
-    spec = finish(chart, "Rate by length of the chain", caption, said, simulated=comparison.simulated)
-    return fluid(spec, 45, CHAIN_COLUMNS)
+    return Drawing("Rate by length of the chain", caption, said, draw, comparison.simulated, 45, CHAIN_COLUMNS)
 
 
 def _panels(
@@ -127,7 +130,7 @@ def _panels(
     record: Callable[[CellSummary], Record | None],
     words: tuple[str, str, str],
     layers: Callable[[str], list[alt.Chart]],
-) -> Spec | None:
+) -> Drawing | None:
     """Draw a panel for each traffic point.
 
     Args:
@@ -143,16 +146,20 @@ def _panels(
     if not records:
         return None
     points = list(dict.fromkeys(entry["point"] for entry in records))
-    chart = (
-        alt.layer(*layers(axis), data=inline(records))
-        .properties(width=PANEL, height=alt.Step(STEP))
-        .facet(facet=alt.Facet("point:N", title=None, sort=points), columns=COLUMNS, spacing=18)
-        .resolve_scale(y="independent", x="independent")
-    )
+
+    def draw() -> alt.TopLevelMixin:
+        chart: alt.TopLevelMixin = (
+            alt.layer(*layers(axis), data=inline(records))
+            .properties(width=PANEL, height=alt.Step(STEP))
+            .facet(facet=alt.Facet("point:N", title=None, sort=points), columns=COLUMNS, spacing=18)
+            .resolve_scale(y="independent", x="independent")
+        )
+        return chart
+
     caption = f"{legend} {short_caption(comparison)}"
     said = "; ".join(f"{entry['variant']} at {entry['point']}: {entry['label']}" for entry in records)
-    spec = finish(chart, title, caption, f"{title}, {axis}. {said}.", simulated=comparison.simulated)
-    return fluid(spec, label_width(entry["variant"] for entry in records) + LABEL, COLUMNS)
+    margin = label_width(entry["variant"] for entry in records) + LABEL
+    return Drawing(title, caption, f"{title}, {axis}. {said}.", draw, comparison.simulated, margin, COLUMNS)
 
 
 def _of_point(rows: Sequence[CellSummary], record: Callable[[CellSummary], Record | None]) -> list[Record]:

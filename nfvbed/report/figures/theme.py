@@ -1,7 +1,9 @@
 """What all figures share: colours that the colour-blind can distinguish, sizes, titles, the mark of a simulation."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import altair as alt
@@ -42,41 +44,66 @@ def inline(records: Iterable[dict[str, Any]]) -> alt.InlineData:
     return alt.InlineData(values=tuple(records))
 
 
-def finish(chart: alt.TopLevelMixin, title: str, caption: str, description: str, *, simulated: bool) -> Spec:
-    """Return the specification with title, caption and alternative text; no colour of text is fixed.
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: what is written beside it, and its chart, which takes long to make and is made when it is drawn."""
 
-    Args:
-        chart: the figure.
-        title: what it shows.
-        caption: placement class and scope.
-        description: the alternative text.
-        simulated: whether any number in it is simulated.
-    """
-    mark = f"{wording.SIMULATED_MARK}: " if simulated else ""
-    params: dict[str, Any] = {
-        "text": mark + title,
-        "subtitle": _wrapped(caption),
-        "anchor": "start",
-        "fontSize": 16,
-        "subtitleFontSize": 12.5,
-        "subtitleLineHeight": 16,
-        "offset": 12,
-    }
-    if simulated:
-        params["color"] = "#C62828"
-    spec: Spec = chart.to_dict(validate=schemapi.DEBUG_MODE)
-    spec["title"] = params
-    spec["description"] = mark + description
-    spec["background"] = "transparent"
-    spec["padding"] = {"left": 2, "right": 6, "top": 6, "bottom": 6}
-    spec["config"] = {
-        "font": FONT,
-        "view": {"stroke": None},
-        "axis": {"labelFontSize": 12, "titleFontSize": 12.5, "titleFontWeight": "normal"},
-        "header": {"labelFontSize": 13, "labelFontWeight": "bold", "titleFontSize": 13},
-        "legend": {"labelFontSize": 12, "titleFontSize": 12, "orient": "bottom", "symbolLimit": 40},
-    }
-    return spec
+    title: str
+    """What it shows."""
+    caption: str
+    """Placement class and scope."""
+    description: str
+    """The alternative text."""
+    chart: Callable[[], alt.TopLevelMixin]
+    simulated: bool
+    """Whether any number in it is simulated."""
+    margin: int
+    """Width of the labels to both sides of one panel, in pixels: so the page's script can fit the figure in."""
+    columns: int = 1
+    """Panels beside each other where there is room."""
+
+    @property
+    def mark(self) -> str:
+        """What stands before its texts."""
+        return f"{wording.SIMULATED_MARK}: " if self.simulated else ""
+
+    @cached_property
+    def spec(self) -> Spec:
+        """The specification, not checked against Vega-Lite's schema: that takes most of the time."""
+        return self.make(checked=False)
+
+    def make(self, *, checked: bool) -> Spec:
+        """Return the specification with title, caption and alternative text; no colour of text is fixed.
+
+        Args:
+            checked: whether Altair checks it against Vega-Lite's schema. That holds or fails for the code of a figure:
+                whoever waits for a page need not do it again.
+        """
+        with schemapi.debug_mode(checked):
+            spec: Spec = self.chart().to_dict(validate=checked)
+        title: dict[str, Any] = {
+            "text": self.mark + self.title,
+            "subtitle": _wrapped(self.caption),
+            "anchor": "start",
+            "fontSize": 16,
+            "subtitleFontSize": 12.5,
+            "subtitleLineHeight": 16,
+            "offset": 12,
+        }
+        return spec | {
+            "title": title | ({"color": "#C62828"} if self.simulated else {}),
+            "description": self.mark + self.description,
+            "background": "transparent",
+            "padding": {"left": 2, "right": 6, "top": 6, "bottom": 6},
+            "config": {
+                "font": FONT,
+                "view": {"stroke": None},
+                "axis": {"labelFontSize": 12, "titleFontSize": 12.5, "titleFontWeight": "normal"},
+                "header": {"labelFontSize": 13, "labelFontWeight": "bold", "titleFontSize": 13},
+                "legend": {"labelFontSize": 12, "titleFontSize": 12, "orient": "bottom", "symbolLimit": 40},
+            },
+            "usermeta": {"margin": self.margin, "columns": self.columns},
+        }
 
 
 class Theme(Record):
@@ -106,17 +133,6 @@ def themed(spec: Spec, theme: Theme) -> Spec:
     config["text"] = {"color": theme.fg}
     config["rule"] = {"color": theme.fg}
     return copy
-
-
-def fluid(spec: Spec, margin: int, columns: int = 1) -> Spec:
-    """Return the page's script what a panel needs beside its plotting area, so that it can fit the figure in.
-
-    Args:
-        spec: the figure.
-        margin: width of the labels to both sides of one panel, in pixels.
-        columns: panels beside each other where there is room.
-    """
-    return spec | {"usermeta": {"margin": margin, "columns": columns}}
 
 
 def label_width(names: Iterable[str]) -> int:

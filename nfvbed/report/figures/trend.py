@@ -6,7 +6,7 @@ from typing import Any, Final
 import altair as alt
 
 from nfvbed.report import wording
-from nfvbed.report.figures.theme import WIDTH, Spec, color_scale, finish, fluid, inline
+from nfvbed.report.figures.theme import WIDTH, Drawing, color_scale, inline
 from nfvbed.report.trend import Trend, change_ratio, headline, letter, title
 
 HEIGHT: Final = 300
@@ -19,26 +19,28 @@ KINDS: Final = {"run": "circle", "lies apart": "square", "suspected": "diamond",
 Records = list[dict[str, Any]]
 
 
-def trend_figure(trend: Trend) -> Spec:
+def trend_figure(trend: Trend) -> Drawing:
     """Draw a series."""
     series = trend.series
     values = [figure.value for figure in series.finding.figures]
     divisor, unit = _scale(max(values), series.unit)
     least, greatest = (end * factor / divisor for end, factor in zip((min(values), max(values)), ROOM, strict=True))
-    y = alt.Y("value:Q", title=unit, scale=alt.Scale(domain=[least, greatest or 1], nice=False, zero=False))
-    runs = _runs(trend, divisor)
-    variant = series.setting.variant
-    color = alt.Color("variant:N", scale=color_scale([variant]), legend=None)
-    layers = [*_changes(trend), *_medians(trend, divisor, y), *_points(runs, y, color)]
-    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+    def draw() -> alt.TopLevelMixin:
+        y = alt.Y("value:Q", title=unit, scale=alt.Scale(domain=[least, greatest or 1], nice=False, zero=False))
+        runs = _runs(trend, divisor)
+        variant = series.setting.variant
+        color = alt.Color("variant:N", scale=color_scale([variant]), legend=None)
+        layers = [*_changes(trend), *_medians(trend, divisor, y), *_points(runs, y, color)]
+        return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
     caption = (
         "A point for each run, the oldest first, evenly spaced; horizontal lines: medians between steps. Vertical"
         " lines: host, rig or configuration changed there, by letter below. A step is one that a second run confirmed."
         " The axis does not begin at 0."
     )
     said = f"{headline(trend)} {len(values)} runs from {series.measured[0].at[:10]} to {series.measured[-1].at[:10]}."
-    spec = finish(chart, title(series.setting), caption, said, simulated=series.setting.simulated)
-    return fluid(spec, MARGIN)
+    return Drawing(title(series.setting), caption, said, draw, series.setting.simulated, MARGIN)
 
 
 def _scale(greatest: float, unit: str) -> tuple[float, str]:

@@ -16,7 +16,7 @@ from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 
 from nfvbed.report.context import ReportContext
-from nfvbed.report.figures.catalogue import figures
+from nfvbed.report.figures.catalogue import drawings
 from nfvbed.report.page.sections import page_values
 
 PACKAGE = "nfvbed.report.page"
@@ -50,12 +50,12 @@ def templates(*packages: str) -> Environment:
 
 def render_page(context: ReportContext) -> str:
     """Write the page."""
-    drawn = figures(context.comparison)
+    drawn = drawings(context.comparison)
     return render(
         "page",
         page=page_values(context, drawn),
         style=style_sheet(),
-        figures_data=embedded_json(drawn),
+        figures_data=embedded_json({name: drawing.make(checked=True) for name, drawing in drawn.items()}),
         library=_library(),
         script=_static("page.js"),
     )

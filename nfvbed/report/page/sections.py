@@ -1,11 +1,11 @@
 """What a page shows, as plain values: nothing here knows how it is written."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext
-from nfvbed.report.figures.theme import Spec
+from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.page.comparison import Grouping, comparison_grid
 from nfvbed.report.page.environment import environment
 from nfvbed.report.page.head import FirstScreen, Header, first_screen, page_header
@@ -48,7 +48,7 @@ class PageValues:
     format: int
 
 
-def page_values(context: ReportContext, drawn: dict[str, Spec], by: Grouping = Grouping.POINT) -> PageValues:
+def page_values(context: ReportContext, drawn: Mapping[str, Drawing], by: Grouping = Grouping.POINT) -> PageValues:
     """Return what the page of a comparison shows; a section that has nothing to tell is left out.
 
     Args:
@@ -66,7 +66,7 @@ def page_values(context: ReportContext, drawn: dict[str, Spec], by: Grouping = G
         Section("table", "Table", grid),
         Section("verdicts", "What the verdicts rest on", verdict_section(comparison)),
         Section("tests", "Throughput, missing frames and latency by load", tests_section(comparison)),
-        Section("figures", "Figures", tuple(figure_text(name, spec) for name, spec in drawn.items())),
+        Section("figures", "Figures", tuple(figure_text(name, drawing) for name, drawing in drawn.items())),
         Section("reading", "How to read this", ()),
         Section("warnings", "Limits and warnings", warnings_section(comparison)),
         Section("environment", "Environment", environment(context)),
@@ -82,8 +82,7 @@ def page_values(context: ReportContext, drawn: dict[str, Spec], by: Grouping = G
     )
 
 
-def figure_text(name: str, spec: Spec) -> Figure:
+def figure_text(name: str, drawing: Drawing) -> Figure:
     """Return what is written beside a figure."""
-    named = spec["title"]
-    simulated = named["text"].startswith(wording.SIMULATED_MARK)
-    return Figure(name, named["text"], spec["description"], " ".join(named["subtitle"]), simulated)
+    title, description = f"{drawing.mark}{drawing.title}", f"{drawing.mark}{drawing.description}"
+    return Figure(name, title, description, drawing.caption, drawing.simulated)
