@@ -1,7 +1,9 @@
 """Latency of paced trials: HdrHistograms merged, never percentiles averaged."""
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -21,6 +23,9 @@ SIGNIFICANT_FIGURES: Final = 3
 CURVE: Final = (0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999)
 FRAMES_ABOVE: Final = 10
 """A percentile is drawn when at least so many frames lie above it; else it is one frame's chance."""
+
+Counts = npt.NDArray[np.int64]
+"""Frames by bucket, of histograms with the limits above."""
 
 _NO_HISTOGRAM: Final = (
     HdrCookieException,
@@ -73,14 +78,15 @@ def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
     return _summary(_merge(encoded))
 
 
-def _summary(merged: HdrHistogram) -> LatencySummary | None:
-    frames = int(merged.get_total_count())
+def _summary(counts: Counts) -> LatencySummary | None:
+    totals = np.cumsum(counts)
+    frames = int(totals[-1])
     if not frames:
         return None
-    highest = int(merged.get_max_value())
+    highest = _value(int(np.flatnonzero(counts)[-1]), 100.0)
     # Rounded: 100 - 99.9 is a little less than 0.1 to a computer.
     shown = [p for p in CURVE if p <= 99 or round(frames * (100 - p) / 100, 6) >= FRAMES_ABOVE]
-    found = _percentiles(merged, (*shown, 50.0, 99.0))
+    found = _percentiles(totals, (*shown, 50.0, 99.0))
     curve = [(p, found[p]) for p in shown]
     return LatencySummary(
         frames=frames,
@@ -91,16 +97,25 @@ def _summary(merged: HdrHistogram) -> LatencySummary | None:
     )
 
 
-def _percentiles(merged: HdrHistogram, wanted: Iterable[float]) -> dict[float, int]:
+def _percentiles(totals: Counts, wanted: Iterable[float]) -> dict[float, int]:
     """Return what `get_percentile_to_value_dict` does; its loop over the buckets took most of a comparison's time."""
-    totals = np.cumsum(_counts(merged))
-    found = {}
-    for percentile in wanted:
-        index = int(np.searchsorted(totals, merged.get_target_count_at_percentile(percentile)))
-        value = merged.get_value_from_index(index)
-        equivalent = merged.get_highest_equivalent_value if percentile else merged.get_lowest_equivalent_value
-        found[percentile] = int(equivalent(value))
-    return found
+    frames = int(totals[-1])
+    below = {percentile: max(int(percentile * frames / 100 + 0.5), 1) for percentile in wanted}
+    return {percentile: _value(int(np.searchsorted(totals, count)), percentile) for percentile, count in below.items()}
+
+
+def _value(bucket: int, percentile: float) -> int:
+    """Return the delay of a bucket in ns: the highest that it stands for, at the 0th percentile the lowest."""
+    scale = _scale()
+    value = scale.get_value_from_index(bucket)
+    equivalent = scale.get_highest_equivalent_value if percentile else scale.get_lowest_equivalent_value
+    return int(equivalent(value))
+
+
+@cache
+def _scale() -> HdrHistogram:
+    """Return an empty histogram, which knows what its buckets stand for."""
+    return HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
 
 
 def mean_latency_ns(encoded: Iterable[str]) -> float | None:
@@ -111,41 +126,43 @@ def mean_latency_ns(encoded: Iterable[str]) -> float | None:
     Raises:
         ValueError: something that is not such a histogram.
     """
-    merged = _merge(encoded)
+    merged = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
+    for text in encoded:
+        with _refused():
+            merged.decode_and_add(text)
     return float(merged.get_mean_value()) if merged.get_total_count() else None
 
 
-def _merge(encoded: Iterable[str]) -> HdrHistogram:
-    merged = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
+def _merge(encoded: Iterable[str]) -> Counts:
+    merged = np.zeros(_scale().counts_len, np.int64)
     for text in encoded:
-        try:
+        with _refused():
             _add(merged, text)
-        except _NO_HISTOGRAM as error:
-            raise ValueError(f"not an HdrHistogram (V2, compressed, base64): {error}") from error
     return merged
 
 
-def _add(merged: HdrHistogram, text: str) -> None:
-    """Decode a histogram and add it, as `decode_and_add` does, without making an object of it, which takes longer."""
+@contextmanager
+def _refused() -> Iterator[None]:
+    try:
+        yield
+    except _NO_HISTOGRAM as error:
+        raise ValueError(f"not an HdrHistogram (V2, compressed, base64): {error}") from error
+
+
+def _add(merged: Counts, text: str) -> None:
+    """Decode a histogram and add its counts; no object is made of it, which takes longer and is freed late."""
     payload = HdrHistogramEncoder.decode(text)
     header = payload.payload
     limits = header.lowest_trackable_value, header.highest_trackable_value, header.significant_figures
     if limits != (1, HIGHEST_NS, SIGNIFICANT_FIGURES):
-        merged.decode_and_add(text)
+        other = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
+        other.decode_and_add(text)
+        merged += np.frombuffer(other.encoder.get_counts(), np.int64)
         return
-    found = payload.init_counts(merged.counts_len)
-    if not found["total"]:
-        return
-    last = found["max_nonzero_index"]
-    _counts(merged)[: last + 1] += np.frombuffer(payload.get_counts(), np.int64, last + 1)
-    merged.total_count += found["total"]
-    highest = merged.get_highest_equivalent_value(merged.get_value_from_index(last))
-    merged.max_value = max(merged.max_value, highest)
-
-
-def _counts(histogram: HdrHistogram) -> npt.NDArray[np.int64]:
-    """Return the counts of its buckets, which are the histogram's own memory."""
-    return np.frombuffer(histogram.encoder.get_counts(), np.int64)
+    found = payload.init_counts(len(merged))
+    if found["total"]:
+        last = found["max_nonzero_index"]
+        merged[: last + 1] += np.frombuffer(payload.get_counts(), np.int64, last + 1)
 
 
 def by_direction(histograms: Sequence[Sequence[str | None]]) -> tuple[LatencySummary | None, ...]:
@@ -162,13 +179,10 @@ def both_and_each(
 ) -> tuple[LatencySummary | None, tuple[LatencySummary | None, ...]]:
     """Merge the histograms of several trials, all directions together and each on its own; each is decoded once."""
     each = _by_direction(histograms)
-    both = _merge(())
-    for merged in each:
-        both.add(merged)
-    return _summary(both), tuple(_summary(merged) for merged in each)
+    return _summary(sum(each, start=_merge(()))), tuple(_summary(merged) for merged in each)
 
 
-def _by_direction(histograms: Sequence[Sequence[str | None]]) -> list[HdrHistogram]:
+def _by_direction(histograms: Sequence[Sequence[str | None]]) -> list[Counts]:
     width = max((len(trial) for trial in histograms), default=0)
     columns = ([trial[side] for trial in histograms if side < len(trial)] for side in range(width))
     return [_merge(text for text in column if text) for column in columns]
