@@ -162,4 +162,7 @@ class HostOfItsOwn:
             time.sleep(0.02)
         if self._sshd is not None:
             self._sshd.wait(PATIENCE_S)
-        self.namespace.close()  # takes both ends of the link along
+        with contextlib.suppress(subprocess.CalledProcessError):  # it was never made
+            # With the namespace it would go some time later, and hold its name and address till then.
+            ip("link", "del", self._link)
+        self.namespace.close()

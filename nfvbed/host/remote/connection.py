@@ -153,7 +153,8 @@ class SshHost:
         The host ends it after the time-out, whatever becomes of the connection.
 
         Args:
-            argv: the program and its arguments; no shell sees more than quoted words.
+            argv: the program and its arguments; no shell sees more than quoted words. Messages name them, and so does
+                the host's list of processes: what is secret goes into `data`.
             timeout_s: how long it may take.
             data: its standard input.
             check: an exit status other than 0 is an error.

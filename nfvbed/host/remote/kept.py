@@ -31,7 +31,7 @@ _STOP_S = 30.0
 _log = logging.getLogger(__name__)
 
 
-class NotReadyError(ConnectionLost):
+class NotReady(ConnectionLost):
     """The program is not ready to be asked, or has ended; its process knows which."""
 
 
@@ -114,14 +114,14 @@ class KeptProcess:
         """Connect to it, and give signs of life from now on.
 
         Raises:
-            NotReadyError: it is not ready, or has ended.
+            NotReady: it is not ready, or has ended.
             ConnectionLost, HostRefused: the host cannot be reached.
         """
         stream = self.host.stream([PYTHON, str(self.directory / "keeper.py"), "attach", str(self.directory)])
         try:
             self._known = self._greeting(stream)
             if not self._known["running"]:
-                raise NotReadyError("a program on another host has ended", where=self.where)
+                raise NotReady("a program on another host has ended", where=self.where)
         except BaseException:
             stream.close()
             raise
@@ -193,7 +193,7 @@ class KeptProcess:
             try:
                 chunk = stream.socket.recv(4096)
             except TimeoutError:
-                raise NotReadyError("a program on another host is not ready", where=self.where) from None
+                raise NotReady("a program on another host is not ready", where=self.where) from None
             if not chunk:
                 raise self._no_greeting(stream.said())
             seen += chunk
@@ -203,5 +203,5 @@ class KeptProcess:
     def _no_greeting(self, said: str) -> NfvbedError:
         if "no keeper" in said or "can't open file" in said:
             self._known |= {"running": False}
-            return NotReadyError("a program on another host is gone", where=self.where, observed=shown(said))
+            return NotReady("a program on another host is gone", where=self.where, observed=shown(said))
         return refused(self.host.spec, said, f"attaching to {self.directory}")

@@ -103,12 +103,15 @@ def test_lines_are_passed_on_and_signs_of_life_are_not(directory: Path):
 
 def test_the_newest_client_counts_and_hears_nothing_of_the_one_before(directory: Path):
     started_echo(directory, LONG_S)
-    with attached(directory) as first, attached(directory) as second:
-        lines = second.makefile("rb")
-        assert json.loads(lines.readline())["running"]
-        second.sendall(b"mine\n")
-        assert lines.readline() == b"echo mine\n"
-        first.makefile("rb").read()  # ends: it was dropped
+    with attached(directory) as first:
+        before = first.makefile("rb")
+        assert json.loads(before.readline())["running"]
+        with attached(directory) as second:
+            lines = second.makefile("rb")
+            assert json.loads(lines.readline())["running"]
+            second.sendall(b"mine\n")
+            assert lines.readline() == b"echo mine\n"
+            assert before.read() == b"", "it was dropped"
 
 
 def test_a_program_outlives_its_connection_and_not_the_lease(directory: Path):
