@@ -31,7 +31,7 @@ SHORT = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=RATE_PPS
 LONG = TrafficRequest(duration_ns=1_500_000_000, frame_size=64, rate_pps=RATE_PPS)
 
 
-@pytest.fixture(name="far")
+@pytest.fixture(scope="module", name="far")
 def _far():
     with tempfile.TemporaryDirectory(prefix="ssh-") as folder:
         other = HostOfItsOwn(Path(folder))

@@ -169,7 +169,7 @@ def test_what_a_killed_nfvbed_left_ends_by_itself(far):
     nfvbed = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).resolve().parents[2])
     pid, master, directory = nfvbed.stdout.readline().split()
     begun = start_time(int(master))
-    time.sleep(3)
+    time.sleep(2.5)
     assert int(pid) in far.processes("4711"), "signs of life keep it beyond its lease"
     nfvbed.kill()
     nfvbed.wait(PATIENCE_S)
