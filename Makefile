@@ -63,6 +63,7 @@ setup: ## install packages, unpack Open vSwitch, make .venv; idempotent
 setup-test:
 	@setup/setup test
 	@setup/postgresql
+	@setup/openssh
 
 .PHONY: build
 build: setup ## build the native programs

@@ -28,4 +28,5 @@ class QualityWarning(StrEnum):
     UNSTABLE = "unstable"
     TOO_FEW_REPETITIONS = "too-few-repetitions"
     CORES_SHARED = "cores-shared"
+    RECONNECTED = "reconnected"
     SIMULATED = "simulated"

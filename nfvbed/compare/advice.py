@@ -95,6 +95,11 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
         meaning="Threads of several roles ran on one core, so each had only a part of it.",
         remedy="Use a host with a core for each role; until then compare only rows with the same arrangement.",
     ),
+    QualityWarning.RECONNECTED: Advice(
+        meaning="The connection to the generator's host was lost during a trial and came back. The generator "
+        "counted on; CPU times and the switch's counters were read after the trial's end.",
+        remedy="See to the network between the hosts; frame counts and latency hold, costs per packet do not.",
+    ),
     QualityWarning.SIMULATED: Advice(
         meaning="The numbers come from a simulated system with a known answer. They are not a measurement.",
         remedy="Run a real variant.",

@@ -34,6 +34,8 @@ def traffic_warnings(result: TrafficResult, paced: bool = False) -> tuple[Qualit
         found.append(QualityWarning.CORRUPTED)
     if sum(d.unsent for d in directions) > UNSENT_LIMIT * sum(d.intended for d in directions):
         found.append(QualityWarning.UNSENT)
+    if result.reconnections:
+        found.append(QualityWarning.RECONNECTED)
     if is_generator_limited(result, paced):
         found.append(QualityWarning.GENERATOR_LIMITED)
     return tuple(found)

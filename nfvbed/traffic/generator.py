@@ -95,6 +95,8 @@ class TrafficResult:
     """Per direction: HdrHistogram V2 compressed, base64, ns; None when no frame was stamped or came back."""
     timelines: tuple[Timeline, ...] = ()
     """Per direction, where the request asks for them."""
+    reconnections: int = 0
+    """How often the connection to a generator on another host was lost and made again during the trial."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,7 @@ class GeneratorInfo:
 
     engine: Engine
     pid: int
+    """Of the process on this machine; 0: it is none."""
     thread_id: int
     core: int
     tsc_hz: int

@@ -6,17 +6,17 @@ generator closes the connection, and asks for the counts only when all frames ar
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
-from nfvbed.patience import patient
+from nfvbed.errors import ConfigurationError, GeneratorError
 from nfvbed.records import Engine, GeneratorPort
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
-from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel, unexpected_answer
+from nfvbed.traffic.nfvgen_channel import unexpected_answer
+from nfvbed.traffic.nfvgen_control import GeneratorProcess, NfvgenControl, Way
 from nfvbed.traffic.nfvgen_protocol import (
     Answer,
     ErrorBody,
@@ -29,43 +29,14 @@ from nfvbed.traffic.nfvgen_protocol import (
 from nfvbed.traffic.nfvgen_words import refusal, result_of, start_message
 from nfvbed.units import NS_PER_S, frame_mix
 
-POLL_INTERVAL_S = 0.005
 NOTHING_LATE_NS = 8_000_000
 """After the last frame was sent a trial that misses none may have ended, long before the drain's time is over."""
 END_INTERVAL_S = 0.004
 """Between looks whether a trial that is due has ended: what it prepared before its first frame comes on top."""
-ANSWER_TIMEOUT_S = patient(5.0)
-LOG_LINES = 15
-MAX_WORDS = 300
-"""Characters of a line of its output that go into a message."""
 MAX_SOCKET_PATH_BYTES = 107
 """sun_path of unix(7), without its terminating zero."""
 
-BUSY_EXIT = 13
-"""nfvgen's exit status when another one answers on its socket."""
-
 M = TypeVar("M", bound=Message)
-
-
-class GeneratorProcess(Protocol):
-    """What the client needs of the process that its owner started."""
-
-    @property
-    def pid(self) -> int:
-        """Process id."""
-
-    @property
-    def exit_status(self) -> int | None:
-        """Exit status; None while it runs or when it cannot be known."""
-
-    def alive(self) -> bool:
-        """Return whether it still runs."""
-
-    def log_tail(self, lines: int = ...) -> str:
-        """Return the last lines of its output."""
-
-    def stop(self) -> None:
-        """End it for certain; idempotent."""
 
 
 Spawn = Callable[[Sequence[str]], GeneratorProcess]
@@ -124,18 +95,19 @@ class NfvgenClient(Generator):
         options: how it is started.
         spawn: starts it.
         wait: until it is ready; else `wait_until_ready` is to be called before anything is asked of it.
+        way: to its socket; None: it is on this machine.
 
     Raises:
         GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.
     """
 
-    def __init__(self, options: NfvgenOptions, spawn: Spawn, *, wait: bool = True) -> None:
+    def __init__(self, options: NfvgenOptions, spawn: Spawn, *, wait: bool = True, way: Way | None = None) -> None:
         self.ports = options.ports
         self._options = options
-        self._channel: NfvgenChannel | None = None
         self._closed = False
         _check_socket_path(options.socket_path)
-        self._process = spawn(options.argv())
+        where = str(options.socket_path)
+        self._control = NfvgenControl(spawn(options.argv()), way or Way.to_socket(options.socket_path), where)
         self._deadline = time.monotonic() + options.start_timeout_s
         if wait:
             self.wait_until_ready()
@@ -146,10 +118,10 @@ class NfvgenClient(Generator):
         Raises:
             GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.
         """
-        if self._channel is not None:
+        if self._control.is_open or self._closed:
             return
         try:
-            self._channel = self._connect()
+            self._control.open(self._deadline, self._options.start_timeout_s)
             self._hello = self._ask_hello()
         except BaseException:
             self.close()
@@ -160,8 +132,8 @@ class NfvgenClient(Generator):
         self._hello = hello = self._ask_hello()
         return GeneratorInfo(
             engine=Engine(name=f"{hello.name}-{hello.engine}", version=f"{hello.version} ({hello.engine_version})"),
-            pid=hello.pid,
-            thread_id=hello.thread_id,
+            pid=hello.pid if self._control.way.is_here else 0,
+            thread_id=hello.thread_id if self._control.way.is_here else 0,
             core=hello.core,
             tsc_hz=hello.tsc_hz,
             min_frame_size_bytes=hello.min_frame_size_bytes,
@@ -179,8 +151,10 @@ class NfvgenClient(Generator):
             GeneratorError: it ended, refused, a port failed, or the trial did not end in time.
         """
         self._check_limits(request)
-        self._result(self._ask("start", **self._start_keys(request)), "start", request)
-        return result_of(self._wait_for_end(request))
+        before = self._control.reconnections
+        self._result(self._control.ask("start", **self._start_keys(request)), "start", request)
+        result = result_of(self._wait_for_end(request))
+        return replace(result, reconnections=self._control.reconnections - before)
 
     def _start_keys(self, request: TrafficRequest) -> dict[str, Any]:
         keys = start_message(request, self._options.drain_ns).model_dump() | addressing_keys(request.addressing)
@@ -195,47 +169,10 @@ class NfvgenClient(Generator):
         if self._closed:
             return
         self._closed = True
-        if self._channel is not None:
-            try:
-                self._channel.request("quit", 2.0)
-                self._wait_for_exit(3.0)
-            except GeneratorError:
-                pass  # Dead, stuck or garbled: `stop` below ends it whatever it answers.
-            finally:
-                self._channel.close()
-        self._process.stop()
-
-    def _connect(self) -> NfvgenChannel:
-        while True:
-            if not self._process.alive():
-                raise self._ended("nfvgen ended before it was ready")
-            try:
-                return NfvgenChannel(self._options.socket_path)
-            except (FileNotFoundError, ConnectionRefusedError):
-                pass  # Not there yet.
-            except OSError as error:
-                raise GeneratorError(
-                    "cannot connect to nfvgen", where=str(self._options.socket_path), observed=str(error)
-                ) from error
-            if time.monotonic() > self._deadline:
-                raise GeneratorError(
-                    f"nfvgen was not ready within {self._options.start_timeout_s:g} s",
-                    where=str(self._options.socket_path),
-                    observed=self._log_end(),
-                    fix="see whether the other side of its ports runs",
-                )
-            time.sleep(POLL_INTERVAL_S)
-
-    def _ask(self, command: str, **keys: Any) -> Answer:
-        if self._closed or self._channel is None:
-            raise GeneratorError("nfvgen was closed already", where=str(self._options.socket_path))
         try:
-            return self._channel.request(command, ANSWER_TIMEOUT_S, **keys)
-        except ChannelClosed as error:
-            self._wait_for_exit(1.0)
-            if self._process.alive():
-                raise
-            raise self._ended(f"nfvgen ended during {command}") from error
+            self._control.quit()
+        finally:
+            self._control.process.stop()
 
     def _result(self, answer: Answer, command: str, request: TrafficRequest | None = None) -> dict[str, Any]:
         if answer.ok and answer.result is not None and answer.error is None:
@@ -249,7 +186,7 @@ class NfvgenClient(Generator):
         raise refusal(answer.error, command, request)
 
     def _ask_as(self, model: type[M], command: str) -> M:
-        result = self._result(self._ask(command), command)
+        result = self._result(self._control.ask(command), command)
         try:
             return model.model_validate(result)
         except ValidationError as error:
@@ -278,58 +215,28 @@ class NfvgenClient(Generator):
     def _wait_for_end(self, request: TrafficRequest) -> TrialMessage:
         longest_s = (request.total_ns + self._options.drain_ns) / NS_PER_S
         deadline = time.monotonic() + longest_s + self._options.grace_s
-        self._sleep(_expected_s(request, self._options.drain_ns))
+        due = time.monotonic() + _expected_s(request, self._options.drain_ns)
         while True:
+            # A connection that is lost and comes back ends the sleep before its time.
+            self._control.sleep(max(due - time.monotonic(), 0))
             stats = self._ask_as(StatsResult, "stats")
             if stats.state == "failed":
                 reason = stats.error.message if isinstance(stats.error, ErrorBody) else stats.error
-                raise GeneratorError("nfvgen's trial failed", where=self._where(), observed=reason or "no reason given")
+                observed = reason or "no reason given"
+                raise GeneratorError("nfvgen's trial failed", where=self._control.where, observed=observed)
             if stats.state == "done" and stats.trial is not None:
                 return stats.trial
             if stats.state != "running":
-                raise GeneratorError("nfvgen lost its trial", where=self._where(), observed=f"state {stats.state}")
+                observed = f"state {stats.state}"
+                raise GeneratorError("nfvgen lost its trial", where=self._control.where, observed=observed)
             if time.monotonic() > deadline:
                 raise GeneratorError(
                     f"nfvgen's trial of {longest_s:.3g} s did not end within {self._options.grace_s:g} s more",
-                    where=self._where(),
+                    where=self._control.where,
                     observed=f"still running after {stats.elapsed_ns / NS_PER_S:.3g} s",
                     fix="see whether its core is shared with another polling thread",
                 )
-            self._sleep(END_INTERVAL_S)
-
-    def _sleep(self, seconds: float) -> None:
-        if self._channel is not None and self._channel.wait_closed(seconds):
-            self._wait_for_exit(1.0)
-            if not self._process.alive():
-                raise self._ended("nfvgen ended in the middle of a trial")
-
-    def _wait_for_exit(self, timeout_s: float) -> None:
-        deadline = time.monotonic() + timeout_s
-        while self._process.alive() and time.monotonic() < deadline:
-            time.sleep(POLL_INTERVAL_S)
-
-    def _ended(self, what: str) -> GeneratorError | BusyError:
-        status = self._process.exit_status
-        if status == BUSY_EXIT:
-            return BusyError(
-                "another nfvgen holds the socket",
-                where=self._where(),
-                observed=self._log_end(),
-                fix="end the other run, or wait for it",
-            )
-        return GeneratorError(
-            what,
-            where=self._where(),
-            observed=f"exit status {'unknown' if status is None else status}; its log ends:\n{self._log_end()}",
-        )
-
-    def _where(self) -> str:
-        return f"process {self._process.pid}, {self._options.socket_path}"
-
-    def _log_end(self) -> str:
-        # The exit document is among them, on one line with all its latency counts.
-        lines = [_cut(line) for line in self._process.log_tail(LOG_LINES).strip().splitlines()]
-        return "\n".join(lines) or "(nothing on its output)"
+            due = max(due, time.monotonic() + END_INTERVAL_S)
 
 
 def _expected_s(request: TrafficRequest, drain_ns: int) -> float:
@@ -339,10 +246,6 @@ def _expected_s(request: TrafficRequest, drain_ns: int) -> float:
     elif request.frames is not None:
         sending_ns = 0
     return (sending_ns + min(drain_ns, NOTHING_LATE_NS)) / NS_PER_S
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= MAX_WORDS else line[:MAX_WORDS] + "..."
 
 
 def _check_socket_path(path: Path) -> None:

@@ -48,7 +48,7 @@ ARROWS = {
         ("steering",),
         (OWN,),
     ),
-    "nfvbed.host": (("probes",), ("nics", "qemu", "testpmd"), (OWN,)),
+    "nfvbed.host": (("probes",), ("nics", "qemu", "remote", "testpmd"), (OWN,)),
     "nfvbed.measure": (("telemetry",), (OWN,)),
     "nfvbed.report": (("files",), ("page", "terminal"), ("figures", "csv"), (OWN,)),
     "nfvbed.run": (("runner", "switching"), ("execution",), ("visits",), ("testing",), ("kinds",), (OWN,)),

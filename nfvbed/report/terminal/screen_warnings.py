@@ -32,6 +32,7 @@ SHORT: Final = {
     QualityWarning.UNSTABLE: "rates scatter by more than the experiment's bound",
     QualityWarning.TOO_FEW_REPETITIONS: "fewer repetitions than asked for",
     QualityWarning.CORES_SHARED: "several roles shared a core",
+    QualityWarning.RECONNECTED: "the connection to the generator was lost and came back",
     QualityWarning.SIMULATED: "not a measurement",
 }
 """What a warning means, on one line; what can be done about it is with the details."""

@@ -1,0 +1,1 @@
+"""Another host over SSH: argument lists, files, and processes that outlive a lost connection."""

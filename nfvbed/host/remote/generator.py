@@ -1,0 +1,76 @@
+"""nfvgen on another host: the same client, its control channel led through SSH.
+
+A connection that is lost in the middle of a trial costs nothing but the time until it is made again: nfvgen goes on,
+and keeps the counts until they are asked for.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nfvbed.host.remote.connection import SshHost
+from nfvbed.host.remote.failures import ConnectionLost
+from nfvbed.host.remote.kept import KeptProcess
+from nfvbed.patience import patient
+from nfvbed.records import GeneratorPort
+from nfvbed.spec.existing import CloudPortSpec
+from nfvbed.spec.remote import GeneratorHostSpec
+from nfvbed.traffic.generator import Generator
+from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
+from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel
+from nfvbed.traffic.nfvgen_control import Way
+
+
+def open_generator(host: SshHost, spec: GeneratorHostSpec) -> Generator:
+    """Start nfvgen on its host and wait until it is ready.
+
+    Args:
+        host: a connection of this generator's own: after a loss it is made again.
+        spec: what the site's file says of it.
+
+    Raises:
+        GeneratorError: it did not come up; nothing of it is left running.
+        PrerequisiteError: the host has no nfvgen, or cannot be reached.
+        DeployError: it cannot be started.
+    """
+    process = KeptProcess(host)
+    socket_path = process.directory / "nfvgen.sock"
+    first, second = spec.ports
+    options = NfvgenOptions(
+        binary=Path(spec.nfvgen),
+        engine=spec.engine,
+        ports=(_port(first, spec), _port(second, spec)),
+        core=spec.core,
+        socket_path=Path(socket_path),
+        memory_mib=spec.hugepages_mib,
+        file_prefix=process.directory.name,
+        drain_ns=round(patient(NfvgenOptions.drain_ns)),
+        start_timeout_s=patient(NfvgenOptions.start_timeout_s),
+    )
+    enter = ["nsenter", f"--net={first.netns_path}", "--"] if first.netns_path else []
+
+    def spawn(argv: Sequence[str]) -> KeptProcess:
+        process.start([*enter, *argv], socket_path)
+        return process
+
+    # The host keeps it for the lease: after that there is nothing to come back to.
+    way = Way(lambda: _channel(process), again_s=spec.lease_s, reset=host.disconnect)
+    return NfvgenClient(options, spawn, way=way)
+
+
+def _channel(process: KeptProcess) -> NfvgenChannel:
+    """Connect to nfvgen.
+
+    Raises:
+        ChannelClosed: that may work later.
+        HostRefused: it will not.
+    """
+    try:
+        attached = process.attach()
+    except ConnectionLost as error:
+        raise ChannelClosed(error.what, where=error.where, observed=error.observed, fix=error.fix) from error
+    return NfvgenChannel(attached.socket, process.where, attached.close)
+
+
+def _port(port: CloudPortSpec, spec: GeneratorHostSpec) -> GeneratorPort:
+    opened = port.device if port.device is not None else f"pci:{port.pci}"
+    return GeneratorPort(engine=spec.engine, spec=opened, kind=port.kind, netns=port.netns_path)

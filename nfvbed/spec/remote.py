@@ -1,0 +1,60 @@
+"""Another host as nfvbed reaches it over SSH, and the generator on it."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from nfvbed.spec.existing import TwoPorts
+from nfvbed.spec.model import SpecModel
+
+AbsolutePath = Annotated[str, Field(pattern=r"^/[^\x00\n]*$", max_length=200)]
+
+
+class RemoteHostSpec(SpecModel):
+    """A host, its account, and how its identity is checked. There is no key for a password, on purpose."""
+
+    address: str = Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$", max_length=255)
+    """Name or address of the host."""
+    user: str = Field("root", pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=64)
+    """Account on it; its login shell is one of the POSIX kind."""
+    port: int = Field(22, ge=1, le=65535)
+    """Port of its sshd."""
+    key: Path
+    """File of the private key, without a passphrase or held by an agent."""
+    known_hosts: Path
+    """File of host keys, in OpenSSH's form; the host's key must be in it."""
+    ssh_config: Path | None = None
+    """File in OpenSSH's form for what else the way there needs, as a jump host; none: no file is read, the account's
+    own neither. What nfvbed sets itself, host keys and credentials, it cannot change."""
+    directory: AbsolutePath = "/tmp"
+    """Folder of the host below which folders are made, each removed with what it is for."""
+    connect_timeout_s: int = Field(10, ge=1, le=600)
+    """Time for connecting and signing in, seconds."""
+    keepalive_s: int = Field(5, ge=1, le=600)
+    """Time between signs of life, seconds; after three without an answer the connection is lost."""
+    lease_s: int = Field(60, ge=2, le=3600)
+    """Time without a sign of life after which the host ends by itself what was started on it, seconds."""
+
+    @property
+    def where(self) -> str:
+        """How it is named in messages."""
+        return f"{self.user}@{self.address}, port {self.port}"
+
+
+class GeneratorHostSpec(RemoteHostSpec):
+    """A host with nfvgen on it, and two ports that are cabled to what is measured."""
+
+    nfvgen: AbsolutePath
+    """Path of the program on the host."""
+    ports: TwoPorts
+    """Devices of that host, or NICs that DPDK's driver has there already, cabled to both ends of the path."""
+    core: int = Field(ge=0)
+    """Core of the generator's thread on that host."""
+    hugepages_mib: int = Field(256, ge=128)
+    """Hugepage memory that is taken there for NICs of DPDK; the host has it ready."""
+
+    @property
+    def engine(self) -> Literal["dpdk", "xdp"]:
+        """Which of nfvgen's engines opens the ports."""
+        return "xdp" if self.ports[0].kind.is_kernel else "dpdk"
