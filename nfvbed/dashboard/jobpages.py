@@ -154,8 +154,8 @@ class JobDesk:
             try:
                 plan = self._planner.plan(wanted)
             except (BusyError, UsageError) as error:
-                observed = " ".join(part for part in (error.where, error.observed) if part)
-                hint = f"{error.what} ({observed}): {error.fix}"
+                seen = " ".join(part for part in (error.where, error.observed) if part)
+                hint = f"{error.what}{f' ({seen})' if seen else ''}: {error.fix}"
         return StartAnswer(wanted=wanted, choices=choices, plan=plan), hint
 
 
