@@ -26,9 +26,9 @@ def _browser(nothing_onboarded) -> Iterator[Browser]:
         browser.close()
 
 
-def chosen(page: Page, address: str) -> None:
+def chosen(page: Page, address: str, site: str) -> None:
     """Choose what a cloud is measured with, and have the plan shown."""
-    page.goto(f"{address}/start?site=devcloud")
+    page.goto(f"{address}/start?site={site}")
     page.get_by_role("checkbox", name=re.compile("^ovs-dpdk:")).check()
     page.locator("select[name=experiment]").select_option("openstack")
     page.locator("select[name=vnf]").select_option("vloop")
@@ -40,18 +40,19 @@ def chosen(page: Page, address: str) -> None:
     page.get_by_role("rowheader", name=CELL).wait_for()
 
 
-def test_a_clouds_data_plane_is_measured_by_mouse(browser: Browser, tmp_path: Path):
+@pytest.mark.parametrize("site", ["devcloud", "devcloud-sol"])
+def test_a_clouds_data_plane_is_measured_by_mouse(browser: Browser, tmp_path: Path, site: str):
     store = tmp_path / "results.sqlite"
     with serving(store, "") as (address, _):
-        page = opened(browser, f"{address}/start?site=devcloud&variant=ovs-dpdk&plan=1")
+        page = opened(browser, f"{address}/start?site={site}&variant=ovs-dpdk&plan=1")
         assert "Destroy takes the whole cloud down" in page.locator("main").inner_text()
         pressed(page, "Deploy")
         ended(page, "done", LONG_MS)
-        chosen(page, address)
+        chosen(page, address, site)
         pressed(page, "Onboard the VNF")
         ended(page, "done", LONG_MS)
         assert "ovs-dpdk (pvp) with 1 VNFs deployed" in page.locator("pre.log").inner_text()
-        chosen(page, address)
+        chosen(page, address, site)
         pressed(page, "Run the experiment")
         ended(page, "done", LONG_MS)
         job = page.url
@@ -67,5 +68,5 @@ def test_a_clouds_data_plane_is_measured_by_mouse(browser: Browser, tmp_path: Pa
     with Store.open(store, read_only=True) as found:
         (run,) = found.runs()
         trials = found.trials(run.id)
-    assert (run.site, run.status) == ("devcloud", Status.OK)
+    assert (run.site, run.status) == (site, Status.OK)
     assert trials and all(0 < one.received <= one.sent for trial in trials for one in trial.directions)
