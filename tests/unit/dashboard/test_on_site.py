@@ -172,7 +172,10 @@ def test_a_refused_jobs_page_says_what_where_and_what_to_do(mouse: TestClient, j
 
 
 def test_an_examined_sites_report_is_on_its_jobs_page_and_known_on_the_form(mouse: TestClient, job):
-    page = mouse.get(f"/jobs/{job('examine', 11, output=json.dumps(REPORT))}").text
+    log = "nfvbed: no real variant can be measured\n  observed: every one of them\n  fix: see the table\n"
+    page = mouse.get(f"/jobs/{job('examine', 11, log, json.dumps(REPORT))}").text
+    notice = page.split('<div class="notice">')[1].split("</div>")[0]
+    assert "see the table" in notice and "every one of them" not in notice, "the report has it"
     assert "no clouds.yaml" in page and "2 cores" in page and "write it" in page
     found = mouse.get(f"/api/jobs/{NAME}").json()["report"]
     assert [one["topic"] for one in found["findings"]] == ["cpu", "cloud"]
