@@ -66,7 +66,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         click.get_current_context().exit(told)
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
-    wanted = project.load_variant(_variant_name(variant, existing), site_spec)
+    wanted = project.load_variant(_variant_name(variant, existing, site_spec), site_spec)
     choice = choice_of(project, wanted, topology, vnf, of_site(site_spec, options))
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
@@ -115,7 +115,8 @@ def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:
     given = descriptor_of(vnf, options)
     site_spec = project.load_site(options["site"])
     place = open_site(site_spec, project.root)
-    wanted = project.load_variant(_variant_name(options["variant"], place.find_deployed()), site_spec)
+    variant = _variant_name(options["variant"], place.find_deployed(), site_spec)
+    wanted = project.load_variant(variant, site_spec)
     if options["dry_run"]:
         place.require(wanted)
         click.echo(f"{given.path} would be onboarded as {given.name} on {wanted.name}")
@@ -135,12 +136,14 @@ def _require_onboarding(site: SiteSpec) -> None:
         )
 
 
-def _variant_name(given: str | None, existing: Deployed | None) -> str:
+def _variant_name(given: str | None, existing: Deployed | None, site: SiteSpec) -> str:
     if given is not None:
         return given
     if existing is None:
         raise UsageError(
-            "no data plane is deployed to onboard on", fix="nfvbed deploy VARIANT first, or give --variant VARIANT"
+            "no data plane is deployed to onboard on",
+            where=f"site {site.name}",
+            fix="nfvbed deploy VARIANT first, or give --variant VARIANT",
         )
     return existing.variant.name
 

@@ -1,19 +1,17 @@
 """What there is to choose from on a site: the project's files, each with what it is unsupported for there."""
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from pydantic import ValidationError
-
 from nfvbed.compare.agreement import supports_of
+from nfvbed.dashboard.doctor import printed
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.records import State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import NfvbedError
-from nfvbed.records import Readiness, Record, Support
+from nfvbed.records import Readiness, Record, Support, VnfKind
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
@@ -42,6 +40,9 @@ class Choices(Record):
     variants: tuple[Choosable, ...]
     """Those that are chosen first, then those that are possible."""
     vnfs: tuple[Choosable, ...]
+    kinds: tuple[Choosable, ...]
+    """Of VNFs, as the site has them."""
+    flavors: tuple[Choosable, ...]
     experiments: tuple[Choosable, ...]
     site_summary: str
     examined: str
@@ -92,6 +93,8 @@ def choices_of(operations: Operations, source: Source, experiments: Experiments,
         sites=tuple(_site(project, name, chosen=name == wanted.site) for name in project.site_names),
         variants=tuple(sorted(variants, key=lambda one: (not one.chosen, not one.possible))),
         vnfs=tuple(_vnf(project, site, name, chosen=name == wanted.vnf) for name in project.vnf_names),
+        kinds=tuple(Choosable(value=kind, text=kind, chosen=kind == wanted.kind) for kind in _kinds(site)),
+        flavors=tuple(_flavor(project, name, chosen=name == wanted.flavor) for name in project.flavor_names),
         experiments=tuple(_experiment(experiments, name, supports, wanted) for name in experiments.names),
         site_summary=site.summary,
         examined=examined,
@@ -114,7 +117,7 @@ def _variant(project: Project, site: SiteSpec, name: str, support: Support | Non
         variant = project.load_variant(name, site)
     except NfvbedError as error:
         return Choosable(value=name, text=name, note=error.what, chosen=chosen, possible=False)
-    lacks = variant.lacks(wanted.topology) if wanted.topology else ""
+    lacks = (site.lacks(wanted.topology) or variant.lacks(wanted.topology)) if wanted.topology else ""
     bad = support is not None and support.readiness is Readiness.UNSUPPORTED
     said = f"{support.readiness.value}: {support.reason}" if support is not None and support.reason else ""
     topologies = f"topologies: {', '.join(variant.topologies)}"
@@ -141,6 +144,20 @@ def _vnf(project: Project, site: SiteSpec, name: str, *, chosen: bool) -> Choosa
         else f"unsupported: on site {site.name} VNFs are of kind {only.value}; {kinds}"
     )
     return Choosable(value=name, text=name, note=note, chosen=chosen, possible=possible)
+
+
+def _kinds(site: SiteSpec) -> tuple[str, ...]:
+    """Return the kinds of VNFs that a site may have."""
+    only = site.only_vnf_kind
+    return tuple(kind.value for kind in VnfKind if kind is not VnfKind.EXISTING) if only is None else (only.value,)
+
+
+def _flavor(project: Project, name: str, *, chosen: bool) -> Choosable:
+    try:
+        found = project.load_flavor(name)
+    except NfvbedError as error:
+        return Choosable(value=name, text=name, note=error.what, chosen=chosen, possible=False)
+    return Choosable(value=name, text=name, note=found.summary.rstrip("."), chosen=chosen)
 
 
 def _experiment(experiments: Experiments, name: str, supports: Mapping[str, Support], wanted: Wanted) -> Choosable:
@@ -171,15 +188,11 @@ def _examined(source: Source, jobs: Jobs, site: str) -> tuple[Mapping[str, Suppo
             found.append((run.started_at, supports_of(source.described(run.doctor_hash))))
             break
     for job in jobs.newest(LOOKED_AT):
-        if job.spec.site == site and job.spec.action == Action.EXAMINE and job.state is State.DONE:
-            found.append((job.spec.asked_at, _report(jobs.output(job.spec.id))))
-            break
+        # One that failed has a report too, where no variant can be measured.
+        if job.spec.site == site and job.spec.action == Action.EXAMINE and job.state in (State.DONE, State.FAILED):
+            report = printed(jobs.output(job.spec.id))
+            if report is not None:
+                found.append((job.spec.asked_at, report.variants))
+                break
     at, supports = max(found, key=lambda entry: entry[0], default=("", ()))
     return {support.variant: support for support in supports}, at[:19].replace("T", " ")
-
-
-def _report(output: bytes) -> tuple[Support, ...]:
-    try:
-        return supports_of(json.loads(output))
-    except (ValueError, ValidationError):
-        return ()

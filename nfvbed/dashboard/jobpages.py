@@ -1,6 +1,6 @@
 """Pages and routes of jobs: choose, see the plan, start, watch, cancel."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
@@ -11,11 +11,14 @@ from starlette.responses import RedirectResponse, Response
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
 from nfvbed.dashboard.choices import Choices, Experiments, choices_of
-from nfvbed.dashboard.jobs.records import Job
+from nfvbed.dashboard.commands import error_of
+from nfvbed.dashboard.doctor import Examined, printed
+from nfvbed.dashboard.jobs.records import Job, State
 from nfvbed.dashboard.live import Streams
+from nfvbed.dashboard.on_site import changes_of, refusals, require
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.planning import Planner, ShownPlan
-from nfvbed.dashboard.problems import NotThereError
+from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.roles import Asker, Fields, Operator
 from nfvbed.dashboard.source import Source
@@ -44,6 +47,10 @@ class JobAnswer(Record):
 
     job: Job
     log: str
+    problem: Problem | None = None
+    """What it failed with."""
+    report: Examined | None = None
+    """Of the doctor, where it examined the site."""
 
 
 class StartAnswer(Record):
@@ -61,7 +68,7 @@ class JobDesk:
         self.operations = operations
         self.source = source
         self.streams = streams
-        self._planner = Planner(operations.jobs)
+        self._planner = Planner(operations.jobs, operations.project)
         self._experiments = Experiments(operations.project)
 
     def start(self, action: str, asker: Asker, wanted: Wanted, run: str = "") -> Job:
@@ -69,12 +76,14 @@ class JobDesk:
 
         Raises:
             UsageError: no such action, or the choice lacks something.
+            UnsupportedError: it leads nowhere on this site.
             BusyError: another job runs on this site.
             StoreError: it cannot be logged.
         """
         if action not in tuple(Action):
             raise UsageError("there is no such action", observed=repr(action[:40]), fix=f"one of {', '.join(Action)}")
         known = Action(action)
+        require(known, self.operations.project.load_site(wanted.site))
         arguments = arguments_of(known, wanted, run)
         name = "run" if known is Action.RESUME else known.value
         with self.operations.audit.action(asker, f"start {known.value}", f"nfvbed {' '.join(arguments)}") as said:
@@ -109,7 +118,25 @@ class JobDesk:
         asked = datetime.fromisoformat(job.cancelled.at) if job.cancelled and job.is_alive else None
         late_s = int((datetime.now(UTC) - asked).total_seconds()) if asked else 0
         late = late_s if late_s > PATIENCE_S else 0
-        return {"job": job, "log": self.operations.jobs.log(name, LOG), "late": late}
+        log = self.operations.jobs.log(name, LOG)
+        examined = job.spec.action == Action.EXAMINE and not job.is_alive
+        return {
+            "job": job,
+            "log": log,
+            "late": late,
+            "problem": _problem(job, log),
+            "report": printed(self.operations.jobs.output(name)) if examined else None,
+        }
+
+    def refused(self, job: Job) -> Mapping[Action, str]:
+        """Return the buttons that lead nowhere on the site of a job; none while it runs, which can be cancelled alone.
+
+        Raises:
+            ConfigurationError: the site's file is not valid any more.
+        """
+        project = self.operations.project
+        known = job.spec.site in project.site_names and not job.is_alive
+        return refusals(project.load_site(job.spec.site)) if known else {}
 
     def offer(self, query: dict[str, Sequence[str]], *, planned: bool) -> tuple[StartAnswer, str]:
         """Return what there is to choose, and why there is no plan where one was asked for.
@@ -121,13 +148,14 @@ class JobDesk:
         wanted = Wanted.of(query, operations.project)
         choices = choices_of(operations, self.source, self._experiments, wanted)
         plan, hint = None, ""
-        if planned and not (wanted.experiment or wanted.variants):
-            hint = "Choose an experiment, or a variant to deploy."
+        if planned and not (wanted.experiment or wanted.variants or wanted.vnf):
+            hint = "Choose an experiment, a variant to deploy, or a VNF to onboard."
         elif planned:
             try:
                 plan = self._planner.plan(wanted)
-            except BusyError as error:
-                hint = f"{error.what} ({error.where} {error.observed}): {error.fix}"
+            except (BusyError, UsageError) as error:
+                seen = " ".join(part for part in (error.where, error.observed) if part)
+                hint = f"{error.what}{f' ({seen})' if seen else ''}: {error.fix}"
         return StartAnswer(wanted=wanted, choices=choices, plan=plan), hint
 
 
@@ -143,10 +171,11 @@ def pages_of_jobs(desk: JobDesk) -> APIRouter:
         offer, hint = desk.offer(_query(request), planned=asked and own)
         if asked and not own:
             hint = "Another site led here; press Show the plan to have it made."
-        shown = {"wanted": offer.wanted, "choices": offer.choices, "plan": offer.plan, "hint": hint}
-        changes = changes_of(desk.operations, offer.wanted)
+        wanted, project = offer.wanted, desk.operations.project
+        shown = {"wanted": wanted, "choices": offer.choices, "plan": offer.plan, "hint": hint}
+        of_site = {"changes": changes_of(project, wanted), "refused": refusals(project.load_site(wanted.site))}
         return page(
-            "start", "start", export=False, title="Start", here="/start", **shown, alive=jobs.alive(), changes=changes
+            "start", "start", export=False, title="Start", here="/start", **shown, **of_site, alive=jobs.alive()
         )
 
     @router.get("/jobs")
@@ -155,7 +184,8 @@ def pages_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.get("/jobs/{name}")
     def show_job(asker: Operator, name: JobName) -> Response:
-        return page("job", "job", export=False, title="Job", here="/start", **desk.shown(name))
+        refused = desk.refused(desk.job(name))
+        return page("job", "job", export=False, title="Job", here="/start", **desk.shown(name), refused=refused)
 
     @router.get("/jobs/{name}/events")
     def send_job(asker: Operator, name: JobName, request: Request) -> Response:
@@ -197,7 +227,7 @@ def forms_of_jobs(desk: JobDesk) -> APIRouter:
 
 def api_of_jobs(desk: JobDesk) -> APIRouter:
     """Return the routes of the API, for operators."""
-    router = APIRouter(prefix="/api", responses=PROBLEMS)
+    router = APIRouter(prefix="/api", responses={**PROBLEMS, 409: PROBLEMS[400]})
 
     @router.get("/start")
     def get_start(asker: Operator, request: Request) -> StartAnswer:
@@ -212,7 +242,8 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.get("/jobs/{name}")
     def get_job(asker: Operator, name: JobName) -> JobAnswer:
-        return JobAnswer(job=desk.job(name), log=desk.operations.jobs.log(name, LOG))
+        shown = desk.shown(name)
+        return JobAnswer(job=shown["job"], log=shown["log"], problem=shown["problem"], report=shown["report"])
 
     @router.post("/jobs/{name}/cancel")
     def cancel_job(asker: Operator, name: JobName) -> Job:
@@ -222,9 +253,9 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
     def start_job(asker: Operator, action: Action, wanted: Annotated[Wanted, Body()], run: str = "") -> Job:
         fields = {
             "site": [wanted.site], "variant": wanted.variants, "vnf": [wanted.vnf], "kind": [wanted.kind],
-            "experiment": [wanted.experiment], "topology": [wanted.topology], "sizes": [" ".join(wanted.sizes)],
-            "purpose": [wanted.purpose], "rounds": [wanted.rounds], "budget": [wanted.budget],
-            "ceilings": [wanted.ceilings],
+            "flavor": [wanted.flavor], "experiment": [wanted.experiment], "topology": [wanted.topology],
+            "sizes": [" ".join(wanted.sizes)], "purpose": [wanted.purpose], "rounds": [wanted.rounds],
+            "budget": [wanted.budget], "ceilings": [wanted.ceilings],
         }  # fmt: skip
         checked = Wanted.of(fields, desk.operations.project)
         known = desk.source.run(run).id if action is Action.RESUME else ""
@@ -233,21 +264,11 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
     return router
 
 
-def changes_of(operations: Operations, wanted: Wanted) -> tuple[str, ...]:
-    """Say what a deployment on a site makes there, and what of it stays."""
-    site = operations.project.load_site(wanted.site)
-    found = [f"Site {site.name}: {site.summary}"]
-    own = getattr(site, "generator_hugepages_mib", 0)
-    pages = {name: operations.project.load_variant(name, site).hugepages_mib for name in wanted.variants}
-    if own:
-        needs = ", ".join(f"{name} {mib} MiB" for name, mib in pages.items() if mib)
-        found.append(f"Hugepages, while it is deployed: the generator up to {own} MiB{f'; {needs}' if needs else ''}.")
-        found.append(
-            "Network namespaces, links, a control group, processes pinned to cores, a folder below /run/nfvbed; all "
-            "are in a ledger, and Destroy removes them, also after a crash."
-        )
-    found.append("A deployment stays until it is destroyed; what a run deploys for itself is taken down when it ends.")
-    return tuple(found)
+def _problem(job: Job, log: str) -> Problem | None:
+    """Return what a job failed with, out of its log."""
+    if job.state is not State.FAILED or job.ended is None:
+        return None
+    return problem_of(error_of(job.ended.status, log, " ".join(job.spec.arguments)))
 
 
 def _is_own(request: Request) -> bool:

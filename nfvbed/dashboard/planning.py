@@ -10,10 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from nfvbed.dashboard.jobs.folder import Jobs
-from nfvbed.dashboard.starting import Wanted
+from nfvbed.dashboard.on_site import lacks, refusals
+from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import BusyError, NfvbedError
 from nfvbed.quiet import trial_is_going
 from nfvbed.records import Record
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import SiteSpec
 
 TIME_S: Final = 90.0
 MOST_DRY: Final = 4
@@ -28,6 +31,8 @@ class PlannedCell(Record):
     """In the first round."""
     tests: str
     """Kinds of what is measured."""
+    lacks: str = ""
+    """Why the site cannot have it, whatever the variant."""
 
 
 class DryRun(Record):
@@ -59,8 +64,9 @@ class ShownPlan(Record):
 class Planner:
     """Asks the command line, one question at a time, and none while a job or a trial runs."""
 
-    def __init__(self, jobs: Jobs) -> None:
+    def __init__(self, jobs: Jobs, project: Project) -> None:
         self._jobs = jobs
+        self._project = project
         self._one = threading.Lock()
 
     def plan(self, wanted: Wanted) -> ShownPlan:
@@ -68,6 +74,7 @@ class Planner:
 
         Raises:
             BusyError: something runs that this would disturb.
+            UsageError: the choice lacks something.
         """
         for job in self._jobs.alive():
             raise BusyError(
@@ -79,13 +86,15 @@ class Planner:
         if trial_is_going() or not self._one.acquire(timeout=1.0):
             raise BusyError("a trial is going, or another plan is being made", fix="try again in a moment")
         try:
-            found = self._planned(wanted)
-            dry = tuple(self._dry_run(name, wanted) for name in wanted.variants[:MOST_DRY])
+            site = self._project.load_site(wanted.site)
+            found = self._planned(wanted, site)
+            deployed = () if Action.DEPLOY in refusals(site) else wanted.variants[:MOST_DRY]
+            dry = tuple(self._dry_run(name, wanted) for name in deployed)
             return found.model_copy(update={"dry_runs": dry})
         finally:
             self._one.release()
 
-    def _planned(self, wanted: Wanted) -> ShownPlan:
+    def _planned(self, wanted: Wanted, site: SiteSpec) -> ShownPlan:
         if not wanted.experiment:
             return ShownPlan(command="")
         arguments = ("plan", wanted.experiment, *wanted.of_run)
@@ -93,7 +102,7 @@ class Planner:
         status, out, said = self._ask(*arguments, "--json")
         if status:
             return ShownPlan(command=command, problem=said)
-        return _shown(command, json.loads(out))
+        return _shown(command, json.loads(out), site)
 
     def _dry_run(self, variant: str, wanted: Wanted) -> DryRun:
         topology = ("--topology", wanted.topology) if wanted.topology else ()
@@ -137,7 +146,7 @@ def _too_long(arguments: tuple[str, ...]) -> NfvbedError:
     )
 
 
-def _shown(command: str, plan: Mapping[str, Any]) -> ShownPlan:
+def _shown(command: str, plan: Mapping[str, Any], site: SiteSpec) -> ShownPlan:
     first: dict[str, list[str]] = {}
     for trial in plan["first_round"]:
         first.setdefault(trial["cell"], []).append(trial["test"] if trial["test"] != "mrr" else trial["preset"])
@@ -149,6 +158,7 @@ def _shown(command: str, plan: Mapping[str, Any]) -> ShownPlan:
                 id=cell["id"],
                 trials=len(first.get(cell["id"], ())),
                 tests=", ".join(dict.fromkeys(first.get(cell["id"], ()))),
+                lacks=lacks(site, cell),
             )
             for cell in plan["cells"]
         ),

@@ -60,6 +60,10 @@ TITLES: Final = {
 }
 
 
+NOT_SUPPORTED: Final = "Not supported"
+"""Title of what this host or site cannot do."""
+
+
 class Problem(Record):
     """What went wrong."""
 
@@ -76,7 +80,7 @@ def problem_of(error: NfvbedError) -> Problem:
     """Return what an error says, with its HTTP status."""
     status = next((number for kind, number in STATUSES if isinstance(error, kind)), 500)
     return Problem(
-        title=TITLES[status],
+        title=NOT_SUPPORTED if isinstance(error, UnsupportedError) else TITLES[status],
         status=status,
         what=error.what,
         where=error.where,

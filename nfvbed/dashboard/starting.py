@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
+from pydantic import ConfigDict
+
 from nfvbed.errors import UsageError
 from nfvbed.records import Record, VnfKind
 from nfvbed.spec.loader import Project
@@ -13,6 +15,7 @@ TOPOLOGY: Final = re.compile(r"^[a-z0-9]{2,12}$")
 SIZE: Final = re.compile(r"^([0-9]{2,5}|imix)$")
 NUMBER: Final = re.compile(r"^[0-9]{1,6}$")
 MOST_VARIANTS: Final = 16
+CHOOSE_VNF: Final = "choose the VNF too; with none, it is what the experiment has"
 
 
 class Action(StrEnum):
@@ -30,10 +33,14 @@ class Action(StrEnum):
 class Wanted(Record):
     """A choice, as a URL or a form holds it; what is empty is the experiment's, or nfvbed's default."""
 
+    model_config = ConfigDict(defer_build=False)
+    """A route has it as its body, for which FastAPI needs it built."""
+
     site: str = "lab"
     variants: tuple[str, ...] = ()
     vnf: str = ""
     kind: str = ""
+    flavor: str = ""
     experiment: str = ""
     topology: str = ""
     sizes: tuple[str, ...] = ()
@@ -61,6 +68,7 @@ class Wanted(Record):
             variants=tuple(dict.fromkeys(name for name in fields.get("variant", ()) if name)),
             vnf=one("vnf"),
             kind=one("kind"),
+            flavor=one("flavor"),
             experiment=one("experiment"),
             topology=one("topology"),
             sizes=tuple(one("sizes").replace(",", " ").split()),
@@ -70,7 +78,8 @@ class Wanted(Record):
             ceilings=one("ceilings"),
         )
         wanted._check(project)
-        return wanted
+        only = project.load_site(wanted.site).only_vnf_kind
+        return wanted.model_copy(update={"kind": only.value}) if only and wanted.vnf and not wanted.kind else wanted
 
     def _check(self, project: Project) -> None:
         _require("site", (self.site,), project.site_names)
@@ -80,6 +89,7 @@ class Wanted(Record):
         _require("purpose", (self.purpose,) if self.purpose else (), ("compare", "survey"))
         _require("ceilings", (self.ceilings,) if self.ceilings else (), ("no",))
         _require("kind", (self.kind,) if self.kind else (), [kind.value for kind in VnfKind])
+        _require("flavor", (self.flavor,) if self.flavor else (), project.flavor_names)
         patterns = (
             (self.topology, TOPOLOGY, "topology"),
             (self.rounds, NUMBER, "rounds"),
@@ -93,7 +103,11 @@ class Wanted(Record):
 
     @property
     def of_run(self) -> tuple[str, ...]:
-        """The options of `nfvbed plan` and `nfvbed run`."""
+        """The options of `nfvbed plan` and `nfvbed run`.
+
+        Raises:
+            UsageError: a kind or a flavor is chosen, and no VNF that would have it.
+        """
         found = ["--site", self.site]
         for name in self.variants:
             found += ["--variant", name]
@@ -105,9 +119,13 @@ class Wanted(Record):
             ("--budget", self.budget),
         ):  # fmt: skip
             found += [option, value] if value else []
+        own = [(key, value) for key, value in (("kind", self.kind), ("flavor", self.flavor)) if value]
+        if own and not self.vnf:
+            chosen = ", ".join(f"{key} {value}" for key, value in own)
+            raise UsageError("kind and flavor are those of a VNF, and none is chosen", observed=chosen, fix=CHOOSE_VNF)
         if self.vnf:
-            kind = f", kind: {self.kind}" if self.kind else ""
-            found += ["--set", f"vnfs=[{{vnf: {self.vnf}{kind}}}]"]
+            use = ", ".join(f"{key}: {value}" for key, value in (("vnf", self.vnf), *own))
+            found += ["--set", f"vnfs=[{{{use}}}]"]
         if self.ceilings:
             found += ["--set", "ceilings=false"]
         return tuple(found)
@@ -146,7 +164,9 @@ def arguments_of(action: Action, wanted: Wanted, run: str = "") -> tuple[str, ..
             if not wanted.vnf:
                 raise UsageError("a VNF is to be onboarded", observed="none", fix="choose a VNF")
             on = ("--variant", wanted.variant("be onboarded on")) if wanted.variants else ()
-            return ("onboard", wanted.vnf, *on, *at, *topology, *(("--kind", wanted.kind) if wanted.kind else ()))
+            kind = ("--kind", wanted.kind) if wanted.kind else ()
+            flavor = ("--flavor", wanted.flavor) if wanted.flavor else ()
+            return ("onboard", wanted.vnf, *on, *at, *topology, *kind, *flavor)
         case Action.RUN:
             if not wanted.experiment:
                 raise UsageError("an experiment is to run", observed="none", fix="choose an experiment")

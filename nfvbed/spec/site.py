@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from nfvbed.errors import ConfigurationError
 from nfvbed.records import Accelerator, PortKind, VnfKind
 from nfvbed.spec.existing import DestinationMacs, ExistingPathSpec, Named, TwoPorts
+from nfvbed.spec.layout import chain_length
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
@@ -15,6 +16,8 @@ from nfvbed.spec.variant import VariantFile
 
 BELOW_4_GIB_MIB = 2816
 """From here on a q35 machine of QEMU has memory above 4 GiB."""
+DEVCLOUD_LINKS = 2
+"""Networks of a devcloud between the VNFs of a chain."""
 
 
 class ArrangementSpec(SpecModel):
@@ -63,6 +66,28 @@ class SiteSpec(SpecModel):
     def only_variant(self) -> str | None:
         """The one variant that there is here; None: there are several."""
         return None
+
+    @property
+    def keeps_deployments(self) -> bool:
+        """Whether what a command deploys here can stay when it ends."""
+        return True
+
+    @property
+    def has_ceilings(self) -> bool:
+        """Whether ceilings are measured here: of the generator, of ports, of VNFs."""
+        return True
+
+    @property
+    def chains(self) -> range | None:
+        """Numbers of VNFs that the paths here can have, which are chains then; None: whatever a variant has."""
+        return None
+
+    def lacks(self, topology: str) -> str:
+        """Return why there is no such path here, whatever the variant; empty where there is one."""
+        if self.chains is None or chain_length(topology) in self.chains:
+            return ""
+        lengths = " or ".join(map(str, self.chains))
+        return f"site {self.name} has no path {topology}: its paths are chains of {lengths} VNFs"
 
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
         """Answer how this site's generator is attached to a variant: as its data plane has it by itself.
@@ -133,6 +158,11 @@ class GuestSiteSpec(HostSiteSpec):
     guest: GuestSpec
     """Virtual machine of the site."""
 
+    @property
+    def keeps_deployments(self) -> bool:
+        """It ends with the command."""
+        return False
+
 
 class DevcloudSiteSpec(HostSiteSpec):
     """An OpenStack on this machine, in namespaces of its own."""
@@ -148,6 +178,16 @@ class DevcloudSiteSpec(HostSiteSpec):
     def only_vnf_kind(self) -> VnfKind | None:
         """Nova runs virtual machines."""
         return VnfKind.VM
+
+    @property
+    def has_ceilings(self) -> bool:
+        """Instances are what bounds a result."""
+        return False
+
+    @property
+    def chains(self) -> range:
+        """Nothing but VNFs joins its networks."""
+        return range(1, DEVCLOUD_LINKS + 2)
 
     @field_validator("cables", "onos", mode="before")
     @classmethod
@@ -197,6 +237,18 @@ class CloudSiteSpec(HostSiteSpec):
     def only_variant(self) -> str | None:
         """What the cloud runs."""
         return "existing"
+
+    @property
+    def has_ceilings(self) -> bool:
+        """Instances are what bounds a result."""
+        return False
+
+    @property
+    def chains(self) -> range:
+        """The path that its file describes, or as many VNFs as its networks join."""
+        if self.existing is not None:
+            return range(self.existing.length, self.existing.length + 1)
+        return range(1, len(self.links) + 2)
 
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
         """As its ports are, where the variant is what an existing cloud runs."""

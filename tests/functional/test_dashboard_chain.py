@@ -10,7 +10,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.test_dashboard import serious
 from tests.browser.test_report_page import CHROMIUM, FLAGS
-from tests.functional.test_dashboard_jobs import serving
+from tests.mouse import serving
 
 pytestmark = pytest.mark.dashboard
 PATIENCE_MS = 60_000

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -10,7 +9,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -28,10 +26,11 @@ from nfvbed.units import NS_PER_S
 from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
 from tests.functional.disturbed import wait_until
 from tests.functional.lab_host import MARK, ROOT, assert_back_to
+from tests.mouse import PATIENCE_MS, ended, opened, pressed, serving
 
 pytestmark = pytest.mark.dashboard
-PATIENCE_MS = 60_000
 SHORT = "experiment=demo&topology=p2p&sizes=64&purpose=survey&ceilings=no"
+THROUGH = "experiment=demo&variant=ovs-dpdk&vnf=vloop&kind=process&sizes=64&purpose=survey&rounds=1&ceilings=no"
 LONG = "experiment=demo&topology=p2p&variant=linux-bridge"
 SMALL = (
     *("--topology", "p2p", "--frame-size", "64", "--variant", "ovs-dpdk"),
@@ -43,20 +42,6 @@ SHARE = 0.01
 """Of the generator's core, which the server may take during trials."""
 LATE_S = 0.05
 """Which an event may take from the server to who reads it, on a busy host."""
-
-
-@contextmanager
-def serving(store: Path, mark: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Serve a store with jobs; the server may be killed meanwhile."""
-    argv = [sys.executable, "-m", "nfvbed", "dashboard", "--operate", "--store", str(store), "--port", "0"]
-    environment = os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as server:
-        try:
-            assert server.stdout is not None
-            yield server.stdout.readline().split()[-1].rstrip("/"), server
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.wait(30)
 
 
 @pytest.fixture(name="browser")
@@ -79,13 +64,6 @@ def _no_job_left():
     wait_until(lambda: not jobs.alive())
 
 
-def opened(browser: Browser, address: str, scheme: str = "light") -> Page:
-    page = browser.new_page(viewport={"width": 1280 if scheme == "light" else 400, "height": 900}, color_scheme=scheme)
-    page.set_default_timeout(PATIENCE_MS)
-    page.goto(address)
-    return page
-
-
 def assert_sound(browser: Browser, address: str, pictures: Path, name: str) -> None:
     """Look at a page in both themes: accessible, no wider than its window, without errors."""
     errors: list[str] = []
@@ -98,16 +76,6 @@ def assert_sound(browser: Browser, address: str, pictures: Path, name: str) -> N
         page.screenshot(path=pictures / f"{name}-{scheme}.png", full_page=True)
         assert (found, errors, wider <= 0) == ([], [], True), (name, scheme, wider)
         page.close()
-
-
-def ended(page: Page, state: str) -> None:
-    """Wait until a job has ended; the page follows by itself."""
-    page.locator(".headline", has_text=re.compile(rf"^{state}, exit status")).wait_for()
-
-
-def pressed(page: Page, button: str) -> None:
-    page.get_by_role("button", name=button, exact=True).click()
-    page.wait_for_url("**/jobs/2*")
 
 
 def measured(page: Page, address: str, variant: str, rounds: int = 1) -> str:
@@ -190,6 +158,66 @@ def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
         assert run.status is Status.INTERRUPTED
         assert len([trial for trial in kept if trial.status is Status.OK]) >= 4
         assert [trial.sequence for trial in kept] == list(range(1, len(kept) + 1))
+
+
+def failed(page: Page, what: str, fix: str) -> None:
+    """Wait until a job was refused; its page says why, and what to do."""
+    ended(page, "failed")
+    said = page.locator(".notice").inner_text()
+    assert what in said and fix in said, said
+
+
+def examined(page: Page, site: str) -> None:
+    """Have a site examined; its job's page has the report, and leads to what can be started there."""
+    pressed(page, "Destroy")
+    ended(page, "done")
+    page.get_by_role("link", name="Start something else").click()
+    pressed(page, "Examine the site")
+    ended(page, "done")
+    assert page.get_by_role("rowheader", name="CPU", exact=True).count() == 1
+    assert page.get_by_role("row", name=re.compile("^ovs-dpdk ready")).count() == 1
+    page.get_by_role("link", name="What can be started there").click()
+    assert f"What the doctor said of {site} is of" in page.locator("main").inner_text()
+
+
+def test_a_vnf_is_onboarded_measured_through_and_offboarded_by_mouse(before, mark, browser: Browser, tmp_path: Path):
+    with serving(tmp_path / "results.sqlite", mark) as (address, _):
+        page = opened(browser, f"{address}/start?vnf=vloop&plan=1")
+        pressed(page, "Onboard the VNF")
+        failed(page, "no data plane is deployed", "nfvbed deploy")
+        assert_sound(browser, page.url, tmp_path, "refused")
+        pressed(page, "Offboard the VNFs")
+        failed(page, "no VNF is onboarded on site lab", "nfvbed onboard")
+        page.goto(f"{address}/start?variant=ovs-dpdk&plan=1")
+        pressed(page, "Deploy")
+        ended(page, "done")
+        page.goto(f"{address}/start?{THROUGH}")
+        page.locator("input[name=topology]").fill("pvp")
+        page.get_by_role("button", name="Show the plan").click()
+        planned = page.get_by_role("rowheader", name="ovs-dpdk/pvp+process-io/64").count()
+        pressed(page, "Onboard the VNF")
+        ended(page, "done")
+        assert "ovs-dpdk (pvp) with 1 VNFs deployed" in page.locator("pre.log").inner_text()
+        page.goto(f"{address}/start?{THROUGH}&topology=pvp&plan=1")
+        pressed(page, "Run the experiment")
+        ended(page, "done")
+        job = page.url
+        page.locator("#job-state a").click()
+        cells = page.locator("section[aria-labelledby=cells] tbody tr")
+        cell = cells.filter(has_text="ovs-dpdk/pvp+process-io/64").inner_text()
+        assert planned == 1 and cell.split()[-1] == "ok"
+        page.goto(job)
+        pressed(page, "Offboard the VNFs")
+        ended(page, "done")
+        assert "are offboarded; the data plane is running" in page.locator("pre.log").inner_text()
+        examined(page, "lab")
+        page.close()
+    _assert_nothing_left(before, mark)
+    with Store.open(tmp_path / "results.sqlite", read_only=True) as opened_store:
+        (run,) = opened_store.runs()
+        trials = opened_store.trials(run.id)
+    assert run.status is Status.OK and {trial.status for trial in trials} == {Status.OK}
+    assert all(one.received for trial in trials for one in trial.directions)
 
 
 def _assert_nothing_left(before, mark) -> None:

@@ -6,6 +6,7 @@ from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.sites.openstack.instances import DATA_NETWORKS, LINK_NETWORK
 from nfvbed.spec.layout import Layout, chain_length
+from nfvbed.spec.site import DEVCLOUD_LINKS
 from nfvbed.spec.vnf import VnfChoice
 
 BARE = "p2p"
@@ -27,7 +28,7 @@ class PathNetworks:
         return len(self.links) + 1
 
 
-OWN = PathNetworks(DATA_NETWORKS, (LINK_NETWORK.format(1), LINK_NETWORK.format(2)))
+OWN = PathNetworks(DATA_NETWORKS, tuple(LINK_NETWORK.format(number + 1) for number in range(DEVCLOUD_LINKS)))
 """Those of a devcloud."""
 
 

@@ -11,11 +11,11 @@ from starlette.testclient import TestClient
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, Who
 from nfvbed.dashboard.choices import Experiments, choices_of
-from nfvbed.dashboard.jobpages import changes_of
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.processes import process_of
 from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, RUNNING, SPEC, Cancelled, Ended, JobSpec, Running
+from nfvbed.dashboard.on_site import changes_of
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.planning import Planner
 from nfvbed.dashboard.security import Access
@@ -144,16 +144,16 @@ def test_each_choice_says_what_it_is_unsupported_for(store: Store, operations: O
 
 
 def test_the_plan_is_the_command_lines(operations: Operations):
-    found = Planner(operations.jobs).plan(Wanted(experiment="simulated"))
+    found = Planner(operations.jobs, operations.project).plan(Wanted(experiment="simulated"))
     assert found.simulated and len(found.cells) > 3 and found.seconds[0] > 0
     assert found.command == "nfvbed plan simulated --site lab"
-    refused = Planner(operations.jobs).plan(Wanted(experiment="simulated", topology="pv9p"))
+    refused = Planner(operations.jobs, operations.project).plan(Wanted(experiment="simulated", topology="pv9p"))
     assert refused.cells == () and "fix" in refused.problem
 
 
 def test_no_plan_is_made_while_a_trial_is_going(operations: Operations):
     with trial_going(), pytest.raises(BusyError, match="a trial is going"):
-        Planner(operations.jobs).plan(Wanted(experiment="simulated"))
+        Planner(operations.jobs, operations.project).plan(Wanted(experiment="simulated"))
 
 
 def test_pages_of_jobs(mouse: TestClient, operations: Operations):
@@ -166,7 +166,7 @@ def test_pages_of_jobs(mouse: TestClient, operations: Operations):
     assert mouse.get("/jobs/20260102-030405-000006").status_code == 404
     assert mouse.get("/api/jobs").json() == {"jobs": []}
     assert mouse.get("/api/start?experiment=demo").json()["wanted"]["experiment"] == "demo"
-    assert any("2 MiB" in line or "MiB" in line for line in changes_of(operations, Wanted(variants=("ovs-dpdk",))))
+    assert any("ovs-dpdk" in line for line in changes_of(operations.project, Wanted(variants=("ovs-dpdk",))))
 
 
 def test_a_form_starts_a_job_and_is_logged(mouse: TestClient, operations: Operations):
