@@ -68,8 +68,9 @@ class KollaReleaseSpec(SpecModel):
     asserted_by: Literal["genconfig", "golden"]
     """Proof of what is rendered: kolla-ansible itself makes the services' files of it and they are read, or only
     what nfvbed writes is compared with reviewed files."""
-    facts: Literal["ansible_facts", "hostvars"]
-    """Place of Ansible's facts: in a variable of their own (since Ansible 2.5), or among all variables of a host."""
+    facts: Literal["ansible_facts", "none"]
+    """Place of the facts in which variables look NICs up: a variable of their own (since Ansible 2.5). `none`: they
+    cannot, and files for systemd name the NICs."""
     ovs_agent_file: Literal["openvswitch_agent.ini", "ml2_conf.ini"]
     """File that Neutron's Open vSwitch agent reads."""
     nova: NovaKeysSpec

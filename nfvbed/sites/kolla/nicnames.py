@@ -1,21 +1,18 @@
-"""The name of a network device, as Ansible finds it on its machine by what does not change.
+"""Names of network devices, which Kolla takes, by what does not change: a kernel or firmware may name a NIC otherwise
+from one start to the next.
 
-Kolla takes names, and a kernel or a firmware may name a NIC otherwise from one start to the next. What is rendered is
-therefore an expression that looks the NIC's PCI or MAC address up in the facts of the machine when Ansible runs. One
-that is not there is an error of Ansible's, and no other NIC is taken in its place.
+Where Ansible has its facts in a variable, what is rendered is an expression that looks a NIC's PCI or MAC address up in
+the facts of the machine when Ansible runs. A NIC that is not there is an error of Ansible's, and no other is taken in
+its place. Ansible 2.3, which deploys Ocata, cannot look anything up from another machine's variables: there each NIC
+gets a name of nfvbed's from systemd, by a file that has to be on the machine before (systemd.link(5)).
 """
 
 from typing import Literal
 
 from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 
-Facts = Literal["ansible_facts", "hostvars"]
-_IN_FACTS = {
-    "ansible_facts": "ansible_facts.values() | select('mapping')",
-    "hostvars": "ansible_interfaces | map('replace', '-', '_') | map('regex_replace', '^', 'ansible_')"
-    " | map('extract', hostvars[inventory_hostname])",
-}
-"""All that may be a device, by where the release's Ansible has facts."""
+Facts = Literal["ansible_facts", "none"]
+LINK_FOLDER = "nfvbed/links"
 
 
 def variable(nic: RackNicSpec) -> str:
@@ -29,13 +26,28 @@ def device(nic: RackNicSpec) -> str:
 
 
 def variables(host: RackHostSpec, facts: Facts) -> dict[str, str]:
-    """Return the variables of all NICs of a machine, each with its look-up."""
-    return {variable(nic): _look_up(nic, facts) for nic in host.nics}
+    """Return the variables of all NICs of a machine: each a look-up, or the name that a link file gives it."""
+    return {variable(nic): given_name(nic) if facts == "none" else _look_up(nic) for nic in host.nics}
 
 
-def _look_up(nic: RackNicSpec, facts: Facts) -> str:
+def given_name(nic: RackNicSpec) -> str:
+    """Return the name that nfvbed gives a NIC: letters and digits, as Ansible's facts have it too."""
+    return f"{nic.role[:2]}{nic.network or 'mgmt'}"
+
+
+def link_files(name: str, host: RackHostSpec) -> dict[str, str]:
+    """Return systemd's files that name a machine's NICs, by path."""
+    found = {}
+    for nic in host.nics:
+        match = f"Path=pci-{nic.pci}" if nic.pci else f"MACAddress={nic.mac}"
+        given = given_name(nic)
+        found[f"{LINK_FOLDER}/{name}/10-nfvbed-{given}.link"] = f"[Match]\n{match}\n\n[Link]\nName={given}\n"
+    return found
+
+
+def _look_up(nic: RackNicSpec) -> str:
     key, value = ("pciid", nic.pci) if nic.pci else ("macaddress", nic.mac)
     # A VLAN's device has the MAC address of its NIC, and no driver.
-    known = "selectattr('module', 'defined')"
+    known = "ansible_facts.values() | select('mapping') | selectattr('module', 'defined')"
     wanted = f"selectattr('{key}', 'defined') | selectattr('{key}', 'equalto', '{value}') | list | first"
-    return f"{{{{ ({_IN_FACTS[facts]} | {known} | {wanted}).device }}}}"
+    return f"{{{{ ({known} | {wanted}).device }}}}"

@@ -2,7 +2,7 @@
 
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.sites.kolla import guests, inventory, overrides, variables
+from nfvbed.sites.kolla import guests, inventory, nicnames, overrides, variables
 from nfvbed.sites.kolla.model import Options, Order, Rendering
 from nfvbed.sites.kolla.options import check_options
 from nfvbed.sites.kolla.placement import Placement, place_with_polling, place_without_polling
@@ -70,6 +70,8 @@ def render(order: Order, flavors: tuple[Flavor, ...]) -> Rendering:
     files = {"globals.yml": dump(variables.global_variables(order)), "inventory/hosts": inventory.hosts_file(order)}
     for name in order.hosts:
         files[f"inventory/host_vars/{name}.yml"] = dump(variables.host_variables(order, name))
+        if order.release.facts == "none":
+            files |= nicnames.link_files(name, order.site.hosts[name])
     files |= {f"config/{path}": ini(options) for path, options in overrides.override_files(order).items()}
     files["nfvbed/guests.yml"] = dump(guests.guests_file(order, flavors))
     return Rendering(files, order.support.roles)
