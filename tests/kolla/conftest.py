@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.kolla.faults import OF_OVS_DPDK, OF_SRIOV, without_overrides
-from tests.kolla.genconfig import Case, Services, genconfig, make_passwords, share_with_doubles
+from tests.kolla.genconfig import ENVIRONMENT, Case, Services, genconfig, make_passwords, share_with_doubles
 
 AT_ONCE = 2
 CASES = {
@@ -30,6 +30,7 @@ CASES = {
 
 @pytest.fixture(scope="session", name="services")
 def _services(tmp_path_factory) -> Iterator[Callable[[str], Services]]:
+    assert (ENVIRONMENT / "bin/kolla-ansible").is_file(), "kolla-ansible is not there: run setup/kolla"
     folder = tmp_path_factory.mktemp("kolla")
     share = share_with_doubles(folder)
     passwords = make_passwords(folder, share)
