@@ -214,6 +214,11 @@ test-node: setup-test ## all that is proven inside guest nodes; takes 20 to 60 m
 	@setup/node
 	@$(PYTHON) tests/tiers.py node
 
+.PHONY: test-kolla
+test-kolla: setup-test ## kolla-ansible makes services' files of what nfvbed renders; up to 8 minutes, no part of test
+	@setup/kolla
+	@$(PYTHON) tests/tiers.py kolla
+
 .PHONY: test-openstack
 test-openstack: setup-test ## a real OpenStack: start, boot, onboard, measure, kill, stop; 12 minutes when quiet, no part of test
 	@setup/packages devcloud

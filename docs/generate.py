@@ -21,7 +21,7 @@ from nfvbed.compare.advice import ADVICE
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
 from nfvbed.search import stop
-from nfvbed.spec import existing, experiment, flavor, onos, pci, search, site, tests, variant, vnf
+from nfvbed.spec import existing, experiment, flavor, kollarelease, onos, pci, rack, search, site, tests, variant, vnf
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.testkinds.scaling import ScalingTest
@@ -123,8 +123,9 @@ def pages_of_files() -> dict[str, str]:
     found["files/vnfs.md"] = _page_models("VNFs", "`vnfd/NAME/vnf.yml`.", vnf, without=(vnf.VnfChoice,))
     found["files/flavors.md"] = _page("Flavors", "`flavors/NAME.yml`.", *_model_tables(flavor), _flavors_in_nova())
     sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec))
-    sites += [table for module in (existing, onos, pci) for table in _model_tables(module)]
+    sites += [table for module in (existing, onos, pci, rack) for table in _model_tables(module)]
     found["files/sites.md"] = _page("Sites", "`deploy/sites/NAME.yml`.", *sites)
+    found["files/kolla-releases.md"] = _page_models("Releases of Kolla", "`kolla/releases/NAME.yml`.", kollarelease)
     found["files/experiments.md"] = _page_models("Experiments", "`vsperf-conf/experiments/NAME.yml`.", experiment)
     found["files/tests.md"] = _page_tests(subjects)
     found |= {f"files/tests/{_name(module)}.md": _page_subject(module) for module in subjects}
@@ -148,6 +149,7 @@ def _index_of_files() -> str:
         ("`vnfd/NAME/vnf.yml`", "[VNFs](vnfs.md)", "one network function: ports, image, ways of forwarding"),
         ("`flavors/NAME.yml`", "[flavors](flavors.md)", "size and placement of a virtual machine"),
         ("`deploy/sites/NAME.yml`", "[sites](sites.md)", "where data planes are deployed: cores, cables, guest nodes"),
+        ("`kolla/releases/NAME.yml`", "[releases](kolla-releases.md)", "what releases call things, and can do"),
         ("`vsperf-conf/experiments/NAME.yml`", "[experiments](experiments.md)", "what is measured, and how often"),
         ("`tests` of an experiment", "[tests](tests.md)", "kinds of tests, by subject"),
         ("`goals` of a search", "[searches](../search.md)", "presets and keys of throughput searches"),

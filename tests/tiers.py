@@ -22,16 +22,16 @@ PYTHON = sys.executable
 
 TIERS = (
     *("lint", "image", "unit", "golden", "contract", "functional", "browser"),
-    *("dashboard", "node", "openstack", "openstack-all"),
+    *("dashboard", "node", "kolla", "openstack", "openstack-all"),
 )
-"""The last four are no part of `make test`: they take 7 minutes, 20 to 60, about 12, and one to two hours."""
+"""The last five are no part of `make test`: they take 7 minutes, 20 to 60, up to 8, about 12, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 FOLDERS = {"dashboard": ("browser", "unit/dashboard", "functional"), "openstack-all": ("openstack",)}
 """Of tiers whose tests are not in a folder of their name."""
 CHOSEN = {"dashboard": "dashboard", "openstack": "not on_demand", "openstack-all": ""}
 """Which tests of a folder, by their marks; of all other tiers those that are not the dashboard's."""
-TELLS_NAMES = ("image", "functional", "browser", "dashboard", "node", "openstack", "openstack-all")
+TELLS_NAMES = ("image", "functional", "browser", "dashboard", "node", "kolla", "openstack", "openstack-all")
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
 
 

@@ -16,6 +16,7 @@ SITES = {
     "cloud": "nfvbed.sites.openstack.site:open_existing",
     "devcloud": "nfvbed.sites.openstack.site:open_site",
     "guest": "nfvbed.sites.guest_node.site:open_site",
+    "kolla": "nfvbed.sites.kolla.site:open_site",
     "lab": "nfvbed.sites.lab.site:open_site",
 }
 """What opens a site, with its file and the project's root, by the kind in the file."""

@@ -11,6 +11,7 @@ from nfvbed.spec import choices, rules
 from nfvbed.spec.document import Document, read_document
 from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import AnySite, HostSiteSpec, SiteSpec
@@ -18,7 +19,7 @@ from nfvbed.spec.validate import build, build_one_of, suggestion
 from nfvbed.spec.variant import Variant, VariantFile
 from nfvbed.spec.vnf import VnfSpec
 
-Named = TypeVar("Named", Experiment, Flavor)
+Named = TypeVar("Named", Experiment, Flavor, KollaReleaseSpec)
 VNF_FILE = "vnf.yml"
 
 
@@ -40,6 +41,7 @@ class Project:
         self.experiments_folder = self.root / "vsperf-conf" / "experiments"
         self.vnfs_folder = self.root / "vnfd"
         self.flavors_folder = self.root / "flavors"
+        self.kolla_releases_folder = self.root / "kolla" / "releases"
 
     @cached_property
     def variant_names(self) -> tuple[str, ...]:
@@ -60,6 +62,11 @@ class Project:
     def flavor_names(self) -> tuple[str, ...]:
         """Names of all flavors, sorted."""
         return _names(self.flavors_folder)
+
+    @cached_property
+    def kolla_release_names(self) -> tuple[str, ...]:
+        """Names of all release profiles of kolla-ansible, sorted."""
+        return _names(self.kolla_releases_folder)
 
     @cached_property
     def experiment_names(self) -> tuple[str, ...]:
@@ -137,6 +144,20 @@ class Project:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
         return _load(self._file(self.flavors_folder, name, "flavor"), Flavor)
+
+    def load_kolla_release(self, name: str) -> KollaReleaseSpec:
+        """Load one release profile of kolla-ansible; releases and data planes that it names are checked to be there.
+
+        Raises:
+            ConfigurationError: unknown (with the nearest name), or its file is not valid.
+        """
+        path = self._file(self.kolla_releases_folder, name, "release")
+        release = _load(path, KollaReleaseSpec)
+        named = {support.possible_on: plane for plane, support in release.dataplanes.items() if support.possible_on}
+        for other, plane in named.items():
+            place = ("dataplanes", plane, "possible_on")
+            rules.release_is_known(read_document(path), place, other, self.kolla_release_names)
+        return release
 
     def load_study(self, name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Study:
         """Load an experiment with its variants, its VNFs and its site, and check that they fit together.

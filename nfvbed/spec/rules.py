@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nfvbed.errors import ConfigurationError, InternalError
-from nfvbed.spec.document import Document
+from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import layout, offers
 from nfvbed.spec.options import kinds_named
@@ -95,6 +95,17 @@ def variants_are_known(document: Document, key: str, names: Iterable[str], known
                 observed=repr(name),
                 fix=suggestion(name, known),
             )
+
+
+def release_is_known(document: Document, key: KeyPath, name: str, known: Sequence[str]) -> None:
+    """A release that a release profile refers to has a profile itself."""
+    if name not in known:
+        raise ConfigurationError(
+            f"unknown release {name!r} in {document.path.name}",
+            where=document.where(key),
+            observed=repr(name),
+            fix=suggestion(name, known),
+        )
 
 
 def without_port_kind(document: Document) -> Document:

@@ -8,10 +8,11 @@ from nfvbed.errors import ConfigurationError
 from nfvbed.records import Accelerator, PortKind, VnfKind
 from nfvbed.spec.existing import DestinationMacs, ExistingPathSpec, Named, TwoPorts
 from nfvbed.spec.layout import chain_length
-from nfvbed.spec.model import SpecModel
+from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
+from nfvbed.spec.rack import Address, GeneratorHostSpec, HostName, PhysnetName, PhysnetSpec, RackHostSpec
 from nfvbed.spec.variant import VariantFile
 
 BELOW_4_GIB_MIB = 2816
@@ -274,8 +275,70 @@ class CloudSiteSpec(HostSiteSpec):
         return self
 
 
+class KollaSiteSpec(SiteSpec):
+    """Machines that kolla-ansible deploys an OpenStack on."""
+
+    kind: Literal["kolla"]
+    """Kind of site: machines that kolla-ansible deploys."""
+    base_distro: Literal["debian", "ubuntu", "rocky", "centos"] = "debian"
+    """Distribution of Kolla's images, and of the machines."""
+    virtual_address: Address
+    """Address of the APIs, which no machine has otherwise (`kolla_internal_vip_address`)."""
+    networks: dict[PhysnetName, PhysnetSpec] = Field(min_length=1)
+    """Physical networks, by their names."""
+    hosts: dict[HostName, RackHostSpec] = Field(min_length=1)
+    """Machines, by the names that they have themselves (`hostname -s`)."""
+    generator: GeneratorHostSpec | None = None
+    """Machine that sends and checks frames; none: nothing is measured here."""
+
+    @property
+    def only_vnf_kind(self) -> VnfKind | None:
+        """Nova runs virtual machines."""
+        return VnfKind.VM
+
+    def hosts_with(self, role: str) -> dict[str, RackHostSpec]:
+        """Return the machines of a role, by name."""
+        return {name: host for name, host in self.hosts.items() if role in host.roles}
+
+    @model_validator(mode="after")
+    def machines_make_a_cloud(self) -> Self:
+        if len(self.hosts_with("controller")) != 1:
+            raise MisfitError("hosts", "one machine has the role controller, and one alone")
+        if not self.hosts_with("compute"):
+            raise MisfitError("hosts", "at least one machine has the role compute")
+        addresses = [host.address for host in self.hosts.values()] + [self.virtual_address]
+        twice = sorted({address for address in addresses if addresses.count(address) > 1})
+        if twice:
+            raise MisfitError("hosts", f"{', '.join(twice)} is the address of two, virtual_address among them")
+        return self
+
+    @model_validator(mode="after")
+    def networks_are_reached(self) -> Self:
+        for name, host in self.hosts.items():
+            unknown = sorted({nic.network for nic in host.nics if nic.network} - set(self.networks))
+            if unknown:
+                raise MisfitError("hosts", f"{name} has a NIC on {', '.join(unknown)}, which networks does not name")
+        controller = next(iter(self.hosts_with("controller").values()))
+        if not controller.nics_of("external", "dpdk"):
+            raise MisfitError("hosts", "the controller has a NIC of role external or dpdk: DHCP and routers are there")
+        return self
+
+    @model_validator(mode="after")
+    def generator_has_two_ports(self) -> Self:
+        generators = list(self.hosts_with("generator"))
+        if self.generator is None:
+            if generators:
+                raise MisfitError("hosts", f"{generators[0]} has the role generator; the key generator describes it")
+            return self
+        if generators != [self.generator.host]:
+            raise MisfitError("generator", f"{self.generator.host} is the one machine that has the role generator")
+        if len(self.hosts[self.generator.host].nics_of("dpdk")) != 2:
+            raise MisfitError("hosts", f"{self.generator.host} has two NICs of role dpdk: one for each direction")
+        return self
+
+
 AnySite = Annotated[
-    LabSiteSpec | GuestSiteSpec | DevcloudSiteSpec | CloudSiteSpec,
+    LabSiteSpec | GuestSiteSpec | DevcloudSiteSpec | CloudSiteSpec | KollaSiteSpec,
     Field(discriminator="kind"),
 ]
 """The kinds of site that there are."""

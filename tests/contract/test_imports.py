@@ -55,7 +55,7 @@ ARROWS = {
     "nfvbed.sites": (
         ("doctor",),
         ("catalogue",),
-        ("guest_node", "openstack"),
+        ("guest_node", "openstack", "kolla"),
         ("lab", "simulated"),
         ("hosted",),
         ("site",),

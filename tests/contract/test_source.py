@@ -12,6 +12,8 @@ C_FILES = [path for path in tracked() if path.suffix in (".c", ".h")]
 DATA = ("tests/unit", "tests/golden")
 """Recorded output of real hosts is kept as it was."""
 MACHINE_PATHS = re.compile(r"(?<!\w)/(?:work|home/\w+|root|workspace)/")
+PINNED = (Path(), Path("kolla"))
+"""Folders with lists of Python packages."""
 INDEX_HOSTS = re.compile(
     r"(?:--index-url|--extra-index-url|--find-links|trusted-host|https?://[\w.-]*(?:pypi|mirror)[\w.-]*)"
 )
@@ -53,14 +55,16 @@ def test_no_file_names_a_machine():
     assert found == []
 
 
-def test_every_pin_is_exact():
-    lines = [line for line in text(Path("requirements.txt")).splitlines() if line and not line.startswith("#")]
+@pytest.mark.parametrize("folder", PINNED, ids=str)
+def test_every_pin_is_exact(folder):
+    lines = [line for line in text(folder / "requirements.txt").splitlines() if line and not line.startswith("#")]
     assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[\w.]+", line)] == []
 
 
-def test_everything_asked_for_is_pinned():
+@pytest.mark.parametrize("folder", PINNED, ids=str)
+def test_everything_asked_for_is_pinned(folder):
     def names(path):
         lines = (line.partition("#")[0].strip() for line in text(Path(path)).splitlines())
         return {re.split(r"[=<>~\[]", line)[0].lower().replace("_", "-") for line in lines if line}
 
-    assert names("requirements.in") <= names("requirements.txt")
+    assert names(folder / "requirements.in") <= names(folder / "requirements.txt")

@@ -1,0 +1,132 @@
+"""`nfvbed kolla`: what kolla-ansible takes for a variant, a site of several machines, and a release."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from nfvbed.cli.settings import json_option, root_option
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import NfvbedError, UsageError
+from nfvbed.sites.kolla import inventory, output
+from nfvbed.sites.kolla.options import check_options
+from nfvbed.sites.kolla.render import check_release, order_of, render
+from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.variant import Variant
+
+_PROOF = {
+    "genconfig": "make test-kolla has kolla-ansible render the services' files of such files, and reads them",
+    "golden": "nothing but these files is checked for this release: kolla-ansible is not run with them",
+}
+
+
+@click.group(name="kolla")
+def command() -> None:
+    """Render what kolla-ansible takes for a variant on several machines; nothing is deployed."""
+
+
+@command.command(name="render")
+@click.argument("variant")
+@click.option("--site", required=True, metavar="NAME", help="A name in deploy/sites, of kind kolla.")
+@click.option("--release", default=NEWEST, show_default=True, metavar="NAME", help="A name in kolla/releases.")
+@click.option("--output", "folder", required=True, metavar="DIR", help="Empty, or rendered to before.")
+@click.option("--multinode", metavar="FILE", help="Kolla's own inventory/multinode: its groups are written, too.")
+@root_option
+def render_files(variant: str, site: str, release: str, folder: str, multinode: str | None, root: Path | None) -> None:
+    """Write globals, inventory, variables of machines and overrides of services for VARIANT to a folder.
+
+    Passwords are not among them: kolla-genpwd makes those.
+    """
+    project = open_project(root)
+    profile = project.load_kolla_release(release)
+    order = order_of(project.load_variant(variant), _kolla_site(project, site), profile)
+    flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
+    made = render(order, flavors)
+    groups = {} if multinode is None else {"inventory/groups": inventory.groups_file(_text(multinode))}
+    files = {**made.files, **groups}
+    removed = output.write(Path(folder), files)
+    click.echo(f"{folder}: {len(files)} files for {variant} on site {site}, {profile.title}")
+    for name in removed:
+        click.echo(f"removed, of the rendering before: {name}")
+    if made.roles:
+        click.echo(f"it also needs roles that nfvbed does not have yet: {', '.join(made.roles)}")
+    if multinode is None:
+        click.echo("inventory/groups: not written; --multinode names Kolla's file that has them")
+    click.echo(f"checked: {_PROOF[profile.asserted_by]}")
+
+
+@command.command()
+@click.argument("variant", required=False)
+@json_option
+@root_option
+def releases(variant: str | None, as_json: bool, root: Path | None) -> None:
+    """Say which variant can be rendered for which release; of VARIANT also why, and what it needs."""
+    project = open_project(root)
+    profiles = [project.load_kolla_release(name) for name in project.kolla_release_names]
+    variants = [project.load_variant(variant)] if variant else project.list_variants()
+    rows = {one.name: {profile.name: _support(one, profile) for profile in profiles} for one in variants}
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+    elif variant:
+        for profile in profiles:
+            click.echo(f"{profile.name}: {_in_full(rows[variant][profile.name])}")
+    else:
+        table = Table("variant", *(one.name for one in profiles), box=None)
+        for name, cells in rows.items():
+            table.add_row(name, *(_in_short(cells[one.name]) for one in profiles))
+        Console().print(table)
+
+
+def _kolla_site(project: Project, name: str) -> KollaSiteSpec:
+    site = project.load_site(name)
+    if not isinstance(site, KollaSiteSpec):
+        known = [other for other in project.site_names if isinstance(project.load_site(other), KollaSiteSpec)]
+        raise UsageError(
+            f"site {name} is not deployed by kolla-ansible",
+            where=f"deploy/sites/{name}.yml kind",
+            observed=site.kind,
+            fix=f"a site of kind kolla: {', '.join(known)}",
+        )
+    return site
+
+
+def _support(variant: Variant, release: KollaReleaseSpec) -> dict[str, Any]:
+    try:
+        check_release(variant, release)
+        check_options(variant)
+    except NfvbedError as failure:
+        return {"rendered": False, "reason": failure.observed, "fix": failure.fix}
+    roles = release.dataplanes[variant.options.dataplane].roles
+    return {"rendered": True, "asserted_by": release.asserted_by, "needs_roles": list(roles)}
+
+
+def _in_short(support: dict[str, Any]) -> str:
+    if not support["rendered"]:
+        return "unsupported"
+    return "rendered, roles missing" if support["needs_roles"] else "rendered"
+
+
+def _in_full(support: dict[str, Any]) -> str:
+    if not support["rendered"]:
+        return f"unsupported: {support['reason']}\n  fix: {support['fix']}"
+    needs = (
+        f"; needs roles that nfvbed does not have yet: {', '.join(support['needs_roles'])}"
+        if support["needs_roles"]
+        else ""
+    )
+    return f"rendered, checked by {support['asserted_by']}{needs}"
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as failure:
+        observed = failure.strerror if isinstance(failure, OSError) else "it is no text"
+        raise UsageError(
+            "the inventory cannot be read", where=path, observed=observed or str(failure), fix="--multinode FILE"
+        ) from failure

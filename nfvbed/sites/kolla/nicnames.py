@@ -1,0 +1,53 @@
+"""Names of network devices, which Kolla takes, by what does not change: a kernel or firmware may name a NIC otherwise
+from one start to the next.
+
+Where Ansible has its facts in a variable, what is rendered is an expression that looks a NIC's PCI or MAC address up in
+the facts of the machine when Ansible runs. A NIC that is not there is an error of Ansible's, and no other is taken in
+its place. Ansible 2.3, which deploys Ocata, cannot look anything up from another machine's variables: there each NIC
+gets a name of nfvbed's from systemd, by a file that has to be on the machine before (systemd.link(5)).
+"""
+
+from typing import Literal
+
+from nfvbed.spec.rack import RackHostSpec, RackNicSpec
+
+Facts = Literal["ansible_facts", "none"]
+LINK_FOLDER = "nfvbed/links"
+
+
+def variable(nic: RackNicSpec) -> str:
+    """Return the name of the variable that holds a NIC's name: `nfvbed_nic_dpdk_data`."""
+    return "_".join(("nfvbed_nic", nic.role, *filter(None, (nic.network,))))
+
+
+def device(nic: RackNicSpec) -> str:
+    """Return the reference to that variable."""
+    return f"{{{{ {variable(nic)} }}}}"
+
+
+def variables(host: RackHostSpec, facts: Facts) -> dict[str, str]:
+    """Return the variables of all NICs of a machine: each a look-up, or the name that a link file gives it."""
+    return {variable(nic): given_name(nic) if facts == "none" else _look_up(nic) for nic in host.nics}
+
+
+def given_name(nic: RackNicSpec) -> str:
+    """Return the name that nfvbed gives a NIC: letters and digits, as Ansible's facts have it too."""
+    return f"{nic.role[:2]}{nic.network or 'mgmt'}"
+
+
+def link_files(name: str, host: RackHostSpec) -> dict[str, str]:
+    """Return systemd's files that name a machine's NICs, by path."""
+    found = {}
+    for nic in host.nics:
+        match = f"Path=pci-{nic.pci}" if nic.pci else f"MACAddress={nic.mac}"
+        given = given_name(nic)
+        found[f"{LINK_FOLDER}/{name}/10-nfvbed-{given}.link"] = f"[Match]\n{match}\n\n[Link]\nName={given}\n"
+    return found
+
+
+def _look_up(nic: RackNicSpec) -> str:
+    key, value = ("pciid", nic.pci) if nic.pci else ("macaddress", nic.mac)
+    # A VLAN's device has the MAC address of its NIC, and no driver.
+    known = "ansible_facts.values() | select('mapping') | selectattr('module', 'defined')"
+    wanted = f"selectattr('{key}', 'defined') | selectattr('{key}', 'equalto', '{value}') | list | first"
+    return f"{{{{ ({known} | {wanted}).device }}}}"

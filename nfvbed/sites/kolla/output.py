@@ -1,0 +1,72 @@
+"""The folder that a rendering is written to, which its user and Kolla's generator of passwords write to as well."""
+
+import json
+from pathlib import Path
+
+from nfvbed.errors import ConfigurationError, UsageError
+
+RECORD = "nfvbed/rendered.json"
+"""Names of the files that were written the last time."""
+
+
+def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
+    """Write files, remove those of the last time that are no longer among them, and leave all others alone.
+
+    Args:
+        folder: made where it is missing.
+        files: contents by path.
+
+    Returns:
+        What was removed.
+
+    Raises:
+        UsageError: the folder has files, and none is from an earlier time; or it cannot be written.
+        ConfigurationError: the record of the last time is not readable.
+    """
+    before = _written_before(folder)
+    gone = tuple(sorted(before - set(files)))
+    try:
+        for name in gone:
+            (folder / name).unlink(missing_ok=True)
+        for name, content in {**files, RECORD: json.dumps(sorted(files), indent=2) + "\n"}.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+    except OSError as failure:
+        raise UsageError(
+            "the files cannot be written",
+            where=str(failure.filename or folder),
+            observed=failure.strerror or str(failure),
+            fix="name another folder with --output",
+        ) from failure
+    return gone
+
+
+def _written_before(folder: Path) -> set[str]:
+    record = folder / RECORD
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return set()
+    if not record.is_file():
+        raise UsageError(
+            "the folder has files of somebody else's, and nothing of a rendering",
+            where=str(folder),
+            observed=f"there is no {RECORD}",
+            fix="name an empty folder with --output, or one that nfvbed has rendered to",
+        )
+    try:
+        names = json.loads(record.read_text())
+    except (OSError, ValueError) as failure:
+        raise _damaged(record, str(failure)) from failure
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise _damaged(record, "it is no list of names")
+    outside = [name for name in names if Path(name).is_absolute() or ".." in Path(name).parts]
+    if outside:
+        raise _damaged(record, f"it names {outside[0]}, outside the folder")
+    return set(names)
+
+
+def _damaged(record: Path, observed: str) -> ConfigurationError:
+    fix = "delete the folder, or name another with --output"
+    return ConfigurationError(
+        "the record of what was rendered is damaged", where=str(record), observed=observed, fix=fix
+    )

@@ -1,0 +1,130 @@
+"""A variant, a site and a release in, the files out that kolla-ansible takes. Nothing is read or run here."""
+
+from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
+from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.sites.kolla import guests, inventory, nicnames, overrides, variables
+from nfvbed.sites.kolla.model import Options, Order, Rendering
+from nfvbed.sites.kolla.options import check_options
+from nfvbed.sites.kolla.placement import Placement, place_with_polling, place_without_polling
+from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.kollarelease import KollaReleaseSpec
+from nfvbed.spec.rack import NicRole, RackHostSpec
+from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.variant import Variant, options_of
+from nfvbed.vnfs.descriptors.yamltext import dump
+
+_NEEDED: dict[str, NicRole] = {"ovs-dpdk": "dpdk", "macvtap": "dpdk", "sriov": "sriov"}
+"""Role of the NIC without which a compute cannot have the data plane."""
+
+
+def order_of(variant: Variant, site: KollaSiteSpec, release: KollaReleaseSpec) -> Order:
+    """Find out whether a variant can be on a site with a release, and who has which core there.
+
+    Raises:
+        UnsupportedError: the release or Neutron cannot, with the release that can.
+        ConfigurationError: the site's file lacks what the variant needs.
+    """
+    check_release(variant, release)
+    check_options(variant)
+    placements = dict[str, Placement]()
+    for name, host in site.hosts_with("compute").items():
+        _check_nics(variant, site, name)
+        if variant.options.dataplane == "ovs-dpdk":
+            placements[name] = _placed(variant, site, name, host)
+        else:
+            placements[name] = place_without_polling(host)
+    return Order(variant, site, release, placements)
+
+
+def check_release(variant: Variant, release: KollaReleaseSpec) -> None:
+    """Make sure that a release can have a data plane.
+
+    Raises:
+        UnsupportedError: it cannot; with the release that can.
+    """
+    plane = variant.options.dataplane
+    support = release.dataplanes.get(plane)
+    if support is not None and support.deployed_by != "nobody":
+        return
+    possible = support.possible_on if support else ""
+    raise UnsupportedError(
+        f"variant {variant.name} cannot be deployed with {release.title}",
+        where=f"kolla/releases/{release.name}.yml dataplanes.{plane}",
+        observed=support.reason if support else f"no mechanism of Neutron's is for {plane}; it is measured in the lab",
+        fix=f"--release {possible}" if possible else f"one of {', '.join(deployable(release))}; or the site lab",
+    )
+
+
+def deployable(release: KollaReleaseSpec) -> tuple[str, ...]:
+    """Return the data planes that a release can have."""
+    return tuple(sorted(name for name, one in release.dataplanes.items() if one.deployed_by != "nobody"))
+
+
+def render(order: Order, flavors: tuple[Flavor, ...]) -> Rendering:
+    """Render all files.
+
+    Args:
+        order: what is asked, checked.
+        flavors: that are to be made in the cloud.
+    """
+    files = {"globals.yml": dump(variables.global_variables(order)), "inventory/hosts": inventory.hosts_file(order)}
+    for name in order.hosts:
+        files[f"inventory/host_vars/{name}.yml"] = dump(variables.host_variables(order, name))
+        if order.release.facts == "none":
+            files |= nicnames.link_files(name, order.site.hosts[name])
+    files |= {f"config/{path}": ini(options) for path, options in overrides.override_files(order).items()}
+    files["nfvbed/guests.yml"] = dump(guests.guests_file(order, flavors))
+    return Rendering(files, order.support.roles)
+
+
+def ini(options: Options) -> str:
+    """Write an INI file; an option with several values is written once for each."""
+    blocks = []
+    for section, pairs in options.items():
+        lines = [f"[{section}]"]
+        for key, value in pairs.items():
+            lines += [f"{key} = {one}" for one in ((value,) if isinstance(value, str) else value)]
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def _placed(variant: Variant, site: KollaSiteSpec, name: str, host: RackHostSpec) -> Placement:
+    try:
+        return place_with_polling(name, host, options_of(variant, OvsUserspaceOptions))
+    except ConfigurationError as failure:
+        where = f"deploy/sites/{site.name}.yml {failure.where}"
+        raise ConfigurationError(failure.what, where=where, observed=failure.observed, fix=failure.fix) from failure
+
+
+def _check_nics(variant: Variant, site: KollaSiteSpec, name: str) -> None:
+    plane, host = variant.options.dataplane, site.hosts[name]
+    file = f"deploy/sites/{site.name}.yml hosts.{name}.nics"
+    needed = _NEEDED.get(plane)
+    if needed and not host.nics_of(needed):
+        raise ConfigurationError(
+            f"{name} has no NIC for variant {variant.name}",
+            where=file,
+            observed=f"roles: {', '.join(nic.role for nic in host.nics)}",
+            fix=f"describe one with role: {needed}, or choose a variant that needs none",
+        )
+    if plane == "sriov" and any(nic.pci is None for nic in host.nics_of("sriov")):
+        raise ConfigurationError(
+            f"a NIC of {name} with virtual functions has no PCI address",
+            where=file,
+            observed=", ".join(nic.named for nic in host.nics_of("sriov")),
+            fix="give its pci: Nova knows functions by the address of their physical function",
+        )
+    if plane == "ovs-dpdk" and host.nics_of("external"):
+        raise UnsupportedError(
+            f"{name} has a NIC for external networks apart from the data plane's",
+            where=file,
+            observed="Kolla has one Open vSwitch on a machine, and with DPDK it takes all of its NICs from the kernel",
+            fix="have the external networks as VLANs of the NIC of role dpdk, as deploy/sites/rack-two-machines.yml",
+        )
+    if plane == "macvtap" and host.is_controller:
+        raise UnsupportedError(
+            f"{name} is controller and compute: its NIC would be the bridge's and that of macvtap devices at once",
+            where=file,
+            observed="DHCP and routers are attached to the controller's bridge",
+            fix="a site whose controller is a machine of its own, as deploy/sites/rack.yml",
+        )

@@ -1,0 +1,36 @@
+"""Which NICs of a machine the switch of Open vSwitch or Linux bridge has, and on which physical networks."""
+
+from dataclasses import dataclass
+
+from nfvbed.sites.kolla.model import Order
+from nfvbed.spec.rack import NicRole, RackHostSpec, RackNicSpec
+
+
+@dataclass(frozen=True)
+class Uplink:
+    """A NIC of a switch, and its bridge."""
+
+    nic: RackNicSpec
+    network: str
+
+    @property
+    def bridge(self) -> str:
+        """The bridge's name."""
+        return f"br-{self.network}"
+
+
+def uplinks(order: Order, host: RackHostSpec) -> tuple[Uplink, ...]:
+    """Return the NICs that a machine's switch has, in the file's order.
+
+    A controller has all of its NICs there: DHCP and routers for networks of virtual functions or macvtap are attached
+    to its switch. A compute's macvtap devices lie on the NIC itself, and its functions are of a NIC that no switch has.
+    """
+    roles: tuple[NicRole, ...] = ("external", "dpdk", "sriov")
+    if host.is_compute:
+        roles = () if order.plane == "macvtap" else ("dpdk",) if order.polls(host) else ("external", "dpdk")
+    return tuple(Uplink(nic, nic.network) for nic in host.nics_of(*roles) if nic.network is not None)
+
+
+def bridge_mappings(links: tuple[Uplink, ...]) -> str:
+    """Return Neutron's list: physical network, bridge."""
+    return ",".join(f"{link.network}:{link.bridge}" for link in links)

@@ -1,0 +1,81 @@
+"""`kolla/releases/*.yml`: what an OpenStack release, and the kolla-ansible that deploys it, call things and can do."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from nfvbed.spec.model import SpecModel
+
+NEWEST = "2026.1"
+"""Release that is taken where none is named."""
+ReleaseName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.]{0,20}$")]
+OptionName = Annotated[str, StringConstraints(pattern=r"^\w+/\w+$")]
+"""Of an option in an INI file: `section/key`."""
+
+
+class NovaKeysSpec(SpecModel):
+    """Names of Nova's options."""
+
+    dedicated_cores: OptionName
+    """Option for cores of guests that have cores of their own."""
+    shared_cores: OptionName | None = None
+    """Option for cores of all other guests; None: the release has none, and they run on those above."""
+    pci_devices: OptionName
+    """Option for devices that instances may be given."""
+    scheduler_filters: tuple[str, ...] = Field(min_length=1)
+    """Names of the scheduler's filters that the release has on by default."""
+
+
+class GuestKeysSpec(SpecModel):
+    """What flavors and images of the release can say."""
+
+    multiqueue: Literal["flavor", "image"]
+    """Place of the wish for several queues a port: extra spec of a flavor (since Yoga), or property of an image."""
+    emulator_threads: bool
+    """Support of `hw:emulator_threads_policy` (since Pike)."""
+
+
+class DataPlaneSupportSpec(SpecModel):
+    """What becomes of a data plane."""
+
+    deployed_by: Literal["kolla", "roles", "nobody"]
+    """Who deploys it: Kolla's roles alone or with nfvbed's beside them, nfvbed's roles in place of one that Kolla
+    lacks, or nobody: it is unsupported."""
+    roles: tuple[str, ...] = ()
+    """Names of nfvbed's roles that it needs."""
+    reason: str = ""
+    """Reason why it is unsupported."""
+    possible_on: str = ""
+    """Release that can, where one can."""
+
+    @model_validator(mode="after")
+    def unsupported_has_a_reason(self) -> Self:
+        if bool(self.reason) != (self.deployed_by == "nobody"):
+            raise ValueError("reason says why it is unsupported, where nobody deploys it")
+        if self.deployed_by == "roles" and not self.roles:
+            raise ValueError("roles names those that deploy it")
+        return self
+
+
+class KollaReleaseSpec(SpecModel):
+    """A release profile."""
+
+    name: ReleaseName
+    title: str
+    summary: str = ""
+    kolla_ansible: str = Field(pattern=r"^\d+\.\d+(\.\d+)?$")
+    """Version of kolla-ansible that it was written for."""
+    asserted_by: Literal["genconfig", "golden"]
+    """Proof of what is rendered: kolla-ansible itself makes the services' files of it and they are read, or only
+    what nfvbed writes is compared with reviewed files."""
+    facts: Literal["ansible_facts", "none"]
+    """Place of the facts in which variables look NICs up: a variable of their own (since Ansible 2.5). `none`: they
+    cannot, and files for systemd name the NICs."""
+    ovs_agent_file: Literal["openvswitch_agent.ini", "ml2_conf.ini"]
+    """File that Neutron's Open vSwitch agent reads."""
+    nova: NovaKeysSpec
+    """Names of Nova's options."""
+    guests: GuestKeysSpec
+    """Wishes of guests."""
+    dataplanes: dict[str, DataPlaneSupportSpec] = Field(min_length=1)
+    """Data planes, by the name that variants have in `options.dataplane`; one that is not named is unsupported."""

@@ -1,0 +1,232 @@
+"""What a site's file says of machines that kolla-ansible deploys: their NICs, cores and memory, and their networks."""
+
+import ipaddress
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from nfvbed.spec.model import SpecModel
+from nfvbed.spec.pci import PciAddress
+
+HostName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")]
+PhysnetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,10}$")]
+"""Short, and without anything that separates in Neutron's lists: its bridge is `br-NAME`, and a device has 15
+characters."""
+NicMac = Annotated[str, StringConstraints(pattern=r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$")]
+NicRole = Literal["management", "external", "dpdk", "sriov"]
+HostRole = Literal["controller", "compute", "generator"]
+FIRST_VLAN, LAST_VLAN = 1, 4094
+MIB_PER_GIB = 1024
+
+
+def cores_of(text: str) -> tuple[int, ...]:
+    """Read a list of cores as the kernel writes it: `0-2,8` is 0, 1, 2, 8.
+
+    Raises:
+        ValueError: it is no such list, or names a core twice.
+    """
+    cores: list[int] = []
+    for part in text.split(",") if text else ():
+        first, dash, last = part.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise ValueError(f"{text!r} is no list of cores such as 0-2,8")
+        cores += range(int(first), int(last if dash else first) + 1)
+    if len(set(cores)) != len(cores) or sorted(cores) != cores:
+        raise ValueError(f"{text!r} names its cores in rising order, each once, as in 0-2,8")
+    return tuple(cores)
+
+
+def _a_core_list(text: str) -> str:
+    cores_of(text)
+    return text
+
+
+def _an_interface(text: str) -> str:
+    if "/" not in text:
+        raise ValueError("it has a prefix length, as in 10.20.0.11/24")
+    ipaddress.IPv4Interface(text)
+    return text
+
+
+def _an_address(text: str) -> str:
+    ipaddress.IPv4Address(text)
+    return text
+
+
+CoreList = Annotated[str, AfterValidator(_a_core_list)]
+Address = Annotated[str, AfterValidator(_an_address)]
+AddressWithPrefix = Annotated[str, AfterValidator(_an_interface)]
+
+
+class PhysnetSpec(SpecModel):
+    """A physical network: what Neutron calls so, and what the switch between the machines carries."""
+
+    vlans: tuple[Annotated[int, Field(ge=FIRST_VLAN, le=LAST_VLAN)], Annotated[int, Field(ge=FIRST_VLAN, le=LAST_VLAN)]]
+    """First and last VLAN that the switch passes between the machines' ports."""
+    mtu: int = Field(1500, ge=1280, le=9216)
+    """Largest IP packet that passes."""
+
+    @model_validator(mode="after")
+    def vlans_are_in_order(self) -> Self:
+        if self.vlans[0] > self.vlans[1]:
+            raise ValueError(f"vlans: the first one, {self.vlans[0]}, is above the last one, {self.vlans[1]}")
+        return self
+
+
+class RackNicSpec(SpecModel):
+    """A port of a NIC, found by what does not change; names of network devices do."""
+
+    role: NicRole
+    """Purpose. `management`: the APIs, and Kolla's own way in; no data plane ever gets it. `external`: networks
+    outside. `dpdk`: the data plane's, which a switch on DPDK takes from the kernel, and which switches in the kernel
+    use as well. `sriov`: physical function whose functions instances get."""
+    pci: PciAddress | None = None
+    """PCI address."""
+    mac: NicMac | None = None
+    """MAC address, in place of a PCI address: of two ports at one address (ConnectX-3), or of a device that has
+    none."""
+    network: PhysnetName | None = None
+    """Physical network that it reaches; none for role management."""
+    numa_node: int = Field(0, ge=0)
+    """NUMA node that it is attached to."""
+    functions: int = Field(0, ge=0, le=256)
+    """Number of virtual functions to make, of role sriov."""
+    driver: Literal["vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core"] = "vfio-pci"
+    """Driver that DPDK uses it with; Mellanox NICs stay with the kernel's."""
+
+    @property
+    def named(self) -> str:
+        """As messages name it."""
+        return f"PCI device {self.pci}" if self.pci else f"the NIC with MAC address {self.mac}"
+
+    @model_validator(mode="after")
+    def says_what_its_role_needs(self) -> Self:
+        if (self.pci is None) == (self.mac is None):
+            raise ValueError("a NIC is found by pci or by mac, one of them")
+        if (self.network is None) != (self.role == "management"):
+            raise ValueError(
+                "network is the physical network of a NIC of role external, dpdk or sriov; management has none"
+            )
+        if bool(self.functions) != (self.role == "sriov"):
+            raise ValueError("functions is at least 1 for role sriov, and of no other role")
+        if self.role in ("dpdk", "sriov") and self.pci is None and not self.driver.startswith("mlx"):
+            raise ValueError(
+                f"a NIC of role {self.role} with driver {self.driver} is found by pci: it leaves the kernel"
+            )
+        return self
+
+
+class NumaSpec(SpecModel):
+    """A NUMA node of a machine; its number is its place in the list."""
+
+    cores: CoreList
+    """Cores of the node, all threads of them: `0-7,16-23`."""
+    isolated: CoreList = ""
+    """Those of them that the kernel's scheduler keeps free (`isolcpus`): the switch's and the guests' that have cores
+    of their own."""
+    hugepages_1g: int = Field(0, ge=0)
+    """Number of hugepages of 1 GiB."""
+    hugepages_2m: int = Field(0, ge=0)
+    """Number of hugepages of 2 MiB."""
+
+    @property
+    def all_cores(self) -> tuple[int, ...]:
+        """Its cores."""
+        return cores_of(self.cores)
+
+    @property
+    def isolated_cores(self) -> tuple[int, ...]:
+        """Those that are isolated."""
+        return cores_of(self.isolated)
+
+    @property
+    def page_mib(self) -> int:
+        """Size of its hugepages, the larger ones where it has both; 0: it has none."""
+        return MIB_PER_GIB if self.hugepages_1g else 2 if self.hugepages_2m else 0
+
+    @model_validator(mode="after")
+    def isolated_cores_are_its_own(self) -> Self:
+        others = sorted(set(self.isolated_cores) - set(self.all_cores))
+        if others:
+            raise ValueError(f"isolated names {', '.join(map(str, others))}, and cores is {self.cores}")
+        return self
+
+
+class RackHostSpec(SpecModel):
+    """A machine."""
+
+    roles: tuple[HostRole, ...] = Field(min_length=1)
+    """Parts that it plays: `controller`, `compute`, both (two machines serve then), or `generator`, on which nothing
+    of OpenStack is deployed."""
+    address: Address
+    """Address by which Ansible reaches it."""
+    overlay_address: AddressWithPrefix | None = None
+    """Address in the network of tunnels, with its prefix length. OVS-DPDK's machines get it on their bridge; on all
+    others it is configured before. Needed by all but a generator."""
+    nics: tuple[RackNicSpec, ...] = Field(min_length=1)
+    """Ports of its NICs that are used."""
+    numa: tuple[NumaSpec, ...] = ()
+    """NUMA nodes, from node 0 on; computes have them."""
+    sibling_offset: int | None = Field(None, ge=1)
+    """Difference between the numbers of the two threads of a core; None: one thread a core. The other thread of a
+    polling core is left idle."""
+
+    @property
+    def is_compute(self) -> bool:
+        """Whether instances run on it."""
+        return "compute" in self.roles
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether the services run on it."""
+        return "controller" in self.roles
+
+    def nics_of(self, *roles: NicRole) -> tuple[RackNicSpec, ...]:
+        """Return its NICs of these roles."""
+        return tuple(nic for nic in self.nics if nic.role in roles)
+
+    @model_validator(mode="after")
+    def parts_fit_together(self) -> Self:
+        if "generator" in self.roles and len(self.roles) > 1:
+            raise ValueError("a generator has no other role: what it measures must not share its cores")
+        if "generator" not in self.roles and self.overlay_address is None:
+            raise ValueError("a controller or compute has an overlay_address")
+        if self.is_compute and not self.numa:
+            raise ValueError("a compute has numa: its cores and hugepages")
+        if len(set(self.roles)) != len(self.roles):
+            raise ValueError("roles names one twice")
+        return self
+
+    @model_validator(mode="after")
+    def nics_are_different(self) -> Self:
+        if len(self.nics_of("management")) != 1:
+            raise ValueError("nics has one NIC of role management, and one alone")
+        places = [nic.pci or nic.mac for nic in self.nics]
+        twice = sorted({str(place) for place in places if places.count(place) > 1})
+        if twice:
+            raise ValueError(f"nics names {', '.join(twice)} twice: a NIC has one role")
+        used = [(nic.role == "sriov", nic.network) for nic in self.nics_of("external", "dpdk", "sriov")]
+        if "generator" not in self.roles and len(set(used)) != len(used):
+            raise ValueError("two NICs reach one physical network the same way; a switch that has both loops frames")
+        return self
+
+    @model_validator(mode="after")
+    def nodes_are_there(self) -> Self:
+        cores = [core for node in self.numa for core in node.all_cores]
+        if len(set(cores)) != len(cores):
+            raise ValueError("a core is of two nodes in numa")
+        away = [nic.named for nic in self.nics if self.is_compute and nic.numa_node >= len(self.numa)]
+        if away:
+            raise ValueError(f"{away[0]} is on a NUMA node that numa does not have")
+        return self
+
+
+class GeneratorHostSpec(SpecModel):
+    """How the machine that sends and checks frames is cabled."""
+
+    host: HostName
+    """Name of the machine among hosts."""
+    vlans: tuple[Annotated[int, Field(ge=FIRST_VLAN, le=LAST_VLAN)], Annotated[int, Field(ge=FIRST_VLAN, le=LAST_VLAN)]]
+    """VLANs to which the switch joins its first and its second NIC of role dpdk."""
+    engine: Literal["nfvgen", "trex"] = "nfvgen"
+    """Program that sends: nfvgen over SSH, or TRex where that is installed."""

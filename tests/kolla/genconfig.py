@@ -1,0 +1,197 @@
+"""Runs the real `kolla-ansible genconfig` over what nfvbed renders, for machines that are not here.
+
+Two programs of Kolla's are doubles (tests/kolla/doubles): its module that asks services in containers, and the one
+that would bind this machine's NICs to DPDK. Facts of the machines come from a cache, every connection is local, and
+services' files go to a folder: nothing of this machine is changed.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.sites.kolla import inventory, output
+from nfvbed.sites.kolla.render import order_of, render
+from nfvbed.spec.kollarelease import NEWEST
+from tests.kolla.machines import write_facts
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = ROOT / ".nfvbed" / "kolla"
+DOUBLES = Path(__file__).parent / "doubles"
+ALL_TAGS = "openvswitch,ovs-dpdk,neutron,nova,nova-cell,tacker"
+TIMEOUT_S = 900
+_SECTION, _OPTION = re.compile(r"^\[(.+)\]$"), re.compile(r"^([^\s=]+)\s*=\s*(.*)$")
+Files = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A variant on a site, with or without what nfvbed puts right."""
+
+    variant: str
+    site: str = "rack"
+    change: Callable[[Files], Files] | None = None
+    """What is done to the rendered files before Kolla gets them."""
+    tags: str = ALL_TAGS
+    """Kolla's, of the services whose files are made."""
+    load_balancer: bool = False
+    """Whether files of the load balancer for these services are made as well."""
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return "-".join((self.variant, self.site, *(("changed",) if self.change else ())))
+
+
+@dataclass(frozen=True)
+class Services:
+    """Files of services that Kolla made."""
+
+    folder: Path
+    seconds: float
+
+    def options(self, host: str, file: str) -> dict[str, dict[str, list[str]]]:
+        """Return what an INI file says: section -> option -> values."""
+        return read_ini((self.folder / host / file).read_text())
+
+    def one(self, host: str, file: str, option: str) -> str:
+        """Return the value of an option (`section/key`) that has one."""
+        section, _, key = option.partition("/")
+        values = self.options(host, file)[section][key]
+        assert len(values) == 1, f"{host} {file} {option}: {values}"
+        return values[0]
+
+    def has(self, host: str, service: str) -> bool:
+        """Whether a service is on a machine."""
+        return (self.folder / host / service).is_dir()
+
+    def given_to_dpdkctl(self, host: str) -> dict[str, str]:
+        """Return the variables that Kolla gives its program for DPDK."""
+        lines = (self.folder / host / "ovsdpdk-db" / "given-to-install").read_text().splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+
+def read_ini(text: str) -> dict[str, dict[str, list[str]]]:
+    """Read an INI file whose options may be given several times."""
+    found: dict[str, dict[str, list[str]]] = {}
+    section: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if match := _SECTION.match(line):
+            section = found.setdefault(match[1], {})
+        elif match := _OPTION.match(line):
+            section.setdefault(match[1], []).append(match[2])
+    return found
+
+
+def rendered(case: Case) -> Files:
+    """Return nfvbed's files for a case, with Kolla's groups."""
+    project = open_project(ROOT)
+    order = order_of(
+        project.load_variant(case.variant), project.load_site(case.site), project.load_kolla_release(NEWEST)
+    )
+    flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
+    multinode = (ENVIRONMENT / "share/kolla-ansible/ansible/inventory/multinode").read_text()
+    files = dict(render(order, flavors).files) | {"inventory/groups": inventory.groups_file(multinode)}
+    return case.change(files) if case.change else files
+
+
+def project_hosts(case: Case) -> tuple[str, ...]:
+    """Return the names of a case's machines."""
+    return tuple(open_project(ROOT).load_site(case.site).hosts)
+
+
+def share_with_doubles(folder: Path) -> Path:
+    """Copy Kolla's playbooks, and put the doubles into the copy."""
+    share = folder / "share"
+    shutil.copytree(ENVIRONMENT / "share/kolla-ansible", share, ignore=shutil.ignore_patterns("doc", "releasenotes"))
+    shutil.copy(DOUBLES / "kolla_toolbox.py", share / "ansible/library/kolla_toolbox.py")
+    shutil.copy(DOUBLES / "ovs-dpdkctl.sh", share / "ansible/roles/ovs-dpdk/files/ovs-dpdkctl.sh")
+    return share
+
+
+def make_passwords(folder: Path, share: Path) -> Path:
+    """Have Kolla's generator make passwords, readable by their owner alone."""
+    passwords = folder / "passwords.yml"
+    passwords.touch(mode=0o600)
+    passwords.write_text((share / "etc_examples/kolla/passwords.yml").read_text())
+    _run([str(ENVIRONMENT / "bin/kolla-genpwd"), "-p", str(passwords)], folder, {})
+    return passwords
+
+
+def genconfig(case: Case, folder: Path, share: Path, passwords: Path) -> Services:
+    """Have Kolla make the services' files of a case.
+
+    Raises:
+        AssertionError: it fails; with the end of what it says.
+    """
+    config, out = folder / "etc", folder / "out"
+    output.write(config, rendered(case))
+    shutil.copy(passwords, config / "passwords.yml")
+    (config / "passwords.yml").chmod(0o600)
+    write_facts(folder / "facts", open_project(ROOT).load_site(case.site), ENVIRONMENT / "bin/python")
+    for host in project_hosts(case):
+        # Made by the load balancer's own tag, which has all services configured.
+        for place in ("haproxy/services.d", "proxysql/users", "proxysql/rules"):
+            (out / host / place).mkdir(parents=True)
+    (folder / "ansible.cfg").write_text(_settings(folder))
+    local = {
+        "ansible_connection": "local",
+        "ansible_become": False,
+        "ansible_python_interpreter": str(ENVIRONMENT / "bin/python"),
+        "node_config_directory": str(out / "{{ inventory_hostname }}"),
+        "node_custom_config": str(config / "config"),
+    }
+    argv = [str(ENVIRONMENT / "bin/kolla-ansible"), "genconfig", "--configdir", str(config), "--tags", case.tags]
+    argv += [] if case.load_balancer else ["--skip-tags", "loadbalancer"]
+    argv += ["-i", str(config / "inventory"), "-e", json.dumps(local)]
+    started = time.monotonic()
+    _run(argv, folder, {"KOLLA_ANSIBLE_DATA_FILES_PATH": str(share)})
+    return Services(out, time.monotonic() - started)
+
+
+def _settings(folder: Path) -> str:
+    lines = (
+        "[defaults]",
+        "gathering = smart",
+        "fact_caching = jsonfile",
+        f"fact_caching_connection = {folder / 'facts'}",
+        "fact_caching_timeout = 0",
+        f"local_tmp = {folder / 'tmp'}",
+        f"remote_tmp = {folder / 'tmp'}",
+        "forks = 3",
+        "pipelining = True",
+        "interpreter_python = auto_silent",
+        "display_skipped_hosts = false",
+        "localhost_warning = false",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _run(argv: Iterable[str], folder: Path, more: dict[str, str]) -> None:
+    environment = {
+        "PATH": f"{ENVIRONMENT / 'bin'}:{os.environ['PATH']}",
+        "HOME": str(folder),
+        "LANG": "C.UTF-8",
+        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
+        "ANSIBLE_NOCOLOR": "1",
+        **more,
+    }
+    done = subprocess.run(
+        [*argv],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    (folder / "log").write_text(done.stdout)
+    assert done.returncode == 0, "\n".join(done.stdout.splitlines()[-60:])

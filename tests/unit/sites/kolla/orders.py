@@ -1,0 +1,36 @@
+"""Orders that tests of rendering share."""
+
+from pathlib import Path
+
+import yaml
+
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.sites.kolla.model import Order, Rendering
+from nfvbed.sites.kolla.render import order_of, render
+from nfvbed.spec.document import parse_document
+from nfvbed.spec.site import AnySite, KollaSiteSpec
+from nfvbed.spec.validate import build_one_of
+
+PROJECT = open_project()
+
+
+def site(text: str = "", name: str = "rack") -> KollaSiteSpec:
+    """Return the example site, or the one that a text describes."""
+    return build_one_of(parse_document(Path("x.yml"), text), AnySite) if text else PROJECT.load_site(name)
+
+
+def changed(change) -> str:
+    """Return the text of the example site after a change of its data."""
+    data = yaml.safe_load((PROJECT.sites_folder / "rack.yml").read_text())
+    change(data)
+    return yaml.safe_dump(data)
+
+
+def order(variant: str, release: str = "2026.1", at: KollaSiteSpec | None = None) -> Order:
+    """Return an order for a variant by its file's name."""
+    return order_of(PROJECT.load_variant(variant), at or site(), PROJECT.load_kolla_release(release))
+
+
+def rendering(variant: str, release: str = "2026.1", at: KollaSiteSpec | None = None) -> Rendering:
+    """Return what is rendered for it."""
+    return render(order(variant, release, at), tuple(PROJECT.load_flavor(name) for name in PROJECT.flavor_names))

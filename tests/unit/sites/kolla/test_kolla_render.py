@@ -1,0 +1,190 @@
+"""From one variant to the files of either release."""
+
+import pytest
+import yaml
+
+from nfvbed.errors import ConfigurationError, PrerequisiteError, UnsupportedError
+from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.kolla.inventory import groups_file
+from tests.kolla.genconfig import read_ini
+from tests.unit.sites.kolla.orders import PROJECT, changed, order, rendering, site
+
+RELEASES = PROJECT.kolla_release_names
+
+
+def variables(files, host):
+    return yaml.safe_load(files[f"inventory/host_vars/{host}.yml"])
+
+
+def test_cores_of_guests_have_the_releases_name():
+    new = read_ini(rendering("sriov").files["config/nova/compute1/nova.conf"])
+    old = read_ini(rendering("sriov", "ocata").files["config/nova/compute1/nova.conf"])
+    assert new["compute"]["cpu_dedicated_set"] == ["2-7,10-15,18-23,26-31"]
+    assert new["compute"]["cpu_shared_set"] == ["0-1,8-9,16-17,24-25"]
+    assert old["DEFAULT"]["vcpu_pin_set"] == new["compute"]["cpu_dedicated_set"]
+    assert "compute" not in old
+
+
+def test_functions_have_the_releases_name():
+    device = '{"address": "0000:af:00.0", "physical_network": "vf"}'
+    assert read_ini(rendering("sriov").files["config/nova/compute1/nova.conf"])["pci"] == {"device_spec": [device]}
+    old = read_ini(rendering("sriov", "ocata").files["config/nova/compute1/nova.conf"])
+    assert old["pci"] == {"passthrough_whitelist": [device]}
+
+
+def test_queues_are_asked_for_where_the_release_looks():
+    def multiqueue(release):
+        guests = yaml.safe_load(rendering("ovs-kernel", release).files["nfvbed/guests.yml"])
+        return next(one for one in guests["flavors"] if one["name"] == "nfvbed.multiqueue"), guests["unsupported"]
+
+    flavor, lacking = multiqueue("2026.1")
+    assert flavor["extra_specs"]["hw:vif_multiqueue_enabled"] == "true"
+    assert "image_properties" not in flavor and lacking == {}
+    flavor, lacking = multiqueue("ocata")
+    assert "hw:vif_multiqueue_enabled" not in flavor["extra_specs"]
+    assert flavor["image_properties"] == {"hw_vif_multiqueue_enabled": "true"}
+    assert set(lacking) == {"emulator-threads", "realtime"}
+    assert "Ocata does not have" in lacking["emulator-threads"]
+
+
+def test_linux_bridges_agents_know_each_network_s_nic():
+    files = rendering("linux-bridge", "ocata").files
+    found = read_ini(files["config/neutron/controller/ml2_conf.ini"])["linux_bridge"]["physical_interface_mappings"]
+    assert found == [
+        "provider:{{ nfvbed_nic_external_provider }},data:{{ nfvbed_nic_dpdk_data }},vf:{{ nfvbed_nic_sriov_vf }}"
+    ]
+
+
+def test_ocatas_agents_read_the_plugins_file():
+    files = rendering("ovs-kernel", "ocata").files
+    assert "config/neutron/compute1/ml2_conf.ini" in files
+    assert not [path for path in files if path.endswith("openvswitch_agent.ini")]
+
+
+@pytest.mark.parametrize("variant", ["ovs-dpdk", "ovs-kernel", "sriov", "macvtap"])
+def test_what_differs_between_machines_is_not_in_globals(variant):
+    files = rendering(variant).files
+    of_all = yaml.safe_load(files["globals.yml"])
+    of_one = {name for host in order(variant).hosts for name in variables(files, host)}
+    assert set(of_all) & of_one == set()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("variant", ["ovs-kernel", "sriov"])
+def test_no_nic_is_named(variant, release):
+    files = rendering(variant, release).files
+    for host, spec in order(variant, release).hosts.items():
+        found = variables(files, host)
+        names = {value for key, value in found.items() if key.startswith("nfvbed_nic_")}
+        assert len(names) == len(spec.nics)
+        links = [text for path, text in files.items() if path.startswith(f"nfvbed/links/{host}/")]
+        places = " ".join(names if release == "2026.1" else links)
+        assert all((nic.pci or nic.mac) in places for nic in spec.nics)
+        assert release == "2026.1" or {text.partition("Name=")[2].strip() for text in links} == names
+        assert found["network_interface"] == "{{ nfvbed_nic_management }}"
+
+
+def test_masks_are_of_the_site_and_of_the_variants_threads():
+    def masks(at=None):
+        return variables(rendering("ovs-dpdk", at=at).files, "compute1")["nfvbed_ovs_other_config"]
+
+    assert masks() == {"pmd-cpu-mask": "0x4", "dpdk-lcore-mask": "0x2"}
+
+    def moved(data):
+        data["hosts"]["compute1"]["nics"][1]["numa_node"] = 1
+
+    assert masks(site(changed(moved))) == {"pmd-cpu-mask": "0x400", "dpdk-lcore-mask": "0x100"}
+
+
+def test_the_management_nic_is_no_data_planes():
+    for variant in ("ovs-dpdk", "ovs-kernel", "sriov", "macvtap"):
+        files = rendering(variant).files
+        for host in order(variant).hosts:
+            users = {
+                key: value for key, value in variables(files, host).items() if "nfvbed_nic_management" in str(value)
+            }
+            assert set(users) == {"network_interface"}
+
+
+def test_the_controller_has_a_bridge_for_networks_of_functions():
+    found = variables(rendering("sriov").files, "controller")
+    assert found["neutron_bridge_name"] == "br-provider,br-data,br-vf"
+    assert found["neutron_physical_networks"] == "provider,data,vf"
+    assert found["neutron_sriov_physnet_mappings"] == {}
+
+
+@pytest.mark.parametrize(
+    ("variant", "release", "what", "fix"),
+    [
+        ("linux-bridge", "2026.1", "cannot be deployed with OpenStack 2026.1", "--release ocata"),
+        ("ovs-dpdk", "ocata", "cannot be deployed with OpenStack Ocata", "--release 2026.1"),
+        ("macvtap", "ocata", "cannot be deployed with OpenStack Ocata", "--release 2026.1"),
+        ("vpp", "2026.1", "cannot be deployed", "one of macvtap, ovs-dpdk, ovs-kernel, sriov"),
+        ("vale", "2026.1", "cannot be deployed", "the site lab"),
+        ("ovs-dpdk-memif", "2026.1", "has options that a cloud does not have", "another variant of ovs-dpdk"),
+        ("macvtap-vepa", "2026.1", "has options that a cloud does not have", "another variant of macvtap"),
+    ],
+)
+def test_what_a_release_cannot_do_is_unsupported_with_what_can(variant, release, what, fix):
+    with pytest.raises(UnsupportedError) as refused:
+        order(variant, release)
+    assert what in refused.value.what
+    assert fix in refused.value.fix
+    assert refused.value.observed
+
+
+@pytest.mark.parametrize("variant", ["macvtap", "sriov", "ovs-dpdk"])
+def test_a_compute_without_the_nic_is_an_error_of_the_sites_file(variant):
+    wanted = "sriov" if variant == "sriov" else "dpdk"
+
+    def without(data):
+        nics = data["hosts"]["compute2"]["nics"]
+        data["hosts"]["compute2"]["nics"] = [nic for nic in nics if nic["role"] != wanted]
+
+    with pytest.raises(ConfigurationError, match="compute2 has no NIC") as refused:
+        order(variant, at=site(changed(without)))
+    assert refused.value.where == "deploy/sites/rack.yml hosts.compute2.nics"
+    assert wanted in refused.value.fix
+
+
+def test_too_few_cores_name_the_sites_file():
+    def none_isolated(data):
+        data["hosts"]["compute1"]["numa"][0]["isolated"] = ""
+
+    with pytest.raises(ConfigurationError) as refused:
+        order("ovs-dpdk", at=site(changed(none_isolated)))
+    assert refused.value.where == "deploy/sites/rack.yml hosts.compute1.numa[0].isolated"
+
+
+def test_an_external_nic_beside_dpdk_is_not_taken_without_a_word():
+    def external(data):
+        nic = {"role": "external", "pci": "0000:01:00.1", "network": "provider"}
+        data["hosts"]["compute1"]["nics"].append(nic)
+
+    at = site(changed(external))
+    with pytest.raises(UnsupportedError, match="compute1 has a NIC for external networks apart"):
+        order("ovs-dpdk", at=at)
+    assert order("ovs-kernel", at=at)
+
+
+def test_two_machines_serve():
+    at = site(name="rack-two-machines")
+    found = rendering("ovs-dpdk", at=at).files
+    assert variables(found, "compute1")["enable_ovs_dpdk"] is True
+    control, _, rest = found["inventory/hosts"].partition("[network]")
+    assert control.split() == ["[control]", "compute1"]
+    assert rest.partition("[compute]")[2].split()[:2] == ["compute1", "compute2"]
+
+
+def test_kollas_groups_lose_its_example_machines():
+    text = "# x\n[control]\ncontrol01\n\n[network]\nn1\n[compute]\nc[01:03]\n[deployment]\nlocalhost\n"
+    text += "[nova:children]\ncontrol\n"
+    lines = groups_file(text).splitlines()
+    assert lines == ["[control]", "[network]", "[compute]", "[deployment]", "[nova:children]", "control"]
+    with pytest.raises(PrerequisiteError, match="no inventory of Kolla's"):
+        groups_file("[all]\nlocalhost\n")
+
+
+def test_nothing_is_deployed_and_it_says_so():
+    with pytest.raises(UnsupportedError, match="nothing is deployed on a site of kind kolla yet"):
+        open_site(site(), PROJECT.root)

@@ -1,0 +1,121 @@
+"""Files of machines, and of releases: what is wrong is named with file, key, what was seen and what to do."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import ConfigurationError
+from nfvbed.spec.document import parse_document
+from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
+from nfvbed.spec.site import AnySite, KollaSiteSpec
+from nfvbed.spec.validate import build, build_one_of
+
+PROJECT = open_project()
+TEXT = (PROJECT.sites_folder / "rack.yml").read_text()
+
+
+def refused(change):
+    data = yaml.safe_load(TEXT)
+    change(data)
+    with pytest.raises(ConfigurationError) as failure:
+        build_one_of(parse_document(Path("rack.yml"), yaml.safe_dump(data, sort_keys=False)), AnySite)
+    assert "rack.yml:" in failure.value.where
+    assert failure.value.observed and failure.value.fix
+    return failure.value
+
+
+def compute(data):
+    return data["hosts"]["compute1"]
+
+
+def test_examples_are_sites():
+    rack = PROJECT.load_site("rack")
+    assert isinstance(rack, KollaSiteSpec)
+    assert list(rack.hosts_with("compute")) == ["compute1", "compute2"]
+    two = PROJECT.load_site("rack-two-machines")
+    assert list(two.hosts_with("controller")) == ["compute1"] and len(two.hosts) == 2
+
+
+def test_nics_have_no_names():
+    def named(data):
+        compute(data)["nics"][0] = {"role": "management", "name": "eth0"}
+
+    failure = refused(named)
+    assert "unknown key" in failure.what and failure.where.endswith("hosts.compute1.nics[0].name")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda d: compute(d)["nics"][1].pop("pci"), "pci or by mac"),
+        (lambda d: compute(d)["nics"][1].update(mac="52:54:00:00:00:01"), "pci or by mac"),
+        (lambda d: compute(d)["nics"][1].pop("network"), "network is the physical network"),
+        (lambda d: compute(d)["nics"][2].pop("functions"), "functions is at least 1"),
+        (lambda d: compute(d)["nics"][0].update(network="data"), "management has none"),
+        (lambda d: compute(d)["nics"].pop(0), "one NIC of role management"),
+        (lambda d: compute(d)["nics"][2].update(pci="0000:3b:00.0"), "twice"),
+        (lambda d: compute(d)["nics"][2].update(numa_node=2), "NUMA node that numa does not have"),
+        (lambda d: compute(d).pop("numa"), "a compute has numa"),
+        (lambda d: compute(d).pop("overlay_address"), "overlay_address"),
+        (lambda d: compute(d)["numa"][1].update(cores="0-7"), "isolated names"),
+        (lambda d: compute(d)["numa"][1].update(cores="0-31"), "a core is of two nodes"),
+        (lambda d: compute(d).update(roles=["compute", "generator"]), "a generator has no other role"),
+        (lambda d: compute(d).update(roles=["controller"]), "one machine has the role controller"),
+        (lambda d: compute(d).update(address="10.10.0.250"), "is the address of two"),
+        (lambda d: compute(d)["nics"][1].update(network="other"), "networks does not name"),
+        (lambda d: d["hosts"].pop("generator"), "the one machine that has the role generator"),
+        (lambda d: d.pop("generator"), "the key generator describes it"),
+        (lambda d: d["networks"]["data"].update(vlans=[299, 200]), "above the last one"),
+    ],
+)
+def test_what_does_not_fit_is_said(change, said):
+    failure = refused(change)
+    assert said in f"{failure.what} {failure.observed} {failure.fix}"
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        (lambda d: compute(d).update(overlay_address="10.20.0.11"), "hosts.compute1.overlay_address"),
+        (lambda d: compute(d).update(address="10.20.0.300"), "hosts.compute1.address"),
+        (lambda d: compute(d)["numa"][0].update(isolated="7-2x"), "hosts.compute1.numa[0].isolated"),
+        (lambda d: compute(d)["nics"][1].update(pci="3b:00.0"), "hosts.compute1.nics[1].pci"),
+        (lambda d: compute(d)["nics"][0].update(mac="53:54:00:00:00:01"), "hosts.compute1.nics[0].mac"),
+        (lambda d: d["networks"]["data"].update(mtu=90000), "networks.data.mtu"),
+        (lambda d: d["networks"]["data"].update(vlans=[0, 5]), "networks.data.vlans[0]"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_key(change, key):
+    assert refused(change).where.endswith(key)
+
+
+def test_every_release_is_read_and_names_releases_that_there_are():
+    assert NEWEST in PROJECT.kolla_release_names
+    for name in PROJECT.kolla_release_names:
+        profile = PROJECT.load_kolla_release(name)
+        planes = {variant.options.dataplane for variant in PROJECT.list_variants()}
+        assert set(profile.dataplanes) <= planes
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"deployed_by": "nobody"}, "reason says why"),
+        ({"deployed_by": "kolla", "reason": "x"}, "reason says why"),
+        ({"deployed_by": "roles"}, "roles names those"),
+    ],
+)
+def test_support_that_contradicts_itself_is_refused(change, said):
+    data = yaml.safe_load((PROJECT.kolla_releases_folder / "ocata.yml").read_text())
+    data["dataplanes"]["sriov"] = change
+    with pytest.raises(ConfigurationError) as failure:
+        build(parse_document(Path("ocata.yml"), yaml.safe_dump(data)), KollaReleaseSpec)
+    assert said in failure.value.observed
+
+
+def test_a_release_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match="unknown release 'octa'") as failure:
+        PROJECT.load_kolla_release("octa")
+    assert "did you mean 'ocata'" in failure.value.fix
