@@ -1,9 +1,10 @@
-"""Paths of the site that the short tier leaves out: chains of two on both data planes, and macvtap."""
+"""Paths of the site that the short tier leaves out: chains of two on each data plane that has them, and macvtap."""
 
 import json
 
 import pytest
 
+from tests.functional.brought_vpp import with_vpp
 from tests.openstack.cloud_driver import verb
 from tests.openstack.test_site import VNF, ok
 
@@ -27,7 +28,7 @@ def measured(store, *words):
     return trials
 
 
-@pytest.mark.parametrize("variant", ["linux-bridge", "ovs-dpdk"])
+@pytest.mark.parametrize("variant", ["linux-bridge", "ovs-dpdk", "ovs-afxdp", pytest.param("vpp", marks=with_vpp)])
 def test_a_chain_of_two_vnfs_is_measured(tmp_path, variant):
     words = ("--topology", "pvvp", "--variant", variant, "--set", f"baseline={variant}")
     assert set(measured(tmp_path / "results.sqlite", *words)) == {variant}
