@@ -15,12 +15,10 @@ from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.tacker import left
 from nfvbed.sites.openstack.tacker.connection import connect, tacker_client
 from nfvbed.sites.openstack.tacker.journal import Journal
-from tests.openstack.cloud_driver import ROOT, Cloud, nfvbed, wait
+from tests.openstack.cloud_driver import HUGEPAGES_MIB, ROOT, Cloud, nfvbed, wait
 from tests.openstack.onboarding import owner
 
 HERE = Path(__file__).parent
-HUGEPAGES_MIB = 1920
-"""As the site's file has it: enough for a chain of two."""
 
 
 def pytest_collection_modifyitems(items):
@@ -28,15 +26,21 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: HERE in item.path.parents and "before" not in item.fixturenames)
 
 
-@pytest.fixture(scope="session", name="onboarding_cloud")
-def _onboarding_cloud():
-    """A cloud that runs; one that ran before stays."""
+@pytest.fixture(scope="session", name="taken_down")
+def _taken_down():
+    """After the last test no cloud runs that did not run before the first one that asked for this."""
     ran = DevCloud(ROOT).find_node() is not None
+    yield
+    if not ran:
+        assert nfvbed("stop").returncode == 0
+
+
+@pytest.fixture(scope="session", name="onboarding_cloud")
+def _onboarding_cloud(taken_down):
+    """A cloud that runs: the one that tests of its start have left, or one that ran before, or a new one."""
     started = nfvbed("start", "--hugepages-mib", str(HUGEPAGES_MIB))
     assert started.returncode == 0, started.stderr
-    yield Cloud()
-    if not ran:
-        nfvbed("stop")
+    return Cloud()
 
 
 @pytest.fixture(scope="session", name="connection")

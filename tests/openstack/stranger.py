@@ -14,7 +14,7 @@ from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
 from nfvbed.sites.openstack.devcloud.links import generator_space
 from nfvbed.sites.openstack.tacker.connection import connect, tacker_client
-from tests.openstack.cloud_driver import IMAGES, ROOT, verb, wait
+from tests.openstack.cloud_driver import HUGEPAGES_MIB, IMAGES, ROOT, verb, wait
 
 PROJECT = "stranger"
 CLOUD = "theirs"
@@ -143,6 +143,6 @@ class Stranger:
 
 def operate(cloud) -> None:
     """Do the operator's part: instances come to the compute with the kernel's bridge."""
-    compute = LinuxBridgeCompute(DevCloud(ROOT))
+    compute = LinuxBridgeCompute(DevCloud(ROOT, hugepages_mib=HUGEPAGES_MIB))
     compute.start()
     enable.only(cloud.api, compute.host)

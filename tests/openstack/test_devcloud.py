@@ -14,7 +14,7 @@ from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.places import CloudPlaces
 from tests import footprint
-from tests.openstack.cloud_driver import CIRROS, ROOT, Cloud, argv, command_lines, nfvbed, package, wait
+from tests.openstack.cloud_driver import CIRROS, HUGEPAGES_MIB, ROOT, Cloud, argv, command_lines, nfvbed, package, wait
 
 pytestmark = pytest.mark.timeout(2400)
 OF_A_LAB = re.compile(r"nfvbed-[0-9a-f]{8}|^run directory: ")
@@ -30,8 +30,8 @@ def _before():
 
 
 @pytest.fixture(scope="module", name="starts")
-def _starts(before):
-    """The outputs of a start that was killed, and of the one that went on."""
+def _starts(before, taken_down):
+    """The outputs of a start that was killed, and of the one that went on; tests of onboarding go on with its cloud."""
     killed = subprocess.Popen(argv("start"), cwd=ROOT, stderr=subprocess.PIPE, text=True)
     lines = []
     for line in killed.stderr:
@@ -41,9 +41,7 @@ def _starts(before):
     time.sleep(2)  # in the middle of the APIs' start
     killed.send_signal(signal.SIGKILL)
     killed.wait()
-    resumed = nfvbed("start")
-    yield "".join(lines), resumed
-    nfvbed("stop")
+    return "".join(lines), nfvbed("start")
 
 
 @pytest.fixture(scope="module", name="cloud")
@@ -95,6 +93,7 @@ def test_no_password_is_in_a_log_or_a_command_line(cloud):
     assert [text for text in (*logs, running) if any(password in text for password in passwords)] == []
 
 
+@pytest.mark.on_demand  # test_onboarding.py reaches CirrOS, test_site.py reads a console
 def test_cirros_boots_and_is_reached(cloud):
     server = cloud.boot("cirros", "cirros", "nfvbed.small", ("mgmt",))
     try:
@@ -209,7 +208,7 @@ def test_stop_leaves_nothing_and_the_next_start_has_the_seed(cloud, before):
     assert nfvbed("stop").stdout == "no cloud runs\n"
     assert nfvbed("status").returncode == 1
     started = time.monotonic()
-    again = nfvbed("start")
+    again = nfvbed("start", "--hugepages-mib", str(HUGEPAGES_MIB))
     assert again.returncode == 0, again.stderr
     assert "(from the seed)" in again.stderr
     print(f"start from the seed: {time.monotonic() - started:.0f} s")

@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.quality import QualityWarning
 from nfvbed.sites.openstack import remembered
-from tests.openstack.cloud_driver import ROOT, verb
+from tests.openstack.cloud_driver import ROOT, nfvbed, verb
 
 pytestmark = pytest.mark.timeout(1500)
 VNF = ("--flavor", "hugepages")
@@ -43,12 +43,16 @@ def test_a_vnf_that_died_is_healed_and_frames_come_through_again(onboarding_clou
     again = ok("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", *VNF)
     assert "was deployed already" in again
     (vnf,) = remembered.find(onboarding_cloud.places.run).deployment.vnfs
+    assert "vloop: ready" in nfvbed("console", vnf.control["instance"]).stdout
     onboarding_cloud.delete_server(vnf.control["instance"])
     ok("heal", "--site", "devcloud")
     report = json.loads(ok("trace", "ovs-dpdk", "--site", "devcloud", "--json"))
     assert all(0 < one["received"] <= one["sent"] for one in report["directions"])
     refused = verb("deploy", "linux-bridge", "--site", "devcloud")
     assert refused.returncode == 13, refused.stderr
+    refused = verb("scale", "2", "--site", "devcloud")
+    assert refused.returncode == 11, refused.stderr
+    assert "data0 and data1, are a loop" in refused.stderr and "--topology pvvp" in refused.stderr
     ok("offboard", "--site", "devcloud")
 
 

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.host.reap import workspaces
 from nfvbed.patience import patient
+from nfvbed.records import Status
 from nfvbed.sites.openstack import remembered
 from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi
+from nfvbed.store import Store
 from tests.openstack.cloud_driver import ROOT, command_lines, verb, wait
 from tests.openstack.onboarding import legacy, owner
 from tests.openstack.test_site import VNF, ok
@@ -35,6 +38,26 @@ def _others_vnf(connection, tmp_path):
     api.remove(vnf)
 
 
+def kill_when(come, words, printed):
+    """Start nfvbed, and kill it when something has come to pass; return the number of its process.
+
+    Args:
+        come: whether it has.
+        words: of the command.
+        printed: file of what it prints.
+    """
+    argv = [sys.executable, "-m", "nfvbed", "--root", str(ROOT), *words]
+    with printed.open("w") as log:
+        killed = subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        assert wait(lambda: killed.poll() is not None or come(), patient(300))
+        assert killed.poll() is None, printed.read_text()
+    finally:
+        killed.kill()
+        killed.wait()
+    return killed.pid
+
+
 @pytest.mark.usefixtures("others_vnf")
 @pytest.mark.parametrize(
     "words",
@@ -45,15 +68,7 @@ def test_what_a_killed_nfvbed_had_begun_is_removed_by_the_next_command(onboardin
     before = onboarding_cloud.holdings()
     if words[0] == "run":
         words = (*words, "--store", str(tmp_path / "results.sqlite"))
-    argv = [sys.executable, "-m", "nfvbed", "--root", str(ROOT), *words]
-    with (tmp_path / "killed.log").open("w") as log:
-        killed = subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    try:
-        assert wait(lambda: killed.poll() is not None or onboarding_cloud.servers() - before["servers"], 300)
-        assert killed.poll() is None, (tmp_path / "killed.log").read_text()
-    finally:
-        killed.kill()
-        killed.wait()
+    kill_when(lambda: onboarding_cloud.servers() - before["servers"], words, tmp_path / "killed.log")
     begun = remembered.under_way(onboarding_cloud.places.run)
     assert begun
     with timed("cleared") as seconds:
@@ -64,6 +79,44 @@ def test_what_a_killed_nfvbed_had_begun_is_removed_by_the_next_command(onboardin
     assert remembered.under_way(onboarding_cloud.places.run) == ""
     assert new_since(onboarding_cloud, before) == {}
     assert not (onboarding_cloud.places.run / "onboarded.jsonl").exists()
+
+
+@pytest.mark.usefixtures("others_vnf")
+def test_a_run_that_is_killed_on_its_second_data_plane_goes_on_with_it_and_repeats_nothing(onboarding_cloud, tmp_path):
+    before, store, instances = onboarding_cloud.holdings(), tmp_path / "results.sqlite", []
+
+    def second_instance():
+        instances.extend(onboarding_cloud.servers() - before["servers"] - set(instances))
+        return len(instances) > 1
+
+    words = ("run", "openstack", "--no-doctor", "--store", str(store))
+    pid = kill_when(second_instance, words, tmp_path / "killed.log")
+    begun = remembered.under_way(onboarding_cloud.places.run)
+    assert begun
+    assert pid in {one.ledger.owner.pid for one in workspaces()}, "it had begun to deploy on this machine, too"
+    run, kept = stored(store)
+    assert run.status is None
+    assert {trial.status for trial in kept} == {Status.OK}
+    (measured,) = {trial.cell for trial in kept}
+    resumed = verb("run", "--resume", "--store", str(store))
+    assert resumed.returncode == 0, resumed.stderr
+    assert begun in resumed.stderr, resumed.stderr
+    assert pid not in {one.ledger.owner.pid for one in workspaces()}
+    ended, trials = stored(store)
+    assert (ended.id, ended.status) == (run.id, Status.OK)
+    assert trials[: len(kept)] == kept
+    assert [trial.sequence for trial in trials] == list(range(1, len(trials) + 1))
+    (other,) = {trial.cell for trial in trials[len(kept) :]}
+    assert other != measured, "what was measured is not measured again"
+    assert remembered.under_way(onboarding_cloud.places.run) == ""
+    assert new_since(onboarding_cloud, before) == {}
+
+
+def stored(path):
+    """Return the only run in a store, and its trials in the order in which they were stored."""
+    with Store.open(str(path), read_only=True) as store:
+        (run,) = store.runs()
+        return run, store.trials(run.id)
 
 
 def new_since(cloud, before):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from nfvbed.errors import OnboardError, UnsupportedError
-from nfvbed.records import VnfKind
+from nfvbed.records import Deployment, VnfKind
 from nfvbed.sites.openstack.instances import DATA_NETWORKS, LINK_NETWORK
 from nfvbed.spec.layout import Layout, chain_length
 from nfvbed.spec.site import DEVCLOUD_LINKS
@@ -70,6 +70,16 @@ def require_chain(plan: Layout, choice: VnfChoice | None, site: str, outside: tu
             observed=f"{first} and {last} are two networks: a VNF that follows another one, or is alone, joins them",
             fix="choose pvp or pvvp",
         )
+
+
+def refuse_scaling(deployment: Deployment, vnfs: int, site: str, outside: tuple[str, str]) -> UnsupportedError:
+    """Say that VNFs side by side have no path; Tacker scales what forwards nothing between two networks."""
+    return UnsupportedError(
+        f"VNFs on site {site} are not scaled",
+        where=f"{deployment.variant} ({deployment.topology}) to {vnfs} VNFs",
+        observed=f"two VNFs that forward between the same two networks, {outside[0]} and {outside[1]}, are a loop",
+        fix="nfvbed offboard, then onboard a chain (--topology pvvp); VNFs side by side: site lab",
+    )
 
 
 def refuse_path(plan: Layout, site: str, only: str) -> UnsupportedError:

@@ -181,6 +181,14 @@ class OpenstackSite(Site):
         self.begin()
         self._setting_up.given.offboard(name, tell)
 
+    def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
+        """Refuse it: two forwarders between the same two networks are a loop."""
+        raise paths.refuse_scaling(deployment, vnfs, self.name, self._target.networks.outside)
+
+    def foresee_scale(self, deployment: Deployment, vnfs: int) -> str:
+        """Refuse it, as `scale`."""
+        raise paths.refuse_scaling(deployment, vnfs, self.name, self._target.networks.outside)
+
     def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
         """Name those whose instances do not run."""
         return vnfs.dead(self._setting_up.status_of_instance, deployment.vnfs)

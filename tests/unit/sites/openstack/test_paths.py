@@ -4,7 +4,9 @@ import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError
+from nfvbed.records import Deployment
 from nfvbed.sites.openstack import paths
+from nfvbed.sites.openstack.site import open_site
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfUse
@@ -40,3 +42,14 @@ def test_a_vnf_that_is_no_virtual_machine_is_refused_as_a_vnf():
     with pytest.raises(UnsupportedError, match="kind process") as caught:
         paths.check(layout("pvp"), choice("process"), "devcloud")
     assert caught.value.of_vnf
+
+
+def test_vnfs_side_by_side_are_refused_as_a_loop_with_what_to_do():
+    site = open_site(PROJECT.load_site("devcloud"), PROJECT.root)
+    deployment = Deployment(id="abcd", variant="ovs-dpdk", site="devcloud", topology="pvp", ports=())
+    for scale in (site.scale, site.foresee_scale):
+        with pytest.raises(UnsupportedError, match="site devcloud are not scaled") as caught:
+            scale(deployment, 2)
+        assert caught.value.where == "ovs-dpdk (pvp) to 2 VNFs"
+        assert "data0 and data1, are a loop" in caught.value.observed
+        assert "--topology pvvp" in caught.value.fix and "site lab" in caught.value.fix

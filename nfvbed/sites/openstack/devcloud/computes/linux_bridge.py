@@ -12,7 +12,6 @@ from nfvbed.host import links
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.namespaces import inside
 from nfvbed.records import Hop, PortKind
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes import kernel_options, refusals
 from nfvbed.sites.openstack.devcloud.computes.kernel import KernelCompute, port_hop
 from nfvbed.sites.openstack.devcloud.links import space
@@ -39,10 +38,6 @@ class LinuxBridgeCompute(KernelCompute):
     vnf_port_kind = PortKind.TAP
     called = "bridge"
     tap = "tap"
-
-    def __init__(self, cloud: DevCloud) -> None:
-        """Take the node of a cloud; a chain's guests have as much memory on it as on the controller."""
-        super().__init__(cloud, cloud.guests_mib)
 
     def try_host(self, variant: Variant) -> None:
         """Look for live frames and, where they are asked for, iptables on bridges."""

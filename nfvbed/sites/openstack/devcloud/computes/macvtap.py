@@ -12,6 +12,7 @@ from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Hop, PortKind
+from nfvbed.sites.openstack.devcloud.cloud import GUESTS_MIB
 from nfvbed.sites.openstack.devcloud.computes import kernel_options, refusals
 from nfvbed.sites.openstack.devcloud.computes.kernel import KernelCompute, port_hop
 from nfvbed.sites.openstack.devcloud.links import space
@@ -41,6 +42,11 @@ class MacvtapCompute(KernelCompute):
     vnf_port_kind = PortKind.MACVTAP
     called = "lower link"
     tap = "macvtap"
+
+    @property
+    def guests_mib(self) -> int:
+        """Memory for one guest: there are no chains."""
+        return GUESTS_MIB
 
     def try_host(self, variant: Variant) -> None:
         """Look for live frames, and make a device in a namespace."""

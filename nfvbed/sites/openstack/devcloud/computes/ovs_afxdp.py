@@ -18,7 +18,7 @@ from nfvbed.host import coredistance, napi
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.topology import read_topology
 from nfvbed.records import Hop, PortKind, Role, SwitchCounters, WorkThread
-from nfvbed.sites.openstack.devcloud.cloud import GUESTS_MIB, DevCloud
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes import guests, ovs_options, packages, refusals
 from nfvbed.sites.openstack.devcloud.computes.linked import LinkedCompute, Notes
 from nfvbed.sites.openstack.devcloud.computes.ovs_switch import INTEGRATION, NodeSwitch, SwitchPort
@@ -51,8 +51,8 @@ class OvsAfxdpCompute(LinkedCompute):
     called = "switch"
     noted = AfxdpNotes
 
-    def __init__(self, cloud: DevCloud, guests_mib: int = GUESTS_MIB) -> None:
-        super().__init__(cloud, guests_mib)
+    def __init__(self, cloud: DevCloud) -> None:
+        super().__init__(cloud)
         self._maxsleep_us = 0
 
     @property

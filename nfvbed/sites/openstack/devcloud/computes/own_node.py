@@ -5,7 +5,7 @@ from abc import abstractmethod
 from nfvbed.errors import SwitchDiedError
 from nfvbed.host.fitness import Fitness
 from nfvbed.sites.openstack.compute import Compute
-from nfvbed.sites.openstack.devcloud.cloud import GUESTS_MIB, DevCloud
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.services.computes import ComputeKind
 from nfvbed.sites.openstack.devcloud.stages import Silent
@@ -18,10 +18,14 @@ class OwnNodeCompute(Compute):
 
     kind: ComputeKind
 
-    def __init__(self, cloud: DevCloud, guests_mib: int = GUESTS_MIB) -> None:
+    def __init__(self, cloud: DevCloud) -> None:
         self._cloud = cloud
-        self._guests_mib = guests_mib
         self.host = self.kind.host
+
+    @property
+    def guests_mib(self) -> int:
+        """Hugepage memory for its guests: as much as the controller has, so that the same chains fit on it."""
+        return self._cloud.guests_mib
 
     @property
     def _node(self) -> Node:
@@ -48,4 +52,4 @@ class OwnNodeCompute(Compute):
 
     def start(self) -> None:
         """Start the node and its services, or what has ended of them."""
-        self._cloud.start_compute(self.host, Silent(), self._guests_mib)
+        self._cloud.start_compute(self.host, Silent(), self.guests_mib)

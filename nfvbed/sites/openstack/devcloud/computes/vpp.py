@@ -16,7 +16,7 @@ from nfvbed.host.processes import ManagedProcess, tail
 from nfvbed.host.workspace import Workspace
 from nfvbed.patience import patient
 from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
-from nfvbed.sites.openstack.devcloud.cloud import GUESTS_MIB, DevCloud
+from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes import guests, packages, refusals
 from nfvbed.sites.openstack.devcloud.computes.ovs_options import GUEST_RING_SIZE
 from nfvbed.sites.openstack.devcloud.computes.own_node import OwnNodeCompute
@@ -50,8 +50,8 @@ class VppCompute(OwnNodeCompute):
     kind = computes.VPP
     vnf_port_kind = PortKind.VHOST_USER
 
-    def __init__(self, cloud: DevCloud, guests_mib: int = GUESTS_MIB) -> None:
-        super().__init__(cloud, guests_mib)
+    def __init__(self, cloud: DevCloud) -> None:
+        super().__init__(cloud)
         self._opened: Connection | None = None
 
     def try_host(self, variant: Variant) -> None:

@@ -8,6 +8,7 @@ from keystoneauth1 import exceptions as keystone
 from openstack import exceptions as sdk
 from tackerclient.common import exceptions as tacker
 
+from nfvbed import patience
 from nfvbed.errors import ConfigurationError, OnboardError, UnsupportedError
 from nfvbed.sites.openstack.tacker.connection import REQUEST_S, asking, auth, connect, is_missing, said, tacker_client
 
@@ -23,7 +24,8 @@ def _clouds(tmp_path):
     return path
 
 
-def test_every_request_has_a_time_out(clouds):
+def test_every_request_has_a_time_out(clouds, monkeypatch):
+    monkeypatch.delenv(patience.VARIABLE, raising=False)
     connection = connect("mine", clouds)
     assert connection.session.timeout == REQUEST_S
     client = tacker_client(connection)
