@@ -221,7 +221,7 @@ class RackHostSpec(SpecModel):
         return self
 
 
-class GeneratorHostSpec(SpecModel):
+class RackGeneratorSpec(SpecModel):
     """How the machine that sends and checks frames is cabled."""
 
     host: HostName

@@ -12,7 +12,7 @@ from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
-from nfvbed.spec.rack import Address, GeneratorHostSpec, HostName, PhysnetName, PhysnetSpec, RackHostSpec
+from nfvbed.spec.rack import Address, RackGeneratorSpec, HostName, PhysnetName, PhysnetSpec, RackHostSpec
 from nfvbed.spec.variant import VariantFile
 
 BELOW_4_GIB_MIB = 2816
@@ -288,7 +288,7 @@ class KollaSiteSpec(SiteSpec):
     """Physical networks, by their names."""
     hosts: dict[HostName, RackHostSpec] = Field(min_length=1)
     """Machines, by the names that they have themselves (`hostname -s`)."""
-    generator: GeneratorHostSpec | None = None
+    generator: RackGeneratorSpec | None = None
     """Machine that sends and checks frames; none: nothing is measured here."""
 
     @property
