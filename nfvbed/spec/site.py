@@ -12,7 +12,7 @@ from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
-from nfvbed.spec.rack import Address, RackGeneratorSpec, HostName, PhysnetName, PhysnetSpec, RackHostSpec
+from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
 from nfvbed.spec.variant import VariantFile
 
 BELOW_4_GIB_MIB = 2816

@@ -1,6 +1,7 @@
 """Figure: the core distance around every trial, and the placement classes found in it."""
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import altair as alt
 
@@ -59,13 +60,17 @@ def distance_figure(comparison: Comparison) -> Drawing | None:
             chart = chart.facet(row=alt.Row("run:N", title="run"))  # type: ignore[attr-defined]
         return chart
 
-    parts = [f"{sum(record['class'] == name for record in records)} trials {name}" for name in found]
+    parts = _counted(records, found)
     text = (
         "One-way cache-line time between the switch's and the generator's core, before (filled) and after (open) each "
-        f"trial; dashed: the boundaries found. {', '.join(parts)}. Mixed trials are kept, and never used."
+        f"trial; dashed: the boundaries found. {parts}. Mixed trials are kept, and never used."
     )
-    described = f"Core distance around every trial: {', '.join(parts)}."
+    described = f"Core distance around every trial: {parts}."
     return Drawing("Core distance and placement classes", text, described, draw, comparison.simulated, LABELS)
+
+
+def _counted(records: Sequence[Mapping[str, Any]], found: Sequence[str]) -> str:
+    return ", ".join(f"{sum(record['class'] == name for record in records)} trials {name}" for name in found)
 
 
 def _classes(comparison: Comparison) -> list[str]:

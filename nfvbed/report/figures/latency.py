@@ -57,14 +57,7 @@ def latency_figure(comparison: Comparison) -> Drawing | None:
                 ],
             )
             .properties(width=PANEL, height=230)
-            .facet(
-                facet=alt.Facet(
-                    "point:N",
-                    title=None,
-                    sort=points,
-                ),
-                columns=columns,
-            )
+            .facet(facet=alt.Facet("point:N", title=None, sort=points), columns=columns)
         )
         return chart
 

@@ -64,7 +64,7 @@ class Drawing:
 
     @property
     def mark(self) -> str:
-        """What stands before its texts."""
+        """What comes before its texts."""
         return f"{wording.SIMULATED_MARK}: " if self.simulated else ""
 
     @cached_property
