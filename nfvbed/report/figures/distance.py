@@ -20,17 +20,7 @@ def distance_figure(comparison: Comparison) -> Drawing | None:
     """Draw the distances; None where none was measured."""
     if not comparison.distances:
         return None
-    records = [
-        {
-            "run": wording.short_run(point.run),
-            "trial": point.sequence,
-            "cell": point.cell,
-            "before": point.before_ns,
-            "after": point.after_ns,
-            "class": point.label,
-        }
-        for point in comparison.distances
-    ]
+    records = _records(comparison)
     found = _classes(comparison)
 
     def draw() -> alt.TopLevelMixin:
@@ -67,6 +57,20 @@ def distance_figure(comparison: Comparison) -> Drawing | None:
     )
     described = f"Core distance around every trial: {parts}."
     return Drawing("Core distance and placement classes", text, described, draw, comparison.simulated, LABELS)
+
+
+def _records(comparison: Comparison) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": wording.short_run(point.run),
+            "trial": point.sequence,
+            "cell": point.cell,
+            "before": point.before_ns,
+            "after": point.after_ns,
+            "class": point.label,
+        }
+        for point in comparison.distances
+    ]
 
 
 def _counted(records: Sequence[Mapping[str, Any]], found: Sequence[str]) -> str:
