@@ -23,6 +23,7 @@ from nfvbed.sites.openstack.tacker import journal
 from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import layout
+from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
 _log = logging.getLogger(__name__)
@@ -64,6 +65,7 @@ class SettingUp:
         with steps.timed("deploy.compute"):
             compute.start()
             self._target.choose(compute)
+            self._forget_other(wanted.variant)
             compute.apply(wanted.variant, arrangement)
             compute.rest(True)
         deployment = Deployment(
@@ -83,6 +85,12 @@ class SettingUp:
         except BaseException:
             self.take_down(live)
             raise
+
+    def _forget_other(self, variant: Variant) -> None:
+        """Forget a data plane that was deployed without VNFs: where another one takes instances, it does not."""
+        bare = remembered.find(self._target.folder)
+        if bare is not None and bare.choice is None and bare.variant != variant:
+            remembered.forget(self._target.folder)
 
     def beside(self, found: Remembered) -> CloudDeployment:
         """Take what is deployed as it is, with a generator of this command beside it."""
