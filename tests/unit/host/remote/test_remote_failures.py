@@ -81,9 +81,9 @@ def test_the_engine_is_that_of_the_ports():
     assert GeneratorHostSpec.model_validate(SPEC.model_dump() | more | on).engine == "xdp"
 
 
-def test_files_that_are_missing_are_named_before_anything_is_started(tmp_path: Path):
+def test_files_that_are_missing_are_named_before_anything_is_started():
     with pytest.raises(Exception, match="cannot be read") as caught:
-        SshHost(SPEC, tmp_path).connect()
+        SshHost(SPEC, Path("/run")).connect()
     assert "/keys/id" in str(caught.value)
 
 
