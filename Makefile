@@ -201,6 +201,13 @@ test-browser: setup-test ## the tiers browser and dashboard
 	@setup/images
 	@$(PYTHON) tests/tiers.py browser dashboard
 
+.PHONY: test-slow
+test-slow: setup-test ## what takes long and seldom breaks: the image built twice, old NICs, a kernel in a guest node; 3 minutes, no part of test
+	@setup/native
+	@setup/images
+	@setup/node
+	@$(PYTHON) tests/tiers.py slow
+
 .PHONY: test-dashboard
 test-dashboard: setup-test ## the dashboard: pages, API, the whole job by mouse and orders of chains on this host; 7 minutes, no part of test
 	@setup/native

@@ -22,16 +22,21 @@ PYTHON = sys.executable
 
 TIERS = (
     *("lint", "image", "unit", "golden", "contract", "functional", "browser"),
-    *("dashboard", "node", "kolla", "openstack", "openstack-all"),
+    *("slow", "dashboard", "node", "kolla", "openstack", "openstack-all"),
 )
-"""The last five are no part of `make test`: they take 7 minutes, 20 to 60, up to 8, about 12, and one to two hours."""
+"""The last six are no part of `make test`: they take 3 minutes, 7, 20 to 60, up to 8, 12, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
-FOLDERS = {"dashboard": ("browser", "unit/dashboard", "functional"), "openstack-all": ("openstack",)}
+FOLDERS = {
+    "slow": ("image", "functional"),
+    "dashboard": ("browser", "unit/dashboard", "functional"),
+    "openstack-all": ("openstack",),
+}
 """Of tiers whose tests are not in a folder of their name."""
-CHOSEN = {"dashboard": "dashboard", "openstack": "not on_demand", "openstack-all": ""}
-"""Which tests of a folder, by their marks; of all other tiers those that are not the dashboard's."""
-TELLS_NAMES = ("image", "functional", "browser", "dashboard", "node", "kolla", "openstack", "openstack-all")
+CHOSEN = {"slow": "slow", "dashboard": "dashboard", "node": "", "openstack": "not on_demand", "openstack-all": ""}
+"""Which tests of a folder, by their marks."""
+ALL_OTHERS = "not dashboard and not slow"
+TELLS_NAMES = ("image", "functional", "slow", "browser", "dashboard", "node", "kolla", "openstack", "openstack-all")
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
 
 
@@ -88,7 +93,7 @@ def _pytest(tiers: list[str]) -> list[Outcome]:
     every = [str(folder) for places in folders.values() for folder in places]
     argv = [PYTHON, "-m", "pytest", *every, f"--basetemp={WORK / 't'}", f"--junitxml={report}"]
     argv.append("-v" if tiers[0] in TELLS_NAMES else "-q")
-    argv += ["-m", CHOSEN.get(tiers[0], "not dashboard")]
+    argv += ["-m", CHOSEN.get(tiers[0], ALL_OTHERS)]
     if tiers[0] in SIDE_BY_SIDE:
         # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
         # One more than there are cores: tests wait for guests that boot, pages that are drawn, and deadlines.

@@ -14,7 +14,7 @@ from tests.functional import node_proofs
 from tests.functional.lab_host import MARK, ROOT, assert_back_to, run
 from tests.functional.node_groups import PLAIN, booted
 
-IN_MAKE_TEST = ("ovs-kernel-p2p",)
+MOST_USED = ("ovs-kernel-p2p",)
 """The others take minutes each: `make test-node`."""
 HOLD = """
 import sys
@@ -34,12 +34,12 @@ def _unpacked():
 def _reported(unpacked):
     """What the proofs said, by name."""
     with booted(PLAIN, uuid.uuid4().hex) as prove:
-        return prove(IN_MAKE_TEST, timeout_s=280)
+        return prove(MOST_USED, timeout_s=280)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("proof", IN_MAKE_TEST)
+@pytest.mark.parametrize("proof", MOST_USED)
 def test_what_this_kernel_lacks_works_in_a_guest_node(reported, proof):
     assert reported[proof]["ok"], reported[proof]["failure"]
     assert "openvswitch" in reported[proof]["versions"]
@@ -73,5 +73,5 @@ def test_the_node_ends_with_nfvbed(unpacked, before, mark, number):
     assert_back_to(before, mark)
 
 
-def test_every_proof_in_make_test_is_known():
-    assert set(IN_MAKE_TEST) <= set(node_proofs.PROOFS)
+def test_the_proof_of_the_tier_slow_is_known():
+    assert set(MOST_USED) <= set(node_proofs.PROOFS)

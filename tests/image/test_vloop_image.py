@@ -203,6 +203,7 @@ def test_agent_refuses_with_a_reason(idle, do, keys, words):
     assert idle.ask("info")["cpus"] == [0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("old NICs")
 def test_own_loader_old_nics_and_one_cpu(tmp_path):
     # The kernel drives the second NIC, for which DPDK has no driver; the only CPU forwards and answers.
