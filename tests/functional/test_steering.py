@@ -159,6 +159,7 @@ def test_frames_go_along_the_chain_and_are_counted_at_every_hop(bridge, outside,
     made.tear_down(bridge)
 
 
+@pytest.mark.dashboard
 @pytest.mark.parametrize("kind", KINDS)
 def test_frames_take_the_other_order_as_soon_as_the_path_is_changed(bridge, outside, kind):
     made = steering(kind)

@@ -220,7 +220,10 @@ def test_own_loader_old_nics_and_one_cpu(tmp_path):
         assert guest.wait_ended() == 0
 
 
-@pytest.mark.parametrize(("machine", "device"), [("pc", "ide-cd,drive=cd"), ("q35", "ide-cd,drive=cd,bus=ide.0")])
+@pytest.mark.parametrize(
+    ("machine", "device"),
+    [pytest.param("pc", "ide-cd,drive=cd", marks=pytest.mark.slow), ("q35", "ide-cd,drive=cd,bus=ide.0")],
+)
 def test_forwards_as_user_data_on_the_config_drive_says(tmp_path, machine, device):
     """As Nova boots it: the image's own loader, and a CD behind PIIX or AHCI."""
     drive = tmp_path / "config.iso"
