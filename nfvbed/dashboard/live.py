@@ -7,6 +7,7 @@ sent at the next such time, so a page is one trial late at most.
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final
@@ -31,6 +32,24 @@ Part = Callable[[], tuple[str, bool]]
 """Returns a part of a page as HTML, and whether it is the last one: what it shows has ended."""
 
 
+class _Shared:
+    """Parts that several connections show: each is read once for all of them."""
+
+    def __init__(self, fresh_s: float) -> None:
+        self._fresh_s = fresh_s
+        self._known: dict[str, tuple[float, tuple[str, bool]]] = {}
+        self._one_at_a_time = threading.Lock()
+
+    def read(self, name: str, part: Part) -> tuple[str, bool]:
+        """Return a part; one that was read a moment ago is not read again."""
+        with self._one_at_a_time:
+            known = {key: kept for key, kept in self._known.items() if time.monotonic() - kept[0] < self._fresh_s}
+            if name not in known:
+                known[name] = time.monotonic(), part()
+            self._known = known
+            return known[name][1]
+
+
 class Streams:
     """The connections of one server."""
 
@@ -41,6 +60,7 @@ class Streams:
         self._is_going = is_going
         self._look_s = look_s
         self._going_s = going_s
+        self._shared = _Shared(look_s)
 
     def follow(self, request: Request, part: Part) -> Response:
         """Return the events of a part: `part` whenever it changes, `end` after the last one.
@@ -64,7 +84,7 @@ class Streams:
                     if await request.is_disconnected():
                         return
                     if read is None:
-                        read = await anyio.to_thread.run_sync(part)
+                        read = await anyio.to_thread.run_sync(self._shared.read, request.url.path, part)
                         # Where a trial has begun while it was read, it is sent after that trial.
                         going = self._is_going()
                     if not going:

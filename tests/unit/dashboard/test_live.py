@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +26,7 @@ class Asking:
 
     def __init__(self, looks: int) -> None:
         self._looks = looks
+        self.url = SimpleNamespace(path="/runs/1/events")
 
     async def is_disconnected(self) -> bool:
         """Count down."""
@@ -62,6 +64,20 @@ def test_times_between_trials_that_are_shorter_than_reading_show_what_was_read_b
     parts = [(name, False) for name in "abcdefgh"] + [("z", True)]
     sent = [text for kind, text in events(parts, short) if kind == "part"]
     assert sent[:2] == ["a", "b"], "every part that was read is sent, in order"
+
+
+def test_what_several_connections_show_is_read_once():
+    streams, asked = Streams(is_going=lambda: False, look_s=60), []
+
+    def part() -> tuple[str, bool]:
+        asked.append(1)
+        return "a", True
+
+    async def read() -> list[str]:
+        return [chunk async for chunk in streams.follow(Asking(9), part).body_iterator]
+
+    assert asyncio.run(read()) == asyncio.run(read()) == ['event: part\ndata: "a"\n\n', "event: end\ndata: {}\n\n"]
+    assert len(asked) == 1
 
 
 def test_connections_are_bounded():
