@@ -1,8 +1,8 @@
 """Server-sent events: parts of pages as they are now, sent between trials alone.
 
-While a trial is going the server sends nothing and reads nothing: each connection looks four times a second whether one
+While a trial is going the server sends nothing and reads nothing: each connection looks twice a second whether one
 still is, which costs microseconds. The time between two trials may be shorter than reading takes; what was read then is
-sent at the next such time, so a page is one trial late at most.
+sent at the next such time, so a page is late by a trial and two seconds at most.
 """
 
 import asyncio
@@ -21,7 +21,9 @@ from nfvbed.quiet import trial_is_going
 
 LOOK_S: Final = 0.7
 """Between two looks whether something has changed."""
-GOING_S: Final = 0.25
+FRESH_S: Final = 2.0
+"""How often a part is read at most, for all who follow it: the time between two trials may end while it is."""
+GOING_S: Final = 0.5
 """Between two looks whether a trial is still going."""
 MOST: Final = 16
 """Connections; each is a task of the server."""
@@ -54,13 +56,17 @@ class Streams:
     """The connections of one server."""
 
     def __init__(
-        self, is_going: Callable[[], bool] = trial_is_going, look_s: float = LOOK_S, going_s: float = GOING_S
+        self,
+        is_going: Callable[[], bool] = trial_is_going,
+        look_s: float = LOOK_S,
+        going_s: float = GOING_S,
+        fresh_s: float = FRESH_S,
     ) -> None:
         self._open = 0
         self._is_going = is_going
         self._look_s = look_s
         self._going_s = going_s
-        self._shared = _Shared(look_s)
+        self._shared = _Shared(fresh_s)
 
     def follow(self, request: Request, part: Part) -> Response:
         """Return the events of a part: `part` whenever it changes, `end` after the last one.

@@ -37,7 +37,7 @@ class Asking:
 def events(parts, going, looks=20) -> list[tuple[str, object]]:
     """Return what is sent while parts come one after the other, and trials as said."""
     shown, trials = iter(parts), iter(going)
-    streams = Streams(is_going=lambda: next(trials, False), look_s=0, going_s=0)
+    streams = Streams(is_going=lambda: next(trials, False), look_s=0, going_s=0, fresh_s=0)
 
     async def read() -> list[str]:
         answer = streams.follow(Asking(looks), lambda: next(shown))
@@ -67,7 +67,7 @@ def test_times_between_trials_that_are_shorter_than_reading_show_what_was_read_b
 
 
 def test_what_several_connections_show_is_read_once():
-    streams, asked = Streams(is_going=lambda: False, look_s=60), []
+    streams, asked = Streams(is_going=lambda: False, look_s=0, fresh_s=60), []
 
     def part() -> tuple[str, bool]:
         asked.append(1)
@@ -81,7 +81,7 @@ def test_what_several_connections_show_is_read_once():
 
 
 def test_connections_are_bounded():
-    streams = Streams(is_going=lambda: False, look_s=0)
+    streams = Streams(is_going=lambda: False, look_s=0, fresh_s=0)
 
     async def many() -> None:
         open_ones = [streams.follow(Asking(9), lambda: ("a", False)).body_iterator for _ in range(MOST)]
