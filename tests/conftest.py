@@ -23,6 +23,9 @@ WATCHED = (*DEPLOYING, "image", "browser")
 BEFORE = pytest.StashKey[footprint.Footprint]()
 LEFT = pytest.StashKey[list[str]]()
 
+LEFT_WITHIN_S = 30.0
+"""What a process of the last tests had is gone by then: hugepages come back after the process that used them."""
+
 
 def pytest_configure() -> None:
     """Take Ctrl-C back: what a shell starts in the background ignores it, and so would all that the tests start."""
@@ -52,7 +55,7 @@ def pytest_sessionfinish(session):
     """Compare the machine after the last fixture and the last worker with what it was before; what is left fails."""
     result = yield
     before = session.config.stash.get(BEFORE, None)
-    left = session.config.stash[LEFT] = before.left_behind() if before else []
+    left = session.config.stash[LEFT] = before.left_behind(LEFT_WITHIN_S) if before else []
     if left:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     return result
