@@ -39,8 +39,8 @@ SMALL = (
 TRIALS = 4
 """Of a round."""
 SHARE = 0.02
-"""Of the generator's core, which the server may take during trials. It takes 0.6 to 0.7 % (printed; the aim is 1 %); a page
-that is read as a trial begins, on a host that others disturb, adds as much again."""
+"""Of the generator's core, which the server may take during trials. It takes 0.6 to 0.7 % (printed; the aim is 1 %); a
+page that is read as a trial begins, on a host that others disturb, adds as much again."""
 LATE_S = 0.05
 """Which an event may take from the server to who reads it, on a busy host."""
 
