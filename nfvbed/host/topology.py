@@ -3,25 +3,12 @@
 import os
 from pathlib import Path
 
+from nfvbed.cpulist import parse_cpu_list
 from nfvbed.host.namespaces import in_thread
 from nfvbed.records import Record
 
 AFFINITY_AT_START = frozenset(os.sched_getaffinity(0))
 """Where nfvbed may run; read before it moves itself off the switch's cores."""
-
-
-def parse_cpu_list(text: str) -> tuple[int, ...]:
-    """Read a list as the kernel writes it ("0-2,8").
-
-    Raises:
-        ValueError: it is no such list.
-    """
-    cores: set[int] = set()
-    for part in text.strip().split(","):
-        if part:
-            first, _, last = part.partition("-")
-            cores.update(range(int(first), int(last or first) + 1))
-    return tuple(sorted(cores))
 
 
 class CpuTopology(Record):

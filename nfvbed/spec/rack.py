@@ -1,10 +1,13 @@
 """What a site's file says of machines that kolla-ansible deploys: their NICs, cores and memory, and their networks."""
 
 import ipaddress
+import re
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from nfvbed.cpulist import parse_cpu_list
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.pci import PciAddress
 
@@ -15,25 +18,22 @@ characters."""
 NicMac = Annotated[str, StringConstraints(pattern=r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$")]
 NicRole = Literal["management", "external", "dpdk", "sriov"]
 HostRole = Literal["controller", "compute", "generator"]
-FIRST_VLAN, LAST_VLAN = 1, 4094
+Vlan = Annotated[int, Field(ge=1, le=4094)]
 MIB_PER_GIB = 1024
+_CORE_LIST = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
 def cores_of(text: str) -> tuple[int, ...]:
-    """Read a list of cores as the kernel writes it: `0-2,8` is 0, 1, 2, 8.
+    """Read a list of cores as the kernel writes it, strictly.
 
     Raises:
         ValueError: it is no such list, or names a core twice.
     """
-    cores: list[int] = []
-    for part in text.split(",") if text else ():
-        first, dash, last = part.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
-            raise ValueError(f"{text!r} is no list of cores such as 0-2,8")
-        cores += range(int(first), int(last if dash else first) + 1)
-    if len(set(cores)) != len(cores) or sorted(cores) != cores:
+    if text and not _CORE_LIST.fullmatch(text):
+        raise ValueError(f"{text!r} is no list of cores such as 0-2,8")
+    if any(low >= high for low, high in pairwise(map(int, re.findall(r"\d+", text)))):
         raise ValueError(f"{text!r} names its cores in rising order, each once, as in 0-2,8")
-    return tuple(cores)
+    return parse_cpu_list(text)
 
 
 def _a_core_list(text: str) -> str:
@@ -61,7 +61,7 @@ AddressWithPrefix = Annotated[str, AfterValidator(_an_interface)]
 class PhysnetSpec(SpecModel):
     """A physical network: what Neutron calls so, and what the switch between the machines carries."""
 
-    vlans: tuple[Annotated[int, Field(ge=FIRST_VLAN, le=LAST_VLAN)], Annotated[int, Field(ge=FIRST_VLAN, le=LAST_VLAN)]]
+    vlans: tuple[Vlan, Vlan]
     """First and last VLAN that the switch passes between the machines' ports."""
     mtu: int = Field(1500, ge=1280, le=9216)
     """Largest IP packet that passes."""
@@ -226,7 +226,7 @@ class RackGeneratorSpec(SpecModel):
 
     host: HostName
     """Name of the machine among hosts."""
-    vlans: tuple[Annotated[int, Field(ge=FIRST_VLAN, le=LAST_VLAN)], Annotated[int, Field(ge=FIRST_VLAN, le=LAST_VLAN)]]
+    vlans: tuple[Vlan, Vlan]
     """VLANs to which the switch joins its first and its second NIC of role dpdk."""
     engine: Literal["nfvgen", "trex"] = "nfvgen"
     """Program that sends: nfvgen over SSH, or TRex where that is installed."""

@@ -10,9 +10,10 @@ from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
+from tests.browser.test_report_page import SERIOUS
+from tests.chromium import chromium
 from tests.dashboard_runs import ELSEWHERE, SERIES, STEP_AT, STEPPED, two_variants, with_many, with_series
 from tests.sample_records import RUN
 
@@ -64,10 +65,8 @@ def served(path: Path, *options: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module", name="browser")
 def _browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 def opened(browser: Browser, scheme: str) -> tuple[Page, list[str], list[str]]:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from tests.browser.test_dashboard import PATIENCE_MS, SHOWN, opened, serious
-from tests.browser.test_report_page import CHROMIUM, FLAGS
+from tests.chromium import chromium
 from tests.dashboard_runs import two_variants
 
 pytestmark = pytest.mark.dashboard
@@ -39,10 +39,8 @@ def _address(tmp_path_factory) -> Iterator[str]:
 
 @pytest.fixture(scope="module", name="browser")
 def _browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize("scheme", SHOWN)

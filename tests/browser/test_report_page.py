@@ -5,19 +5,18 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.context import ReportContext
 from nfvbed.report.page.page import render_page
+from tests.chromium import chromium
 from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 from tests.sample_results import with_tests
 
 pytestmark = pytest.mark.xdist_group("chromium")
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 SERIOUS = ("serious", "critical")
 SCENARIOS = {
     "measured": Scenario(
@@ -40,10 +39,8 @@ ROWS = {"measured": 4, "simulated": 2, "vnfs": 12, "tests": 4, "demo": 8}
 
 @pytest.fixture(scope="module", name="browser")
 def _browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module", name="pages")

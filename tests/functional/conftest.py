@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,7 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
 from tests.functional.lab_host import MARK, ROOT, assert_back_to, left_as_found, run, snapshot
+from tests.functional.ssh_host import HostOfItsOwn
 from tests.functional.xdp_driver import Generator, Namespace, start_relay
 
 
@@ -86,6 +89,15 @@ def _lab_with_vnfs(monkeypatch, mark):
     monkeypatch.setenv(MARK, mark)
     with left_as_found(open_site(*lab_of_project()), mark) as site:
         yield site
+
+
+@pytest.fixture(scope="module", name="far")
+def _far():
+    """Another host: a network namespace with an sshd of its own."""
+    with tempfile.TemporaryDirectory(prefix="ssh-") as folder:
+        other = HostOfItsOwn(Path(folder))
+        yield other
+        other.close()
 
 
 @pytest.fixture(name="before")

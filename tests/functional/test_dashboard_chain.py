@@ -6,10 +6,10 @@ As root.
 import re
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.browser.test_dashboard import serious
-from tests.browser.test_report_page import CHROMIUM, FLAGS
+from tests.chromium import chromium
 from tests.mouse import serving
 
 pytestmark = pytest.mark.dashboard
@@ -34,10 +34,8 @@ def _address(deployed, mark, tmp_path):
 @pytest.fixture(name="browser")
 def _browser(address):
     """A browser, after the host was looked at: a thread with Playwright's event loop cannot do that."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 def opened(browser, address, **context):

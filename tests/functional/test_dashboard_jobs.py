@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from nfvbed.dashboard.audit import Audit, Who
 from nfvbed.dashboard.jobs.folder import Jobs
@@ -23,7 +23,8 @@ from nfvbed.quiet import trial_is_going
 from nfvbed.records import Role, Status
 from nfvbed.store import Store
 from nfvbed.units import NS_PER_S
-from tests.browser.test_report_page import CHROMIUM, FLAGS, SERIOUS
+from tests.browser.test_report_page import SERIOUS
+from tests.chromium import chromium
 from tests.functional.disturbed import wait_until
 from tests.functional.lab_host import MARK, ROOT, assert_back_to
 from tests.mouse import PATIENCE_MS, ended, opened, pressed, serving
@@ -48,10 +49,8 @@ LATE_S = 0.05
 @pytest.fixture(name="browser")
 def _browser(before) -> Iterator[Browser]:
     """A browser, after the host was looked at: a thread with Playwright's event loop cannot do that."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(autouse=True)

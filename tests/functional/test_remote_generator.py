@@ -6,7 +6,6 @@ into it, as cables are plugged in.
 
 import os
 import signal
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -23,20 +22,11 @@ from nfvbed.records import QualityWarning
 from nfvbed.spec.remote import GeneratorHostSpec
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.disturbed import all_arrived, retried, wait_until
-from tests.functional.ssh_host import HostOfItsOwn
 from tests.functional.xdp_driver import CORE, NFVGEN, ip
 
 RATE_PPS = 20_000
 SHORT = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=RATE_PPS)
 LONG = TrafficRequest(duration_ns=1_500_000_000, frame_size=64, rate_pps=RATE_PPS)
-
-
-@pytest.fixture(scope="module", name="far")
-def _far():
-    with tempfile.TemporaryDirectory(prefix="ssh-") as folder:
-        other = HostOfItsOwn(Path(folder))
-        yield other
-        other.close()
 
 
 @pytest.fixture(name="deployment")

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from nfvbed.host.processes import is_alive, start_time
 from nfvbed.host.remote.failures import ConnectionLost, HostRefused
 from nfvbed.host.remote.kept import KeptProcess
 from tests.functional.disturbed import PATIENCE_S, wait_until
-from tests.functional.ssh_host import HERE, HostOfItsOwn
+from tests.functional.ssh_host import HERE
 from tests.unit.host.remote.test_remote_line import WORDS
 
 KILLED = """
@@ -32,14 +31,6 @@ attached = kept.attach()
 print(kept.pid, host.master_pid, kept.directory, flush=True)
 time.sleep(600)
 """
-
-
-@pytest.fixture(scope="module", name="far")
-def _far():
-    with tempfile.TemporaryDirectory(prefix="ssh-") as folder:
-        other = HostOfItsOwn(Path(folder))
-        yield other
-        other.close()
 
 
 @pytest.fixture(scope="module", name="host")

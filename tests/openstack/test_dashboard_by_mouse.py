@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from demo.horizon import CHROMIUM, FLAGS
 from nfvbed.records import Status
 from nfvbed.store import Store
+from tests.chromium import chromium
 from tests.mouse import ended, opened, pressed, serving
 
 pytestmark = [pytest.mark.timeout(1500), pytest.mark.on_demand]
@@ -20,10 +20,8 @@ LONG_MS = 600_000
 
 @pytest.fixture(name="browser")
 def _browser(nothing_onboarded) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 def chosen(page: Page, address: str, site: str) -> None:

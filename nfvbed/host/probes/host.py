@@ -69,14 +69,3 @@ def parse_cpu_list(text: str | None) -> tuple[int, ...]:
         if first.isdigit():
             cores.extend(range(int(first), int(last or first) + 1))
     return tuple(cores)
-
-
-def format_cpu_list(cores: tuple[int, ...]) -> str:
-    """Write the kernel's list form, runs as `first-last`."""
-    runs: list[list[int]] = []
-    for core in cores:
-        if runs and runs[-1][1] == core - 1:
-            runs[-1][1] = core
-        else:
-            runs.append([core, core])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)

@@ -2,11 +2,12 @@
 
 import re
 
+from nfvbed.cpulist import format_cpu_list
 from nfvbed.errors import PrerequisiteError
 from nfvbed.findings import State
 from nfvbed.host import hugepages as lab_hugepages
 from nfvbed.host.probes.findings import HugepageFinding, HugepagePool, MemoryFinding, NumaFinding, NumaNode
-from nfvbed.host.probes.host import Host, format_cpu_list, parse_cpu_list
+from nfvbed.host.probes.host import Host, parse_cpu_list
 from nfvbed.host.workspace import Workspace
 
 NEEDED_MIB = 2048

@@ -45,10 +45,8 @@ def distance_figure(comparison: Comparison) -> Drawing | None:
             alt.Chart().mark_rule(strokeDash=[4, 2]).encode(y=alt.YDatum(boundary, scale=scale_y))
             for boundary in boundaries
         ]
-        chart: alt.TopLevelMixin = alt.layer(*layers, data=inline(records)).properties(width=WIDTH, height=170)
-        if len(comparison.runs) > 1:
-            chart = chart.facet(row=alt.Row("run:N", title="run"))  # type: ignore[attr-defined]
-        return chart
+        chart = alt.layer(*layers, data=inline(records)).properties(width=WIDTH, height=170)
+        return chart.facet(row=alt.Row("run:N", title="run")) if len(comparison.runs) > 1 else chart
 
     parts = _counted(records, found)
     text = (

@@ -7,7 +7,7 @@ expression.
 import json
 from collections.abc import Mapping
 
-from nfvbed.host.probes.host import format_cpu_list
+from nfvbed.cpulist import format_cpu_list
 from nfvbed.sites.kolla.model import Options, Order
 from nfvbed.sites.kolla.nicnames import device
 from nfvbed.sites.kolla.switching import bridge_mappings, uplinks
@@ -90,10 +90,7 @@ def _nova(order: Order, name: str) -> Options:
 
 def _functions(host: RackHostSpec) -> list[str]:
     """Return Nova's descriptions of the machine's functions: those of a physical function whose address it has."""
-    found = []
-    for nic in host.nics_of("sriov"):
-        found.append(json.dumps({"address": nic.pci, "physical_network": nic.network}))
-    return found
+    return [json.dumps({"address": nic.pci, "physical_network": nic.network}) for nic in host.nics_of("sriov")]
 
 
 def _agent(order: Order, host: RackHostSpec) -> Options:

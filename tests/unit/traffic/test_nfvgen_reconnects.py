@@ -13,7 +13,7 @@ from nfvbed.traffic import nfvgen_control
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient
 from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel, connect
-from nfvbed.traffic.nfvgen_control import Way
+from nfvbed.traffic.nfvgen_control import GeneratorProcess, Way
 from tests.unit.traffic.fake_nfvgen import FakeNfvgen, encode
 from tests.unit.traffic.test_nfvgen_client import options
 
@@ -32,10 +32,15 @@ def fake(tmp_path: Path) -> Iterator[FakeNfvgen]:
     server.stop()
 
 
-def far_away(fake: FakeNfvgen, reach: Callable[[], NfvgenChannel] | None = None, again_s: float = 5.0) -> NfvgenClient:
+def far_away(
+    fake: FakeNfvgen,
+    reach: Callable[[], NfvgenChannel] | None = None,
+    again_s: float = 5.0,
+    process: GeneratorProcess | None = None,
+) -> NfvgenClient:
     """Return the client of a generator that counts as on another host."""
     way = Way(reach or (lambda: connect(fake.path)), again_s=again_s)
-    return NfvgenClient(options(fake.path), lambda argv: fake, way=way)
+    return NfvgenClient(options(fake.path), lambda argv: process or fake, way=way)
 
 
 def lost_once(fake: FakeNfvgen, command: str) -> None:
@@ -87,9 +92,7 @@ def test_a_connection_that_ends_during_the_trial_is_made_again_and_the_rest_slep
         fake.running = True
         return connect(fake.path)
 
-    process = fake
-    generator = far_away(process, come_back)
-    generator._control.process = AlwaysAlive(fake)  # type: ignore[assignment]
+    generator = far_away(fake, come_back, process=AlwaysAlive(fake))
     fake.replies["start"] = close_after_the_answer
     begun = time.monotonic()
     result = generator.run(TrafficRequest(duration_ns=300_000_000, frame_size=64))
@@ -103,7 +106,9 @@ class AlwaysAlive:
 
     def __init__(self, fake: FakeNfvgen) -> None:
         self.pid = fake.pid
+        self.exit_status = None
         self.stop = fake.stop
+        self.log_tail = fake.log_tail
 
     def alive(self) -> bool:
         return True

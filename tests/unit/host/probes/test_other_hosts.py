@@ -2,11 +2,12 @@
 
 import pytest
 
+from nfvbed.cpulist import format_cpu_list
 from nfvbed.dataplanes.ovs.kernel.probe import probe_openvswitch
 from nfvbed.findings import State
 from nfvbed.host.probes import cpu, devices, kernel, memory
 from nfvbed.host.probes.findings import DoctorReport
-from nfvbed.host.probes.host import Host, format_cpu_list, parse_cpu_list
+from nfvbed.host.probes.host import Host, parse_cpu_list
 from nfvbed.sites.lab.examine import examine_host
 
 
