@@ -5,6 +5,7 @@ namespace; it listens on one address inside the network namespace.
 """
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -139,6 +140,10 @@ class HostOfItsOwn:
     def link(self, state: str) -> None:
         """Take the network between the hosts away (`down`), or bring it back (`up`)."""
         ip("-n", self.namespace.name, "link", "set", "control", state)
+
+    def links(self) -> set[str]:
+        """Return the names of its network interfaces."""
+        return {link["ifname"] for link in json.loads(ip("-j", "-n", self.namespace.name, "link"))}
 
     def processes(self, word: str) -> list[int]:
         """Return the processes in its network namespace whose command line has a word."""

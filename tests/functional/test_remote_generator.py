@@ -33,12 +33,21 @@ LONG = TrafficRequest(duration_ns=1_500_000_000, frame_size=64, rate_pps=RATE_PP
 def _deployment(lab, far):
     """A bridge of the lab whose outside ends are on the other host."""
     deployed = lab.deploy(open_project().load_variant("linux-bridge"), "p2p")
-    here = Path(deployed.ports[0].netns).name
-    for name in veth.GENERATOR_LINKS:
-        ip("-n", here, "link", "set", name, "netns", far.namespace.name)
-    veth.prepare(f"/run/netns/{far.namespace.name}", veth.GENERATOR_LINKS)
-    yield deployed
-    lab.destroy(deployed)
+    try:
+        here = Path(deployed.ports[0].netns).name
+        for name in veth.GENERATOR_LINKS:
+            ip("-n", here, "link", "set", name, "netns", far.namespace.name)
+        veth.prepare(f"/run/netns/{far.namespace.name}", veth.GENERATOR_LINKS)
+        yield deployed
+    finally:
+        lab.destroy(deployed)
+        wait_until_unplugged(far)
+
+
+def wait_until_unplugged(far):
+    """Wait for the other host to lose the ends: the kernel removes a namespace's links after its name has gone."""
+    wait_until(lambda: not far.links().intersection(veth.GENERATOR_LINKS))
+    assert not far.links().intersection(veth.GENERATOR_LINKS)
 
 
 @pytest.fixture(name="host")

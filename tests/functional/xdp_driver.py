@@ -66,7 +66,13 @@ while True:
 
 
 def ip(*arguments):
-    return subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True).stdout
+    """Run ip; returns its output. An error tells what ip said."""
+    done = subprocess.run(["ip", *arguments], check=False, capture_output=True, text=True)
+    if done.returncode:
+        error = subprocess.CalledProcessError(done.returncode, done.args, done.stdout, done.stderr)
+        error.add_note(done.stderr.strip())
+        raise error
+    return done.stdout
 
 
 def make_namespace(name):
