@@ -40,7 +40,7 @@ def nics(handle):
     [
         ("linux-bridge-no-offloads", "virtio-pci", "bridge"),
         ("emulated-nic", "e1000", "bridge"),
-        ("emulated-nic-rtl8139", "8139cp", "bridge"),
+        pytest.param("emulated-nic-rtl8139", "8139cp", "bridge", marks=pytest.mark.slow),
         ("macvtap", "virtio-pci", "router"),
     ],
 )

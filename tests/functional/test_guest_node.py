@@ -46,6 +46,7 @@ def test_what_this_kernel_lacks_works_in_a_guest_node(reported, proof):
     assert reported[proof]["datapath"]["last"]["lost"] == 0
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_the_node(reported):
     assert not RUN_DIRECTORY.exists()
 

@@ -149,6 +149,7 @@ def test_ceilings_pass_every_frame(site, role):
     site.destroy(deployment)
 
 
+@pytest.mark.slow
 def test_reference_forwards_when_the_generator_comes_late(site):
     deployment = site.deploy(variant(), "p2p", CellRole.REFERENCE)
     time.sleep(10)  # testpmd's own wait for links ends after nine seconds

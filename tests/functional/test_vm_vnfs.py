@@ -117,6 +117,7 @@ def test_multiqueue_flavor_on_shared_hugepages_and_a_qemu_that_aborts(workspace)
     assert_its_abort_is_reported(workspace, vnf, handle)
 
 
+@pytest.mark.slow
 def test_users_own_image_forwards_as_it_was_made_to_and_is_not_written_to(workspace, tmp_path):
     own = image_that_forwards(tmp_path, "bridge")
     before = hashlib.sha256(own.read_bytes()).hexdigest()

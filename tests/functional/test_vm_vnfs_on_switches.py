@@ -29,7 +29,7 @@ def _site(lab_with_vnfs):
     ("variant", "forwarding", "flavor", "offloads"),
     [
         ("ovs-dpdk", "io", "hugepages", True),
-        ("ovs-dpdk", "bridge", "default", False),
+        pytest.param("ovs-dpdk", "bridge", "default", False, marks=pytest.mark.slow),
         ("linux-bridge-virtio", "io", "default", True),
     ],
 )
