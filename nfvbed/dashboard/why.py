@@ -45,18 +45,22 @@ def _visits(found: Explanation) -> tuple[Table, ...]:
     if found.row.mrr is None:
         return ()
     pairs = {pair.round: pair for pair in found.difference.pairs} if found.difference else {}
+    # What nothing is judged against here, as a baseline, has no pairs of its own.
+    headings = VISITS + PAIRS if pairs else VISITS
     rows = [
         (
             str(visit.round),
             str(visit.trials),
             wording.mpps(visit.rate_pps),
-            *explanation.pair_texts(pairs.get(visit.round)),
+            *(explanation.pair_texts(pairs.get(visit.round)) if pairs else ()),
         )
         for visit in found.row.mrr.visits
     ]
-    return (plain_table("Visits, one a round.", ("Round", "Trials", "Mpps", "Ratio", "Matched in"), rows),)
+    return (plain_table("Visits, one a round.", headings, rows),)
 
 
+VISITS = ("Round", "Trials", "Mpps")
+PAIRS = ("Ratio", "Matched in")
 TRIALS = (
     "Trial",
     "Round",

@@ -49,6 +49,7 @@ def test_vnfs_that_ordinary_traffic_comes_through(ask, arguments, result):
     assert "WARNING" not in out
 
 
+@pytest.mark.slow
 def test_the_price_is_measured_with_an_ordinary_vnf_and_leaves_nothing(ask, before, mark):
     price = (*BRIDGE, "--forwarding", "bridge", "--offload-price", "--json")
     status, out, err = ask(*price, program=("-c", THREE_RUNS))

@@ -38,7 +38,7 @@ def nics(handle):
 @pytest.mark.parametrize(
     ("name", "driver", "forwarding"),
     [
-        ("linux-bridge-no-offloads", "virtio-pci", "bridge"),
+        pytest.param("linux-bridge-no-offloads", "virtio-pci", "bridge", marks=pytest.mark.slow),
         ("emulated-nic", "e1000", "bridge"),
         pytest.param("emulated-nic-rtl8139", "8139cp", "bridge", marks=pytest.mark.slow),
         ("macvtap", "virtio-pci", "router"),

@@ -42,6 +42,7 @@ ceilings: false
 """
 
 
+@pytest.mark.slow
 def test_tests_inside_a_guest_and_traffic_through_it_afterwards(nfvbed, tmp_path):
     experiment, path = tmp_path / "inside.yml", tmp_path / "results.sqlite"
     experiment.write_text(EXPERIMENT)

@@ -134,7 +134,7 @@ def test_frames_on_the_wire_are_vxlan_and_fifty_bytes_longer(lab):
     lab.destroy(deployment)
 
 
-@pytest.mark.parametrize("name", ["ovs-overlay-local", "ovs-overlay-geneve"])
+@pytest.mark.parametrize("name", [pytest.param("ovs-overlay-local", marks=pytest.mark.slow), "ovs-overlay-geneve"])
 def test_vnf_to_vnf_within_a_host_and_between_hosts(lab, name):
     site = LabSite(lab, PROJECT.root)
     deployment = site.deploy(variant(name, rules=1000), "v2v", vnf=vnf())

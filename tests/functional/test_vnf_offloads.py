@@ -55,7 +55,7 @@ def test_raw_process_behind_a_bridge(site, offloads):
 
 
 @pytest.mark.usefixtures("vloop_image")
-@pytest.mark.parametrize("offloads", [True, False])
+@pytest.mark.parametrize("offloads", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_raw_guest_behind_a_bridge(site, offloads):
     deployment = deployed(site, raw(VnfKind.VM, offloads))
     switch = deployment.control["switch_netns"]

@@ -220,9 +220,10 @@ def test_own_loader_old_nics_and_one_cpu(tmp_path):
         assert guest.wait_ended() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "device"),
-    [pytest.param("pc", "ide-cd,drive=cd", marks=pytest.mark.slow), ("q35", "ide-cd,drive=cd,bus=ide.0")],
+    [("pc", "ide-cd,drive=cd"), ("q35", "ide-cd,drive=cd,bus=ide.0")],
 )
 def test_forwards_as_user_data_on_the_config_drive_says(tmp_path, machine, device):
     """As Nova boots it: the image's own loader, and a CD behind PIIX or AHCI."""
@@ -235,6 +236,7 @@ def test_forwards_as_user_data_on_the_config_drive_says(tmp_path, machine, devic
         assert guest.ask("stop") == {}
 
 
+@pytest.mark.slow
 def test_user_data_that_cannot_be_done_is_said_on_the_console(tmp_path):
     drive = tmp_path / "config.iso"
     drive.write_bytes(config_drive(b"vloop.forward=fly\n"))

@@ -9,8 +9,8 @@ from nfvbed.compare.statistics import mean_with_intervals
 from nfvbed.report.figures.theme import WIDTH, Drawing, inline, label_width
 
 BAND: Final = 46
-PUBLISHED: Final = "#0072B2"
-"""One colour for all columns: they are no variants of this project, whose colours are fixed."""
+PUBLISHED: Final = "#2E8BD0"
+"""One colour for all columns: they are no variants of this project, whose colours are fixed. Seen on both backgrounds."""
 
 
 def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float]]) -> Drawing:
@@ -35,7 +35,7 @@ def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float
         value = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=8))
         every, mean = alt.Chart(inline(results)), alt.Chart(inline(means))
         return alt.layer(
-            every.mark_point(size=45, filled=True, opacity=0.55, color=PUBLISHED, yOffset=11).encode(x=value, y=y),
+            every.mark_point(size=45, filled=True, opacity=0.75, color=PUBLISHED, yOffset=11).encode(x=value, y=y),
             mean.mark_rule(strokeWidth=1.5, color=PUBLISHED).encode(x=alt.X("least:Q"), x2="most:Q", y=y),
             mean.mark_rule(strokeWidth=5, color=PUBLISHED, opacity=0.7).encode(x=alt.X("low:Q"), x2="high:Q", y=y),
             mean.mark_tick(thickness=3, size=18, color=PUBLISHED).encode(x=alt.X("mean:Q"), y=y),

@@ -117,6 +117,8 @@ def test_why_says_of_each_trial_what_became_of_it(client: TestClient):
     assert "in the rate, and in its round&#39;s pair in class near" in page
     assert "Visits, one a round." in page and "Scope system" in page
     assert "not sent: refused" in page and "lost after sending" in page
+    assert "Matched in" in page
+    assert "Matched in" not in client.get(f"/runs/{RUN}/why?cell=linux-bridge/p2p/64").text, "a baseline has no pairs"
 
 
 def test_the_doctors_report_is_the_stored_one(client: TestClient):
