@@ -37,6 +37,7 @@ def test_both_data_planes_are_measured_through_tackers_instances(tmp_path):
             print(cell["id"], trial["directions"])
 
 
+@pytest.mark.on_demand  # test_onboarding.py heals by both APIs
 @pytest.mark.usefixtures("nothing_onboarded")
 def test_a_vnf_that_died_is_healed_and_frames_come_through_again(onboarding_cloud):
     ok("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", *VNF)
