@@ -61,6 +61,7 @@ ARROWS = {
         ("site",),
         ("chain", "deployed", "hostview"),
     ),
+    "nfvbed.sites.kolla": (("site",), ("preflight",), (OWN,)),
     "nfvbed.sites.openstack": (
         ("site",),
         ("setting_up",),
