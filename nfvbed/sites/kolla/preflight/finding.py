@@ -1,5 +1,7 @@
 """One fault of a rack, as the preflight finds it."""
 
+from collections.abc import Collection, Iterable
+
 from nfvbed.records import Record
 
 
@@ -17,15 +19,18 @@ class Finding(Record):
     fix: str
     """What to change."""
     prepared_by: str = ""
-    """nfvbed's role that makes it so when it prepares the machine (`nfvbed_host`): such a finding stands in the way of
-    Kolla's deployment, and not of that role. Empty: nobody does."""
+    """Name of nfvbed's role that makes it so when it prepares the machine (`nfvbed_host`): such a finding stands in the
+    way of Kolla's deployment, and not of that role. Empty: nobody does."""
+    stops: bool = True
+    """Whether nothing may be deployed while it stands; otherwise it is something that the cloud will not be able to
+    do."""
 
 
-def blocking(findings: "list[Finding]", roles: tuple[str, ...] = ()) -> "list[Finding]":
-    """Return those that stand in the way.
+def blocking(findings: Iterable[Finding], roles: Collection[str] = ()) -> list[Finding]:
+    """Return those that stand in the way of what is to be deployed.
 
     Args:
         findings: of the preflight.
-        roles: that are going to run before what they would stand in the way of.
+        roles: that are going to run before, and make so what they are named for.
     """
-    return [finding for finding in findings if finding.prepared_by not in roles or not finding.prepared_by]
+    return [finding for finding in findings if finding.stops and finding.prepared_by not in roles]
