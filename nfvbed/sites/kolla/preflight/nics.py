@@ -177,7 +177,7 @@ def _check_functions(subject: Subject, place: int, nic: RackNicSpec, port: NicFa
         if port.total_functions:
             fix = f"functions: {port.total_functions} or less, or raise the number in the NIC's firmware"
         else:
-            fix = "switch SR-IOV on in the machine's firmware and the NIC's (mlxconfig SRIOV_EN=1), or describe another NIC"
+            fix = "switch SR-IOV on in the machine's firmware and the NIC's (mlxconfig SRIOV_EN=1), or take another NIC"
         yield subject.finding(
             f"{nic.named} of {subject.name} cannot have {nic.functions} virtual functions",
             key,
