@@ -33,7 +33,7 @@ def _report(far, tmp_path_factory):
     site = yaml.safe_load((ROOT / "deploy" / "sites" / "rack.yml").read_text())
     site |= {"name": "mine", "ssh": access}
     site["hosts"]["compute2"]["ssh"] = access | {"port": PORT + 1}
-    (root / "deploy" / "sites" / "mine.yml").write_text(yaml.safe_dump(site))
+    (root / "deploy" / "sites" / "mine.yml").write_text(yaml.safe_dump(site, sort_keys=False))
     argv = [sys.executable, "-m", "nfvbed", "doctor", "--site", "mine", "--variant", "ovs-dpdk", "--json"]
     done = subprocess.run(
         [*argv, "--root", str(root)],

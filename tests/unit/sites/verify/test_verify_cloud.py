@@ -77,7 +77,8 @@ def test_a_fault_is_found_and_named(parts, topic, said):
 
 
 def test_a_wrong_mask_is_told_with_the_command_that_sets_it():
-    assert found(MachineDouble(mask="0x2"))["PMD threads"].fix.endswith("set Open_vSwitch . other_config:pmd-cpu-mask=0x1")
+    fix = found(MachineDouble(mask="0x2"))["PMD threads"].fix
+    assert fix == "ovs-vsctl set Open_vSwitch . other_config:pmd-cpu-mask=0x1"
     queues = found(MachineDouble(mask="0x2", core=1))["receive queues"]
     assert "the thread on core 0 has no queue; 1 queues are on core 1" in queues.summary
 
@@ -131,7 +132,8 @@ def test_functions_and_pages_of_sysfs():
 
 
 def test_rows_of_the_database():
-    text = table(["name", "tags", "map"], ["a", ["set", [1, 2]], ["map", [["k", "v"]]]], ["b", ["set", []], ["map", []]])
+    first = ["a", ["set", [1, 2]], ["map", [["k", "v"]]]]
+    text = table(["name", "tags", "map"], first, ["b", ["set", []], ["map", []]])
     assert rows(text) == [{"name": "a", "tags": [1, 2], "map": {"k": "v"}}, {"name": "b", "tags": None, "map": {}}]
 
 
