@@ -11,7 +11,7 @@ from nfvbed.cli.doctor import findings_table
 from nfvbed.cli.settings import json_option
 from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of, of_site
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import DeployError, UsageError
+from nfvbed.errors import DeployError, UnsupportedError, UsageError
 from nfvbed.findings import Finding, State
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
@@ -19,15 +19,16 @@ from nfvbed.sites.kolla.render import order_of
 from nfvbed.sites.kolla.verify.rack import verify_rack
 from nfvbed.sites.openstack.tacker.connection import connect_as_named
 from nfvbed.sites.site import Site
-from nfvbed.sites.verify.path import TOPIC, verify_with_path
+from nfvbed.sites.verify.path import PATH, TOPIC, verify_with_path
+from nfvbed.sites.verify.verifiable import VerifiableSite
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec, SiteSpec
+from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
 KOLLAS_CLOUD = "kolla-admin"
 """Name that Kolla's post-deploy gives the cloud in the clouds.yaml that it writes."""
-_PATH = "pvp"
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,22 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
         _verify_rack(project, spec, variant, options, as_json)
         return
     place = open_site(spec, project.root)
+    if not isinstance(place, VerifiableSite):
+        raise UnsupportedError(
+            f"site {site} has no cloud that could be verified",
+            where=f"deploy/sites/{site}.yml kind",
+            observed=spec.kind,
+            fix="--site devcloud, or one of kind kolla; nfvbed trace shows on all sites whether frames come through",
+        )
     try:
         deployed = _deployed(place, variant)
+        wanted = _as_its_file_says(project, spec, deployed)
 
         def choice() -> VnfChoice | None:
-            return _choice(project, spec, deployed, options)
+            given = of_site(spec, {"flavor": options["flavor"]})
+            return choice_of(project, wanted, PATH, options["vnf"], given)
 
-        findings = verify_with_path(place, deployed, None if no_probe else choice, _PATH)
+        findings = verify_with_path(place, deployed, wanted, None if no_probe else choice)
         place.keep_findings(deployed, findings)
     finally:
         place.close()
@@ -103,9 +113,16 @@ def _deployed(place: Site, variant: str | None) -> Deployed:
     return found
 
 
-def _choice(project: Project, spec: SiteSpec, deployed: Deployed, options: dict[str, Any]) -> VnfChoice | None:
-    given = of_site(spec, {"flavor": options["flavor"]})
-    return choice_of(project, deployed.variant, _PATH, options["vnf"], given)
+def _as_its_file_says(project: Project, spec: SiteSpec, deployed: Deployed) -> Variant:
+    wanted = project.load_variant(deployed.variant.name, spec)
+    if wanted != deployed.variant:
+        raise UsageError(
+            f"the file of {wanted.name} has changed since it was deployed",
+            where=f"deploy/variants/{wanted.name}.yml",
+            observed="other options than those that are deployed",
+            fix=f"nfvbed destroy and deploy {wanted.name} again, or undo the change",
+        )
+    return wanted
 
 
 def _show(what: Verified, findings: tuple[Finding, ...], as_json: bool) -> None:

@@ -278,23 +278,6 @@ class Site(ABC):
             SwitchDiedError: with its exit status and the last lines of its log.
         """
 
-    def inspect(self, deployed: Deployed) -> tuple[Finding, ...]:
-        """Compare what runs with what a variant says; nothing is changed.
-
-        Raises:
-            UnsupportedError: this site cannot.
-            DeployError: nothing is deployed.
-        """
-        raise self._cannot("be verified", deployed.variant.name, "nfvbed trace shows whether frames come through")
-
-    def keep_findings(self, deployed: Deployed, findings: tuple[Finding, ...]) -> None:
-        """Write down what verifying a deployment found, where that outlives the command.
-
-        Raises:
-            UnsupportedError: this site cannot.
-        """
-        raise self._cannot("keep findings", deployed.variant.name)
-
     @abstractmethod
     def rig(self, deployment: Deployment) -> dict[str, Any]:
         """Return what surrounds a variant: site, kind of ports, generator engine and version, cores, VNFs.

@@ -27,8 +27,9 @@ from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
-from nfvbed.sites.site import NOTHING_DEPLOYED, Site
+from nfvbed.sites.site import NOTHING_DEPLOYED
 from nfvbed.sites.verify.cloud import verify
+from nfvbed.sites.verify.verifiable import VerifiableSite
 from nfvbed.spec.layout import layout
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec
 from nfvbed.spec.variant import Variant
@@ -57,7 +58,7 @@ def open_existing(spec: CloudSiteSpec, root: Path) -> "OpenstackSite":
     return OpenstackSite(spec.name, LabMachine(spec, root), target, provider)
 
 
-class OpenstackSite(Site):
+class OpenstackSite(VerifiableSite):
     """An OpenStack; one data plane is deployed at a time, that is: takes instances.
 
     Args:

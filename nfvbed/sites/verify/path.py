@@ -5,16 +5,19 @@ from collections.abc import Callable
 from nfvbed.errors import NfvbedError
 from nfvbed.findings import Finding, State
 from nfvbed.sites.deployed import Deployed
-from nfvbed.sites.site import Site
+from nfvbed.sites.verify.verifiable import VerifiableSite
+from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
 
 TOPIC = "probe frame"
+PATH = "pvp"
+"""Of an instance that is booted."""
 _PROBED = "sent frames both ways"
 
 
 def verify_with_path(
-    site: Site, deployed: Deployed, choice: Callable[[], VnfChoice | None] | None, topology: str
+    site: VerifiableSite, deployed: Deployed, variant: Variant, choice: Callable[[], VnfChoice | None] | None
 ) -> tuple[Finding, ...]:
     """Verify what is deployed, then send frames through its instances, or through one that is booted for that.
 
@@ -23,8 +26,8 @@ def verify_with_path(
     Args:
         site: where it is.
         deployed: what is.
+        variant: the same, as its file has it: which keys are written there decides what a cloud can have.
         choice: returns the VNF that is booted where none runs; None: no frame is sent.
-        topology: the path of that one.
 
     Raises:
         UnsupportedError: the site cannot be verified.
@@ -35,8 +38,8 @@ def verify_with_path(
         return tuple(found.values())
     try:
         running = deployed.vnf is not None
-        path = deployed.deployment.topology if running else topology
-        live = site.deploy(deployed.variant, path, vnf=deployed.vnf if running else choice())
+        path = deployed.deployment.topology if running else PATH
+        live = site.deploy(variant, path, vnf=deployed.vnf if running else choice())
         steps = dict(live.steps)
         waited = f", {steps['onboard.first-frame'] / NS_PER_S:.1f} s after it was asked for" if not running else ""
         what = "through the instances that run" if running else "through an instance that was booted for it"

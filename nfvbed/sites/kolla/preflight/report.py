@@ -78,18 +78,18 @@ def examine_rack(
 
 
 def support_of(variant: Variant, release: KollaReleaseSpec, findings: list[Finding]) -> Support:
-    """Say of a variant whether it could be deployed, and how many faults stand in its way."""
+    """Say of a variant whether it could be deployed, and how many faults keep it from that."""
     known = release.dataplanes.get(variant.options.dataplane)
     roles = known.roles if known else ()
-    standing = blocking(findings, roles)
-    if standing:
-        more = f" (and {len(standing) - 1} more, above)" if len(standing) > 1 else ""
-        first = standing[0]
+    keeping = blocking(findings, roles)
+    if keeping:
+        more = f" (and {len(keeping) - 1} more, above)" if len(keeping) > 1 else ""
+        first = keeping[0]
         return Support(variant=variant.name, readiness=Readiness.UNSUPPORTED, reason=first.what + more, fix=first.fix)
     if findings:
         named = "; ".join(dict.fromkeys(finding.what for finding in findings))
         return Support(variant=variant.name, readiness=Readiness.DEGRADED, reason=named, fix=_prepared(findings))
-    return Support(variant=variant.name, readiness=Readiness.READY, reason="nothing stands in its way")
+    return Support(variant=variant.name, readiness=Readiness.READY, reason="nothing keeps it from being deployed")
 
 
 def _prepared(findings: list[Finding]) -> str:
