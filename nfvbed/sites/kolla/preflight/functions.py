@@ -40,15 +40,15 @@ def try_functions(site: KollaSiteSpec, facts: Mapping[str, MachineFacts], folder
         folder: of this machine, which others cannot enter.
     """
     for name, host in site.hosts_with("compute").items():
-        there = {port.pci: port for port in facts[name].nics} if name in facts else {}
+        there = facts[name].nics if name in facts else ()
         way = site.reached(name)
         for place, nic in enumerate(host.nics):
-            port = there.get(nic.pci) if nic.pci else None
-            if nic.role != "sriov" or way is None or port is None or nic.functions > port.total_functions:
+            ports = [port for port in there if nic.pci in (None, port.pci) and nic.mac in (None, port.mac)]
+            if nic.role != "sriov" or way is None or len(ports) != 1 or nic.functions > ports[0].total_functions:
                 continue  # said already, by the checks of facts
             key = f"deploy/sites/{site.name}.yml hosts.{name}.nics[{place}].functions"
             try:
-                trial = tried(way, str(nic.pci), nic.functions, folder)
+                trial = tried(way, str(ports[0].pci), nic.functions, folder)
             except NfvbedError as failure:
                 yield Finding(
                     machine=name,

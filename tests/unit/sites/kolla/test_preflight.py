@@ -66,7 +66,7 @@ FAULTS = {
         "ovs-dpdk",
         lambda f: f.model_copy(update={"address_nics": (), "address_on": "br-data"}),
         "nics",
-        "10.10.0.11 is the address of br-data",
+        "10.10.0.11, which is the address of br-data",
     ),
     "cores away": ("ovs-kernel", lambda f: with_node(f, 0, cores=(0, 1, 2, 3)), "numa[0].cores", "node 0 has 0-3"),
     "not isolated": (
