@@ -2,9 +2,12 @@
 
 import pytest
 
+from nfvbed.errors import DeployError
+from nfvbed.sites.kolla.preflight import functions
 from nfvbed.sites.kolla.preflight.functions import Trial, judged
 from nfvbed.sites.kolla.preflight.functions_trial import Functions, tried
 from tests.unit.sites.kolla.orders import site
+from tests.unit.sites.kolla.rack_facts import as_described, with_port
 
 NIC = site().hosts["compute1"].nics_of("sriov")[0]
 
@@ -69,3 +72,23 @@ def test_the_outcome_is_judged():
 
 def test_what_cannot_be_undone_is_seen(tmp_path):
     assert tried(NicDouble(tmp_path, stuck=2), 8)["after"] == 2
+
+
+def test_computes_alone_are_tried_and_a_trial_that_fails_is_a_finding(tmp_path, monkeypatch):
+    asked = []
+
+    def double(way, pci, count, folder):
+        asked.append((way.address, pci, count))
+        if way.address == "10.10.0.12":
+            raise DeployError("sudo failed on another host", observed="a password is required")
+        return Trial(before=0, made=count, after=0)
+
+    monkeypatch.setattr(functions, "tried", double)
+    rack = site()
+    (found,) = functions.try_functions(rack, as_described(rack), tmp_path)
+    assert asked == [("10.10.0.11", "0000:af:00.0", 8), ("10.10.0.12", "0000:af:00.0", 8)]
+    assert (found.machine, found.observed) == ("compute2", "a password is required")
+    assert found.key == "deploy/sites/rack.yml hosts.compute2.nics[2].functions"
+    few = {name: with_port(one, 2, total_functions=4) for name, one in as_described(rack).items() if "comp" in name}
+    assert list(functions.try_functions(rack, few, tmp_path)) == [], "that is said of the facts already"
+    assert len(asked) == 2
