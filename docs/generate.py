@@ -21,7 +21,21 @@ from nfvbed.compare.advice import ADVICE
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
 from nfvbed.search import stop
-from nfvbed.spec import existing, experiment, flavor, kollarelease, onos, pci, rack, search, site, tests, variant, vnf
+from nfvbed.spec import (
+    existing,
+    experiment,
+    flavor,
+    kollarelease,
+    onos,
+    pci,
+    rack,
+    remote,
+    search,
+    site,
+    tests,
+    variant,
+    vnf,
+)
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.testkinds.scaling import ScalingTest
@@ -124,6 +138,7 @@ def pages_of_files() -> dict[str, str]:
     found["files/flavors.md"] = _page("Flavors", "`flavors/NAME.yml`.", *_model_tables(flavor), _flavors_in_nova())
     sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec))
     sites += [table for module in (existing, onos, pci, rack) for table in _model_tables(module)]
+    sites += _model_tables(remote, without=(remote.RemoteHostSpec, remote.GeneratorHostSpec))
     found["files/sites.md"] = _page("Sites", "`deploy/sites/NAME.yml`.", *sites)
     found["files/kolla-releases.md"] = _page_models("Releases of Kolla", "`kolla/releases/NAME.yml`.", kollarelease)
     found["files/experiments.md"] = _page_models("Experiments", "`vsperf-conf/experiments/NAME.yml`.", experiment)

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from nfvbed.cpulist import parse_cpu_list
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.pci import PciAddress
+from nfvbed.spec.remote import SshAccessSpec
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")]
 PhysnetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,10}$")]
@@ -160,6 +161,8 @@ class RackHostSpec(SpecModel):
     of OpenStack is deployed."""
     address: Address
     """Address by which Ansible reaches it."""
+    ssh: SshAccessSpec | None = None
+    """Way to it over SSH, where that is another one than the site's `ssh`, which is of all machines."""
     overlay_address: AddressWithPrefix | None = None
     """Address in the network of tunnels, with its prefix length. OVS-DPDK's machines get it on their bridge; on all
     others it is configured before. Needed by all but a generator."""

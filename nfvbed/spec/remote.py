@@ -11,11 +11,9 @@ from nfvbed.spec.model import SpecModel
 AbsolutePath = Annotated[str, Field(pattern=r"^/[^\x00\n]*$", max_length=200)]
 
 
-class RemoteHostSpec(SpecModel):
-    """A host, its account, and how its identity is checked. There is no key for a password, on purpose."""
+class SshAccessSpec(SpecModel):
+    """How hosts are reached over SSH, whatever their addresses. There is no key for a password, on purpose."""
 
-    address: str = Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$", max_length=255)
-    """Name or address of the host."""
     user: str = Field("root", pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=64)
     """Account on it; its login shell is one of the POSIX kind."""
     port: int = Field(22, ge=1, le=65535)
@@ -27,12 +25,19 @@ class RemoteHostSpec(SpecModel):
     ssh_config: Path | None = None
     """File in OpenSSH's form for what else the way there needs, as a jump host; none: no file is read, the account's
     own neither. What nfvbed sets itself, host keys and credentials, it cannot change."""
-    directory: AbsolutePath = "/tmp"
-    """Folder of the host below which folders are made, each removed with what it is for."""
     connect_timeout_s: int = Field(10, ge=1, le=600)
     """Time for connecting and signing in, seconds."""
     keepalive_s: int = Field(5, ge=1, le=600)
     """Time between signs of life, seconds; after three without an answer the connection is lost."""
+
+
+class RemoteHostSpec(SshAccessSpec):
+    """A host, its account, and how its identity is checked."""
+
+    address: str = Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$", max_length=255)
+    """Name or address of the host."""
+    directory: AbsolutePath = "/tmp"
+    """Folder of the host below which folders are made, each removed with what it is for."""
     lease_s: int = Field(60, ge=2, le=3600)
     """Time without a sign of life after which the host ends by itself what was started on it, seconds."""
 

@@ -13,6 +13,7 @@ from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
 from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
+from nfvbed.spec.remote import RemoteHostSpec, SshAccessSpec
 from nfvbed.spec.variant import VariantFile
 
 BELOW_4_GIB_MIB = 2816
@@ -288,6 +289,9 @@ class KollaSiteSpec(SiteSpec):
     """Physical networks, by their names."""
     hosts: dict[HostName, RackHostSpec] = Field(min_length=1)
     """Machines, by the names that they have themselves (`hostname -s`)."""
+    ssh: SshAccessSpec | None = None
+    """Way to the machines over SSH: of the preflight, of Ansible and of verifying. Without it files are rendered, and
+    nothing else is done."""
     generator: RackGeneratorSpec | None = None
     """Machine that sends and checks frames; none: nothing is measured here."""
 
@@ -299,6 +303,12 @@ class KollaSiteSpec(SiteSpec):
     def hosts_with(self, role: str) -> dict[str, RackHostSpec]:
         """Return the machines of a role, by name."""
         return {name: host for name, host in self.hosts.items() if role in host.roles}
+
+    def reached(self, name: str) -> RemoteHostSpec | None:
+        """Return how a machine is reached over SSH; None: the file does not say."""
+        host = self.hosts[name]
+        access = host.ssh or self.ssh
+        return None if access is None else RemoteHostSpec(address=host.address, **dict(access))
 
     @model_validator(mode="after")
     def machines_make_a_cloud(self) -> Self:

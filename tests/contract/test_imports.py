@@ -57,10 +57,11 @@ ARROWS = {
         ("catalogue",),
         ("guest_node", "openstack", "kolla"),
         ("lab", "simulated"),
-        ("hosted",),
+        ("hosted", "verify"),
         ("site",),
         ("chain", "deployed", "hostview"),
     ),
+    "nfvbed.sites.kolla": (("site",), ("preflight", "verify"), (OWN,)),
     "nfvbed.sites.openstack": (
         ("site",),
         ("setting_up",),

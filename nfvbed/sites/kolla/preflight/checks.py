@@ -1,0 +1,103 @@
+"""All faults of a rack at once: what its file says, what a variant and a release want, and what its machines have."""
+
+from collections.abc import Mapping
+
+from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.sites.kolla.options import check_options
+from nfvbed.sites.kolla.placement import Placement
+from nfvbed.sites.kolla.preflight.cores import check_cores
+from nfvbed.sites.kolla.preflight.facts import MachineFacts
+from nfvbed.sites.kolla.preflight.finding import Finding
+from nfvbed.sites.kolla.preflight.gather import Gathered, gather
+from nfvbed.sites.kolla.preflight.machines import check_machine, check_twice
+from nfvbed.sites.kolla.preflight.networks import check_flavors, check_networks
+from nfvbed.sites.kolla.preflight.nics import check_nics
+from nfvbed.sites.kolla.preflight.subject import Subject
+from nfvbed.sites.kolla.render import check_release, order_of
+from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.kollarelease import KollaReleaseSpec
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.variant import Variant
+
+
+def examine(project: Project, site: KollaSiteSpec, variant: Variant, release: KollaReleaseSpec) -> list[Finding]:
+    """Ask all machines over SSH, and return all that is wrong; nothing is changed.
+
+    Args:
+        project: its flavors are made in the cloud.
+        site: the rack.
+        variant: that is to be deployed.
+        release: with which.
+    """
+    return examine_gathered(project, site, variant, release, gather(site))
+
+
+def examine_gathered(
+    project: Project, site: KollaSiteSpec, variant: Variant, release: KollaReleaseSpec, gathered: Gathered
+) -> list[Finding]:
+    """Do the same with what machines have said already."""
+    flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
+    tried = gathered.functions if variant.options.dataplane == "sriov" else ()
+    return [*gathered.findings, *preflight(site, variant, release, gathered.facts, flavors), *tried]
+
+
+def preflight(
+    site: KollaSiteSpec,
+    variant: Variant,
+    release: KollaReleaseSpec,
+    facts: Mapping[str, MachineFacts],
+    flavors: tuple[Flavor, ...] = (),
+) -> list[Finding]:
+    """Return all that is wrong, from facts alone.
+
+    Args:
+        site: the rack.
+        variant: that is to be deployed.
+        release: with which.
+        facts: of the machines that could be asked, by name; of others only the file is checked.
+        flavors: that are made in the cloud.
+    """
+    plane = variant.options.dataplane
+    findings = _check_variant(variant, release)
+    placements = dict[str, Placement]()
+    for name in site.hosts_with("compute") if not findings else ():
+        findings += _place(site, name, variant, release, placements)
+    findings += check_networks(site, plane)
+    findings += check_flavors(site, variant, placements, flavors)
+    findings += check_twice(site, facts)
+    for name, found in facts.items():
+        subject = Subject(site, name, site.hosts[name], found, plane, placements.get(name))
+        for check in (check_machine, check_nics, check_cores):
+            findings += check(subject)
+    return findings
+
+
+def _check_variant(variant: Variant, release: KollaReleaseSpec) -> list[Finding]:
+    found = []
+    try:
+        check_release(variant, release)
+    except UnsupportedError as failure:
+        found.append(_of_file("", failure))
+    else:
+        try:
+            check_options(variant)
+        except UnsupportedError as failure:
+            found.append(_of_file("", failure))
+    return found
+
+
+def _place(
+    site: KollaSiteSpec, name: str, variant: Variant, release: KollaReleaseSpec, placements: dict[str, Placement]
+) -> list[Finding]:
+    """Place a variant on one compute; each compute has its own faults."""
+    alone = site.model_copy(update={"hosts": {name: site.hosts[name]}})
+    try:
+        placements.update(order_of(variant, alone, release).placements)
+    except (ConfigurationError, UnsupportedError) as failure:
+        return [_of_file(name, failure)]
+    return []
+
+
+def _of_file(machine: str, failure: ConfigurationError | UnsupportedError) -> Finding:
+    return Finding(machine=machine, what=failure.what, key=failure.where, observed=failure.observed, fix=failure.fix)

@@ -1,0 +1,223 @@
+"""What is known of a machine: read from what `record.py` printed there."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from nfvbed.host.probes.devices import probe_iommu
+from nfvbed.host.probes.host import parse_cpu_list
+from nfvbed.host.probes.memory import probe_numa
+from nfvbed.records import Record
+from nfvbed.sites.kolla.preflight.recorded import RecordedHost
+
+MELLANOX = "0x15b3"
+VFIO = "vfio-pci"
+_BUS = "sys/bus/pci/devices"
+_NET = "sys/class/net"
+_NODE = "sys/devices/system/node"
+_CPU = "sys/devices/system/cpu"
+_PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_UP = 1
+"""IFF_UP of netdevice(7)."""
+
+
+class NicFacts(Record):
+    """A port of a NIC: a PCI function with its network device, or either of them where there is no other."""
+
+    pci: str | None
+    interface: str | None
+    """Name of its network device; None: another driver than the kernel's for networks has it."""
+    mac: str | None
+    driver: str | None
+    vendor: str
+    numa_node: int
+    """NUMA node; 0 also where the machine does not say."""
+    mtu: int | None
+    max_mtu: int | None
+    """Largest that the driver allows; None: it does not say."""
+    carrier: bool | None
+    """Whether a link is seen; None: the port is not up, so that nobody knows."""
+    total_functions: int
+    """Virtual functions that it can have."""
+    functions: int
+    """Virtual functions that it has."""
+    is_function: bool
+    """Whether it is a virtual function itself."""
+
+    @property
+    def is_mellanox(self) -> bool:
+        """Whether DPDK uses it beside the kernel's driver."""
+        return self.vendor == MELLANOX
+
+    @property
+    def named(self) -> str:
+        """As messages name it."""
+        parts = (self.interface, self.pci, self.mac, self.driver and f"driver {self.driver}")
+        return ", ".join(part for part in parts if part)
+
+
+class NodeFacts(Record):
+    """A NUMA node."""
+
+    number: int
+    cores: tuple[int, ...]
+    memory_mib: int
+    pages: dict[int, int]
+    """Hugepages by size in KiB."""
+    free_pages: dict[int, int]
+
+
+class MachineFacts(Record):
+    """A machine."""
+
+    hostname: str
+    system: str
+    kernel: str
+    boot_id: str
+    """Of this boot of its kernel: no two machines have the same."""
+    isolated: tuple[int, ...]
+    """Cores that its scheduler leaves alone."""
+    siblings: tuple[tuple[int, ...], ...]
+    """Threads that share a core; none where each has its own."""
+    nodes: tuple[NodeFacts, ...]
+    page_sizes_kib: tuple[int, ...]
+    """Sizes of hugepages that its kernel can have."""
+    iommu_groups: int
+    nics: tuple[NicFacts, ...]
+    modules: dict[str, bool]
+    """Kernel modules, and whether it has them."""
+    address: str
+    """Its own address that SSH came in by."""
+    addresses: tuple[str, ...] = ()
+    """All IPv4 addresses that it has."""
+    address_on: str = ""
+    """Network device that has that address; empty: none was found."""
+    address_nics: tuple[str, ...] = ()
+    """Network devices of NICs below that one: below a bridge, a bond, a VLAN."""
+    route_nics: tuple[str, ...] = ()
+    """The same for the default route."""
+    may_administer: bool = True
+    """Whether the account may do anything without a password."""
+    refused: str = Field("", description="what sudo said otherwise")
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """All cores."""
+        return tuple(core for node in self.nodes for core in node.cores)
+
+    def node(self, number: int) -> NodeFacts | None:
+        """Return a NUMA node; None: there is none."""
+        return next((node for node in self.nodes if node.number == number), None)
+
+    @property
+    def summary(self) -> str:
+        """In one line."""
+        memory = sum(node.memory_mib for node in self.nodes)
+        return (
+            f"{self.system}, kernel {self.kernel}; {len(self.nodes)} NUMA nodes, {len(self.cores)} cores, {memory} MiB"
+        )
+
+
+def facts_of(document: Mapping[str, Any]) -> MachineFacts:
+    """Read the facts from what was recorded."""
+    host = RecordedHost(files=document["files"])
+    answers = document["answers"]
+    address_on = _device_of(answers["addresses"]["out"], document["address"])
+    routed = re.findall(r"^default .*?\bdev (\S+)", answers["routes"]["out"], re.MULTILINE)
+    sudo = answers.get("sudo", {"status": 0, "said": ""})
+    release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', host.text("etc/os-release") or "", re.MULTILINE))
+    return MachineFacts(
+        hostname=(host.text("proc/sys/kernel/hostname") or "").partition(".")[0],
+        system=release.get("PRETTY_NAME", "an unknown system"),
+        kernel=host.text("proc/sys/kernel/osrelease") or "unknown",
+        boot_id=host.text("proc/sys/kernel/random/boot_id") or "",
+        isolated=parse_cpu_list(host.text(f"{_CPU}/isolated")),
+        siblings=_siblings(host),
+        nodes=_nodes(host),
+        page_sizes_kib=tuple(_kib(name) for name in host.names("sys/kernel/mm/hugepages")),
+        iommu_groups=probe_iommu(host).groups,
+        nics=_nics(host, answers["links"]["out"]),
+        modules=document["modules"],
+        address=document["address"],
+        addresses=tuple(re.findall(r"\binet (\d+\.\d+\.\d+\.\d+)", answers["addresses"]["out"])),
+        address_on=address_on,
+        address_nics=_below(host, address_on) if address_on else (),
+        route_nics=tuple(sorted({nic for device in routed for nic in _below(host, device)})),
+        may_administer=sudo["status"] == 0,
+        refused=sudo["said"],
+    )
+
+
+def _kib(name: str) -> int:
+    return int(name.removeprefix("hugepages-").removesuffix("kB"))
+
+
+def _siblings(host: RecordedHost) -> tuple[tuple[int, ...], ...]:
+    lists = {parse_cpu_list(host.text(f"{_CPU}/{name}/topology/thread_siblings_list")) for name in host.names(_CPU)}
+    return tuple(sorted(group for group in lists if len(group) > 1))
+
+
+def _nodes(host: RecordedHost) -> tuple[NodeFacts, ...]:
+    found = []
+    for node in probe_numa(host).nodes:
+        folder = f"{_NODE}/node{node.node}/hugepages"
+        count = {_kib(name): host.number(f"{folder}/{name}/nr_hugepages") or 0 for name in host.names(folder)}
+        free = {_kib(name): host.number(f"{folder}/{name}/free_hugepages") or 0 for name in host.names(folder)}
+        found.append(
+            NodeFacts(number=node.node, cores=node.cores, memory_mib=node.memory_mib, pages=count, free_pages=free)
+        )
+    return tuple(found)
+
+
+def _nics(host: RecordedHost, links: str) -> tuple[NicFacts, ...]:
+    devices = {name: host.link(f"{_NET}/{name}") for name in host.names(_NET)}
+    physical = {name: target for name, target in devices.items() if target and "/virtual/" not in target}
+    places: list[tuple[str | None, str | None]] = [(_function_of(target), name) for name, target in physical.items()]
+    of_kernel = {pci for pci, _ in places}
+    places += [(pci, None) for pci in host.names(_BUS) if pci not in of_kernel]
+    largest = {name: int(mtu) for name, mtu in re.findall(r"^\d+: ([^:@\s]+).*? maxmtu (\d+)", links, re.MULTILINE)}
+    return tuple(_nic(host, pci, name, largest) for pci, name in sorted(places, key=str))
+
+
+def _function_of(target: str) -> str | None:
+    """Return the PCI function in the path of a device; the last one is the NIC, those before are bridges."""
+    found = _PCI.findall(target)
+    return found[-1] if found else None
+
+
+def _nic(host: RecordedHost, pci: str | None, name: str | None, largest: Mapping[str, int]) -> NicFacts:
+    device = f"{_BUS}/{pci}"
+    interface = f"{_NET}/{name}"
+    node = host.number(f"{device}/numa_node")
+    is_up = bool((host.number(f"{interface}/flags") or 0) & _UP)
+    carrier = host.number(f"{interface}/carrier") if is_up else None
+    return NicFacts(
+        pci=pci,
+        interface=name,
+        mac=host.text(f"{interface}/address") if name else None,
+        driver=host.link_name(f"{device}/driver"),
+        vendor=host.text(f"{device}/vendor") or "",
+        numa_node=max(node or 0, 0),
+        mtu=host.number(f"{interface}/mtu"),
+        max_mtu=largest.get(name or "") or None,
+        carrier=None if carrier is None else bool(carrier),
+        total_functions=host.number(f"{device}/sriov_totalvfs") or 0,
+        functions=host.number(f"{device}/sriov_numvfs") or 0,
+        is_function=host.link_name(f"{device}/physfn") is not None,
+    )
+
+
+def _device_of(addresses: str, address: str) -> str:
+    """Return the network device that has an address, in `ip -o address`."""
+    found = re.search(rf"^\d+: (\S+)\s+inet {re.escape(address)}[/ ]", addresses, re.MULTILINE) if address else None
+    return found[1] if found else ""
+
+
+def _below(host: RecordedHost, device: str) -> tuple[str, ...]:
+    """Return the devices of NICs that a device lies on, itself where it is one."""
+    lower = [name.removeprefix("lower_") for name in host.names(f"{_NET}/{device}") if name.startswith("lower_")]
+    if not lower:
+        return () if "/virtual/" in (host.link(f"{_NET}/{device}") or "/virtual/") else (device,)
+    return tuple(sorted({nic for name in lower for nic in _below(host, name)}))

@@ -1,0 +1,91 @@
+"""The facts of all machines of a rack, over SSH: at the same time, read only, one command a machine."""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import NfvbedError
+from nfvbed.host.remote.connection import SshHost
+from nfvbed.sites.kolla.preflight import functions
+from nfvbed.sites.kolla.preflight.facts import MachineFacts, facts_of
+from nfvbed.sites.kolla.preflight.finding import Finding
+from nfvbed.spec.remote import RemoteHostSpec
+from nfvbed.spec.site import KollaSiteSpec
+
+TIME_LIMIT_S = 60
+_AT_ONCE = 32
+_RECORD = Path(__file__).with_name("record.py")
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What the machines said."""
+
+    facts: Mapping[str, MachineFacts]
+    """By the machine's name in the site's file; those that could not be asked are missing."""
+    findings: tuple[Finding, ...]
+    """Why they could not."""
+    functions: tuple[Finding, ...] = ()
+    """What trying virtual functions showed; of the data plane sriov alone."""
+
+
+def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> Gathered:
+    """Ask all machines; one that cannot be asked is a finding, and the others are asked all the same.
+
+    Args:
+        site: the rack.
+        try_functions: make virtual functions for a moment; else nothing is changed.
+    """
+    ways = {name: site.reached(name) for name in site.hosts}
+    lacking = [name for name, way in ways.items() if way is None]
+    facts, findings = dict[str, MachineFacts](), [_without_ssh(site, lacking)] if lacking else []
+    with tempfile.TemporaryDirectory(prefix="nfvbed-") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
+        asked = {name: pool.submit(ask, way, Path(folder)) for name, way in ways.items() if way is not None}
+        for name, answer in asked.items():
+            try:
+                facts[name] = answer.result()
+            except NfvbedError as failure:
+                findings.append(_not_asked(site, name, failure))
+        tried = tuple(functions.try_functions(site, facts, Path(folder))) if try_functions else ()
+    return Gathered(facts, tuple(findings), tried)
+
+
+def ask(way: RemoteHostSpec, folder: Path) -> MachineFacts:
+    """Ask one machine.
+
+    Args:
+        way: how it is reached.
+        folder: of this machine, which others cannot enter.
+
+    Raises:
+        ConnectionLost, HostRefused: it cannot be reached.
+        PrerequisiteError: it has no Python.
+        DeployError: what it answered cannot be read.
+    """
+    with SshHost(way, folder) as host:
+        answer = host.run(["python3", "-"], data=_RECORD.read_bytes(), timeout_s=TIME_LIMIT_S)
+    return facts_of(json.loads(answer.text))
+
+
+def _not_asked(site: KollaSiteSpec, name: str, failure: NfvbedError) -> Finding:
+    observed = "; ".join(part for part in (failure.observed, failure.where) if part)
+    return Finding(
+        machine=name,
+        what=f"{name} cannot be examined: {failure.what}",
+        key=f"deploy/sites/{site.name}.yml hosts.{name}.address, ssh",
+        observed=observed or "no answer",
+        fix=failure.fix or "see whether it is up, and whether the address is its own",
+    )
+
+
+def _without_ssh(site: KollaSiteSpec, names: list[str]) -> Finding:
+    return Finding(
+        machine="",
+        what="the site's file does not say how its machines are reached",
+        key=f"deploy/sites/{site.name}.yml ssh",
+        observed=f"no key ssh, of the site or of {', '.join(names)}",
+        fix="ssh: {user: root, key: FILE, known_hosts: FILE}, as in deploy/sites/rack.yml",
+    )

@@ -1,0 +1,213 @@
+"""Checks of NICs: that they are there, on the node and with the driver that is needed, and never the management's."""
+
+from collections.abc import Iterator
+
+from nfvbed.sites.kolla.preflight.facts import VFIO, NicFacts
+from nfvbed.sites.kolla.preflight.finding import Finding
+from nfvbed.sites.kolla.preflight.subject import HOST_ROLE, SRIOV_ROLE, Subject
+from nfvbed.spec.rack import RackNicSpec
+
+OF_DPDK = (VFIO, "uio_pci_generic", "igb_uio")
+"""Drivers that take a NIC from the kernel."""
+
+
+def check_nics(subject: Subject) -> Iterator[Finding]:
+    """Compare the NICs of the file with those of the machine."""
+    yield from _check_presence(subject)
+    yield from _check_management(subject)
+    for place, nic, port in subject.ports():
+        if nic.role != "management":
+            yield from _check_node(subject, place, nic, port)
+            yield from _check_link(subject, place, nic, port)
+            yield from _check_driver(subject, place, nic, port)
+        if nic.role == "sriov" and subject.plane == "sriov" and subject.spec.is_compute:
+            yield from _check_functions(subject, place, nic, port)
+    yield from _check_iommu(subject)
+
+
+def _check_presence(subject: Subject) -> Iterator[Finding]:
+    seen: dict[NicFacts, int] = {}
+    for place, nic in enumerate(subject.spec.nics):
+        ports = subject.found(nic)
+        key = f"nics[{place}].{'pci' if nic.pci else 'mac'}"
+        if not ports:
+            there = "; ".join(port.named for port in subject.facts.nics if not port.is_function) or "it has no NIC"
+            purpose = f"role {nic.role}" + (f", physical network {nic.network}" if nic.network else "")
+            yield subject.finding(
+                f"{subject.name} has not {nic.named} ({purpose})", key, there, "name a NIC that the machine has"
+            )
+        elif len(ports) > 1:
+            yield subject.finding(
+                f"{nic.named} is on {subject.name} {len(ports)} times",
+                key,
+                "; ".join(port.named for port in ports),
+                "name it by mac: several ports have that PCI address" if nic.pci else "name it by pci",
+            )
+        elif ports[0] in seen:
+            yield subject.finding(
+                f"{nic.named} is on {subject.name} the same NIC as nics[{seen[ports[0]]}]",
+                key,
+                ports[0].named,
+                "describe each NIC once: it has one role",
+            )
+        else:
+            seen[ports[0]] = place
+
+
+def _check_management(subject: Subject) -> Iterator[Finding]:
+    facts = subject.facts
+    if not facts.address_nics:
+        carrier = f"the address of {facts.address_on}, and no NIC is below that" if facts.address_on else "of no device"
+        yield subject.finding(
+            f"it is not known by which NIC {subject.name} is reached, so that no data plane may have any",
+            "nics",
+            f"SSH came in by {facts.address or 'no known address'}, which is {carrier}",
+            "give that address to the NIC of role management, or to a bridge, bond or VLAN on it",
+        )
+    uses = {"the address that SSH came in by": facts.address_nics, "the default route": facts.route_nics}
+    for place, nic, port in subject.ports():
+        carried = [use for use, nics in uses.items() if port.interface in nics]
+        if nic.role == "management" and facts.address_nics and port.interface not in facts.address_nics:
+            yield subject.finding(
+                f"{nic.named} is not the NIC by which {subject.name} is reached",
+                f"nics[{place}]",
+                f"SSH came in by {facts.address} on {', '.join(facts.address_nics)}; this is {port.named}",
+                "give the role management to the NIC that has the address, and describe no other use of that",
+            )
+        elif nic.role != "management" and carried:
+            yield subject.finding(
+                f"{nic.named} would be taken from the management of {subject.name}: its role is {nic.role}",
+                f"nics[{place}].role",
+                f"{port.named} has {' and '.join(carried)}",
+                "describe another NIC, or move the address and the route to the NIC of role management before",
+            )
+
+
+def _check_node(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts) -> Iterator[Finding]:
+    node, placement = subject.facts.node(port.numa_node), subject.placement
+    polled = subject.polls(nic) and subject.spec.is_compute
+    lacking = []
+    if polled and placement is not None and placement.polling and node is not None:
+        if not set(placement.polling) & set(node.cores):
+            lacking.append("no polling core is on that node")
+        if not any(node.pages.values()) and port.numa_node != nic.numa_node:
+            lacking.append("that node has no hugepages")
+    if port.numa_node != nic.numa_node or lacking:
+        yield subject.finding(
+            f"{nic.named} of {subject.name} is on another NUMA node than the file says",
+            f"nics[{place}].numa_node",
+            "; ".join([f"node {port.numa_node}, and the file says {nic.numa_node}", *lacking]),
+            f"numa_node: {port.numa_node}, with isolated cores and hugepages of that node in numa",
+        )
+
+
+def _check_link(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts) -> Iterator[Finding]:
+    if port.carrier is False:
+        yield subject.finding(
+            f"{nic.named} of {subject.name} has no link",
+            f"nics[{place}]",
+            f"{port.named}: up, and no carrier",
+            "see the cable and the switch's port, or describe the port that is cabled",
+        )
+    if nic.network not in subject.site.networks:
+        return
+    wanted = subject.site.networks[nic.network].mtu
+    file = f"networks.{nic.network}.mtu ({wanted})"
+    if port.max_mtu is not None and port.max_mtu < wanted:
+        yield subject.finding(
+            f"{nic.named} of {subject.name} cannot carry packets of network {nic.network}",
+            f"nics[{place}].network, {file}",
+            f"its driver's largest MTU is {port.max_mtu}",
+            f"networks.{nic.network}.mtu: {port.max_mtu} or less, or another NIC",
+        )
+    elif port.mtu is not None and port.mtu < wanted and not subject.polls(nic):
+        yield subject.finding(
+            f"{nic.named} of {subject.name} has a smaller MTU than network {nic.network}",
+            f"nics[{place}].network, {file}",
+            f"{port.interface}: MTU {port.mtu}",
+            f"set {port.interface} to MTU {wanted}, also for the next boot, or networks.{nic.network}.mtu: {port.mtu}",
+        )
+
+
+def _check_driver(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts) -> Iterator[Finding]:
+    taken = port.driver in OF_DPDK
+    key, has = f"nics[{place}].driver", f"{port.named}; vendor {port.vendor}"
+    if port.is_mellanox and taken:
+        yield subject.finding(
+            f"{nic.named} of {subject.name} is a Mellanox NIC, and the kernel does not have it",
+            key,
+            has,
+            f"driverctl unset-override {port.pci}: DPDK uses it beside the kernel's driver",
+        )
+    elif taken and not subject.polls(nic):
+        yield subject.finding(
+            f"the kernel needs {nic.named} of {subject.name} for {subject.plane}, and has it not",
+            key,
+            has,
+            f"driverctl unset-override {port.pci}",
+        )
+    if not subject.polls(nic):
+        return
+    of_kernel = nic.driver.startswith("mlx")
+    if port.is_mellanox and not taken and nic.driver != port.driver:
+        yield subject.finding(
+            f"{nic.named} of {subject.name} is a Mellanox NIC, which is never given to {nic.driver}",
+            key,
+            has,
+            f"driver: {port.driver}",
+        )
+    elif of_kernel and not port.is_mellanox:
+        yield subject.finding(
+            f"{nic.named} of {subject.name} is no Mellanox NIC, and its driver is to be {nic.driver}",
+            key,
+            has,
+            f"driver: {VFIO}",
+        )
+    elif not subject.facts.modules.get(nic.driver, False):
+        yield subject.finding(
+            f"{subject.name} has no driver {nic.driver}",
+            key,
+            f"kernel {subject.facts.kernel}: no such module, and none built in",
+            f"install the modules of its kernel that have {nic.driver}, or name another driver",
+        )
+
+
+def _check_functions(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts) -> Iterator[Finding]:
+    key = f"nics[{place}].functions"
+    if nic.functions > port.total_functions:
+        if port.total_functions:
+            fix = f"functions: {port.total_functions} or less, or raise the number in the NIC's firmware"
+        else:
+            fix = "switch SR-IOV on in the machine's firmware and the NIC's (mlxconfig SRIOV_EN=1), or take another NIC"
+        yield subject.finding(
+            f"{nic.named} of {subject.name} cannot have {nic.functions} virtual functions",
+            key,
+            f"{port.named}; sriov_totalvfs: {port.total_functions or 'none, it has no SR-IOV'}",
+            fix,
+        )
+    elif port.functions != nic.functions:
+        yield subject.finding(
+            f"{nic.named} of {subject.name} has not {nic.functions} virtual functions yet",
+            key,
+            f"sriov_numvfs: {port.functions} of {port.total_functions}",
+            f"nfvbed's role makes them; by hand: echo {nic.functions} > /sys/bus/pci/devices/{port.pci}/sriov_numvfs",
+            SRIOV_ROLE,
+        )
+
+
+def _check_iommu(subject: Subject) -> Iterator[Finding]:
+    nics = [(place, nic) for place, nic in enumerate(subject.spec.nics) if _needs_iommu(subject, nic)]
+    if nics and not subject.facts.iommu_groups:
+        place, nic = nics[0]
+        yield subject.finding(
+            f"the IOMMU of {subject.name} is off, and {nic.named} is to be given away",
+            f"nics[{place}]",
+            "no groups in /sys/kernel/iommu_groups",
+            "switch it on in the firmware, and boot with intel_iommu=on (AMD: amd_iommu=on) iommu=pt",
+            HOST_ROLE,
+        )
+
+
+def _needs_iommu(subject: Subject, nic: RackNicSpec) -> bool:
+    of_guests = nic.role == "sriov" and subject.plane == "sriov" and subject.spec.is_compute
+    return of_guests or (subject.polls(nic) and nic.driver == VFIO)

@@ -1,0 +1,107 @@
+"""Runs on a machine of a rack, as `python3 -`: prints the files and answers from which its facts are read, as JSON.
+
+It changes nothing, and needs Python's standard library alone (3.9 or later): nothing of nfvbed is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+MAX_BYTES = 65536
+TIME_LIMIT_S = 8
+FILES = (
+    "proc/sys/kernel/random/boot_id",
+    "proc/sys/kernel/hostname",
+    "proc/sys/kernel/osrelease",
+    "etc/os-release",
+    "sys/devices/system/cpu/isolated",
+    "sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list",
+    "sys/devices/system/node/node[0-9]*/cpulist",
+    "sys/devices/system/node/node[0-9]*/meminfo",
+    "sys/devices/system/node/node[0-9]*/hugepages/hugepages-*kB/*_hugepages",
+    "sys/kernel/mm/hugepages/hugepages-*kB/nr_hugepages",
+)
+OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_numvfs")
+OF_INTERFACES = ("address", "mtu", "carrier", "flags")
+MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "openvswitch", "macvtap")
+QUESTIONS = {
+    "links": ("ip", "-o", "-d", "link", "show"),
+    "addresses": ("ip", "-o", "-4", "address", "show"),
+    "routes": ("ip", "-o", "route", "show", "default"),
+    "sudo": ("sudo", "-n", "true"),
+}
+
+
+def text(path: Path) -> str | None:
+    """Return a file's text; None where it is missing or cannot be read."""
+    try:
+        with path.open(errors="replace") as file:
+            return file.read(MAX_BYTES).strip()
+    except OSError:
+        return None
+
+
+def recorded_files() -> dict[str, Any]:
+    """Return texts by path, and links as `{"link": target}`."""
+    root = Path("/")
+    paths = [path for pattern in FILES for path in root.glob(pattern)]
+    for device in root.glob("sys/bus/pci/devices/*"):
+        if (text(device / "class") or "").startswith("0x02"):
+            paths += [device / name for name in (*OF_NICS, "driver", "iommu_group", "physfn")]
+    for interface in root.glob("sys/class/net/*"):
+        paths += [interface, *(interface / name for name in OF_INTERFACES)]
+        paths += interface.glob("lower_*")
+    paths += [group / "type" for group in root.glob("sys/kernel/iommu_groups/*")]
+    found: dict[str, Any] = {}
+    for path in paths:
+        if path.parts[1] == "sys" and path.is_symlink():
+            found[str(path)[1:]] = {"link": str(path.readlink())}
+            continue
+        content = text(path)
+        if content is not None:
+            found[str(path)[1:]] = content
+    return found
+
+
+def answer(argv: Sequence[str]) -> dict[str, Any]:
+    """Run a program that only reads; status 127: it is not there or did not end."""
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        return {"status": 127, "out": "", "said": str(failure)}
+    said = done.stderr.decode(errors="replace").strip()
+    return {"status": done.returncode, "out": done.stdout.decode(errors="replace").strip(), "said": said}
+
+
+def has_driver(name: str) -> bool:
+    """Whether the kernel has a driver, or its module can be loaded."""
+    there = any((Path(folder) / name).is_dir() for folder in ("/sys/bus/pci/drivers", "/sys/module"))
+    return there or answer(("modprobe", "-n", "-q", name))["status"] == 0
+
+
+def main() -> None:
+    """Print all of it."""
+    # An account that is not root's often has no folders for administration in its path.
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
+    os.environ["LC_ALL"] = "C"
+    answers = {name: answer(argv) for name, argv in QUESTIONS.items() if name != "sudo" or os.getuid() != 0}
+    modules = {name: has_driver(name) for name in MODULES}
+    came_in = os.environ.get("SSH_CONNECTION", "").split()
+    document = {
+        "files": recorded_files(),
+        "answers": answers,
+        "modules": modules,
+        "address": came_in[2] if len(came_in) == 4 else "",
+        "uid": os.getuid(),
+    }
+    json.dump(document, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

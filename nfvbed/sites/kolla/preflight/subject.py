@@ -1,0 +1,58 @@
+"""One machine as the checks see it: what the site's file says of it beside what was found there."""
+
+from dataclasses import dataclass
+
+from nfvbed.sites.kolla.placement import Placement
+from nfvbed.sites.kolla.preflight.facts import MachineFacts, NicFacts
+from nfvbed.sites.kolla.preflight.finding import Finding
+from nfvbed.spec.rack import RackHostSpec, RackNicSpec
+from nfvbed.spec.site import KollaSiteSpec
+
+HOST_ROLE = "nfvbed_host"
+SRIOV_ROLE = "nfvbed_sriov"
+"""Names of nfvbed's roles that prepare machines."""
+POLLING_PLANES = frozenset({"ovs-dpdk", "vpp"})
+"""Data planes that take their NICs from the kernel."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A machine, and what a variant makes of it."""
+
+    site: KollaSiteSpec
+    name: str
+    spec: RackHostSpec
+    facts: MachineFacts
+    plane: str
+    """Data plane of the variant."""
+    placement: Placement | None
+    """Who has which core; None: it is no compute, or cannot have the variant."""
+
+    def finding(self, what: str, key: str, observed: str, fix: str, prepared_by: str = "") -> Finding:
+        """Return a finding of this machine.
+
+        Args:
+            what: what is wrong.
+            key: in the machine's part of the site's file; empty: that part.
+            observed: on it.
+            fix: what to change.
+            prepared_by: role that makes it so.
+        """
+        where = f"deploy/sites/{self.site.name}.yml hosts.{self.name}" + (f".{key}" if key else "")
+        return Finding(machine=self.name, what=what, key=where, observed=observed, fix=fix, prepared_by=prepared_by)
+
+    def polls(self, nic: RackNicSpec) -> bool:
+        """Whether DPDK takes a NIC: the data plane's switch, or the generator."""
+        of_switch = self.spec.is_compute and self.plane in POLLING_PLANES
+        return nic.role == "dpdk" and (of_switch or "generator" in self.spec.roles)
+
+    def found(self, nic: RackNicSpec) -> tuple[NicFacts, ...]:
+        """Return the ports that a NIC of the file describes: one where all is well."""
+        if nic.pci is not None:
+            return tuple(port for port in self.facts.nics if port.pci == nic.pci)
+        return tuple(port for port in self.facts.nics if port.mac == nic.mac and not port.is_function)
+
+    def ports(self) -> tuple[tuple[int, RackNicSpec, NicFacts], ...]:
+        """Return the NICs of the file that were found once, each with its place there."""
+        pairs = [(place, nic, self.found(nic)) for place, nic in enumerate(self.spec.nics)]
+        return tuple((place, nic, ports[0]) for place, nic, ports in pairs if len(ports) == 1)
