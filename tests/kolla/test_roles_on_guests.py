@@ -1,4 +1,4 @@
-"""Each role on a real machine, emulated: it converges, changes nothing the second time, and what it set is taken back."""
+"""Each role on a real machine, emulated: it converges, changes nothing the second time, and is taken back."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,13 +151,11 @@ def test_sriov(guest):
     assert play(guest, "undo.yml", "nfvbed_sriov", variables).counts["changed"] == 0
 
 
-def settings_of_functions(guest: Guest) -> list[tuple[str, str]]:
+def settings_of_functions(guest: Guest) -> list[tuple[str, ...]]:
     """Return trust and spoof check of each function."""
     device = guest.run("ls", f"/sys/bus/pci/devices/{IGB}/net").strip()
     lines = [line for line in guest.run("ip", "link", "show", "dev", device).splitlines() if " vf " in line]
-    return [
-        (line.partition("trust ")[2].split(",")[0], line.partition("spoof checking ")[2].split(",")[0]) for line in lines
-    ]
+    return [tuple(line.partition(word)[2].split(",")[0] for word in ("trust ", "spoof checking ")) for line in lines]
 
 
 def management(guest: Guest) -> str:
