@@ -33,7 +33,7 @@ IGB = "0000:01:00.0"
 """PCI address of the NIC that has virtual functions, seven at most; the one for management is virtio's."""
 NODES_MIB = (1024, 1024)
 """Memory of the NUMA nodes: below 4 GiB, where igb's functions have to have their registers."""
-START_S, ANSWER_S, PLAY_S = 300, 60, 900
+START_S, ANSWER_S, PLAY_S = 600, 180, 1800
 _RECAP = re.compile(r"^(\S+)\s+: (ok=.*)$", re.MULTILINE)
 
 

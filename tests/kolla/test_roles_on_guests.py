@@ -8,7 +8,7 @@ import pytest
 
 from tests.kolla.guests import IGB, Guest, Played
 
-pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(3600)]
 """An emulated machine takes half a minute to start and a second for each task."""
 GIB_KIB, PAGE_KIB = 1024 * 1024, 2048
 NODES = "/sys/devices/system/node"
