@@ -48,7 +48,7 @@ class Played:
     @property
     def counts(self) -> dict[str, int]:
         """Of the guest: `ok`, `changed`, `unreachable`, `failed`, `skipped`, ..."""
-        found = {host: counts for host, counts in _RECAP.findall(self.output)}
+        found = dict(_RECAP.findall(self.output))
         return {key: int(value) for key, _, value in (pair.partition("=") for pair in found[NAME].split())}
 
 
@@ -268,8 +268,8 @@ def machine(binaries: QemuBinaries, folder: Path, port: int, nodes_mib: tuple[in
     kinds = devices(("iommu", "igb"))
     options = dict.fromkeys(option for kind in kinds for option in kind.machine)
     words = [str(binaries.program), *binaries.firmware, "-nodefaults", "-no-user-config", "-display", "none"]
-    words += ["-name", "guest=nfvbed-roles", "-M", ",".join(("q35", "graphics=off", *options)), "-accel", "tcg,thread=multi"]
-    words += ["-cpu", "max", "-smp", "2,sockets=2", "-m", str(sum(nodes_mib))]
+    words += ["-name", "guest=nfvbed-roles", "-M", ",".join(("q35", "graphics=off", *options))]
+    words += ["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2,sockets=2", "-m", str(sum(nodes_mib))]
     for node, size_mib in enumerate(nodes_mib):
         words += ["-object", f"memory-backend-ram,id=memory{node},size={size_mib}M"]
         words += ["-numa", f"node,nodeid={node},cpus={node},memdev=memory{node}"]
