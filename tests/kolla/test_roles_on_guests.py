@@ -92,11 +92,10 @@ def test_host(large_guest):
     assert guest.boot_id() != started
     wanted = "isolcpus=managed_irq,domain,1 nohz_full=1 rcu_nocbs=1 intel_iommu=on iommu=pt"
     assert {*wanted.split(), "default_hugepagesz=1G", "hugepagesz=1G", "hugepages=1:1"} < set(command_line(guest))
+    # Those of 2 MiB were set before the restart, and by their unit after it.
     assert pages(guest) == {(0, PAGE_KIB): 40, (1, PAGE_KIB): 20, (0, GIB_KIB): 0, (1, GIB_KIB): 1}
     assert guest.read("/sys/devices/system/cpu/isolated") == "1"
     assert guest.run("ls", "/sys/kernel/iommu_groups").split()
-    guest.restart()
-    assert pages(guest)[0, PAGE_KIB] == 40, "they are gone after a restart"
 
     play(guest, "undo.yml", "nfvbed_host", HOST, *RESTARTS)
     assert command_line(guest) == before
@@ -105,26 +104,24 @@ def test_host(large_guest):
     assert play(guest, "undo.yml", "nfvbed_host", HOST).counts["changed"] == 0
 
 
-def test_nics(guest):
-    variables = {"nfvbed_nics_bindings": [{"pci": IGB, "driver": "vfio-pci"}]}
-    play(guest, "prepare.yml", "nfvbed_host", {"nfvbed_host_iommu": True}, *RESTARTS)
-    assert guest.driver(IGB) == "igb"
+@pytest.mark.parametrize("use_driverctl", [True, False])
+def test_nics(guest, use_driverctl):
+    assert guest.has(f"/sys/bus/pci/devices/{IGB}/iommu_group"), "Debian's kernel uses an IOMMU without being asked"
     reached = {"nfvbed_nics_bindings": [{"pci": management(guest), "driver": "vfio-pci"}]}
     assert "is the management NIC, which no data plane gets" in refused(guest, "nfvbed_nics", reached)
-    absent = {"nfvbed_nics_bindings": [{"pci": "0000:7f:00.0", "driver": "vfio-pci"}]}
-    assert "there is no PCI device 0000:7f:00.0" in refused(guest, "nfvbed_nics", absent)
     assert guest.driver(IGB) == "igb"
 
-    for use_driverctl in (True, False):
-        chosen = variables | {"nfvbed_nics_use_driverctl": use_driverctl}
-        converged(guest, "nfvbed_nics", chosen)
-        assert guest.driver(IGB) == "vfio-pci"
-        assert guest.has("/etc/systemd/system/nfvbed-bind.service") != use_driverctl
-        guest.restart()
-        assert guest.driver(IGB) == "vfio-pci", "it is gone after a restart"
-        play(guest, "undo.yml", "nfvbed_nics", chosen)
-        assert guest.driver(IGB) == "igb"
-        assert play(guest, "undo.yml", "nfvbed_nics", chosen).counts["changed"] == 0
+    variables: dict[str, Any] = {"nfvbed_nics_bindings": [{"pci": IGB, "driver": "vfio-pci"}]}
+    variables["nfvbed_nics_use_driverctl"] = use_driverctl
+    converged(guest, "nfvbed_nics", variables)
+    assert guest.driver(IGB) == "vfio-pci"
+    assert guest.has("/etc/systemd/system/nfvbed-bind.service") != use_driverctl
+    guest.restart()
+    assert guest.driver(IGB) == "vfio-pci", "it is gone after a restart"
+
+    play(guest, "undo.yml", "nfvbed_nics", variables)
+    assert guest.driver(IGB) == "igb"
+    assert play(guest, "undo.yml", "nfvbed_nics", variables).counts["changed"] == 0
 
 
 def test_names(guest, tmp_path):
