@@ -55,4 +55,4 @@ class Rendering:
     files: Mapping[str, str]
     """Contents by path, relative to the folder that Kolla is given (`--configdir`)."""
     roles: tuple[str, ...]
-    """Roles that the variant needs beside or in place of Kolla's, and that nfvbed does not have yet."""
+    """Roles of nfvbed's that the variant needs beside or in place of Kolla's."""

@@ -103,7 +103,7 @@ def test_the_management_nic_is_no_data_planes():
             users = {
                 key: value for key, value in variables(files, host).items() if "nfvbed_nic_management" in str(value)
             }
-            assert set(users) == {"network_interface"}
+            assert set(users) == {"network_interface", "nfvbed_nics_management"}
 
 
 def test_the_controller_has_a_bridge_for_networks_of_functions():
