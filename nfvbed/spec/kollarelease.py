@@ -77,5 +77,7 @@ class KollaReleaseSpec(SpecModel):
     """Names of Nova's options."""
     guests: GuestKeysSpec
     """Wishes of guests."""
+    everywhere: tuple[str, ...] = ()
+    """Names of nfvbed's roles that controllers get, whatever the data plane."""
     dataplanes: dict[str, DataPlaneSupportSpec] = Field(min_length=1)
     """Data planes, by the name that variants have in `options.dataplane`; one that is not named is unsupported."""

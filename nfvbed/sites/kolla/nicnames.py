@@ -25,9 +25,15 @@ def device(nic: RackNicSpec) -> str:
     return f"{{{{ {variable(nic)} }}}}"
 
 
-def variables(host: RackHostSpec, facts: Facts) -> dict[str, str]:
-    """Return the variables of all NICs of a machine: each a look-up, or the name that a link file gives it."""
-    return {variable(nic): given_name(nic) if facts == "none" else _look_up(nic) for nic in host.nics}
+def variables(host: RackHostSpec, facts: Facts, taken: tuple[RackNicSpec, ...] = ()) -> dict[str, str]:
+    """Return the variables of all NICs of a machine: each a look-up, or a name that is given to it.
+
+    Args:
+        host: the machine.
+        facts: where they are looked up; `none`: a link file gives each its name.
+        taken: NICs whose devices the kernel no longer has once DPDK has them: what is given is the name of their port.
+    """
+    return {variable(nic): given_name(nic) if facts == "none" or nic in taken else look_up(nic) for nic in host.nics}
 
 
 def given_name(nic: RackNicSpec) -> str:
@@ -45,9 +51,15 @@ def link_files(name: str, host: RackHostSpec) -> dict[str, str]:
     return found
 
 
-def _look_up(nic: RackNicSpec) -> str:
+def look_up(nic: RackNicSpec, attribute: str = "device") -> str:
+    """Return the expression that finds a NIC in the machine's facts.
+
+    Args:
+        nic: by PCI or MAC address.
+        attribute: of its device: the name, or `pciid`.
+    """
     key, value = ("pciid", nic.pci) if nic.pci else ("macaddress", nic.mac)
     # A VLAN's device has the MAC address of its NIC, and no driver.
     known = "ansible_facts.values() | select('mapping') | selectattr('module', 'defined')"
     wanted = f"selectattr('{key}', 'defined') | selectattr('{key}', 'equalto', '{value}') | list | first"
-    return f"{{{{ ({known} | {wanted}).device }}}}"
+    return f"{{{{ ({known} | {wanted}).{attribute} }}}}"

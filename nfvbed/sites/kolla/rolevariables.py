@@ -1,0 +1,121 @@
+"""Variables of nfvbed's own roles (deploy/roles), which run beside Kolla's; Kolla's take no notice of them."""
+
+from typing import Any
+
+from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
+from nfvbed.dataplanes.ovs.afxdp.probe import port_request
+from nfvbed.dataplanes.ovs.instance import core_mask
+from nfvbed.dataplanes.ovs.tuning import userspace_settings
+from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
+from nfvbed.sites.kolla import affinity, nicnames, vppsetup
+from nfvbed.sites.kolla.model import Order
+from nfvbed.sites.kolla.nicnames import device
+from nfvbed.sites.kolla.switching import uplinks
+from nfvbed.spec.variant import options_of
+
+PYTHON_FOLDER = "/opt/nfvbed"
+"""Of a machine: modules that Kolla's containers are given."""
+_SITE_PACKAGES = "/var/lib/kolla/venv/lib/python{{ distro_python_version }}/site-packages"
+_OF_NEUTRON = ("neutron_server", "neutron_rpc_server", "neutron_periodic_worker")
+"""Kolla's services that load mechanism drivers."""
+
+
+def of_all(order: Order) -> dict[str, Any]:
+    """Return what is the same on all machines: folders that Kolla's containers get beside their own."""
+    found: dict[str, Any] = {}
+    if "nfvbed_horizon" in order.release.everywhere:
+        found["horizon_extra_volumes"] = [
+            f"{PYTHON_FOLDER}/horizon/nfvbed_horizon:{_SITE_PACKAGES}/nfvbed_horizon:ro",
+            *(
+                f"{PYTHON_FOLDER}/horizon/enabled/{name}:{_SITE_PACKAGES}/openstack_dashboard/local/enabled/{name}:ro"
+                for name in ("_8510_nfv_panel_group.py", "_8520_nfvbed_panel.py")
+            ),
+        ]
+    if order.plane == "vpp":
+        volumes = [
+            f"{PYTHON_FOLDER}/neutron/{name}:{_SITE_PACKAGES}/{name}:ro" for name in ("nfvbed", "nfvbed.dist-info")
+        ]
+        found |= {f"{service}_extra_volumes": volumes for service in _OF_NEUTRON}
+    return found
+
+
+def of_machine(order: Order, name: str) -> dict[str, Any]:
+    """Return which roles a machine gets, and what they take."""
+    host = order.site.hosts[name]
+    roles = [*order.support.roles] if host.is_compute else []
+    if host.is_controller:
+        # The server's part of VPP's: its mechanism driver.
+        roles += [role for role in ("nfvbed_vpp",) if role in order.support.roles and role not in roles]
+        roles += order.release.everywhere
+    return {"nfvbed_roles": roles} | (_of_compute(order, name) if host.is_compute else {})
+
+
+def _of_compute(order: Order, name: str) -> dict[str, Any]:
+    host = order.site.hosts[name]
+    match order.plane:
+        case "ovs-dpdk":
+            return _ovs_dpdk(order, name)
+        case "ovs-afxdp":
+            return _afxdp(order, name)
+        case "vpp":
+            return vppsetup.of_machine(order, name)
+        case "sriov":
+            nics = host.nics_of("sriov")
+            functions = [{"device": device(nic), "pci": nic.pci, "functions": nic.functions} for nic in nics]
+            found: dict[str, Any] = {"nfvbed_sriov_functions": functions}
+            if "nfvbed_sriov_agent" in order.support.roles:
+                found["nfvbed_sriov_agent_mappings"] = ",".join(f"{nic.network}:{device(nic)}" for nic in nics)
+            return found
+        case "macvtap":
+            pairs = ",".join(f"{nic.network}:{device(nic)}" for nic in host.nics_of("dpdk"))
+            return {"nfvbed_macvtap_agent_mappings": pairs}
+    return {}
+
+
+def _ovs_dpdk(order: Order, name: str) -> dict[str, Any]:
+    host, place = order.site.hosts[name], order.placements[name]
+    options = options_of(order.variant, OvsUserspaceOptions)
+    ports = [
+        {
+            "name": nicnames.given_name(link.nic),
+            "bridge": link.bridge,
+            "pci": link.nic.pci or nicnames.look_up(link.nic, "pciid"),
+            # Two ports of a ConnectX-3 have one PCI address.
+            "devargs": link.nic.pci or f"class=eth,mac={link.nic.mac}",
+            "driver": link.nic.driver,
+            "n_rxq": options.n_rxq,
+            "n_rxq_desc": options.rx_queue_size,
+            "mtu_request": order.site.networks[link.network].mtu,
+            "affinity": affinity.of_uplink(order, name, link, options),
+        }
+        for link in uplinks(order, host)
+    ]
+    masks = {"pmd-cpu-mask": core_mask(place.polling), "dpdk-lcore-mask": core_mask(place.main)}
+    return {
+        "nfvbed_ovs_dpdk_other_config": masks | userspace_settings(options),
+        "nfvbed_ovs_dpdk_polling_cores": list(place.polling),
+        "nfvbed_ovs_dpdk_ports": ports,
+        "nfvbed_ovs_dpdk_address": host.overlay_address,
+    }
+
+
+def _afxdp(order: Order, name: str) -> dict[str, Any]:
+    place = order.placements[name]
+    options = options_of(order.variant, OvsAfxdpOptions)
+    guests = port_request("tap", 0, options, ())
+    ports = [
+        {
+            "name": device(link.nic),
+            "bridge": link.bridge,
+            "affinity": affinity.of_uplink(order, name, link, options),
+        }
+        for link in uplinks(order, order.site.hosts[name])
+    ]
+    masks = {"pmd-cpu-mask": core_mask(place.polling)} if place.polling else {}
+    return {
+        "nfvbed_afxdp_other_config": masks | userspace_settings(options),
+        "nfvbed_afxdp_polling_cores": list(place.polling),
+        "nfvbed_afxdp_type": guests.type,
+        "nfvbed_afxdp_options": dict(guests.options),
+        "nfvbed_afxdp_ports": ports,
+    }
