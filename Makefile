@@ -226,6 +226,12 @@ test-kolla: setup-test ## kolla-ansible makes services' files of what nfvbed ren
 	@setup/kolla
 	@$(PYTHON) tests/tiers.py kolla
 
+.PHONY: test-kolla-all
+test-kolla-all: setup-test ## as test-kolla, with every combination, and Ansible's roles on emulated machines; an hour, no part of test
+	@setup/kolla
+	@setup/kolla-guest
+	@$(PYTHON) tests/tiers.py kolla-all
+
 .PHONY: test-openstack
 test-openstack: setup-test ## a real OpenStack: start, boot, onboard, measure, kill, stop; 12 minutes when quiet, no part of test
 	@setup/packages devcloud

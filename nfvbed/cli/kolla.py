@@ -53,8 +53,9 @@ def render_files(variant: str, site: str, release: str, folder: str, multinode: 
     click.echo(f"{folder}: {len(files)} files for {variant} on site {site}, {profile.title}")
     for name in removed:
         click.echo(f"removed, of the rendering before: {name}")
-    if made.roles:
-        click.echo(f"it also needs roles that nfvbed does not have yet: {', '.join(made.roles)}")
+    missing = _missing(project, made.roles)
+    if missing:
+        click.echo(f"it also needs roles that nfvbed does not have yet: {', '.join(missing)}")
     if multinode is None:
         click.echo("inventory/groups: not written; --multinode names Kolla's file that has them")
     click.echo(f"checked: {_PROOF[profile.asserted_by]}")
@@ -69,7 +70,7 @@ def releases(variant: str | None, as_json: bool, root: Path | None) -> None:
     project = open_project(root)
     profiles = [project.load_kolla_release(name) for name in project.kolla_release_names]
     variants = [project.load_variant(variant)] if variant else project.list_variants()
-    rows = {one.name: {profile.name: _support(one, profile) for profile in profiles} for one in variants}
+    rows = {one.name: {profile.name: _support(project, one, profile) for profile in profiles} for one in variants}
     if as_json:
         click.echo(json.dumps(rows, indent=2))
     elif variant:
@@ -95,28 +96,33 @@ def _kolla_site(project: Project, name: str) -> KollaSiteSpec:
     return site
 
 
-def _support(variant: Variant, release: KollaReleaseSpec) -> dict[str, Any]:
+def _missing(project: Project, roles: tuple[str, ...]) -> list[str]:
+    return [role for role in roles if not (project.root / "deploy" / "roles" / role).is_dir()]
+
+
+def _support(project: Project, variant: Variant, release: KollaReleaseSpec) -> dict[str, Any]:
     try:
         check_release(variant, release)
         check_options(variant)
     except NfvbedError as failure:
         return {"rendered": False, "reason": failure.observed, "fix": failure.fix}
     roles = release.dataplanes[variant.options.dataplane].roles
-    return {"rendered": True, "asserted_by": release.asserted_by, "needs_roles": list(roles)}
+    found = {"rendered": True, "asserted_by": release.asserted_by, "needs_roles": list(roles)}
+    return found | {"missing_roles": _missing(project, roles)}
 
 
 def _in_short(support: dict[str, Any]) -> str:
     if not support["rendered"]:
         return "unsupported"
-    return "rendered, roles missing" if support["needs_roles"] else "rendered"
+    return "rendered, roles missing" if support["missing_roles"] else "rendered"
 
 
 def _in_full(support: dict[str, Any]) -> str:
     if not support["rendered"]:
         return f"unsupported: {support['reason']}\n  fix: {support['fix']}"
     needs = (
-        f"; needs roles that nfvbed does not have yet: {', '.join(support['needs_roles'])}"
-        if support["needs_roles"]
+        f"; needs roles that nfvbed does not have yet: {', '.join(support['missing_roles'])}"
+        if support["missing_roles"]
         else ""
     )
     return f"rendered, checked by {support['asserted_by']}{needs}"

@@ -32,8 +32,8 @@ NAME = "compute1"
 IGB = "0000:01:00.0"
 """PCI address of the NIC that has virtual functions, seven at most; the one for management is virtio's."""
 NODES_MIB = (1024, 1536)
-"""Memory of the NUMA nodes. All of it is below 4 GiB, where igb's functions have to have their registers, and the second
-one has a page of 1 GiB."""
+"""Memory of the NUMA nodes. All of it is below 4 GiB, where igb's functions have to have their registers, and the
+second one has a page of 1 GiB."""
 START_S, ANSWER_S, PLAY_S = 300, 60, 900
 _RECAP = re.compile(r"^(\S+)\s+: (ok=.*)$", re.MULTILINE)
 

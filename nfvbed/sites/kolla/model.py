@@ -64,4 +64,4 @@ class Rendering:
     files: Mapping[str, str]
     """Contents by path, relative to the folder that Kolla is given (`--configdir`)."""
     roles: tuple[str, ...]
-    """nfvbed's roles that the variant needs beside or in place of Kolla's."""
+    """Roles of nfvbed's that the variant needs beside or in place of Kolla's."""

@@ -11,6 +11,7 @@ from nfvbed.errors import InternalError
 from nfvbed.sites.kolla import nicnames, rolevariables
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.nicnames import device
+from nfvbed.sites.kolla.preparation import of_preparation
 from nfvbed.sites.kolla.switching import Uplink, bridge_mappings, uplinks
 
 _AGENTS = {"linux-bridge": "linuxbridge"}
@@ -56,7 +57,7 @@ def host_variables(order: Order, name: str) -> dict[str, Any]:
         found["neutron_external_interface"] = ",".join(device(link.nic) for link in links)
         found["neutron_bridge_name"] = ",".join(link.bridge for link in links)
     if order.release.ovs_agent_file == "ml2_conf.ini":
-        return found | rolevariables.of_machine(order, name)
+        return found | of_preparation(order, name) | rolevariables.of_machine(order, name)
     if links:
         found["neutron_physical_networks"] = ",".join(link.network for link in links)
     # Else Kolla tells the agents of computes nothing of bridges to physical networks, and leaves their NICs out.
@@ -73,7 +74,7 @@ def host_variables(order: Order, name: str) -> dict[str, Any]:
         found["neutron_sriov_physnet_mappings"] = {str(nic.network): device(nic) for nic in nics}
         # Kolla describes functions to Nova by their device's name; the override does so by PCI address.
         found["nova_pci_passthrough_whitelist"] = []
-    return found | _of_dpdk(order, name, links) | rolevariables.of_machine(order, name)
+    return found | _of_dpdk(order, name, links) | of_preparation(order, name) | rolevariables.of_machine(order, name)
 
 
 def _of_dpdk(order: Order, name: str, links: tuple[Uplink, ...]) -> dict[str, Any]:
