@@ -77,6 +77,8 @@ class KollaReleaseSpec(SpecModel):
     """Names of Nova's options."""
     guests: GuestKeysSpec
     """Wishes of guests."""
+    image_python: dict[str, str] = Field(default_factory=dict)
+    """Version of Python in Kolla's images, by the distribution that they are of."""
     everywhere: tuple[str, ...] = ()
     """Names of nfvbed's roles that controllers get, whatever the data plane."""
     dataplanes: dict[str, DataPlaneSupportSpec] = Field(min_length=1)

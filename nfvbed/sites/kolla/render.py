@@ -131,12 +131,13 @@ def _check_nics(variant: Variant, site: KollaSiteSpec, name: str) -> None:
             observed=f"roles: {', '.join(nic.role for nic in host.nics)}",
             fix=f"describe one with role: {needed}, or choose a variant that needs none",
         )
-    if plane == "sriov" and any(nic.pci is None for nic in host.nics_of("sriov")):
+    by_address = {"sriov": "Nova knows functions by the address of their physical function", "vpp": "VPP opens it so"}
+    if plane in by_address and any(nic.pci is None for nic in host.nics_of(_NEEDED[plane])):
         raise ConfigurationError(
-            f"a NIC of {name} with virtual functions has no PCI address",
+            f"a NIC of {name} for variant {variant.name} has no PCI address",
             where=file,
-            observed=", ".join(nic.named for nic in host.nics_of("sriov")),
-            fix="give its pci: Nova knows functions by the address of their physical function",
+            observed=", ".join(nic.named for nic in host.nics_of(_NEEDED[plane])),
+            fix=f"give its pci: {by_address[plane]}",
         )
     if plane == "ovs-dpdk" and host.nics_of("external"):
         raise UnsupportedError(

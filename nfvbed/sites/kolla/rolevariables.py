@@ -1,5 +1,6 @@
 """Variables of nfvbed's own roles (deploy/roles), which run beside Kolla's; Kolla's take no notice of them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
@@ -15,28 +16,31 @@ from nfvbed.spec.variant import options_of
 
 PYTHON_FOLDER = "/opt/nfvbed"
 """Of a machine: modules that Kolla's containers are given."""
-_SITE_PACKAGES = "/var/lib/kolla/venv/lib/python{{ distro_python_version }}/site-packages"
+_LOCAL_SETTINGS = "/etc/openstack-dashboard/local_settings.d"
+_PANELS = ("_8510_nfv_panel_group.py", "_8520_nfvbed_panel.py")
 _OF_NEUTRON = ("neutron_server", "neutron_rpc_server", "neutron_periodic_worker")
 """Kolla's services that load mechanism drivers."""
 
 
 def of_all(order: Order) -> dict[str, Any]:
     """Return what is the same on all machines: folders that Kolla's containers get beside their own."""
+    packages = f"/var/lib/kolla/venv/lib/python{order.release.image_python.get(order.site.base_distro)}/site-packages"
     found: dict[str, Any] = {}
     if "nfvbed_horizon" in order.release.everywhere:
-        found["horizon_extra_volumes"] = [
-            f"{PYTHON_FOLDER}/horizon/nfvbed_horizon:{_SITE_PACKAGES}/nfvbed_horizon:ro",
-            *(
-                f"{PYTHON_FOLDER}/horizon/enabled/{name}:{_SITE_PACKAGES}/openstack_dashboard/local/enabled/{name}:ro"
-                for name in ("_8510_nfv_panel_group.py", "_8520_nfvbed_panel.py")
-            ),
-        ]
+        own = f"{PYTHON_FOLDER}/horizon"
+        pairs = {f"{own}/nfvbed_horizon": f"{packages}/nfvbed_horizon"}
+        pairs |= {f"{own}/enabled/{one}": f"{packages}/openstack_dashboard/local/enabled/{one}" for one in _PANELS}
+        pairs[f"{own}/_9990_nfvbed.py"] = f"{_LOCAL_SETTINGS}/_9990_nfvbed.py"
+        found["horizon_extra_volumes"] = _volumes(pairs)
     if order.plane == "vpp":
-        volumes = [
-            f"{PYTHON_FOLDER}/neutron/{name}:{_SITE_PACKAGES}/{name}:ro" for name in ("nfvbed", "nfvbed.dist-info")
-        ]
+        names = ("nfvbed", "nfvbed.dist-info")
+        volumes = _volumes({f"{PYTHON_FOLDER}/neutron/{name}": f"{packages}/{name}" for name in names})
         found |= {f"{service}_extra_volumes": volumes for service in _OF_NEUTRON}
     return found
+
+
+def _volumes(pairs: Mapping[str, str]) -> list[str]:
+    return [f"{outside}:{inside}:ro" for outside, inside in pairs.items()]
 
 
 def of_machine(order: Order, name: str) -> dict[str, Any]:
@@ -47,7 +51,14 @@ def of_machine(order: Order, name: str) -> dict[str, Any]:
         # The server's part of VPP's: its mechanism driver.
         roles += [role for role in ("nfvbed_vpp",) if role in order.support.roles and role not in roles]
         roles += order.release.everywhere
-    return {"nfvbed_roles": roles} | (_of_compute(order, name) if host.is_compute else {})
+    found: dict[str, Any] = {"nfvbed_roles": roles}
+    if host.is_controller:
+        found["nfvbed_tacker_vim"] = order.site.name
+    if host.is_compute and order.plane in ("ovs-dpdk", "vpp"):
+        found["nfvbed_nics_bindings"] = [
+            {"pci": nic.pci, "driver": nic.driver} for nic in host.nics_of("dpdk") if not nic.driver.startswith("mlx")
+        ]
+    return found | (_of_compute(order, name) if host.is_compute else {})
 
 
 def _of_compute(order: Order, name: str) -> dict[str, Any]:
@@ -62,10 +73,7 @@ def _of_compute(order: Order, name: str) -> dict[str, Any]:
         case "sriov":
             nics = host.nics_of("sriov")
             functions = [{"device": device(nic), "pci": nic.pci, "functions": nic.functions} for nic in nics]
-            found: dict[str, Any] = {"nfvbed_sriov_functions": functions}
-            if "nfvbed_sriov_agent" in order.support.roles:
-                found["nfvbed_sriov_agent_mappings"] = ",".join(f"{nic.network}:{device(nic)}" for nic in nics)
-            return found
+            return {"nfvbed_sriov_functions": functions}
         case "macvtap":
             pairs = ",".join(f"{nic.network}:{device(nic)}" for nic in host.nics_of("dpdk"))
             return {"nfvbed_macvtap_agent_mappings": pairs}

@@ -36,6 +36,8 @@ def of_machine(order: Order, name: str) -> dict[str, Any]:
         main_heap_mib=options.main_heap_mib,
         buffers=options.buffers,
         nics=nics,
+        # As the placement has it: the larger ones where a node has both.
+        buffer_pages="1G" if host.numa[host.nics_of("dpdk")[0].numa_node].hugepages_1g else "2M",
     )
     return {
         "nfvbed_vpp_startup": render(startup),
