@@ -59,7 +59,8 @@ class Server:
 @pytest.fixture(name="server")
 def _server(tmp_path: Path) -> Iterator[Server]:
     binaries = locate(ROOT)
-    subprocess.run([binaries.ovsdb_tool, "create", tmp_path / "conf.db", binaries.schema], check=True, timeout=TIMEOUT_S)
+    made = [binaries.ovsdb_tool, "create", tmp_path / "conf.db", binaries.schema]
+    subprocess.run(made, check=True, timeout=TIMEOUT_S)
     argv = [binaries.ovsdb_server, tmp_path / "conf.db", f"--remote=punix:{tmp_path}/db", "-vfile:off", "-vsyslog:off"]
     environment = os.environ | {"OVS_RUNDIR": str(tmp_path)}
     with (tmp_path / "log").open("wb") as log:

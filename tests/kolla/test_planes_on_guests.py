@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.kolla.genconfig import ENVIRONMENT
 from tests.kolla.guests import IGB, NAME, Guest, Played
 
 pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(2400)]
@@ -39,6 +40,7 @@ AFXDP: dict[str, Any] = ON_THE_MACHINE | {
     "nfvbed_afxdp_options": {"n_rxq": "1", "xdp-mode": "best-effort", "use-need-wakeup": "true"},
     "nfvbed_afxdp_ports": [{"name": "uplink0", "bridge": "br-data", "affinity": ""}],
 }
+KOLLAS_PROGRAM = ENVIRONMENT / "share/kolla-ansible/ansible/roles/ovs-dpdk/files/ovs-dpdkctl.sh"
 WITH_DPDK = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 
 
@@ -138,16 +140,13 @@ def test_kolla_s_program_finds_a_nic_that_dpdk_has(guest):
     """Its file is there before it, with the NIC's address: in a second run, too, it knows the NIC and leaves it."""
     play(guest, "prepare.yml", MACHINE | {"nfvbed_host_hugepages": []}, *RESTARTS)
     assert guest.driver(IGB) == "vfio-pci"
-    from tests.kolla.genconfig import ENVIRONMENT
-
-    program = ENVIRONMENT / "share/kolla-ansible/ansible/roles/ovs-dpdk/files/ovs-dpdkctl.sh"
-    for _ in range(2):
-        made = play(guest, "before-kolla.yml", DPDK)
-        assert made.counts["failed"] == 0
-        guest.run("sh", "-c", f"cat > /root/ovs-dpdkctl.sh <<'END'\n{program.read_text()}\nEND")
-        guest.run("env", "CONFIG_FILE=/etc/kolla/ovsdpdk-db/ovs-dpdkctl.conf", "bash", "/root/ovs-dpdkctl.sh", "bind_nics")
+    guest.run("sh", "-c", f"cat > /root/ovs-dpdkctl.sh <<'END'\n{KOLLAS_PROGRAM.read_text()}\nEND")
+    kollas = ("env", "CONFIG_FILE=/etc/kolla/ovsdpdk-db/ovs-dpdkctl.conf", "bash", "/root/ovs-dpdkctl.sh")
+    for changed in (True, False):
+        assert bool(play(guest, "before-kolla.yml", DPDK).counts["changed"]) == changed
+        guest.run(*kollas, "bind_nics")
         assert guest.driver(IGB) == "vfio-pci"
-    guest.run("env", "CONFIG_FILE=/etc/kolla/ovsdpdk-db/ovs-dpdkctl.conf", "bash", "/root/ovs-dpdkctl.sh", "init_ovs_db")
+    guest.run(*kollas, "init_ovs_db")
     assert vsctl(guest, "get", "Open_vSwitch", ".", "other_config:pmd-cpu-mask") == '"0x2"'
     assert vsctl(guest, "get", "Open_vSwitch", ".", "other_config:dpdk-lcore-mask") == '"0x1"'
     assert IGB in vsctl(guest, "get", "Open_vSwitch", ".", "other_config:dpdk-extra")
@@ -173,7 +172,7 @@ def test_afxdp(guest):
     guest.run("timeout", "30", "sh", "-c", "until ovs-vsctl get Interface tap1 type | grep -q afxdp; do sleep 1; done")
 
     play(guest, "undo-tune.yml", AFXDP)
-    assert vsctl(guest, "get", "Interface", "uplink0", "type") == vsctl(guest, "get", "Interface", "tap1", "type") == '""'
+    assert {vsctl(guest, "get", "Interface", name, "type") for name in ("uplink0", "tap1")} == {'""'}
     assert vsctl(guest, "get", "Bridge", "br-data", "datapath_type") == '""'
     vsctl(guest, "del-br", "br-data")
     assert settings(guest) == before

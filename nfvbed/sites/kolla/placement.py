@@ -137,7 +137,7 @@ def _pages(name: str, host: RackHostSpec, memory_mib: int) -> tuple[ReservedPage
             f"{name} has too few hugepages on NUMA node {number} for a switch with DPDK",
             where=f"hosts.{name}.numa[{number}]",
             observed=f"hugepages_1g: {host.numa[number].hugepages_1g}, hugepages_2m: {host.numa[number].hugepages_2m}",
-            fix=f"reserve {memory_mib} MiB for the switch (the variant's socket_memory_mib, or buffers), and the guests' memory",
+            fix=f"reserve {memory_mib} MiB for the switch (the variant's options say so), and the guests' memory",
         )
     return tuple(found)
 

@@ -36,6 +36,7 @@ def order_of(variant: Variant, site: KollaSiteSpec, release: KollaReleaseSpec) -
     """
     check_release(variant, release)
     check_options(variant)
+    _check_images(site, release)
     placements = dict[str, Placement]()
     for name, host in site.hosts_with("compute").items():
         _check_nics(variant, site, name)
@@ -95,6 +96,16 @@ def ini(options: Options) -> str:
             lines += [f"{key} = {one}" for one in ((value,) if isinstance(value, str) else value)]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
+
+
+def _check_images(site: KollaSiteSpec, release: KollaReleaseSpec) -> None:
+    if release.image_python and site.base_distro not in release.image_python:
+        raise UnsupportedError(
+            f"{release.title} has no images of {site.base_distro}",
+            where=f"deploy/sites/{site.name}.yml base_distro",
+            observed=site.base_distro,
+            fix=f"base_distro: {', '.join(sorted(release.image_python))}",
+        )
 
 
 def _polling(variant: Variant) -> Polling | None:

@@ -24,7 +24,8 @@ _OF_NEUTRON = ("neutron_server", "neutron_rpc_server", "neutron_periodic_worker"
 
 def of_all(order: Order) -> dict[str, Any]:
     """Return what is the same on all machines: folders that Kolla's containers get beside their own."""
-    packages = f"/var/lib/kolla/venv/lib/python{order.release.image_python.get(order.site.base_distro)}/site-packages"
+    version = order.release.image_python[order.site.base_distro]
+    packages = f"/var/lib/kolla/venv/lib/python{version}/site-packages"
     found: dict[str, Any] = {}
     if "nfvbed_horizon" in order.release.everywhere:
         own = f"{PYTHON_FOLDER}/horizon"

@@ -208,6 +208,16 @@ def test_a_controller_cannot_share_the_nic(variant):
         order(variant, at=site(name="rack-two-machines"))
 
 
+def test_images_that_a_release_does_not_have_are_refused():
+    def centos(data):
+        data["base_distro"] = "centos"
+
+    with pytest.raises(UnsupportedError, match="OpenStack 2026.1 has no images of centos") as refused:
+        order("ovs-kernel", at=site(changed(centos)))
+    assert "debian, rocky, ubuntu" in refused.value.fix
+    assert order("ovs-kernel", "ocata", site(changed(centos)))
+
+
 def test_horizon_gets_its_panel_where_it_can_have_one():
     volumes = yaml.safe_load(rendering("ovs-kernel").files["globals.yml"])["horizon_extra_volumes"]
     assert len(volumes) == 4 and all(volume.startswith("/opt/nfvbed/horizon/") for volume in volumes)

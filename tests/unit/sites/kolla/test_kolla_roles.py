@@ -1,4 +1,4 @@
-"""Roles of nfvbed's: what they copy is what the cloud of this machine gives its own nodes, and all that is named exists."""
+"""Roles of nfvbed's: what they copy is what devcloud gives its own nodes, and all that is named exists."""
 
 from pathlib import Path
 
@@ -38,8 +38,8 @@ def test_what_is_rendered_for_a_role_is_one_of_its_variables(variant):
     made = order(variant)
     described = {
         option
-        for role in ROLES.iterdir()
-        for option in yaml.safe_load((role / "meta/argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
+        for file in ROLES.glob("*/meta/argument_specs.yml")
+        for option in yaml.safe_load(file.read_text())["argument_specs"]["main"]["options"]
     }
     for host in made.hosts:
         assert set(of_machine(made, host)) - {"nfvbed_roles"} <= described
