@@ -93,7 +93,7 @@ class Database:
         return dict(zip(columns, (plain(value) for value in rows[0]))) if rows else None
 
     def write(self, table, record, values):
-        """Set and remove values of a record, in one transaction."""
+        """Set and remove values of a record, in one transaction, and wait until the daemon has seen it."""
         words = []
         for name, value in sorted(values.items()):
             column, _, key = name.partition(":")
@@ -101,7 +101,7 @@ class Database:
                 words += ["--", *(("remove", table, record, column, key) if key else ("clear", table, record, column))]
             else:
                 words += ["--", "set", table, record, f"{quoted(column, key)}={written(key, value)}"]
-        self._run([f"--timeout={WAIT_S}", "--no-wait", *words])
+        self._run([f"--timeout={WAIT_S}", *words])
 
     def _run(self, arguments):
         status, out, error = self._module.run_command([*self._vsctl, *arguments])
