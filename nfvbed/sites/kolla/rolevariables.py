@@ -88,7 +88,7 @@ def _ovs_dpdk(order: Order, name: str) -> dict[str, Any]:
         {
             "name": nicnames.given_name(link.nic),
             "bridge": link.bridge,
-            "pci": link.nic.pci or nicnames.look_up(link.nic, "pciid"),
+            "pci": link.nic.pci or nicnames.look_up(link.nic, host, "pciid"),
             # Two ports of a ConnectX-3 have one PCI address.
             "devargs": link.nic.pci or f"class=eth,mac={link.nic.mac}",
             "driver": link.nic.driver,
