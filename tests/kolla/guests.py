@@ -31,9 +31,8 @@ PLAYBOOKS = ROOT / "deploy" / "playbooks"
 NAME = "compute1"
 IGB = "0000:01:00.0"
 """PCI address of the NIC that has virtual functions, seven at most; the one for management is virtio's."""
-NODES_MIB = (1024, 1536)
-"""Memory of the NUMA nodes. All of it is below 4 GiB, where igb's functions have to have their registers, and the
-second one has a page of 1 GiB."""
+NODES_MIB = (1024, 1024)
+"""Memory of the NUMA nodes: below 4 GiB, where igb's functions have to have their registers."""
 START_S, ANSWER_S, PLAY_S = 300, 60, 900
 _RECAP = re.compile(r"^(\S+)\s+: (ok=.*)$", re.MULTILINE)
 
@@ -58,10 +57,12 @@ class Guest:
 
     Args:
         folder: of the test's: disk, keys, console and Ansible's files.
+        nodes_mib: memory of the two NUMA nodes.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, nodes_mib: tuple[int, int] = NODES_MIB) -> None:
         self.folder = folder
+        self.nodes_mib = nodes_mib
         self._process: subprocess.Popen[bytes] | None = None
         self._port = 0
 
@@ -255,21 +256,21 @@ class Guest:
         kind, value, *_ = (self.folder / "host.pub").read_text().split()
         (self.folder / "known_hosts").write_text(f"[127.0.0.1]:{self._port} {kind} {value}\n")
         # It ends with the test, however that ends.
-        argv = ["setpriv", "--pdeathsig", "KILL", "--", *machine(binaries, self.folder, self._port)]
+        argv = ["setpriv", "--pdeathsig", "KILL", "--", *machine(binaries, self.folder, self._port, self.nodes_mib)]
         with (self.folder / "qemu.log").open("wb") as log:
             self._process = subprocess.Popen(
                 argv, env=os.environ | binaries.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
 
 
-def machine(binaries: QemuBinaries, folder: Path, port: int) -> list[str]:
+def machine(binaries: QemuBinaries, folder: Path, port: int, nodes_mib: tuple[int, int]) -> list[str]:
     """Return QEMU's command line."""
     kinds = devices(("iommu", "igb"))
     options = dict.fromkeys(option for kind in kinds for option in kind.machine)
     words = [str(binaries.program), *binaries.firmware, "-nodefaults", "-no-user-config", "-display", "none"]
-    words += ["-name", "guest=nfvbed-roles", "-M", ",".join(("q35", *options)), "-accel", "tcg,thread=multi"]
-    words += ["-cpu", "max", "-smp", "2,sockets=2", "-m", str(sum(NODES_MIB))]
-    for node, size_mib in enumerate(NODES_MIB):
+    words += ["-name", "guest=nfvbed-roles", "-M", ",".join(("q35", "graphics=off", *options)), "-accel", "tcg,thread=multi"]
+    words += ["-cpu", "max", "-smp", "2,sockets=2", "-m", str(sum(nodes_mib))]
+    for node, size_mib in enumerate(nodes_mib):
         words += ["-object", f"memory-backend-ram,id=memory{node},size={size_mib}M"]
         words += ["-numa", f"node,nodeid={node},cpus={node},memdev=memory{node}"]
     words += ["-serial", f"file:{folder / 'console.log'}", "-device", "virtio-rng-pci"]

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 ROLES = sorted(path.name for path in (DEPLOY / "roles").iterdir())
 ACTIONS = ("defaults/main.yml", "meta/main.yml", "meta/argument_specs.yml", "tasks/main.yml")
-WITHOUT_TASKS = {"nfvbed_ovs", "nfvbed_reboot"}
+WITHOUT_TASKS = {"nfvbed_handlers", "nfvbed_ovs"}
 """Handlers or a module alone: nothing to check before, and nothing to take back."""
 
 

@@ -8,8 +8,8 @@ from nfvbed.sites.kolla import affinity, guests, inventory, nicnames, overrides,
 from nfvbed.sites.kolla.model import Options, Order, Rendering
 from nfvbed.sites.kolla.options import check_options
 from nfvbed.sites.kolla.placement import Placement, Polling, place_with_polling, place_without_polling
-from nfvbed.sites.kolla.vppsetup import memory_mib
 from nfvbed.sites.kolla.switching import NO_UPLINK
+from nfvbed.sites.kolla.vppsetup import memory_mib
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.rack import NicRole

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from nfvbed.sites.kolla.model import Order
 from nfvbed.spec.rack import NicRole, RackHostSpec, RackNicSpec
 
-
 NO_UPLINK = ("macvtap", "vpp")
 """Data planes whose NICs on computes neither Open vSwitch nor Linux bridge has."""
 

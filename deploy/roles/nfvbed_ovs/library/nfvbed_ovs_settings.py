@@ -8,6 +8,7 @@ values from before the first change, and which changes a daemon that runs has no
 import json
 import os
 import re
+from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -90,7 +91,7 @@ class Database:
         """Return the columns of a record: maps as dictionaries, all others as texts; None: the record is not there."""
         shown = ["--format=json", "--columns=" + ",".join(columns), "--if-exists", "list", table, record]
         rows = json.loads(self._run(shown))["data"]
-        return dict(zip(columns, (plain(value) for value in rows[0]))) if rows else None
+        return {column: plain(value) for column, value in zip(columns, rows[0], strict=True)} if rows else None
 
     def write(self, table, record, values):
         """Set and remove values of a record, in one transaction, and wait until the daemon has seen it."""
@@ -145,14 +146,14 @@ class Journal:
     """What was there before, by table, record and name; and what the daemon has not read yet."""
 
     def __init__(self, path):
-        self._path = path
+        self._path = Path(path)
         try:
-            with open(path) as file:
-                self.kept = json.load(file)
+            self.kept = json.loads(self._path.read_text())
         except FileNotFoundError:
             self.kept = {"before": [], "unsettled": []}
         except ValueError as failure:
-            raise Failed(f"{path} is damaged: {failure}; remove it, and what was there before is forgotten")
+            advice = "remove it, and what was there before is forgotten"
+            raise Failed(f"{path} is damaged: {failure}; {advice}") from failure
 
     def keep(self, table, record, before, unsettled):
         """Keep values that no earlier change has kept."""
@@ -164,18 +165,17 @@ class Journal:
 
     def save(self):
         """Write it, so that a machine that lost its power has the old one or the new one."""
-        os.makedirs(os.path.dirname(self._path), mode=0o755, exist_ok=True)
-        new = self._path + ".new"
-        with open(new, "w") as file:
+        self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        new = self._path.with_name(self._path.name + ".new")
+        with new.open("w") as file:
             json.dump(self.kept, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(new, self._path)
+        new.replace(self._path)
 
     def remove(self):
         """Forget everything."""
-        if os.path.exists(self._path):
-            os.remove(self._path)
+        self._path.unlink(missing_ok=True)
 
 
 def differing(database, table, record, wanted):

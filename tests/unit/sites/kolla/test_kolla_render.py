@@ -165,9 +165,7 @@ def test_afxdp_s_computes_have_the_userspace_datapath_and_no_hugepages():
     found = variables(files, "compute1")
     assert (found["ovs_datapath"], found["nfvbed_afxdp_type"]) == ("netdev", "afxdp")
     assert found["nfvbed_afxdp_other_config"] == {"pmd-cpu-mask": "0x4"}
-    assert found["nfvbed_afxdp_ports"] == [
-        {"name": "{{ nfvbed_nic_dpdk_data }}", "bridge": "br-data", "affinity": ""}
-    ]
+    assert found["nfvbed_afxdp_ports"] == [{"name": "{{ nfvbed_nic_dpdk_data }}", "bridge": "br-data", "affinity": ""}]
     assert "ovs_datapath" not in variables(files, "controller")
     assert "reserved_huge_pages" not in files["config/nova/compute1/nova.conf"]
     agent = read_ini(files["config/neutron/compute1/openvswitch_agent.ini"])
@@ -231,7 +229,8 @@ def test_the_management_nic_is_no_data_planes():
             users = {
                 key: value for key, value in variables(files, host).items() if "nfvbed_nic_management" in str(value)
             }
-            assert set(users) == {"network_interface"}
+            # The last is which NICs no other driver may get.
+            assert set(users) == {"network_interface", "nfvbed_nics_management"}
 
 
 def test_the_controller_has_a_bridge_for_networks_of_functions():
