@@ -93,8 +93,8 @@ class Database:
         rows = json.loads(self._run(shown))["data"]
         return {column: plain(value) for column, value in zip(columns, rows[0], strict=True)} if rows else None
 
-    def write(self, table, record, values):
-        """Set and remove values of a record, in one transaction, and wait until the daemon has seen it."""
+    def write(self, table, record, values, wait):
+        """Set and remove values of a record, in one transaction; where asked for, wait until the daemon has seen it."""
         words = []
         for name, value in sorted(values.items()):
             column, _, key = name.partition(":")
@@ -102,7 +102,7 @@ class Database:
                 words += ["--", *(("remove", table, record, column, key) if key else ("clear", table, record, column))]
             else:
                 words += ["--", "set", table, record, f"{quoted(column, key)}={written(key, value)}"]
-        self._run([f"--timeout={WAIT_S}", *words])
+        self._run([f"--timeout={WAIT_S}", *([] if wait else ["--no-wait"]), *words])
 
     def _run(self, arguments):
         status, out, error = self._module.run_command([*self._vsctl, *arguments])
@@ -203,7 +203,8 @@ def present(module, database, journal):
         # First the journal: what was written without it could not be put back.
         journal.keep(table, record, before, unsettled)
         journal.save()
-        database.write(table, record, {name: wanted[name] for name in before})
+        # Who is to be restarted is not waited for: initialising DPDK takes a minute on a slow machine.
+        database.write(table, record, {name: wanted[name] for name in before}, wait=not unsettled)
     changes = {name: {"before": value, "after": wanted[name]} for name, value in before.items()}
     restart = bool(journal.kept["unsettled"] or unsettled)
     module.exit_json(changed=bool(before), changes=changes, restart=restart)
@@ -226,7 +227,7 @@ def restored(module, database, journal):
             continue
         now = differing(database, table, record, {name: value})
         if now and not module.check_mode:
-            database.write(table, record, {name: value})
+            database.write(table, record, {name: value}, wait=name not in module.params["restart_for"])
         changes |= {f"{table} {record} {one}": {"before": now[one], "after": value} for one in now}
         restart = restart or bool(now and name in module.params["restart_for"])
     known = bool(journal.kept["before"])
