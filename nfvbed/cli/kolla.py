@@ -108,24 +108,27 @@ def _support(project: Project, variant: Variant, release: KollaReleaseSpec) -> d
         return {"rendered": False, "reason": failure.observed, "fix": failure.fix}
     roles = release.dataplanes[variant.options.dataplane].roles
     found = {"rendered": True, "asserted_by": release.asserted_by, "needs_roles": list(roles)}
-    return found | {"missing_roles": _missing(project, roles)}
+    missing = _missing(project, roles)
+    never_run = [role for role in roles if role not in (*missing, *release.converged)]
+    return found | {"missing_roles": missing, "roles_never_run": never_run}
 
 
 def _in_short(support: dict[str, Any]) -> str:
     if not support["rendered"]:
         return "unsupported"
-    return "rendered, roles missing" if support["missing_roles"] else "rendered"
+    if support["missing_roles"]:
+        return "rendered, roles missing"
+    return "rendered, a role never run" if support["roles_never_run"] else "rendered"
 
 
 def _in_full(support: dict[str, Any]) -> str:
     if not support["rendered"]:
         return f"unsupported: {support['reason']}\n  fix: {support['fix']}"
-    needs = (
-        f"; needs roles that nfvbed does not have yet: {', '.join(support['missing_roles'])}"
-        if support["missing_roles"]
-        else ""
-    )
-    return f"rendered, checked by {support['asserted_by']}{needs}"
+    states = dict.fromkeys(support["needs_roles"], "a test runs it on an emulated machine")
+    states |= dict.fromkeys(support["roles_never_run"], "never run")
+    states |= dict.fromkeys(support["missing_roles"], "nfvbed does not have it yet")
+    roles = "".join(f"\n  {role}: {state}" for role, state in states.items())
+    return f"rendered, checked by {support['asserted_by']}{roles}"
 
 
 def _text(path: str) -> str:

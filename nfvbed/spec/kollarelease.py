@@ -77,5 +77,11 @@ class KollaReleaseSpec(SpecModel):
     """Names of Nova's options."""
     guests: GuestKeysSpec
     """Wishes of guests."""
+    image_python: dict[str, str] = Field(default_factory=dict)
+    """Version of Python in Kolla's images, by the distribution that they are of."""
+    everywhere: tuple[str, ...] = ()
+    """Names of nfvbed's roles that controllers get, whatever the data plane."""
+    converged: tuple[str, ...] = ()
+    """Names of nfvbed's roles that a test runs on an emulated machine; all others were never run."""
     dataplanes: dict[str, DataPlaneSupportSpec] = Field(min_length=1)
     """Data planes, by the name that variants have in `options.dataplane`; one that is not named is unsupported."""

@@ -19,6 +19,8 @@ CASES = {
     "ovs-kernel": Case("ovs-kernel", load_balancer=True),
     "sriov": Case("sriov"),
     "macvtap": Case("macvtap"),
+    "ovs-afxdp": Case("ovs-afxdp", tags="openvswitch,neutron,nova-cell"),
+    "vpp": Case("vpp", tags="neutron,nova-cell"),
     "ovs-dpdk on two machines": Case("ovs-dpdk", site="rack-two-machines", tags="ovs-dpdk,neutron,nova-cell"),
     "sriov, without overrides": Case(
         "sriov",

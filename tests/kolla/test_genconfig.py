@@ -96,8 +96,8 @@ def test_cores_of_guests(services, variant):
 def test_what_kolla_gives_its_program_for_dpdk(services):
     made = services("ovs-dpdk")
     found = [made.given_to_dpdkctl(host) for host in COMPUTES]
-    # The NIC is called otherwise on each machine, and was found by its PCI address.
-    assert [given["port_mappings"] for given in found] == ["ens2f0:br-data", "ens3f0:br-data"]
+    # DPDK takes the NIC from the kernel: its name is nfvbed's.
+    assert {given["port_mappings"] for given in found} == {"dpdata:br-data"}
     assert [given["cidr_mappings"] for given in found] == ["br-data:10.20.0.11/24", "br-data:10.20.0.12/24"]
     assert {given["bridge_mappings"] for given in found} == {"data:br-data"}
     assert {given["ovs_socket_mem"] for given in found} == {"1024,1024"}
@@ -153,6 +153,32 @@ def test_tacker_s_endpoint_is_the_load_balancer_s(services):
     text = (services("ovs-kernel").folder / "controller/haproxy/services.d/tacker-server.cfg").read_text()
     assert "bind 10.10.0.250:9890" in text
     assert "server controller 10.10.0.10:9890 " in text
+
+
+def test_afxdp_has_the_userspace_datapath_without_kollas_role_for_dpdk(services):
+    made = services("ovs-afxdp")
+    assert made.one("controller", ML2, "ml2/mechanism_drivers") == "openvswitch,l2population"
+    assert made.one("controller", AGENT, "ovs/datapath_type") == "system"
+    for host in COMPUTES:
+        assert made.one(host, AGENT, "ovs/datapath_type") == "netdev"
+        assert made.one(host, AGENT, "ovs/bridge_mappings") == "data:br-data"
+        assert made.one(host, AGENT, "securitygroup/firewall_driver") == "openvswitch"
+        assert "vhostuser_socket_dir" not in made.options(host, AGENT)["ovs"]
+        assert made.one(host, NOVA, "compute/cpu_dedicated_set") == "3-7,10-15,19-23,26-31"
+        assert "reserved_huge_pages" not in made.options(host, NOVA)["DEFAULT"]
+        assert made.has(host, "openvswitch-vswitchd") and not made.has(host, "ovsdpdk-vswitchd")
+
+
+def test_vpp_has_its_mechanism_driver_and_its_nics_are_no_bridges(services):
+    made = services("vpp")
+    assert made.one("controller", ML2, "ml2/mechanism_drivers") == "vpp,openvswitch,l2population"
+    assert made.one("controller", ML2, "ml2/tenant_network_types") == "vlan"
+    assert made.one("controller", AGENT, "ovs/bridge_mappings") == "provider:br-provider,data:br-data,vf:br-vf"
+    for host in COMPUTES:
+        assert "bridge_mappings" not in made.options(host, AGENT)["ovs"]
+        assert made.one(host, NOVA, "compute/cpu_dedicated_set") == "3-7,10-15,19-23,26-31"
+        reserved = made.options(host, NOVA)["DEFAULT"]["reserved_huge_pages"]
+        assert reserved == ["node:0,size:1048576,count:1", "node:1,size:1048576,count:1"]
 
 
 def test_two_machines(services):

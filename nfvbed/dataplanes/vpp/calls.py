@@ -75,6 +75,18 @@ def open_device(api: Api, device: str) -> int:
     return int(reply.sw_if_index)
 
 
+def find_interface(api: Api, name: str) -> int:
+    """Return the number of an interface that VPP has made by itself.
+
+    Raises:
+        ValueError: it has none of that name.
+    """
+    found = [one for one in api.call("sw_interface_dump") if str(one.interface_name) == name]
+    if not found:
+        raise ValueError(f"VPP has no interface {name}: the NIC that it was to open under that name is not there")
+    return int(found[0].sw_if_index)
+
+
 def bring_up(api: Api, number: int) -> None:
     """Let an interface take and send frames."""
     api.call("sw_interface_set_flags", sw_if_index=number, flags=ADMIN_UP)

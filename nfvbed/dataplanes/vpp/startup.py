@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 API_SOCKET, CLI_SOCKET, STATISTICS_SOCKET = "api.sock", "cli.sock", "stats.sock"
 FILE_NAME = "startup.conf"
@@ -44,6 +45,8 @@ class StartupSettings:
     main_heap_mib: int
     buffers: int
     nics: tuple[NicPort, ...] = ()
+    buffer_pages: Literal["2M", "1G"] = "2M"
+    """Size of the hugepages that packet buffers are in."""
 
 
 def render(settings: StartupSettings) -> str:
@@ -72,7 +75,7 @@ def render(settings: StartupSettings) -> str:
             f"update-interval {STATISTICS_INTERVAL_S}",
         ),
         "memory": (f"main-heap-size {settings.main_heap_mib}M", "main-heap-page-size 4K"),
-        "buffers": (f"buffers-per-numa {settings.buffers}", "page-size 2M"),
+        "buffers": (f"buffers-per-numa {settings.buffers}", f"page-size {settings.buffer_pages}"),
         "cpu": (f"main-core {settings.main_core}", f"corelist-workers {workers}"),
         "plugins": ("plugin default { disable }", *(f"plugin {name} {{ enable }}" for name in plugins)),
     }

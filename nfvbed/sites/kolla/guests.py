@@ -17,7 +17,7 @@ def flavor_of(order: Order, flavor: Flavor) -> dict[str, Any]:
     Raises:
         UnsupportedError: the release has not what it asks for.
     """
-    can, specs = order.release.guests, extra_specs(flavor, shared_pages=order.plane == "ovs-dpdk")
+    can, specs = order.release.guests, extra_specs(flavor, shared_pages=order.plane in ("ovs-dpdk", "vpp"))
     if flavor.emulator_threads is not None and not can.emulator_threads:
         raise UnsupportedError(
             f"flavor {flavor.name} asks for emulator_threads, which {order.release.title} does not have",

@@ -43,6 +43,15 @@ class Order:
         """The controller's name."""
         return next(iter(self.site.hosts_with("controller")))
 
+    @property
+    def network_types(self) -> str:
+        """Types of networks that tenants make; functions, macvtap devices and VPP's ports know no tunnels."""
+        return "vlan" if self.plane in ("sriov", "macvtap", "vpp") else "vlan,vxlan"
+
+    def is_netdev(self, host: RackHostSpec) -> bool:
+        """Whether a machine's switch is Open vSwitch with its userspace datapath."""
+        return self.plane in ("ovs-dpdk", "ovs-afxdp") and host.is_compute
+
     def polls(self, host: RackHostSpec) -> bool:
         """Whether a machine's switch is Open vSwitch on DPDK."""
         return self.plane == "ovs-dpdk" and host.is_compute

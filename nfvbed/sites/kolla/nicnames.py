@@ -25,9 +25,16 @@ def device(nic: RackNicSpec) -> str:
     return f"{{{{ {variable(nic)} }}}}"
 
 
-def variables(host: RackHostSpec, facts: Facts) -> dict[str, str]:
-    """Return the variables of all NICs of a machine: each a look-up, or the name that a link file gives it."""
-    return {variable(nic): given_name(nic) if facts == "none" else _look_up(nic) for nic in host.nics}
+def variables(host: RackHostSpec, facts: Facts, taken: tuple[RackNicSpec, ...] = ()) -> dict[str, str]:
+    """Return the variables of all NICs of a machine: each a look-up, or a name that is given to it.
+
+    Args:
+        host: the machine.
+        facts: where they are looked up; `none`: a link file gives each its name.
+        taken: NICs whose devices the kernel no longer has once DPDK has them: what is given is the name of their port.
+    """
+    given = host.nics if facts == "none" else taken
+    return {variable(nic): given_name(nic) if nic in given else look_up(nic, host) for nic in host.nics}
 
 
 def given_name(nic: RackNicSpec) -> str:
@@ -36,18 +43,32 @@ def given_name(nic: RackNicSpec) -> str:
 
 
 def link_files(name: str, host: RackHostSpec) -> dict[str, str]:
-    """Return systemd's files that name a machine's NICs, by path."""
+    """Return systemd's files that name a machine's NICs, by path.
+
+    The first one that fits counts. Both ports of a ConnectX-3 are one PCI device, and fit its file: the one that is
+    found by its MAC address has to have its name before.
+    """
     found = {}
     for nic in host.nics:
-        match = f"Path=pci-{nic.pci}" if nic.pci else f"MACAddress={nic.mac}"
+        match, place = (f"Path=pci-{nic.pci}", 11) if nic.pci else (f"MACAddress={nic.mac}", 10)
         given = given_name(nic)
-        found[f"{LINK_FOLDER}/{name}/10-nfvbed-{given}.link"] = f"[Match]\n{match}\n\n[Link]\nName={given}\n"
+        found[f"{LINK_FOLDER}/{name}/{place}-nfvbed-{given}.link"] = f"[Match]\n{match}\n\n[Link]\nName={given}\n"
     return found
 
 
-def _look_up(nic: RackNicSpec) -> str:
+def look_up(nic: RackNicSpec, host: RackHostSpec, attribute: str = "device") -> str:
+    """Return the expression that finds a NIC in the machine's facts.
+
+    Args:
+        nic: by PCI or MAC address.
+        host: the machine.
+        attribute: of its device: the name, or `pciid`.
+    """
     key, value = ("pciid", nic.pci) if nic.pci else ("macaddress", nic.mac)
     # A VLAN's device has the MAC address of its NIC, and no driver.
     known = "ansible_facts.values() | select('mapping') | selectattr('module', 'defined')"
+    # The other port of a card that is one PCI device is described by its MAC address.
+    others = [other.mac for other in host.nics if other.mac and nic.pci and nic.driver == other.driver == "mlx4_core"]
+    known += "".join(f" | rejectattr('macaddress', 'equalto', '{mac}')" for mac in others)
     wanted = f"selectattr('{key}', 'defined') | selectattr('{key}', 'equalto', '{value}') | list | first"
-    return f"{{{{ ({known} | {wanted}).device }}}}"
+    return f"{{{{ ({known} | {wanted}).{attribute} }}}}"

@@ -7,8 +7,7 @@ _THREADS = frozenset(
     {
         "pmd_cores",
         "n_rxq",
-        "rx_queue_size",
-        "socket_memory_mib",
+        "rxq_affinity",
         "rxq_assignment",
         "auto_load_balance",
         "pmd_maxsleep_us",
@@ -19,7 +18,13 @@ _THREADS = frozenset(
         "max_revalidator_ms",
     }
 )
-RENDERED: dict[str, frozenset[str]] = {"ovs-dpdk": _THREADS}
+RENDERED: dict[str, frozenset[str]] = {
+    "ovs-dpdk": _THREADS | {"rx_queue_size", "socket_memory_mib"},
+    "ovs-afxdp": _THREADS | {"xdp_mode", "need_wakeup", "interrupt"},
+    "vpp": frozenset(
+        {"workers", "forwarding", "mac_table_size", "main_heap_mib", "buffers", "rx_queue_size", "rx_queues"}
+    ),
+}
 """Options that are rendered, by data plane; those that no line names have their defaults, or are refused."""
 OF_THE_LAB = frozenset({"dataplane", "core_use"})
 """Options about ports that the lab alone has."""

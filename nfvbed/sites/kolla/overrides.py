@@ -19,6 +19,8 @@ _MECHANISMS = {
     "linux-bridge": ("linuxbridge", "l2population"),
     "macvtap": ("openvswitch", "macvtap", "l2population"),
     "sriov": ("openvswitch", "l2population", "sriovnicswitch"),
+    # The first that has a living agent on a machine binds; on controllers that is Open vSwitch's.
+    "vpp": ("vpp", "openvswitch", "l2population"),
 }
 _USUAL_MECHANISMS = ("openvswitch", "l2population")
 _PLACED = ("NUMATopologyFilter", "PciPassthroughFilter", "AggregateInstanceExtraSpecsFilter")
@@ -63,8 +65,7 @@ def _ml2(order: Order) -> Options:
         "ml2_type_flat": {"flat_networks": ",".join(networks)},
     }
     if order.release.ovs_agent_file == "ml2_conf.ini":
-        types = "vlan" if order.plane in ("sriov", "macvtap") else "vlan,vxlan"
-        found["ml2"] = {**found["ml2"], "tenant_network_types": types}
+        found["ml2"] = {**found["ml2"], "tenant_network_types": order.network_types}
     return found
 
 
@@ -103,10 +104,8 @@ def _agent(order: Order, host: RackHostSpec) -> Options:
     if order.release.ovs_agent_file == "ml2_conf.ini":
         # There Kolla maps physnet1, physnet2, ... to the bridges.
         return {"ovs": {"bridge_mappings": bridge_mappings(links)}}
-    if not order.polls(host):
+    if not order.is_netdev(host):
         return {}
-    return {
-        "ovs": {"vhostuser_socket_dir": VHOST_USER_DIRECTORY},
-        # Kolla's needs a Linux bridge between instance and switch; a vhost-user socket cannot have one.
-        "securitygroup": {"firewall_driver": "openvswitch"},
-    }
+    # Kolla's needs a Linux bridge between instance and switch, which the userspace datapath cannot have.
+    firewall = {"securitygroup": {"firewall_driver": "openvswitch"}}
+    return ({"ovs": {"vhostuser_socket_dir": VHOST_USER_DIRECTORY}} if order.polls(host) else {}) | firewall

@@ -7,7 +7,6 @@ node the NIC is on, and whether or not the kernel schedules there. Here they com
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.rack import NumaSpec, RackHostSpec
 
@@ -44,20 +43,29 @@ class Placement:
     """Of the switch's memory, node by node."""
 
 
+@dataclass(frozen=True)
+class Polling:
+    """What a switch that polls asks of a machine."""
+
+    threads: int
+    """Number of polling threads, for each NUMA node that has a NIC of role dpdk."""
+    memory_mib: int = 0
+    """Hugepages, MiB, of every node that has some: a guest's rings are on its own. 0: it uses none."""
+
+
 def place_without_polling(host: RackHostSpec) -> Placement:
     """Place guests on a machine whose switch polls nothing: it is the kernel's."""
     isolated = _cores(node.isolated_cores for node in host.numa)
     return Placement(isolated, tuple(sorted(set(_cores(node.all_cores for node in host.numa)) - set(isolated))))
 
 
-def place_with_polling(name: str, host: RackHostSpec, options: OvsUserspaceOptions) -> Placement:
+def place_with_polling(name: str, host: RackHostSpec, wanted: Polling) -> Placement:
     """Place the switch's threads on the nodes that its NICs are attached to, and guests on what is left.
 
     Args:
         name: of the machine, for messages.
         host: as the site's file has it.
-        options: how many polling threads (for each of these nodes), and how much memory on every node with hugepages:
-            a guest's rings are on its own.
+        wanted: by the switch.
 
     Raises:
         ConfigurationError: a node has too few isolated cores or hugepages, or no core is left for other threads.
@@ -65,7 +73,7 @@ def place_with_polling(name: str, host: RackHostSpec, options: OvsUserspaceOptio
     nodes = sorted({nic.numa_node for nic in host.nics_of("dpdk")})
     polling, idle = list[int](), set[int]()
     for number in nodes:
-        chosen = _polling_of(name, host, number, options.pmd_cores)
+        chosen = _polling_of(name, host, number, wanted.threads)
         polling += chosen
         idle |= {core + host.sibling_offset for core in chosen if host.sibling_offset}
     free = place_without_polling(host)
@@ -77,7 +85,7 @@ def place_with_polling(name: str, host: RackHostSpec, options: OvsUserspaceOptio
         shared=shared or free.shared,
         polling=tuple(sorted(polling)),
         main=(main,),
-        pages=_pages(name, host, options.socket_memory_mib),
+        pages=_pages(name, host, wanted.memory_mib) if wanted.memory_mib else (),
     )
 
 
@@ -129,7 +137,7 @@ def _pages(name: str, host: RackHostSpec, memory_mib: int) -> tuple[ReservedPage
             f"{name} has too few hugepages on NUMA node {number} for a switch with DPDK",
             where=f"hosts.{name}.numa[{number}]",
             observed=f"hugepages_1g: {host.numa[number].hugepages_1g}, hugepages_2m: {host.numa[number].hugepages_2m}",
-            fix=f"reserve {memory_mib} MiB for the switch (the variant's socket_memory_mib), and the guests' memory",
+            fix=f"reserve {memory_mib} MiB for the switch (the variant's options say so), and the guests' memory",
         )
     return tuple(found)
 

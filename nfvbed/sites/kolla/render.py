@@ -1,19 +1,29 @@
 """A variant, a site and a release in, the files out that kolla-ansible takes. Nothing is read or run here."""
 
+from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
+from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.sites.kolla import guests, inventory, nicnames, overrides, variables
+from nfvbed.sites.kolla import affinity, guests, inventory, nicnames, overrides, variables
 from nfvbed.sites.kolla.model import Options, Order, Rendering
 from nfvbed.sites.kolla.options import check_options
-from nfvbed.sites.kolla.placement import Placement, place_with_polling, place_without_polling
+from nfvbed.sites.kolla.placement import Placement, Polling, place_with_polling, place_without_polling
+from nfvbed.sites.kolla.switching import NO_UPLINK
+from nfvbed.sites.kolla.vppsetup import memory_mib
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import KollaReleaseSpec
-from nfvbed.spec.rack import NicRole, RackHostSpec
+from nfvbed.spec.rack import NicRole
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.vnfs.descriptors.yamltext import dump
 
-_NEEDED: dict[str, NicRole] = {"ovs-dpdk": "dpdk", "macvtap": "dpdk", "sriov": "sriov"}
+_NEEDED: dict[str, NicRole] = {
+    "ovs-dpdk": "dpdk",
+    "ovs-afxdp": "dpdk",
+    "vpp": "dpdk",
+    "macvtap": "dpdk",
+    "sriov": "sriov",
+}
 """Role of the NIC without which a compute cannot have the data plane."""
 
 
@@ -26,13 +36,13 @@ def order_of(variant: Variant, site: KollaSiteSpec, release: KollaReleaseSpec) -
     """
     check_release(variant, release)
     check_options(variant)
+    _check_images(site, release)
     placements = dict[str, Placement]()
     for name, host in site.hosts_with("compute").items():
         _check_nics(variant, site, name)
-        if variant.options.dataplane == "ovs-dpdk":
-            placements[name] = _placed(variant, site, name, host)
-        else:
-            placements[name] = place_without_polling(host)
+        affinity.check(variant, site, name)
+        polling = _polling(variant)
+        placements[name] = _placed(polling, site, name) if polling else place_without_polling(host)
     return Order(variant, site, release, placements)
 
 
@@ -88,9 +98,34 @@ def ini(options: Options) -> str:
     return "\n".join(blocks)
 
 
-def _placed(variant: Variant, site: KollaSiteSpec, name: str, host: RackHostSpec) -> Placement:
+def _check_images(site: KollaSiteSpec, release: KollaReleaseSpec) -> None:
+    if release.image_python and site.base_distro not in release.image_python:
+        raise UnsupportedError(
+            f"{release.title} has no images of {site.base_distro}",
+            where=f"deploy/sites/{site.name}.yml base_distro",
+            observed=site.base_distro,
+            fix=f"base_distro: {', '.join(sorted(release.image_python))}",
+        )
+
+
+def _polling(variant: Variant) -> Polling | None:
+    """Return what a variant's switch asks for; None: it polls nothing."""
+    match variant.options.dataplane:
+        case "ovs-dpdk":
+            options = options_of(variant, OvsUserspaceOptions)
+            return Polling(options.pmd_cores, options.socket_memory_mib)
+        case "ovs-afxdp":
+            afxdp = options_of(variant, OvsAfxdpOptions)
+            return None if afxdp.interrupt else Polling(afxdp.pmd_cores)
+        case "vpp":
+            vpp = options_of(variant, VppOptions)
+            return Polling(vpp.workers, memory_mib(vpp))
+    return None
+
+
+def _placed(polling: Polling, site: KollaSiteSpec, name: str) -> Placement:
     try:
-        return place_with_polling(name, host, options_of(variant, OvsUserspaceOptions))
+        return place_with_polling(name, site.hosts[name], polling)
     except ConfigurationError as failure:
         where = f"deploy/sites/{site.name}.yml {failure.where}"
         raise ConfigurationError(failure.what, where=where, observed=failure.observed, fix=failure.fix) from failure
@@ -107,12 +142,13 @@ def _check_nics(variant: Variant, site: KollaSiteSpec, name: str) -> None:
             observed=f"roles: {', '.join(nic.role for nic in host.nics)}",
             fix=f"describe one with role: {needed}, or choose a variant that needs none",
         )
-    if plane == "sriov" and any(nic.pci is None for nic in host.nics_of("sriov")):
+    by_address = {"sriov": "Nova knows functions by the address of their physical function", "vpp": "VPP opens it so"}
+    if plane in by_address and any(nic.pci is None for nic in host.nics_of(_NEEDED[plane])):
         raise ConfigurationError(
-            f"a NIC of {name} with virtual functions has no PCI address",
+            f"a NIC of {name} for variant {variant.name} has no PCI address",
             where=file,
-            observed=", ".join(nic.named for nic in host.nics_of("sriov")),
-            fix="give its pci: Nova knows functions by the address of their physical function",
+            observed=", ".join(nic.named for nic in host.nics_of(_NEEDED[plane])),
+            fix=f"give its pci: {by_address[plane]}",
         )
     if plane == "ovs-dpdk" and host.nics_of("external"):
         raise UnsupportedError(
@@ -121,9 +157,9 @@ def _check_nics(variant: Variant, site: KollaSiteSpec, name: str) -> None:
             observed="Kolla has one Open vSwitch on a machine, and with DPDK it takes all of its NICs from the kernel",
             fix="have the external networks as VLANs of the NIC of role dpdk, as deploy/sites/rack-two-machines.yml",
         )
-    if plane == "macvtap" and host.is_controller:
+    if plane in NO_UPLINK and host.is_controller:
         raise UnsupportedError(
-            f"{name} is controller and compute: its NIC would be the bridge's and that of macvtap devices at once",
+            f"{name} is controller and compute: its NIC would be the bridge's and that of {plane} at once",
             where=file,
             observed="DHCP and routers are attached to the controller's bridge",
             fix="a site whose controller is a machine of its own, as deploy/sites/rack.yml",

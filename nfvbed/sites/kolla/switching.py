@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from nfvbed.sites.kolla.model import Order
 from nfvbed.spec.rack import NicRole, RackHostSpec, RackNicSpec
 
+NO_UPLINK = ("macvtap", "vpp")
+"""Data planes whose NICs on computes neither Open vSwitch nor Linux bridge has."""
+
 
 @dataclass(frozen=True)
 class Uplink:
@@ -23,11 +26,12 @@ def uplinks(order: Order, host: RackHostSpec) -> tuple[Uplink, ...]:
     """Return the NICs that a machine's switch has, in the file's order.
 
     A controller has all of its NICs there: DHCP and routers for networks of virtual functions or macvtap are attached
-    to its switch. A compute's macvtap devices lie on the NIC itself, and its functions are of a NIC that no switch has.
+    to its switch. A compute's macvtap devices lie on the NIC itself, VPP's NIC is its own, and functions are of a NIC
+    that no switch has.
     """
     roles: tuple[NicRole, ...] = ("external", "dpdk", "sriov")
     if host.is_compute:
-        roles = () if order.plane == "macvtap" else ("dpdk",) if order.polls(host) else ("external", "dpdk")
+        roles = () if order.plane in NO_UPLINK else ("dpdk",) if order.polls(host) else ("external", "dpdk")
     return tuple(Uplink(nic, nic.network) for nic in host.nics_of(*roles) if nic.network is not None)
 
 

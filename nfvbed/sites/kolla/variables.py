@@ -7,16 +7,12 @@ must not be in there.
 import ipaddress
 from typing import Any
 
-from nfvbed.dataplanes.ovs.instance import core_mask
-from nfvbed.dataplanes.ovs.tuning import userspace_settings
-from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import InternalError
-from nfvbed.sites.kolla import nicnames
+from nfvbed.sites.kolla import nicnames, rolevariables
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.nicnames import device
 from nfvbed.sites.kolla.preparation import of_preparation
 from nfvbed.sites.kolla.switching import Uplink, bridge_mappings, uplinks
-from nfvbed.spec.variant import options_of
 
 _AGENTS = {"linux-bridge": "linuxbridge"}
 
@@ -33,13 +29,12 @@ def global_variables(order: Order) -> dict[str, Any]:
     }
     if order.release.ovs_agent_file == "ml2_conf.ini":
         return found  # what follows came later
-    # VLANs that the switch between the machines carries; functions and macvtap devices know no tunnels.
-    found["neutron_tenant_network_types"] = "vlan" if order.plane in ("sriov", "macvtap") else "vlan,vxlan"
+    found["neutron_tenant_network_types"] = order.network_types
     if order.plane == "sriov":
         found["enable_neutron_sriov"] = True
     if order.plane != "ovs-dpdk":
         found["enable_ovs_dpdk"] = False
-    return found
+    return found | rolevariables.of_all(order)
 
 
 def host_variables(order: Order, name: str) -> dict[str, Any]:
@@ -54,7 +49,7 @@ def host_variables(order: Order, name: str) -> dict[str, Any]:
     links = uplinks(order, host)
     found: dict[str, Any] = {
         "ansible_host": host.address,
-        **nicnames.variables(host, order.release.facts),
+        **nicnames.variables(host, order.release.facts, host.nics_of("dpdk") if order.polls(host) else ()),
         "network_interface": device(host.nics_of("management")[0]),
         "tunnel_interface_address": str(ipaddress.IPv4Interface(host.overlay_address).ip),
     }
@@ -62,20 +57,24 @@ def host_variables(order: Order, name: str) -> dict[str, Any]:
         found["neutron_external_interface"] = ",".join(device(link.nic) for link in links)
         found["neutron_bridge_name"] = ",".join(link.bridge for link in links)
     if order.release.ovs_agent_file == "ml2_conf.ini":
-        return found | of_preparation(order, name) | _of_roles(order, name)
+        return found | of_preparation(order, name) | rolevariables.of_machine(order, name)
     if links:
         found["neutron_physical_networks"] = ",".join(link.network for link in links)
     # Else Kolla tells the agents of computes nothing of bridges to physical networks, and leaves their NICs out.
     found["enable_neutron_provider_networks"] = bool(links)
     if order.plane == "ovs-dpdk":
         found["enable_ovs_dpdk"] = order.polls(host)
+    if order.plane == "ovs-afxdp" and order.is_netdev(host):
+        found["ovs_datapath"] = "netdev"
+        # Kolla's other image has an Open vSwitch without AF_XDP.
+        found["openvswitch_vswitchd_image"] = "{{ docker_image_url }}ovsdpdk-vswitchd"
     if order.plane == "sriov":
         # Kolla's own is a network `sriovnet1` on the interface of tunnels, for whoever says nothing.
         nics = host.nics_of("sriov") if host.is_compute else ()
         found["neutron_sriov_physnet_mappings"] = {str(nic.network): device(nic) for nic in nics}
         # Kolla describes functions to Nova by their device's name; the override does so by PCI address.
         found["nova_pci_passthrough_whitelist"] = []
-    return found | _of_dpdk(order, name, links) | of_preparation(order, name) | _of_roles(order, name)
+    return found | _of_dpdk(order, name, links) | of_preparation(order, name) | rolevariables.of_machine(order, name)
 
 
 def _of_dpdk(order: Order, name: str, links: tuple[Uplink, ...]) -> dict[str, Any]:
@@ -93,34 +92,3 @@ def _of_dpdk(order: Order, name: str, links: tuple[Uplink, ...]) -> dict[str, An
         "ovs_cidr_mappings": f"{links[0].bridge}:{host.overlay_address}",
         "ovs_socket_mem": ",".join(str(by_node.get(node, 0)) for node in range(len(host.numa))),
     }
-
-
-def _of_roles(order: Order, name: str) -> dict[str, Any]:
-    """Return what nfvbed's roles take; Kolla's take no notice."""
-    host = order.site.hosts[name]
-    if not host.is_compute:
-        return {}
-    if order.polls(host):
-        options = options_of(order.variant, OvsUserspaceOptions)
-        place = order.placements[name]
-        ports = [
-            {
-                "pci": link.nic.pci,
-                "bridge": link.bridge,
-                "driver": link.nic.driver,
-                "n_rxq": options.n_rxq,
-                "n_rxq_desc": options.rx_queue_size,
-                "mtu_request": order.site.networks[link.network].mtu,
-            }
-            for link in uplinks(order, host)
-        ]
-        masks = {"pmd-cpu-mask": core_mask(place.polling), "dpdk-lcore-mask": core_mask(place.main)}
-        return {"nfvbed_ovs_other_config": masks | userspace_settings(options), "nfvbed_ovs_dpdk_ports": ports}
-    if order.plane == "sriov":
-        nics = host.nics_of("sriov")
-        functions = [{"device": device(nic), "pci": nic.pci, "functions": nic.functions} for nic in nics]
-        return {"nfvbed_sriov_functions": functions}
-    if order.plane == "macvtap":
-        pairs = ",".join(f"{nic.network}:{device(nic)}" for nic in host.nics_of("dpdk"))
-        return {"nfvbed_macvtap_physical_interface_mappings": pairs}
-    return {}

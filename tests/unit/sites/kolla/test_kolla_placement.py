@@ -3,9 +3,8 @@
 import pytest
 
 from nfvbed.dataplanes.ovs.instance import core_mask
-from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import ConfigurationError
-from nfvbed.sites.kolla.placement import place_with_polling, place_without_polling
+from nfvbed.sites.kolla.placement import Polling, place_with_polling, place_without_polling
 from nfvbed.spec.rack import NumaSpec, RackHostSpec, RackNicSpec, cores_of
 
 
@@ -21,8 +20,8 @@ def numa(cores, isolated="", pages=8) -> NumaSpec:
     return NumaSpec(cores=cores, isolated=isolated, hugepages_1g=pages)
 
 
-def options(**keys) -> OvsUserspaceOptions:
-    return OvsUserspaceOptions(dataplane="ovs-dpdk", **keys)
+def options(pmd_cores=1, socket_memory_mib=256) -> Polling:
+    return Polling(pmd_cores, socket_memory_mib)
 
 
 def test_polling_threads_are_on_the_nics_node_and_not_where_kolla_has_them():
@@ -100,3 +99,7 @@ def test_lists_of_cores_are_read_strictly(text):
 def test_lists_of_cores():
     assert cores_of("0-2,8") == (0, 1, 2, 8)
     assert cores_of("") == ()
+
+
+def test_a_switch_without_hugepages_takes_none():
+    assert place_with_polling("c", host(numa("0-3", "2-3", pages=0)), Polling(1)).pages == ()

@@ -6,6 +6,7 @@ import yaml
 from nfvbed.errors import ConfigurationError, PrerequisiteError, UnsupportedError
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.kolla.inventory import groups_file
+from nfvbed.sites.kolla.render import order_of, render
 from tests.kolla.genconfig import read_ini
 from tests.unit.sites.kolla.orders import PROJECT, changed, order, rendering, site
 
@@ -61,7 +62,7 @@ def test_ocatas_agents_read_the_plugins_file():
     assert not [path for path in files if path.endswith("openvswitch_agent.ini")]
 
 
-@pytest.mark.parametrize("variant", ["ovs-dpdk", "ovs-kernel", "sriov", "macvtap"])
+@pytest.mark.parametrize("variant", ["ovs-dpdk", "ovs-kernel", "sriov", "macvtap", "ovs-afxdp", "vpp"])
 def test_what_differs_between_machines_is_not_in_globals(variant):
     files = rendering(variant).files
     of_all = yaml.safe_load(files["globals.yml"])
@@ -86,7 +87,7 @@ def test_no_nic_is_named(variant, release):
 
 def test_masks_are_of_the_site_and_of_the_variants_threads():
     def masks(at=None):
-        return variables(rendering("ovs-dpdk", at=at).files, "compute1")["nfvbed_ovs_other_config"]
+        return variables(rendering("ovs-dpdk", at=at).files, "compute1")["nfvbed_ovs_dpdk_other_config"]
 
     assert masks() == {"pmd-cpu-mask": "0x4", "dpdk-lcore-mask": "0x2"}
 
@@ -96,13 +97,139 @@ def test_masks_are_of_the_site_and_of_the_variants_threads():
     assert masks(site(changed(moved))) == {"pmd-cpu-mask": "0x400", "dpdk-lcore-mask": "0x100"}
 
 
+def test_a_nic_that_dpdk_takes_has_a_given_name_and_the_roles_its_address():
+    found = variables(rendering("ovs-dpdk").files, "compute1")
+    assert found["nfvbed_nic_dpdk_data"] == "dpdata"
+    assert found["nfvbed_ovs_dpdk_ports"] == [
+        {
+            "name": "dpdata",
+            "bridge": "br-data",
+            "pci": "0000:3b:00.0",
+            "devargs": "0000:3b:00.0",
+            "driver": "vfio-pci",
+            "n_rxq": 1,
+            "n_rxq_desc": 1024,
+            "mtu_request": 9000,
+            "affinity": "",
+        }
+    ]
+    assert found["nfvbed_nics_bindings"] == [{"pci": "0000:3b:00.0", "driver": "vfio-pci"}]
+    assert "selectattr" in variables(rendering("ovs-afxdp").files, "compute1")["nfvbed_nic_dpdk_data"]
+
+
+def test_a_nic_of_mellanox_keeps_its_driver_and_is_found_by_its_mac_address():
+    def mellanox(data):
+        nic = {"role": "dpdk", "mac": "52:54:00:20:00:01", "driver": "mlx4_core", "network": "data"}
+        data["hosts"]["compute1"]["nics"][1] = nic
+
+    found = variables(rendering("ovs-dpdk", at=site(changed(mellanox))).files, "compute1")
+    port = found["nfvbed_ovs_dpdk_ports"][0]
+    assert port["devargs"] == "class=eth,mac=52:54:00:20:00:01"
+    assert port["pci"].endswith(".pciid }}") and "'52:54:00:20:00:01'" in port["pci"]
+    assert found["nfvbed_nics_bindings"] == []
+
+
+def with_threads(change):
+    """Return the variant ovs-dpdk with other options."""
+    variant = PROJECT.load_variant("ovs-dpdk")
+    return variant.model_copy(update={"options": variant.options.model_copy(update=change)})
+
+
+def test_queues_are_given_to_threads_of_the_nics_node():
+    variant = with_threads({"pmd_cores": 3, "n_rxq": 2, "rxq_affinity": {"p0": (0, 1)}})
+
+    def moved(data):
+        data["hosts"]["compute1"]["nics"][1]["numa_node"] = 1
+
+    release = PROJECT.load_kolla_release("2026.1")
+    files = render(order_of(variant, site(changed(moved)), release), ()).files
+    assert variables(files, "compute1")["nfvbed_ovs_dpdk_ports"][0]["affinity"] == "0:10,1:11"
+    assert variables(files, "compute2")["nfvbed_ovs_dpdk_ports"][0]["affinity"] == "0:2,1:3"
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"pmd_cores": 2, "rxq_affinity": {"v1a": (0,)}}, "names v1a, and compute1 has no such port"),
+        ({"pmd_cores": 1, "rxq_affinity": {"p0": (0,)}}, "leaves no thread of NUMA node 0 of compute1"),
+    ],
+)
+def test_affinity_that_a_machine_cannot_have_is_refused(change, what):
+    with pytest.raises(UnsupportedError, match=what) as refused:
+        order_of(with_threads(change), site(), PROJECT.load_kolla_release("2026.1"))
+    assert refused.value.where == "deploy/variants/ovs-dpdk.yml options.rxq_affinity"
+
+
+def test_afxdp_s_computes_have_the_userspace_datapath_and_no_hugepages():
+    files = rendering("ovs-afxdp").files
+    found = variables(files, "compute1")
+    assert (found["ovs_datapath"], found["nfvbed_afxdp_type"]) == ("netdev", "afxdp")
+    assert found["nfvbed_afxdp_other_config"] == {"pmd-cpu-mask": "0x4"}
+    assert found["nfvbed_afxdp_ports"] == [{"name": "{{ nfvbed_nic_dpdk_data }}", "bridge": "br-data", "affinity": ""}]
+    assert "ovs_datapath" not in variables(files, "controller")
+    assert "reserved_huge_pages" not in files["config/nova/compute1/nova.conf"]
+    agent = read_ini(files["config/neutron/compute1/openvswitch_agent.ini"])
+    assert agent == {"securitygroup": {"firewall_driver": ["openvswitch"]}}
+    by_interrupt = variables(rendering("ovs-afxdp-interrupt").files, "compute1")
+    assert by_interrupt["nfvbed_afxdp_type"] == "afxdp-nonpmd" and by_interrupt["nfvbed_afxdp_polling_cores"] == []
+
+
+def test_vpp_s_computes_have_its_settings_and_neutrons_server_its_driver():
+    files = rendering("vpp").files
+    found = variables(files, "compute1")
+    assert "dev 0000:3b:00.0 { name data " in found["nfvbed_vpp_startup"]
+    assert "corelist-workers 2\n" in found["nfvbed_vpp_startup"] and "page-size 1G\n" in found["nfvbed_vpp_startup"]
+    assert found["nfvbed_vpp_agent"]["uplinks"] == {"data": {"kind": "interface", "address": "data"}}
+    assert "neutron_external_interface" not in found
+    assert variables(files, "controller")["nfvbed_roles"] == ["nfvbed_vpp", "nfvbed_tacker", "nfvbed_horizon"]
+    ml2 = read_ini(files["config/neutron/ml2_conf.ini"])
+    assert ml2["ml2"]["mechanism_drivers"] == ["vpp,openvswitch,l2population"]
+    of_all = yaml.safe_load(files["globals.yml"])
+    driver = "/opt/nfvbed/neutron/nfvbed:/var/lib/kolla/venv/lib/python3.13/site-packages/nfvbed:ro"
+    assert driver in of_all["neutron_rpc_server_extra_volumes"]
+    guests = yaml.safe_load(files["nfvbed/guests.yml"])["flavors"]
+    assert {flavor["extra_specs"]["hw:mem_page_size"] for flavor in guests} == {"large"}
+
+
+def test_vpp_s_nics_are_known_by_pci_address():
+    def by_mac(data):
+        nic = {"role": "dpdk", "mac": "52:54:00:20:00:01", "driver": "mlx5_core", "network": "data"}
+        data["hosts"]["compute1"]["nics"][1] = nic
+
+    with pytest.raises(ConfigurationError, match="for variant vpp has no PCI address"):
+        order("vpp", at=site(changed(by_mac)))
+
+
+@pytest.mark.parametrize("variant", ["macvtap", "vpp"])
+def test_a_controller_cannot_share_the_nic(variant):
+    with pytest.raises(UnsupportedError, match="compute1 is controller and compute"):
+        order(variant, at=site(name="rack-two-machines"))
+
+
+def test_images_that_a_release_does_not_have_are_refused():
+    def centos(data):
+        data["base_distro"] = "centos"
+
+    with pytest.raises(UnsupportedError, match="OpenStack 2026.1 has no images of centos") as refused:
+        order("ovs-kernel", at=site(changed(centos)))
+    assert "debian, rocky, ubuntu" in refused.value.fix
+    assert order("ovs-kernel", "ocata", site(changed(centos)))
+
+
+def test_horizon_gets_its_panel_where_it_can_have_one():
+    volumes = yaml.safe_load(rendering("ovs-kernel").files["globals.yml"])["horizon_extra_volumes"]
+    assert len(volumes) == 4 and all(volume.startswith("/opt/nfvbed/horizon/") for volume in volumes)
+    assert "horizon_extra_volumes" not in rendering("ovs-kernel", "ocata").files["globals.yml"]
+
+
 def test_the_management_nic_is_no_data_planes():
-    for variant in ("ovs-dpdk", "ovs-kernel", "sriov", "macvtap"):
+    for variant in ("ovs-dpdk", "ovs-kernel", "sriov", "macvtap", "ovs-afxdp", "vpp"):
         files = rendering(variant).files
         for host in order(variant).hosts:
             users = {
                 key: value for key, value in variables(files, host).items() if "nfvbed_nic_management" in str(value)
             }
+            # The last is which NICs no other driver may get.
             assert set(users) == {"network_interface", "nfvbed_nics_management"}
 
 
@@ -119,8 +246,9 @@ def test_the_controller_has_a_bridge_for_networks_of_functions():
         ("linux-bridge", "2026.1", "cannot be deployed with OpenStack 2026.1", "--release ocata"),
         ("ovs-dpdk", "ocata", "cannot be deployed with OpenStack Ocata", "--release 2026.1"),
         ("macvtap", "ocata", "cannot be deployed with OpenStack Ocata", "--release 2026.1"),
-        ("vpp", "2026.1", "cannot be deployed", "one of macvtap, ovs-dpdk, ovs-kernel, sriov"),
-        ("vale", "2026.1", "cannot be deployed", "the site lab"),
+        ("vpp", "ocata", "cannot be deployed with OpenStack Ocata", "--release 2026.1"),
+        ("ovs-afxdp", "ocata", "cannot be deployed with OpenStack Ocata", "--release 2026.1"),
+        ("vale", "2026.1", "cannot be deployed", "one of macvtap, ovs-afxdp, ovs-dpdk, ovs-kernel, sriov, vpp"),
         ("ovs-dpdk-memif", "2026.1", "has options that a cloud does not have", "another variant of ovs-dpdk"),
         ("macvtap-vepa", "2026.1", "has options that a cloud does not have", "another variant of macvtap"),
     ],
@@ -133,7 +261,7 @@ def test_what_a_release_cannot_do_is_unsupported_with_what_can(variant, release,
     assert refused.value.observed
 
 
-@pytest.mark.parametrize("variant", ["macvtap", "sriov", "ovs-dpdk"])
+@pytest.mark.parametrize("variant", ["macvtap", "sriov", "ovs-dpdk", "ovs-afxdp", "vpp"])
 def test_a_compute_without_the_nic_is_an_error_of_the_sites_file(variant):
     wanted = "sriov" if variant == "sriov" else "dpdk"
 

@@ -41,6 +41,10 @@ class VppDouble:
         """Let an interface have a link."""
         self.of(tag).flags |= 2
 
+    def open_nic(self):
+        """Have an interface of a NIC, as one that VPP makes when it starts."""
+        self._make()
+
     def _make(self, tag="", made_of=None):
         number = max(self.interfaces) + 1
         self.interfaces[number] = SimpleNamespace(

@@ -21,9 +21,10 @@ class Uplink:
     """VPP's interface that leads to a physical network."""
 
     kind: str
-    """`device`: a network device, opened with a packet socket; `vhost-user`: client of a socket; `memif`: served."""
+    """`device`: a network device, opened with a packet socket; `vhost-user`: client of a socket; `memif`: served;
+    `interface`: one that VPP has made when it started, as those of NICs."""
     address: str
-    """The device; of sockets the name in the folder of sockets."""
+    """The device or the interface; of sockets the name in the folder of sockets."""
     ring_size: int = 1024
     """Descriptors of a memif."""
 

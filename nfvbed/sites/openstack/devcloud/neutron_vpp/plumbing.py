@@ -80,7 +80,9 @@ class Plumbing:
         tag, socket = UPLINK + physical, f"{self._settings.folder}/{uplink.address}"
         if uplink.kind == "vhost-user":
             return self._ready(calls.create_vhost_user(self._api, socket, tag))
-        if uplink.kind == "memif":
+        if uplink.kind == "interface":
+            number = calls.find_interface(self._api, uplink.address)
+        elif uplink.kind == "memif":
             number = calls.create_memif(self._api, socket, place, uplink.ring_size)
         else:
             number = calls.open_device(self._api, uplink.address)

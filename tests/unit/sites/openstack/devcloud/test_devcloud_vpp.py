@@ -52,6 +52,16 @@ def test_interfaces_of_physical_networks_are_made_with_or_without_ports(vpp):
     assert vpp.joined() == (set(), {})
 
 
+def test_a_nic_that_vpp_opened_itself_becomes_the_uplink_and_one_that_is_not_there_is_an_error(vpp):
+    settings = AgentSettings("/run/nfvbed", {"data": Uplink("interface", "i1")})
+    with pytest.raises(ValueError, match="VPP has no interface i1"):
+        Plumbing(vpp, settings).sync([])
+    vpp.open_nic()
+    Plumbing(vpp, settings).sync([Port("p", "n", "data", 200)])
+    assert vpp.of("uplink:data").interface_name == "i1" and vpp.of("uplink:data").flags & 1
+    assert vpp.of("uplink:data.200").made_of == vpp.of("uplink:data").sw_if_index
+
+
 def test_a_port_joins_its_network_in_a_domain_that_has_the_networks_name(vpp):
     Plumbing(vpp, BRIDGED).sync([MGMT, DATA0])
     pairs, domains = vpp.joined()

@@ -1,0 +1,59 @@
+"""Which thread polls which queue of a machine's NICs: a variant's `rxq_affinity`, on a machine of a site.
+
+A variant counts ports of the generator's side (`p0`, `p1`): here they are the machine's NICs of role dpdk, in the order
+of the site's file. Threads are counted among those of the NIC's NUMA node.
+"""
+
+from nfvbed.dataplanes.ovs.tuning import interface_settings
+from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
+from nfvbed.errors import UnsupportedError
+from nfvbed.sites.kolla.model import Order
+from nfvbed.sites.kolla.switching import Uplink
+from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.variant import Variant
+
+KEY = "pmd-rxq-affinity"
+
+
+def check(variant: Variant, site: KollaSiteSpec, name: str) -> None:
+    """Make sure that a machine has the ports that a variant names, and a thread that polls guests' ports.
+
+    Raises:
+        UnsupportedError: it names others, or leaves no thread of a node for guests.
+    """
+    options = variant.options
+    if not isinstance(options, OvsUserspaceOptions) or not options.rxq_affinity:
+        return
+    nics = site.hosts[name].nics_of("dpdk")
+    ports = {f"p{place}": nic for place, nic in enumerate(nics)}
+    others = sorted(set(options.rxq_affinity) - set(ports))
+    if others:
+        raise UnsupportedError(
+            f"rxq_affinity names {', '.join(others)}, and {name} has no such port",
+            where=f"deploy/variants/{variant.name}.yml options.rxq_affinity",
+            observed=f"its NICs of role dpdk are {', '.join(ports)}; ports of guests are Nova's to make",
+            fix=f"name {', '.join(ports)} alone, or leave it out",
+        )
+    for node in sorted({nic.numa_node for nic in nics}):
+        taken = {
+            thread
+            for port, threads in options.rxq_affinity.items()
+            for thread in threads
+            if ports[port].numa_node == node
+        }
+        if len(taken) == options.pmd_cores:
+            # A thread that has queues of its own is given no others.
+            raise UnsupportedError(
+                f"rxq_affinity leaves no thread of NUMA node {node} of {name} for the ports of guests",
+                where=f"deploy/variants/{variant.name}.yml options.rxq_affinity",
+                observed=f"pmd_cores: {options.pmd_cores}, and each of them has queues of its own",
+                fix="more pmd_cores, or name fewer threads",
+            )
+
+
+def of_uplink(order: Order, name: str, link: Uplink, options: OvsUserspaceOptions) -> str:
+    """Return the cores of a NIC's queues as Open vSwitch reads them (`0:2,1:3`); empty: it decides."""
+    host = order.site.hosts[name]
+    cores = [one for one in order.placements[name].polling if one in host.numa[link.nic.numa_node].all_cores]
+    port = f"p{host.nics_of('dpdk').index(link.nic)}"
+    return interface_settings(port, options, cores).get(KEY, "")

@@ -1,0 +1,45 @@
+"""Roles of nfvbed's: what they copy is what devcloud gives its own nodes, and all that is named exists."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nfvbed.sites.kolla.rolevariables import of_machine
+from nfvbed.sites.openstack.devcloud.services import library
+from tests.unit.sites.kolla.orders import PROJECT, order
+
+ROLES = PROJECT.root / "deploy" / "roles"
+VARIANTS = ("ovs-dpdk", "ovs-kernel", "sriov", "macvtap", "ovs-afxdp", "vpp")
+
+
+def copied(copies) -> set[str]:
+    """Return nfvbed's modules among what a node gets, relative to the package."""
+    package = Path(library.FOLDER) / "nfvbed"
+    paths = [Path(copy.path) for copy in copies]
+    return {str(path.relative_to(package)) for path in paths if path.is_relative_to(package)}
+
+
+def test_the_role_for_vpp_copies_what_devclouds_nodes_get():
+    found = yaml.safe_load((ROLES / "nfvbed_vpp/vars/main.yml").read_text())
+    assert set(found["nfvbed_vpp_driver_files"]) == copied(library.DRIVER)
+    assert set(found["nfvbed_vpp_agent_files"]) == copied(library.AGENT)
+
+
+@pytest.mark.parametrize("release", PROJECT.kolla_release_names)
+def test_roles_that_a_release_names_exist(release):
+    profile = PROJECT.load_kolla_release(release)
+    named = {role for support in profile.dataplanes.values() for role in support.roles} | {*profile.everywhere}
+    assert {role for role in named if not (ROLES / role).is_dir()} == set()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_is_rendered_for_a_role_is_one_of_its_variables(variant):
+    made = order(variant)
+    described = {
+        option
+        for file in ROLES.glob("*/meta/argument_specs.yml")
+        for option in yaml.safe_load(file.read_text())["argument_specs"]["main"]["options"]
+    }
+    for host in made.hosts:
+        assert set(of_machine(made, host)) - {"nfvbed_roles"} <= described
