@@ -27,7 +27,7 @@ def device(nic: RackNicSpec) -> str:
 
 def variables(host: RackHostSpec, facts: Facts) -> dict[str, str]:
     """Return the variables of all NICs of a machine: each a look-up, or the name that a link file gives it."""
-    return {variable(nic): given_name(nic) if facts == "none" else _look_up(nic) for nic in host.nics}
+    return {variable(nic): given_name(nic) if facts == "none" else _look_up(nic, host) for nic in host.nics}
 
 
 def given_name(nic: RackNicSpec) -> str:
@@ -36,18 +36,25 @@ def given_name(nic: RackNicSpec) -> str:
 
 
 def link_files(name: str, host: RackHostSpec) -> dict[str, str]:
-    """Return systemd's files that name a machine's NICs, by path."""
+    """Return systemd's files that name a machine's NICs, by path.
+
+    The first one that fits counts. Both ports of a ConnectX-3 are one PCI device, and fit its file: the one that is
+    found by its MAC address has to have its name before.
+    """
     found = {}
     for nic in host.nics:
-        match = f"Path=pci-{nic.pci}" if nic.pci else f"MACAddress={nic.mac}"
+        match, place = (f"Path=pci-{nic.pci}", 11) if nic.pci else (f"MACAddress={nic.mac}", 10)
         given = given_name(nic)
-        found[f"{LINK_FOLDER}/{name}/10-nfvbed-{given}.link"] = f"[Match]\n{match}\n\n[Link]\nName={given}\n"
+        found[f"{LINK_FOLDER}/{name}/{place}-nfvbed-{given}.link"] = f"[Match]\n{match}\n\n[Link]\nName={given}\n"
     return found
 
 
-def _look_up(nic: RackNicSpec) -> str:
+def _look_up(nic: RackNicSpec, host: RackHostSpec) -> str:
     key, value = ("pciid", nic.pci) if nic.pci else ("macaddress", nic.mac)
     # A VLAN's device has the MAC address of its NIC, and no driver.
     known = "ansible_facts.values() | select('mapping') | selectattr('module', 'defined')"
+    # The other port of a NIC whose two ports are one PCI device is described by its MAC address.
+    others = [other.mac for other in host.nics if other.mac and nic.pci and nic.driver == other.driver == "mlx4_core"]
+    known += "".join(f" | rejectattr('macaddress', 'equalto', '{mac}')" for mac in others)
     wanted = f"selectattr('{key}', 'defined') | selectattr('{key}', 'equalto', '{value}') | list | first"
     return f"{{{{ ({known} | {wanted}).device }}}}"
