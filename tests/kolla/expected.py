@@ -13,13 +13,12 @@ class Machine:
 
     tunnel: str
     bridges: str
-    """Bridges of a switch in the kernel, by physical network."""
+    """Bridges of Open vSwitch, by physical network."""
     nics: str = ""
     """NICs of Linux bridges, by physical network, with the names that link files give on Ocata."""
     cores: Cores = ("", "")
     """With a switch in the kernel; of a compute."""
-    cores_beside_dpdk: Cores = ("", "")
-    bridges_of_dpdk: str = ""
+    cores_beside_polling: Cores = ("", "")
     devices: tuple[str, ...] = ()
     """Descriptions of virtual functions for Nova."""
     functions: str = ""
@@ -52,8 +51,7 @@ def _rack_compute(number: int) -> Machine:
         nics="data:dpdata",
         cores=("2-7,10-15,18-23,26-31", "0-1,8-9,16-17,24-25"),
         # 2 polls, 18 is its other thread, 1 has the switch's other threads.
-        cores_beside_dpdk=("3-7,10-15,19-23,26-31", "0,8-9,16-17,24-25"),
-        bridges_of_dpdk="data:br-data",
+        cores_beside_polling=("3-7,10-15,19-23,26-31", "0,8-9,16-17,24-25"),
         devices=('{"address": "0000:af:00.0", "physical_network": "vf"}',),
         functions="vf:enp175s0f0",
     )
@@ -85,8 +83,7 @@ def _compute_of_two(number: int) -> Machine:
         nics="data:dpdata",
         cores=("6-15", "0-5"),
         # 6 polls, 5 has the switch's other threads.
-        cores_beside_dpdk=("7-15", "0-4"),
-        bridges_of_dpdk="data:br-data",
+        cores_beside_polling=("7-15", "0-4"),
     )
 
 
@@ -137,3 +134,9 @@ MECHANISMS = {
 }
 TENANT_NETWORKS = {"sriov": "vlan", "macvtap": "vlan"}
 """Of all others: VLANs, and tunnels."""
+USERSPACE = {"ovs-dpdk"}
+"""Variants with Open vSwitch's datapath in userspace on computes."""
+POLLING = {"ovs-dpdk"}
+"""Variants with a switch that has cores of its own."""
+NO_BRIDGES = {"macvtap"}
+"""Variants that leave a compute's NICs out of the bridges of Open vSwitch."""

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kolla.cases import ALL, EVERYDAY, RENDERED, name_of
-from tests.kolla.expected import MECHANISMS, SITES, TENANT_NETWORKS
+from tests.kolla.expected import MECHANISMS, NO_BRIDGES, POLLING, SITES, TENANT_NETWORKS, USERSPACE
 from tests.kolla.reasons import reason_of
 
 pytestmark = pytest.mark.timeout(3600)
@@ -77,11 +77,10 @@ def test_bridges_and_their_nics(services, one):
             assert "ovs" not in options
             continue
         found = options["ovs"].get("bridge_mappings")
-        if one.variant == "macvtap" and host in site.computes:
+        if one.variant in NO_BRIDGES and host in site.computes:
             assert found is None
         else:
-            dpdk = one.variant == "ovs-dpdk" and host in site.computes
-            assert found == [machine.bridges_of_dpdk if dpdk else machine.bridges]
+            assert found == [machine.bridges]
 
 
 @each
@@ -94,7 +93,8 @@ def test_datapath(services, one):
             assert "datapath_type" not in made.options(host, _agent(one)).get("ovs", {})
             assert made.has(host, "openvswitch-vswitchd") == (one.variant != "linux-bridge")
         else:
-            assert made.one(host, _agent(one), "ovs/datapath_type") == ("netdev" if dpdk else "system")
+            userspace = one.variant in USERSPACE and host in site.computes
+            assert made.one(host, _agent(one), "ovs/datapath_type") == ("netdev" if userspace else "system")
             assert (made.has(host, "ovsdpdk-vswitchd"), made.has(host, "openvswitch-vswitchd")) == (dpdk, not dpdk)
 
 
@@ -111,7 +111,7 @@ def test_cores_of_guests_and_their_devices(services, one):
     made, site = services(name_of(one)), SITES[one.site]
     dedicated, shared, devices = OPTIONS[one.release]
     for host, machine in site.computes.items():
-        cores = machine.cores_beside_dpdk if one.variant == "ovs-dpdk" else machine.cores
+        cores = machine.cores_beside_polling if one.variant in POLLING else machine.cores
         assert made.one(host, "nova-compute/nova.conf", dedicated) == cores[0]
         if shared:
             assert made.one(host, "nova-compute/nova.conf", shared) == cores[1]
