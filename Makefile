@@ -224,12 +224,14 @@ test-node: setup-test ## all that is proven inside guest nodes; takes 20 to 60 m
 .PHONY: test-kolla
 test-kolla: setup-test ## kolla-ansible makes services' files of what nfvbed renders; up to 8 minutes, no part of test
 	@setup/kolla
+	@setup/kolla-ocata
 	@$(PYTHON) tests/tiers.py kolla
 
 .PHONY: test-kolla-all
 test-kolla-all: setup-test ## as test-kolla, with every combination, and Ansible's roles on emulated machines; an hour, no part of test
 	@setup/kolla
 	@setup/kolla-guest
+	@setup/kolla-ocata
 	@$(PYTHON) tests/tiers.py kolla-all
 
 .PHONY: test-openstack

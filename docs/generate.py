@@ -21,6 +21,7 @@ from nfvbed.compare.advice import ADVICE
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
 from nfvbed.search import stop
+from nfvbed.sites.kolla.combinations import Combination, combinations
 from nfvbed.spec import (
     existing,
     experiment,
@@ -36,6 +37,7 @@ from nfvbed.spec import (
     variant,
     vnf,
 )
+from nfvbed.spec.loader import Project
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.testkinds.scaling import ScalingTest
@@ -45,6 +47,10 @@ from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by `make reference`; edit the code instead. -->\n"
+KOLLA_SUPPORT = """`make test-kolla-all` goes through this table: of each variant that is rendered for a release and an
+example site, kolla-ansible of that release makes the services' files, by its command `genconfig` or its playbook, and
+what they say is asserted; each other one is asserted to be unsupported, for the reason given. No row says that a
+machine was deployed. [More on several machines](../howto/kolla.md)."""
 USUAL = {
     "name": "Name, by which other files refer to it.",
     "title": "Title in reports.",
@@ -126,6 +132,37 @@ def page_warnings() -> str:
     head = "| warning | what it means | what to do |\n|---|---|---|\n"
     intro = "A warning is stored with its trial and shown wherever the number is shown.\n"
     return "\n".join(["# Warnings\n", NOTE, intro, head + "\n".join(rows) + "\n"])
+
+
+def page_kolla_support() -> str:
+    """What becomes of each variant with each release, from what the tests of Kolla go through."""
+    project = open_project(ROOT)
+    releases = [project.load_kolla_release(name) for name in project.kolla_release_names]
+    found = combinations(project)
+    rows = []
+    for v in project.list_variants():
+        cells = [_support_cell(project, release, [one for one in found if one.of(v, release)]) for release in releases]
+        rows.append(f"| `{v.name}` | {' | '.join(cells)} |")
+    heads = [f"{release.name} (kolla-ansible {release.kolla_ansible})" for release in releases]
+    table = f"| variant | {' | '.join(heads)} |\n|{'---|' * (len(heads) + 1)}\n" + "\n".join(rows) + "\n"
+    return _page("Variants on several machines", KOLLA_SUPPORT, table)
+
+
+def _support_cell(project: Project, release: kollarelease.KollaReleaseSpec, found: Sequence[Combination]) -> str:
+    where = [f"`{one.site}`" for one in found if one.rendered]
+    refused = {one.reason: [other.site for other in found if other.reason == one.reason] for one in found if one.reason}
+    if not where:
+        reason = min(refused, key=len).removeprefix(f"variant {found[0].variant} ")
+        return f"unsupported: {_cell(reason.removeprefix(f'cannot be deployed with {release.title}: '))}"
+    plane = release.dataplanes[project.load_variant(found[0].variant).options.dataplane]
+    cell = f"rendered and asserted (`{release.asserted_by}`) on {', '.join(where)}"
+    lacking = [f"`{role}`" for role in plane.roles if not (ROOT / "deploy/roles" / role).is_dir()]
+    beside = [f"`{role}`" for role in plane.roles if (ROOT / "deploy/roles" / role).is_dir()]
+    cell += f"; with {', '.join(beside)}" if beside else ""
+    cell += f"; missing: {', '.join(lacking)}" if lacking else ""
+    for reason, sites in refused.items():
+        cell += f"; unsupported on {', '.join(f'`{name}`' for name in sites)}: {_cell(reason)}"
+    return cell
 
 
 def pages_of_files() -> dict[str, str]:
@@ -334,6 +371,7 @@ def _cell(text: str | None) -> str:
 PAGES = {
     "cli.md": page_cli,
     "exit-codes.md": page_exit_codes,
+    "kolla-support.md": page_kolla_support,
     "warnings.md": page_warnings,
     "search.md": page_search,
     "make.md": page_make,

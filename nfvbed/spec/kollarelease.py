@@ -65,9 +65,9 @@ class KollaReleaseSpec(SpecModel):
     summary: str = ""
     kolla_ansible: str = Field(pattern=r"^\d+\.\d+(\.\d+)?$")
     """Version of kolla-ansible that it was written for."""
-    asserted_by: Literal["genconfig", "golden"]
-    """Proof of what is rendered: kolla-ansible itself makes the services' files of it and they are read, or only
-    what nfvbed writes is compared with reviewed files."""
+    asserted_by: Literal["genconfig", "playbook"]
+    """Proof of what is rendered: kolla-ansible itself makes the services' files of it, and they are read; by its
+    command `genconfig`, or by its playbook where it has no such command."""
     facts: Literal["ansible_facts", "none"]
     """Place of the facts in which variables look NICs up: a variable of their own (since Ansible 2.5). `none`: they
     cannot, and files for systemd name the NICs."""

@@ -61,6 +61,13 @@ def test_every_pin_is_exact(folder):
     assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[\w.]+", line)] == []
 
 
+@pytest.mark.parametrize("name", ["bootstrap", "requirements", "debian"])
+def test_every_pin_of_ocata_has_the_hash_of_its_file(name):
+    lines = [line for line in text(Path(f"kolla/ocata/{name}.txt")).splitlines() if line and not line.startswith("#")]
+    pin = r"[a-z0-9.-]+ \S+ [0-9a-f]{64}" if name == "debian" else r"[A-Za-z0-9._-]+==[\w.]+ --hash=sha256:[0-9a-f]{64}"
+    assert lines and [line for line in lines if not re.fullmatch(pin, line)] == []
+
+
 @pytest.mark.parametrize("folder", PINNED, ids=str)
 def test_everything_asked_for_is_pinned(folder):
     def names(path):

@@ -1,4 +1,4 @@
-"""Faults of kolla-ansible 22.2.0 that what it renders showed, with what nfvbed renders against each.
+"""Faults of kolla-ansible that what it renders showed, with what nfvbed renders against each.
 
 `docs/howto/kolla.md` has the same list, by the same names.
 """
@@ -152,6 +152,75 @@ OF_SRIOV = (
         option="pci/passthrough_whitelist",
         wrong='[{"physical_network": "vf", "devname": "enp175s0f0"}]',
         right="",
+    ),
+)
+_OCATAS_AGENT = "neutron-openvswitch-agent/ml2_conf.ini"
+_OCATAS_ML2 = "config/neutron/ml2_conf.ini"
+
+
+def _of_ocatas_server(name: str, option: str, wrong: str, right: str) -> Fault:
+    return Fault(
+        name=name,
+        override=option,
+        file=_OCATAS_ML2,
+        host="controller",
+        rendered="neutron-server/ml2_conf.ini",
+        option=option,
+        wrong=wrong,
+        right=right,
+    )
+
+
+OF_OCATAS_SWITCHES = (
+    Fault(
+        name="one-network-two-names",
+        override="ovs/bridge_mappings",
+        file="config/neutron/controller/ml2_conf.ini",
+        host="controller",
+        rendered=_OCATAS_AGENT,
+        option="ovs/bridge_mappings",
+        wrong="physnet1:br-provider,physnet2:br-data,physnet3:br-vf",
+        right="provider:br-provider,data:br-data,vf:br-vf",
+    ),
+    Fault(
+        # What is physnet1 on a compute is physnet2 on the controller.
+        name="one-network-two-names-on-computes",
+        override="ovs/bridge_mappings",
+        file="config/neutron/compute1/ml2_conf.ini",
+        host="compute1",
+        rendered=_OCATAS_AGENT,
+        option="ovs/bridge_mappings",
+        wrong="physnet1:br-data",
+        right="data:br-data",
+    ),
+    Fault(
+        name="ocata-tunnel-address",
+        override="tunnel_interface_address",
+        file=_COMPUTE,
+        host="compute1",
+        rendered=_OCATAS_AGENT,
+        option="ovs/local_ip",
+        wrong="10.10.0.11",
+        right="10.20.0.11",
+    ),
+    _of_ocatas_server(
+        "ocata-vlan-ranges", "ml2_type_vlan/network_vlan_ranges", "", "provider:100:149,data:200:299,vf:300:349"
+    ),
+    _of_ocatas_server(
+        "ocata-flat-networks", "ml2_type_flat/flat_networks", "physnet1,physnet2,physnet3", "provider,data,vf"
+    ),
+    _of_ocatas_server("ocata-tenant-networks", "ml2/tenant_network_types", "vxlan", "vlan,vxlan"),
+)
+OF_OCATAS_BRIDGES = (
+    Fault(
+        name="all-nics-in-one-network",
+        override="linux_bridge/physical_interface_mappings",
+        file="config/neutron/controller/ml2_conf.ini",
+        host="controller",
+        rendered="neutron-linuxbridge-agent/ml2_conf.ini",
+        option="linux_bridge/physical_interface_mappings",
+        wrong="physnet1:exprovider,dpdata,srvf",
+        right="provider:exprovider,data:dpdata,vf:srvf",
     ),
 )
 

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +23,12 @@ from tests.kolla.machines import write_facts
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = ROOT / ".nfvbed" / "kolla"
+SHARE = ENVIRONMENT / "share/kolla-ansible"
 DOUBLES = Path(__file__).parent / "doubles"
 ALL_TAGS = "openvswitch,ovs-dpdk,neutron,nova,nova-cell,tacker"
 TIMEOUT_S = 900
+LOG = "log"
+_TASK = re.compile(r"^TASK \[(.+?)\] \*", re.MULTILINE)
 _SECTION, _OPTION = re.compile(r"^\[(.+)\]$"), re.compile(r"^([^\s=]+)\s*=\s*(.*)$")
 Files = dict[str, str]
 
@@ -36,6 +39,7 @@ class Case:
 
     variant: str
     site: str = "rack"
+    release: str = NEWEST
     change: Callable[[Files], Files] | None = None
     """What is done to the rendered files before Kolla gets them."""
     tags: str = ALL_TAGS
@@ -46,7 +50,7 @@ class Case:
     @property
     def name(self) -> str:
         """Of its folder."""
-        return "-".join((self.variant, self.site, *(("changed",) if self.change else ())))
+        return "-".join((self.release, self.variant, self.site, *(("changed",) if self.change else ())))
 
 
 @dataclass(frozen=True)
@@ -89,14 +93,14 @@ def read_ini(text: str) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def rendered(case: Case) -> Files:
-    """Return nfvbed's files for a case, with Kolla's groups."""
+def rendered(case: Case, share: Path = SHARE) -> Files:
+    """Return nfvbed's files for a case, with the groups of the Kolla that takes them."""
     project = open_project(ROOT)
     order = order_of(
-        project.load_variant(case.variant), project.load_site(case.site), project.load_kolla_release(NEWEST)
+        project.load_variant(case.variant), project.load_site(case.site), project.load_kolla_release(case.release)
     )
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
-    multinode = (ENVIRONMENT / "share/kolla-ansible/ansible/inventory/multinode").read_text()
+    multinode = (share / "ansible/inventory/multinode").read_text()
     files = dict(render(order, flavors).files) | {"inventory/groups": inventory.groups_file(multinode)}
     return case.change(files) if case.change else files
 
@@ -109,7 +113,7 @@ def project_hosts(case: Case) -> tuple[str, ...]:
 def share_with_doubles(folder: Path) -> Path:
     """Copy Kolla's playbooks, and put the doubles into the copy."""
     share = folder / "share"
-    shutil.copytree(ENVIRONMENT / "share/kolla-ansible", share, ignore=shutil.ignore_patterns("doc", "releasenotes"))
+    shutil.copytree(SHARE, share, ignore=shutil.ignore_patterns("doc", "releasenotes"))
     shutil.copy(DOUBLES / "kolla_toolbox.py", share / "ansible/library/kolla_toolbox.py")
     shutil.copy(DOUBLES / "ovs-dpdkctl.sh", share / "ansible/roles/ovs-dpdk/files/ovs-dpdkctl.sh")
     return share
@@ -120,7 +124,7 @@ def make_passwords(folder: Path, share: Path) -> Path:
     passwords = folder / "passwords.yml"
     passwords.touch(mode=0o600)
     passwords.write_text((share / "etc_examples/kolla/passwords.yml").read_text())
-    _run([str(ENVIRONMENT / "bin/kolla-genpwd"), "-p", str(passwords)], folder, {})
+    run([str(ENVIRONMENT / "bin/kolla-genpwd"), "-p", str(passwords)], folder, environment(folder, ENVIRONMENT))
     return passwords
 
 
@@ -151,7 +155,7 @@ def genconfig(case: Case, folder: Path, share: Path, passwords: Path) -> Service
     argv += [] if case.load_balancer else ["--skip-tags", "loadbalancer"]
     argv += ["-i", str(config / "inventory"), "-e", json.dumps(local)]
     started = time.monotonic()
-    _run(argv, folder, {"KOLLA_ANSIBLE_DATA_FILES_PATH": str(share)})
+    run(argv, folder, environment(folder, ENVIRONMENT) | {"KOLLA_ANSIBLE_DATA_FILES_PATH": str(share)})
     return Services(out, time.monotonic() - started)
 
 
@@ -173,25 +177,40 @@ def _settings(folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _run(argv: Iterable[str], folder: Path, more: dict[str, str]) -> None:
-    environment = {
-        "PATH": f"{ENVIRONMENT / 'bin'}:{os.environ['PATH']}",
+def environment(folder: Path, of_kolla: Path) -> dict[str, str]:
+    """Return the variables of a process of Ansible's."""
+    return {
+        "PATH": f"{of_kolla / 'bin'}:{os.environ['PATH']}",
         "HOME": str(folder),
         "LANG": "C.UTF-8",
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
         "ANSIBLE_NOCOLOR": "1",
-        **more,
     }
-    done = subprocess.run(
-        [*argv],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-    (folder / "log").write_text(done.stdout)
-    assert done.returncode == 0, "\n".join(done.stdout.splitlines()[-60:])
+
+
+def run(argv: list[str], folder: Path, variables: dict[str, str]) -> None:
+    """Run a program in a folder; its file `log` grows with what the program says.
+
+    Raises:
+        AssertionError: it fails; with the end of what it says.
+    """
+    log = folder / LOG
+    with log.open("w") as said:
+        status = subprocess.run(
+            argv,
+            cwd=folder,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            timeout=TIMEOUT_S,
+            check=False,
+        ).returncode
+    assert status == 0, "\n".join(log.read_text().splitlines()[-60:])
+
+
+def task_at(folder: Path) -> str:
+    """Say which task a running playbook is at, and how many were before."""
+    log = folder / LOG
+    tasks = _TASK.findall(log.read_text(errors="replace")) if log.exists() else []
+    return f"task {len(tasks)}, {tasks[-1]}" if tasks else "starting"

@@ -11,6 +11,8 @@ from nfvbed.spec.site import KollaSiteSpec
 CACHE_PREFIX = "s1_"
 """Of files in Ansible's cache (ansible-core 2.19)."""
 NAMES = {"management": "eno{}", "external": "enp1s0f{}", "dpdk": "ens{}f0", "sriov": "enp175s0f{}"}
+SECOND_PORT = "enp175s0d1"
+"""Of a ConnectX-3, both ports of which are one PCI device."""
 MANAGEMENT_PREFIX_BITS = 24
 
 
@@ -61,6 +63,8 @@ def machine(name: str, host: RackHostSpec, place: int) -> dict[str, Any]:
 
 def device_name(nic: RackNicSpec, place: int) -> str:
     """Return a name that differs from machine to machine, as names do."""
+    if nic.driver == "mlx4_core" and nic.pci is None:
+        return SECOND_PORT
     port = str(nic.pci or "0")[-1]
     return NAMES[nic.role].format(place + 1 if nic.role in ("management", "dpdk") else port)
 
@@ -68,14 +72,19 @@ def device_name(nic: RackNicSpec, place: int) -> str:
 def _device(device: str, nic: RackNicSpec, host: RackHostSpec) -> dict[str, Any]:
     found = {"device": device, "type": "ether", "active": True, "module": "ixgbe", "mtu": 1500}
     found["macaddress"] = nic.mac or f"52:54:00:20:{str(nic.pci)[5:7]}:0{str(nic.pci)[-1]}"
-    if nic.pci:
-        found["pciid"] = nic.pci
+    if pci := nic.pci or _of_both_ports(nic, host):
+        found["pciid"] = pci
     if nic.role == "management":
         found["ipv4"] = _ipv4(f"{host.address}/{MANAGEMENT_PREFIX_BITS}")
     if nic.role == "dpdk" and host.overlay_address:
         # As before Kolla moves it to the bridge.
         found["ipv4"] = _ipv4(host.overlay_address)
     return found
+
+
+def _of_both_ports(nic: RackNicSpec, host: RackHostSpec) -> str | None:
+    found = [other.pci for other in host.nics if other.pci and other.driver == nic.driver == "mlx4_core"]
+    return found[0] if found else None
 
 
 def _ipv4(text: str) -> dict[str, str]:

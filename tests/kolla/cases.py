@@ -1,0 +1,70 @@
+"""Runs of Kolla that tests read, by name: those of every run of the tier, and those on demand."""
+
+from collections.abc import Iterable
+
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.sites.kolla.combinations import Combination, combinations
+from nfvbed.spec.kollarelease import NEWEST
+from tests.kolla.faults import OF_OCATAS_BRIDGES, OF_OCATAS_SWITCHES, OF_OVS_DPDK, OF_SRIOV, Fault, without_overrides
+from tests.kolla.genconfig import ROOT, Case, Files
+
+ALL = combinations(open_project(ROOT))
+RENDERED = tuple(one for one in ALL if one.rendered)
+SHORTEST_OF_OCATA = "ocata linux-bridge rack"
+
+
+def name_of(one: Combination) -> str:
+    """Return the name of a combination's run: a variant's alone for the maintained release on the first site."""
+    if (one.release, one.site) == (NEWEST, "rack"):
+        return one.variant
+    return f"{one.release} {one.variant} {one.site}"
+
+
+def _without(variant: str, faults: tuple[Fault, ...], tags: str = "", release: str = NEWEST) -> Case:
+    def change(files: Files) -> Files:
+        return without_overrides(files, faults)
+
+    return Case(variant, release=release, change=change, **({"tags": tags} if tags else {}))
+
+
+EVERYDAY = {
+    "ovs-dpdk": Case("ovs-dpdk"),
+    "ovs-dpdk, without overrides": _without("ovs-dpdk", OF_OVS_DPDK, "ovs-dpdk,neutron,nova-cell,tacker"),
+    "ovs-kernel": Case("ovs-kernel", load_balancer=True),
+    "sriov": Case("sriov"),
+    "macvtap": Case("macvtap"),
+    "sriov, without overrides": _without("sriov", OF_SRIOV, "neutron,nova-cell"),
+    SHORTEST_OF_OCATA: Case("linux-bridge", release="ocata"),
+}
+"""By name; the longest ones first."""
+ON_DEMAND = {
+    name_of(one): Case(one.variant, one.site, one.release) for one in RENDERED if name_of(one) not in EVERYDAY
+} | {
+    "ocata ovs-kernel rack, without overrides": _without("ovs-kernel", OF_OCATAS_SWITCHES, release="ocata"),
+    "ocata linux-bridge rack, without overrides": _without("linux-bridge", OF_OCATAS_BRIDGES, release="ocata"),
+}
+CASES = EVERYDAY | ON_DEMAND
+SHOWN_BY = {
+    "ovs-dpdk": OF_OVS_DPDK,
+    "sriov": OF_SRIOV,
+    "ocata ovs-kernel rack": OF_OCATAS_SWITCHES,
+    "ocata linux-bridge rack": OF_OCATAS_BRIDGES,
+}
+"""Faults, by the case that has their overrides; another one has them not."""
+
+
+def with_and_without(fault: Fault) -> tuple[str, str]:
+    """Return the case that has a fault's override, and the one that has it not."""
+    name = next(name for name, faults in SHOWN_BY.items() if fault in faults)
+    return name, f"{name}, without overrides"
+
+
+def read_by(parameters: Iterable[object]) -> tuple[str, ...]:
+    """Return the cases that a test with these parameters reads."""
+    found: list[str] = []
+    for one in parameters:
+        if isinstance(one, Combination) and one.rendered:
+            found.append(name_of(one))
+        if isinstance(one, Fault):
+            found += with_and_without(one)
+    return tuple(found)
