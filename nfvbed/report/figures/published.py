@@ -10,7 +10,7 @@ from nfvbed.report.figures.theme import WIDTH, Drawing, inline, label_width
 
 BAND: Final = 46
 PUBLISHED: Final = "#2E8BD0"
-"""One colour for all columns: they are no variants of this project, whose colours are fixed. Seen on both backgrounds."""
+"""One colour for all columns: they are no variants of this project, with fixed colours. Seen on both backgrounds."""
 
 
 def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float]]) -> Drawing:
