@@ -55,13 +55,14 @@ ARROWS = {
     "nfvbed.sites": (
         ("doctor",),
         ("catalogue",),
-        ("guest_node", "openstack", "kolla"),
+        ("kolla",),
+        ("guest_node", "openstack"),
         ("lab", "simulated"),
         ("hosted",),
         ("site",),
         ("chain", "deployed", "hostview"),
     ),
-    "nfvbed.sites.kolla": (("site",), ("preflight",), (OWN,)),
+    "nfvbed.sites.kolla": (("site",), ("measured",), ("executor",), ("preflight",), (OWN,)),
     "nfvbed.sites.openstack": (
         ("site",),
         ("setting_up",),
