@@ -116,8 +116,8 @@ switch-all: build ## switch through all data planes twice: frames through each, 
 	@$(PYTHON) bench/switching.py
 
 .PHONY: doctor
-doctor: build ## what this host has, and which variants it can run
-	@$(NFVBED) doctor
+doctor: build ## what this host has (SITE=NAME: that site), and which variants it can run
+	@$(NFVBED) doctor $(AT)
 
 .PHONY: $(RUNS)
 $(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME

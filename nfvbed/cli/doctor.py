@@ -1,6 +1,7 @@
 """`nfvbed doctor`: what a site has, and which variants it can run."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,14 +13,16 @@ from rich.text import Text
 
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UnsupportedError
-from nfvbed.findings import SiteReport, State
+from nfvbed.errors import UnsupportedError, UsageError
+from nfvbed.findings import Finding, SiteReport, State
 from nfvbed.host.identity import is_elsewhere
 from nfvbed.records import Readiness
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.doctor import examine
+from nfvbed.sites.kolla.preflight.report import examine_rack
+from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import GuestSiteSpec
+from nfvbed.spec.site import GuestSiteSpec, KollaSiteSpec
 
 STATE_STYLES = {State.PRESENT: "green", State.LIMITED: "yellow", State.ABSENT: "red", State.UNKNOWN: "dim"}
 READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Readiness.UNSUPPORTED: "red"}
@@ -29,12 +32,23 @@ READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Read
 @click.option("--site", default="lab", show_default=True, help="What is examined: a name in deploy/sites.")
 @click.option("--variant", "names", multiple=True, metavar="NAME", help="Only this variant; repeatable. Default: all.")
 @click.option("--read-only", is_flag=True, help="Change nothing: do not reserve lacking hugepages for a moment.")
+@click.option("--release", metavar="NAME", help=f"Of a rack: a name in kolla/releases. Default: {NEWEST}.")
+@click.option("--try", "try_functions", is_flag=True, help="Of a rack: make its virtual functions for a moment.")
 @root_option
 @json_option
-def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | None, as_json: bool) -> None:
+def command(
+    site: str,
+    names: tuple[str, ...],
+    read_only: bool,
+    release: str | None,
+    try_functions: bool,
+    root: Path | None,
+    as_json: bool,
+) -> None:
     """Examine a site: what it has for packet work, and what every variant can do on it.
 
-    The site answers for itself: the lab with this host, a guest node with its own, another one with what it is.
+    The site answers for itself: the lab with this host, a guest node with its own, another one with what it is. Of a
+    rack all machines are asked over SSH, and all faults are listed that keep a variant from being deployed.
 
     Exit status 0 when at least one real variant can be measured here, else 11.
     """
@@ -45,7 +59,19 @@ def command(site: str, names: tuple[str, ...], read_only: bool, root: Path | Non
     where = project.load_site(site)
     if is_elsewhere(where):
         _examine_node(project, where)
-    report = examine(open_site(where, project.root), project, read_only=read_only)
+    if isinstance(where, KollaSiteSpec):
+        asked = [v for v in project.list_variants(where) if v.name not in simulated and (not names or v.name in names)]
+        profile = project.load_kolla_release(release or NEWEST)
+        report: SiteReport = examine_rack(project, where, profile, asked, try_functions=try_functions)
+    elif release or try_functions:
+        raise UsageError(
+            "--release and --try are of a rack",
+            where=f"deploy/sites/{site}.yml kind",
+            observed=where.kind,
+            fix="leave them out, or name a site of kind kolla with --site",
+        )
+    else:
+        report = examine(open_site(where, project.root), project, read_only=read_only)
     if names:
         report = report.model_copy(update={"variants": tuple(s for s in report.variants if s.variant in names)})
     if as_json:
@@ -68,22 +94,27 @@ def _examine_node(project: Project, site: GuestSiteSpec) -> NoReturn:
     context.exit(doctor_in_node(site, project, passed_on(context)))
 
 
-def _print(report: SiteReport) -> None:
-    console = Console()
-    console.print(report.title, highlight=False)
-    found = Table(title="What it has", title_justify="left", box=box.SIMPLE_HEAD)
+def findings_table(title: str, findings: Iterable[Finding]) -> Table:
+    """Return findings as a table, in their order."""
+    found = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for heading in ("topic", "state", "observed (how it was found out)"):
         found.add_column(heading, overflow="fold", no_wrap=heading != "observed (how it was found out)")
-    for finding in report.findings:
+    for finding in findings:
         observed = Text.assemble(finding.summary, (f" ({finding.probed})", "dim"))
         if finding.fix:
             observed.append(f"\nto change it: {finding.fix}", "italic")
         found.add_row(finding.topic, Text(finding.state, STATE_STYLES[finding.state]), observed)
+    return found
+
+
+def _print(report: SiteReport) -> None:
+    console = Console()
+    console.print(report.title, highlight=False)
     variants = Table(title="Variants", title_justify="left", box=box.SIMPLE_HEAD)
     for heading in ("variant", "readiness", "why", "to fix it"):
         variants.add_column(heading, overflow="fold")
     for support in report.variants:
         readiness = Text(support.readiness, READINESS_STYLES[support.readiness])
         variants.add_row(support.variant, readiness, Text(support.reason), Text(support.fix))
-    console.print(found)
+    console.print(findings_table("What it has", report.findings))
     console.print(variants)

@@ -36,6 +36,7 @@ VERBS = {
     "dashboard": ("dashboard", "Serve the dashboard."),
     "devcloud": ("devcloud", "Start a real OpenStack on this machine, look at it, remove it."),
     "kolla": ("kolla", "Render what kolla-ansible takes for a variant on several machines."),
+    "verify": ("verify", "Check a running cloud against the variant that is deployed on it."),
     "destroy": ("destroy", "Remove what is deployed, also what a crash left behind."),
 }
 """Verb: (module below nfvbed.cli, one line of help). The help is here so that showing it imports nothing."""

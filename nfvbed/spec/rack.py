@@ -162,7 +162,7 @@ class RackHostSpec(SpecModel):
     address: Address
     """Address by which Ansible reaches it."""
     ssh: SshAccessSpec | None = None
-    """How it is reached over SSH, where that is otherwise than the site's `ssh` says of all machines."""
+    """Way to it over SSH, where that is another one than the site's `ssh`, which is of all machines."""
     overlay_address: AddressWithPrefix | None = None
     """Address in the network of tunnels, with its prefix length. OVS-DPDK's machines get it on their bridge; on all
     others it is configured before. Needed by all but a generator."""

@@ -309,8 +309,8 @@ class KollaSiteSpec(SiteSpec):
     hosts: dict[HostName, RackHostSpec] = Field(min_length=1)
     """Machines, by the names that they have themselves (`hostname -s`)."""
     ssh: SshAccessSpec | None = None
-    """How the machines are reached over SSH: by the preflight, by Ansible and by verifying. Without it files are
-    rendered, and nothing else is done."""
+    """Way to the machines over SSH: of the preflight, of Ansible and of verifying. Without it files are rendered, and
+    nothing else is done."""
     generator: RackGeneratorSpec | None = None
     """Machine that sends and checks frames; none: nothing is measured here."""
 

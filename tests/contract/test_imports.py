@@ -58,11 +58,11 @@ ARROWS = {
         ("kolla",),
         ("guest_node", "openstack"),
         ("lab", "simulated"),
-        ("hosted",),
+        ("hosted", "verify"),
         ("site",),
         ("chain", "deployed", "hostview"),
     ),
-    "nfvbed.sites.kolla": (("site",), ("measured",), ("executor",), ("preflight",), (OWN,)),
+    "nfvbed.sites.kolla": (("site",), ("measured",), ("executor",), ("preflight", "verify"), (OWN,)),
     "nfvbed.sites.openstack": (
         ("site",),
         ("setting_up",),

@@ -3,7 +3,10 @@
 Its functions are real to the kernel that drives them. What it forwards is emulated: frames count, rates do not.
 """
 
+import json
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +18,9 @@ from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
 from nfvbed.host.nics.pf import discover
 from nfvbed.readings import Part
 from nfvbed.records import QualityWarning, Readiness
+from nfvbed.sites.kolla.preflight import functions_trial, record
+from nfvbed.sites.kolla.preflight.facts import facts_of
+from nfvbed.sites.kolla.preflight.functions import Trial
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
 from tests.functional.disturbed import retried, send_enough
@@ -179,8 +185,33 @@ def _through(topology, forwarding=None, kind="process", **options):
     return proof
 
 
+def preflight_makes_functions_for_a_moment(site, send):
+    """A rack's preflight reads the NIC, makes functions, is refused more than there are, and leaves it as it was."""
+    before = nic_state()
+    (pf,) = discover()
+    facts = facts_of(_printed(record))
+    (nic,) = [port for port in facts.nics if port.pci == pf.address]
+    assert nic.total_functions >= 2 and not nic.is_function and nic.driver == "igb", nic
+    assert facts.iommu_groups > 0
+    made = Trial.model_validate(_printed(functions_trial, pf.address, "2"))
+    assert made == Trial(before=0, made=2, after=0), made
+    refused = Trial.model_validate(_printed(functions_trial, pf.address, str(nic.total_functions + 1)))
+    assert (refused.made, refused.after) == (0, 0) and refused.refused, refused
+    assert nic_state() == before, (nic_state(), before)
+    return {"nic": nic.model_dump(), "made": made.model_dump(), "refused": refused.refused}
+
+
+def _printed(module, *words):
+    """Run a script as it runs on another host; return what it printed."""
+    script = Path(module.__file__).read_bytes()
+    done = subprocess.run([sys.executable, "-I", "-", *words], input=script, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
 PROOFS = {
     "p2p": _through("p2p"),
+    "preflight": preflight_makes_functions_for_a_moment,
     "settings": settings_are_laid_down,
     "vlans": vlans_keep_apart,
     "router": _through("pvp"),

@@ -7,12 +7,15 @@ services of all others are disabled meanwhile: no descriptor has to name a host.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
 from nfvbed.sites.openstack.instances import PlacedInstance
+from nfvbed.sites.verify.checks import ExpectedMachine
+from nfvbed.sites.verify.commands import MachineCommands
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import Generator
@@ -108,6 +111,23 @@ class Compute(ABC):
         """Start the generator on its ports, and wait until it is ready: on this machine, but for a compute that knows
         better."""
         return starter.start(deployment)
+
+    def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
+        """Return what verifying has to find of it.
+
+        Raises:
+            UnsupportedError: nothing of it is read.
+        """
+        raise UnsupportedError(
+            f"the machines of {self.host or 'this cloud'} are not read",
+            where=variant.name,
+            observed=self.hidden or "it is no compute of ours",
+            fix="verify a cloud that nfvbed deploys: --site devcloud",
+        )
+
+    def reading(self) -> MachineCommands | None:
+        """Return what readings of its machine are made with; None: the agents alone say how it is."""
+        return None
 
     def rest(self, resting: bool) -> None:
         """Let polling threads sleep while nothing is measured, or not; others have nothing to do."""

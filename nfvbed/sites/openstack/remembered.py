@@ -8,9 +8,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from nfvbed.dataplanes.catalogue import VariantModel
+from nfvbed.findings import Finding
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.ledger import this_process
-from nfvbed.records import Deployment
+from nfvbed.records import Deployment, Record
 from nfvbed.sites.deployed import Deployed, Placed, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -18,6 +19,14 @@ from nfvbed.spec.vnf import VnfChoice
 _NAME = "deployed.json"
 _UNDER_WAY = "under-way"
 """File with the id of a deployment that is set up, or is taken down with the command that has it."""
+
+
+class Verified(Record):
+    """What verifying a deployment found."""
+
+    at: str
+    """When, UTC (ISO 8601)."""
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,8 @@ class Remembered:
     """When it was deployed, and by which command."""
     compute: str = ""
     """Host of its data plane; empty: it is not known, as of a cloud that is not ours."""
+    verified: Verified | None = None
+    """What verifying it found the last time; None: it was not verified since it was set up."""
 
     def deployed(self, folder: Path, placed: tuple[Placed, ...] = ()) -> Deployed:
         """Return it as any site says of what is deployed.
@@ -59,6 +70,7 @@ def save(folder: Path, what: Remembered) -> None:
     parts = {"deployment": what.deployment, "variant": what.variant, "arrangement": what.arrangement}
     document: dict[str, Any] = {name: part.model_dump(mode="json") for name, part in parts.items()}
     document["choice"] = None if what.choice is None else what.choice.model_dump(mode="json")
+    document["verified"] = None if what.verified is None else what.verified.model_dump(mode="json")
     draft.write_text(json.dumps({**document, "since": what.since, "compute": what.compute}, indent=1))
     draft.rename(path)
 
@@ -72,7 +84,7 @@ def find(folder: Path) -> Remembered | None:
     path = _path(folder)
     try:
         found = json.loads(path.read_text())
-        choice = found["choice"]
+        choice, verified = found["choice"], found.get("verified")
         return Remembered(
             deployment=Deployment.model_validate_json(json.dumps(found["deployment"])),
             variant=VariantModel.model_validate_json(json.dumps(found["variant"])),
@@ -80,6 +92,7 @@ def find(folder: Path) -> Remembered | None:
             choice=None if choice is None else VnfChoice.model_validate_json(json.dumps(choice)),
             since=found["since"],
             compute=found.get("compute", ""),
+            verified=None if verified is None else Verified.model_validate_json(json.dumps(verified)),
         )
     except FileNotFoundError:
         return None

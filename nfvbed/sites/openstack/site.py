@@ -1,12 +1,14 @@
 """The sites devcloud and cloud: data planes are computes of an OpenStack, VNFs are instances on them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.findings import PlainReport, SiteReport
+from nfvbed.findings import Finding, PlainReport, SiteReport
 from nfvbed.host import coredistance
 from nfvbed.host.fitness import support_of
 from nfvbed.host.procfs import read_sample
@@ -25,7 +27,9 @@ from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
-from nfvbed.sites.site import NOTHING_DEPLOYED, Site
+from nfvbed.sites.site import NOTHING_DEPLOYED
+from nfvbed.sites.verify.cloud import verify
+from nfvbed.sites.verify.verifiable import VerifiableSite
 from nfvbed.spec.layout import layout
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec
 from nfvbed.spec.variant import Variant
@@ -54,7 +58,7 @@ def open_existing(spec: CloudSiteSpec, root: Path) -> "OpenstackSite":
     return OpenstackSite(spec.name, LabMachine(spec, root), target, provider)
 
 
-class OpenstackSite(Site):
+class OpenstackSite(VerifiableSite):
     """An OpenStack; one data plane is deployed at a time, that is: takes instances.
 
     Args:
@@ -234,6 +238,23 @@ class OpenstackSite(Site):
         live = self._find(deployment)
         live.compute.verify()
         vnfs.verify(self._setting_up.status_of_instance, live.handles)
+
+    def inspect(self, deployed: Deployed) -> tuple[Finding, ...]:
+        """Ask the cloud's APIs, and the machine of the compute that is deployed."""
+        found = self._find_left()
+        if found is None:
+            raise DeployError("nothing is deployed", where=self.name, fix="nfvbed deploy")
+        compute = self._target.compute(found.variant)
+        expected, commands = compute.expected(found.variant, found.arrangement), compute.reading()
+        return verify(self._target.connection, (expected,), {} if commands is None else {compute.host: commands})
+
+    def keep_findings(self, deployed: Deployed, findings: tuple[Finding, ...]) -> None:
+        """Write them down beside the deployment."""
+        found = self._find_left()
+        if found is not None and found.deployment.id == deployed.deployment.id:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            verified = remembered.Verified(at=now, findings=findings)
+            remembered.save(self._target.folder, replace(found, verified=verified))
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
         """Return site, compute, generator, cores and VNFs; of another's cloud also which one it is."""

@@ -38,7 +38,8 @@ def examine_gathered(
 ) -> list[Finding]:
     """Do the same with what machines have said already."""
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
-    return [*gathered.findings, *preflight(site, variant, release, gathered.facts, flavors)]
+    tried = gathered.functions if variant.options.dataplane == "sriov" else ()
+    return [*gathered.findings, *preflight(site, variant, release, gathered.facts, flavors), *tried]
 
 
 def preflight(

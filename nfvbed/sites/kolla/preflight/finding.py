@@ -6,7 +6,7 @@ from nfvbed.records import Record
 
 
 class Finding(Record):
-    """A fault, with what has to be changed. While one stands nothing is deployed."""
+    """A fault, with what has to be changed. While there is one nothing is deployed."""
 
     machine: str
     """Name of the machine in the site's file; empty: it is no machine's."""
@@ -19,15 +19,15 @@ class Finding(Record):
     fix: str
     """What to change."""
     prepared_by: str = ""
-    """Name of nfvbed's role that makes it so when it prepares the machine (`nfvbed_host`): such a finding stands in the
-    way of Kolla's deployment, and not of that role. Empty: nobody does."""
+    """Name of nfvbed's role that makes it so when it prepares the machine (`nfvbed_host`): such a finding
+    keeps Kolla from deploying, and not that role from being run. Empty: nobody does."""
     stops: bool = True
-    """Whether nothing may be deployed while it stands; otherwise it is something that the cloud will not be able to
+    """Whether nothing may be deployed while it is so; otherwise it is something that the cloud will not be able to
     do."""
 
 
 def blocking(findings: Iterable[Finding], roles: Collection[str] = ()) -> list[Finding]:
-    """Return those that stand in the way of what is to be deployed.
+    """Return those that keep a variant from being deployed.
 
     Args:
         findings: of the preflight.

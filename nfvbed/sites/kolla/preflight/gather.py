@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nfvbed.errors import NfvbedError
 from nfvbed.host.remote.connection import SshHost
+from nfvbed.sites.kolla.preflight import functions
 from nfvbed.sites.kolla.preflight.facts import MachineFacts, facts_of
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.spec.remote import RemoteHostSpec
@@ -27,10 +28,17 @@ class Gathered:
     """By the machine's name in the site's file; those that could not be asked are missing."""
     findings: tuple[Finding, ...]
     """Why they could not."""
+    functions: tuple[Finding, ...] = ()
+    """What trying virtual functions showed; of the data plane sriov alone."""
 
 
-def gather(site: KollaSiteSpec) -> Gathered:
-    """Ask all machines; one that cannot be asked is a finding, and the others are asked all the same."""
+def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> Gathered:
+    """Ask all machines; one that cannot be asked is a finding, and the others are asked all the same.
+
+    Args:
+        site: the rack.
+        try_functions: make virtual functions for a moment; else nothing is changed.
+    """
     ways = {name: site.reached(name) for name in site.hosts}
     lacking = [name for name, way in ways.items() if way is None]
     facts, findings = dict[str, MachineFacts](), [_without_ssh(site, lacking)] if lacking else []
@@ -41,7 +49,8 @@ def gather(site: KollaSiteSpec) -> Gathered:
                 facts[name] = answer.result()
             except NfvbedError as failure:
                 findings.append(_not_asked(site, name, failure))
-    return Gathered(facts, tuple(findings))
+        tried = tuple(functions.try_functions(site, facts, Path(folder))) if try_functions else ()
+    return Gathered(facts, tuple(findings), tried)
 
 
 def ask(way: RemoteHostSpec, folder: Path) -> MachineFacts:

@@ -31,7 +31,7 @@ def check_machine(subject: Subject) -> Iterator[Finding]:
     if facts.hostname != subject.name:
         yield subject.finding(
             f"{subject.name} has another name",
-            "(its name)",
+            "",
             f"hostname -s: {facts.hostname}",
             f"name it {facts.hostname} in the file, or rename the machine: agents and computes call themselves so",
         )

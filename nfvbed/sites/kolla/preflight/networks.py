@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.sites.kolla.placement import Placement
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.spec.flavor import Flavor
@@ -68,21 +67,22 @@ def check_flavors(
     site: KollaSiteSpec, variant: Variant, placements: Mapping[str, Placement], flavors: tuple[Flavor, ...]
 ) -> Iterator[Finding]:
     """Find flavors whose memory is on no compute's hugepages beside the switch's share; all of them stop everything."""
-    shared = isinstance(variant.options, OvsUserspaceOptions) and variant.options.dataplane == "ovs-dpdk"
+    shared = variant.options.dataplane == "ovs-dpdk"
     wanting = [flavor for flavor in flavors if "hw:mem_page_size" in extra_specs(flavor, shared_pages=shared)]
     rooms = {name: _rooms(site.hosts[name], placement) for name, placement in placements.items()}
-    fitting = [flavor for flavor in wanting if any(_fits(flavor, room) for room in rooms.values())]
-    seen = "; ".join(f"{name}: {_shown(room)}" for name, room in rooms.items())
-    for flavor in wanting:
-        if rooms and flavor not in fitting:
-            yield Finding(
-                machine="",
-                what=f"no compute has the hugepages of an instance of flavor {flavor.name}",
-                key=f"flavors/{flavor.name}.yml memory_mib; deploy/sites/{site.name}.yml hosts.*.numa",
-                observed=f"it wants {_wanted(flavor)}; beside the switch's share there are {seen}",
-                fix="more hugepages of a size that divides its memory, on a node of a compute, or a smaller flavor",
-                stops=shared and not fitting,
-            )
+    lacking = [flavor for flavor in wanting if not any(_fits(flavor, room) for room in rooms.values())]
+    if rooms and lacking:
+        names = ", ".join(flavor.name for flavor in lacking)
+        seen = "; ".join(f"{name}: {_shown(room)}" for name, room in rooms.items())
+        yield Finding(
+            machine="",
+            what=f"no compute has the hugepages of an instance of flavor {names}",
+            key=f"deploy/sites/{site.name}.yml hosts.*.numa; flavors/{lacking[0].name}.yml memory_mib",
+            observed=f"beside the switch's share there are {seen}; wanted are"
+            f" {'; '.join(sorted({_wanted(flavor) for flavor in lacking}))}",
+            fix="reserve hugepages of a size that divides that memory (2 MiB: hugepages_2m), or use other flavors",
+            stops=shared and lacking == wanting,
+        )
 
 
 _Room = dict[int, dict[int, int]]
@@ -118,7 +118,7 @@ def _holds(sizes: Mapping[int, int], memory_mib: int) -> bool:
 
 def _wanted(flavor: Flavor) -> str:
     parts = [part.memory_mib for part in flavor.numa] or [flavor.memory_mib]
-    return " and ".join(f"{part} MiB" for part in parts) + " of hugepages, each on one node"
+    return " and ".join(f"{part} MiB" for part in parts) + " on one node" + (" each" if len(parts) > 1 else "")
 
 
 def _shown(room: _Room) -> str:

@@ -56,11 +56,12 @@ def _check_presence(subject: Subject) -> Iterator[Finding]:
 
 def _check_management(subject: Subject) -> Iterator[Finding]:
     facts = subject.facts
-    if facts.address_on and not facts.address_nics:
+    if not facts.address_nics:
+        carrier = f"the address of {facts.address_on}, and no NIC is below that" if facts.address_on else "of no device"
         yield subject.finding(
             f"it is not known by which NIC {subject.name} is reached, so that no data plane may have any",
             "nics",
-            f"{facts.address} is the address of {facts.address_on}, and no NIC is below that",
+            f"SSH came in by {facts.address or 'no known address'}, which is {carrier}",
             "give that address to the NIC of role management, or to a bridge, bond or VLAN on it",
         )
     uses = {"the address that SSH came in by": facts.address_nics, "the default route": facts.route_nics}
@@ -177,7 +178,7 @@ def _check_functions(subject: Subject, place: int, nic: RackNicSpec, port: NicFa
         if port.total_functions:
             fix = f"functions: {port.total_functions} or less, or raise the number in the NIC's firmware"
         else:
-            fix = "switch SR-IOV on in the machine's firmware and the NIC's (mlxconfig SRIOV_EN=1), or describe another NIC"
+            fix = "switch SR-IOV on in the machine's firmware and the NIC's (mlxconfig SRIOV_EN=1), or take another NIC"
         yield subject.finding(
             f"{nic.named} of {subject.name} cannot have {nic.functions} virtual functions",
             key,

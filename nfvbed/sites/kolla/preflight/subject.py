@@ -33,12 +33,12 @@ class Subject:
 
         Args:
             what: what is wrong.
-            key: in the machine's part of the site's file.
+            key: in the machine's part of the site's file; empty: that part.
             observed: on it.
             fix: what to change.
             prepared_by: role that makes it so.
         """
-        where = f"deploy/sites/{self.site.name}.yml hosts.{self.name}.{key}"
+        where = f"deploy/sites/{self.site.name}.yml hosts.{self.name}" + (f".{key}" if key else "")
         return Finding(machine=self.name, what=what, key=where, observed=observed, fix=fix, prepared_by=prepared_by)
 
     def polls(self, nic: RackNicSpec) -> bool:

@@ -27,6 +27,7 @@ from nfvbed.sites.openstack.devcloud.services import computes
 from nfvbed.sites.openstack.devcloud.services.computes import DATA
 from nfvbed.sites.openstack.devcloud.services.openvswitch import BRIDGES
 from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
+from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 
@@ -54,6 +55,12 @@ class OvsAfxdpCompute(LinkedCompute):
     def __init__(self, cloud: DevCloud) -> None:
         super().__init__(cloud)
         self._maxsleep_us = 0
+
+    def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
+        """Return also the userspace datapath, and a thread on each core of the switch where threads poll."""
+        polls = not options_of(variant, OvsAfxdpOptions).interrupt
+        more = {"datapath_type": "netdev", "polling": arrangement.switch_cores if polls else ()}
+        return super().expected(variant, arrangement).model_copy(update=more)
 
     @property
     def _switch(self) -> NodeSwitch:

@@ -13,11 +13,14 @@ from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThr
 from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes import guests, ovs_options, packages
+from nfvbed.sites.openstack.devcloud.computes.node_commands import COMPUTE_SERVICE, NodeCommands
 from nfvbed.sites.openstack.devcloud.computes.ovs_switch import INTEGRATION, NodeSwitch, SwitchPort
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
 from nfvbed.sites.openstack.devcloud.services.openvswitch import BRIDGES
 from nfvbed.sites.openstack.instances import DATA_NETWORKS, PlacedInstance
+from nfvbed.sites.verify.checks import ExpectedMachine
+from nfvbed.sites.verify.commands import MachineCommands
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 
@@ -124,6 +127,21 @@ class OvsDpdkCompute(Compute):
     def counters(self) -> SwitchCounters:
         """Read what came in by the generator's and the instances' ports, and the polling threads' cycles."""
         return self._switch.counters(_PORTS, _PREFIX)
+
+    def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
+        """The controller's agents and services, the userspace datapath, and a thread on each core of the switch."""
+        return ExpectedMachine(
+            host=self.host,
+            agents=("neutron-openvswitch-agent", "neutron-dhcp-agent"),
+            services=("nova-scheduler", "nova-conductor", COMPUTE_SERVICE),
+            datapath_type="netdev",
+            polling=arrangement.switch_cores,
+            takes_hugepages=True,
+        )
+
+    def reading(self) -> MachineCommands:
+        """Return the controller's."""
+        return NodeCommands(self._node)
 
     def verify(self) -> None:
         """Check that the switch's daemon runs."""

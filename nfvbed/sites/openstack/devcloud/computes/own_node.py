@@ -3,12 +3,16 @@
 from abc import abstractmethod
 
 from nfvbed.errors import SwitchDiedError
+from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes.node_commands import COMPUTE_SERVICE, NodeCommands
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.services.computes import ComputeKind
 from nfvbed.sites.openstack.devcloud.stages import Silent
+from nfvbed.sites.verify.checks import ExpectedMachine
+from nfvbed.sites.verify.commands import MachineCommands
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 
@@ -43,6 +47,16 @@ class OwnNodeCompute(Compute):
         Raises:
             UnsupportedError, PrerequisiteError: it has not.
         """
+
+    def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
+        """Its agent and Nova's service, and hugepages for its guests."""
+        return ExpectedMachine(
+            host=self.host, agents=(self.kind.agent,), services=(COMPUTE_SERVICE,), takes_hugepages=True
+        )
+
+    def reading(self) -> MachineCommands | None:
+        """Return the node's."""
+        return NodeCommands(self._node)
 
     def probe(self, variant: Variant) -> Fitness:
         """Try what this machine has to have; the node need not run."""

@@ -1,0 +1,57 @@
+"""Commands on a machine that Kolla has deployed: over SSH, and in the container of its switch."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from nfvbed.errors import PrerequisiteError
+from nfvbed.host.remote.connection import SshHost
+from nfvbed.sites.verify.commands import Answer, MachineCommands
+
+ENGINES = ("docker", "podman")
+"""Kolla's `kolla_container_engine`."""
+_FIND_ENGINE = " || ".join(f"command -v {name}" for name in ENGINES)
+_APPCTL = (
+    # Kolla starts the daemon without a pidfile in some releases; its socket is there all the same.
+    'ovs-appctl "$@" 2>/dev/null || ovs-appctl --target="$(ls -t /run/openvswitch/ovs-vswitchd*.ctl | head -n 1)" "$@"'
+)
+
+
+class KollaCommands(MachineCommands):
+    """Those of one machine.
+
+    Args:
+        host: its name, in Nova and Neutron.
+        reached: over SSH; connected when it is first asked.
+        container: of its switch's daemon.
+    """
+
+    def __init__(self, host: str, reached: SshHost, container: str) -> None:
+        super().__init__(host)
+        self._reached = reached
+        self._container = container
+
+    def on_machine(self, argv: Sequence[str]) -> Answer:
+        """Run it over SSH."""
+        done = self._reached.run(argv, check=False)
+        return Answer(done.status, done.text, done.said)
+
+    def by_switch(self, argv: Sequence[str]) -> Answer:
+        """Run it in the container, as root where the account is not."""
+        rights = [] if self._reached.spec.user == "root" else ["sudo", "-n"]
+        return self.on_machine([*rights, self._engine, "exec", self._container, *argv])
+
+    def appctl(self, *words: str) -> str:
+        """Ask the daemon, by its pidfile or else by its socket."""
+        return self.asked(("sh", "-c", _APPCTL, "sh", "--timeout=20", *words))
+
+    @cached_property
+    def _engine(self) -> str:
+        found = self.on_machine(("sh", "-c", _FIND_ENGINE)).out.split()
+        if not found:
+            raise PrerequisiteError(
+                f"{self.host} has no engine for containers",
+                where=self._reached.spec.where,
+                observed=f"none of {', '.join(ENGINES)} is there",
+                fix="deploy the site first: Kolla's bootstrap-servers installs it",
+            )
+        return found[0]

@@ -1,0 +1,78 @@
+"""What a variant says of each machine of a rack, and what is found there."""
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from openstack.connection import Connection
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.findings import Finding
+from nfvbed.host.remote.connection import SshHost
+from nfvbed.sites.kolla.model import Order
+from nfvbed.sites.kolla.switching import uplinks
+from nfvbed.sites.kolla.verify.containers import KollaCommands
+from nfvbed.sites.verify.checks import ExpectedMachine
+from nfvbed.sites.verify.cloud import verify
+from nfvbed.spec.rack import RackHostSpec
+
+_AGENTS = {"linux-bridge": "neutron-linuxbridge-agent", "macvtap": "neutron-macvtap-agent"}
+"""Of computes, by the data plane; else Open vSwitch's."""
+_OVS_AGENT = "neutron-openvswitch-agent"
+_OF_CONTROLLER = ("neutron-dhcp-agent", "neutron-l3-agent", "neutron-metadata-agent")
+
+
+def verify_rack(order: Order, connection: Connection) -> tuple[Finding, ...]:
+    """Read the cloud and all of its machines, and check them; nothing is changed.
+
+    Args:
+        order: what is deployed.
+        connection: to the cloud's APIs, as an administrator.
+
+    Raises:
+        ConfigurationError: the site's file does not say how its machines are reached.
+    """
+    expected = tuple(expected_of(order, name, host) for name, host in order.hosts.items())
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nfvbed-")))
+        commands = {name: _commands(order, name, folder, stack) for name in order.hosts}
+        return verify(connection, expected, commands)
+
+
+def expected_of(order: Order, name: str, host: RackHostSpec) -> ExpectedMachine:
+    """Return what a variant says of a machine."""
+    placement = order.placements.get(name)
+    polls = order.polls(host)
+    agents, services = list[str](), list[str]()
+    if host.is_compute:
+        agents.append(_AGENTS.get(order.plane, _OVS_AGENT))
+        agents += ["neutron-sriov-nic-agent"] if order.plane == "sriov" else []
+        services.append("nova-compute")
+    if host.is_controller:
+        agents += [_AGENTS["linux-bridge"] if order.plane == "linux-bridge" else _OVS_AGENT, *_OF_CONTROLLER]
+        services += ["nova-scheduler", "nova-conductor"]
+    functions = {str(nic.pci): nic.functions for nic in host.nics_of("sriov")}
+    return ExpectedMachine(
+        host=name,
+        agents=tuple(dict.fromkeys(agents)),
+        services=tuple(services),
+        datapath_type=("netdev" if polls else "system") if _OVS_AGENT in agents and uplinks(order, host) else None,
+        polling=placement.polling if polls and placement else (),
+        functions=functions if order.plane == "sriov" and host.is_compute else {},
+        takes_hugepages=polls,
+    )
+
+
+def _commands(order: Order, name: str, folder: Path, stack: ExitStack) -> KollaCommands:
+    way = order.site.reached(name)
+    if way is None:
+        raise ConfigurationError(
+            f"the site's file does not say how {name} is reached",
+            where=f"deploy/sites/{order.site.name}.yml ssh",
+            observed="no key ssh",
+            fix="ssh: {user: root, key: FILE, known_hosts: FILE}, as in deploy/sites/rack.yml",
+        )
+    reached = SshHost(way, folder)
+    stack.callback(reached.disconnect)
+    container = "ovsdpdk_vswitchd" if order.polls(order.site.hosts[name]) else "openvswitch_vswitchd"
+    return KollaCommands(name, reached, container)

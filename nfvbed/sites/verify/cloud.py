@@ -1,0 +1,45 @@
+"""All readings of a cloud, and what they show beside what is expected of its machines."""
+
+from collections.abc import Callable, Mapping
+
+from openstack.connection import Connection
+
+from nfvbed.errors import NfvbedError
+from nfvbed.findings import Finding, State
+from nfvbed.sites.verify.checks import ExpectedMachine, check_cloud, check_machine, check_switch
+from nfvbed.sites.verify.commands import MachineCommands
+from nfvbed.sites.verify.readings import read_cloud, read_machine, read_switch
+
+
+def verify(
+    connection: Connection, expected: tuple[ExpectedMachine, ...], commands: Mapping[str, MachineCommands]
+) -> tuple[Finding, ...]:
+    """Read a cloud, and check it; what cannot be read is a finding, and everything else is read all the same.
+
+    Args:
+        connection: to its APIs.
+        expected: what a variant says of its machines.
+        commands: to those machines that are read, by name.
+    """
+    found = [*_read("cloud", lambda: check_cloud(read_cloud(connection), expected))]
+    for machine in expected:
+        reached = commands.get(machine.host)
+        if reached is not None:
+            found += verify_machine(machine, reached)
+    return tuple(found)
+
+
+def verify_machine(expected: ExpectedMachine, commands: MachineCommands) -> tuple[Finding, ...]:
+    """Read a machine, and check it."""
+    found = [*_read(f"{expected.host}: machine", lambda: check_machine(read_machine(commands), expected))]
+    if expected.datapath_type is not None:
+        found += _read(f"{expected.host}: switch", lambda: check_switch(read_switch(commands), expected))
+    return tuple(found)
+
+
+def _read(topic: str, work: Callable[[], tuple[Finding, ...]]) -> tuple[Finding, ...]:
+    try:
+        return work()
+    except NfvbedError as failure:
+        observed = "; ".join(part for part in (failure.what, failure.observed) if part)
+        return (Finding(topic=topic, state=State.ABSENT, summary=observed, probed="asked it", fix=failure.fix),)

@@ -1,0 +1,76 @@
+"""How readings get at a machine of a cloud: in a namespace of this machine, or over SSH into a container."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nfvbed.errors import DeployError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command gave."""
+
+    status: int
+    out: str
+    said: str
+    """On its standard error."""
+
+
+class MachineCommands(ABC):
+    """Commands on one machine of a cloud; those that readings give change nothing.
+
+    Args:
+        host: its name, in Nova and Neutron.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+
+    @abstractmethod
+    def on_machine(self, argv: Sequence[str]) -> Answer:
+        """Run a command on the machine itself.
+
+        Raises:
+            NfvbedError: the machine cannot be reached.
+        """
+
+    @abstractmethod
+    def by_switch(self, argv: Sequence[str]) -> Answer:
+        """Run a command where Open vSwitch's tools and sockets are.
+
+        Raises:
+            NfvbedError: the machine cannot be reached.
+        """
+
+    def appctl(self, *words: str) -> str:
+        """Ask the switch's daemon.
+
+        Raises:
+            DeployError: it does not answer.
+        """
+        return self.asked(("ovs-appctl", "--timeout=20", *words))
+
+    def vsctl(self, *words: str) -> str:
+        """Ask the switch's database; it answers in JSON.
+
+        Raises:
+            DeployError: it does not answer.
+        """
+        return self.asked(("ovs-vsctl", "--timeout=20", "--format=json", *words))
+
+    def asked(self, argv: Sequence[str]) -> str:
+        """Return what a command by the switch printed.
+
+        Raises:
+            DeployError: it failed.
+        """
+        answer = self.by_switch(argv)
+        if answer.status != 0:
+            raise DeployError(
+                f"{argv[0]} failed on {self.host}",
+                where=" ".join(argv),
+                observed=answer.said.strip() or f"exit status {answer.status}",
+                fix="see whether the switch and its database run there",
+            )
+        return answer.out

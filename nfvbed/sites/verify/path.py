@@ -1,0 +1,55 @@
+"""A probe frame through an instance, and what can be read only while one runs."""
+
+from collections.abc import Callable
+
+from nfvbed.errors import NfvbedError
+from nfvbed.findings import Finding, State
+from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.verify.verifiable import VerifiableSite
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.units import NS_PER_S
+
+TOPIC = "probe frame"
+PATH = "pvp"
+"""Of an instance that is booted."""
+_PROBED = "sent frames both ways"
+
+
+def verify_with_path(
+    site: VerifiableSite, deployed: Deployed, variant: Variant, choice: Callable[[], VnfChoice | None] | None
+) -> tuple[Finding, ...]:
+    """Verify what is deployed, then send frames through its instances, or through one that is booted for that.
+
+    What was read before counts: setting the path up writes the variant's settings to the switch again.
+
+    Args:
+        site: where it is.
+        deployed: what is.
+        variant: the same, as its file has it: which keys are written there decides what a cloud can have.
+        choice: returns the VNF that is booted where none runs; None: no frame is sent.
+
+    Raises:
+        UnsupportedError: the site cannot be verified.
+    """
+    found = {one.topic: one for one in site.inspect(deployed)}
+    if choice is None:
+        found[TOPIC] = Finding(topic=TOPIC, state=State.UNKNOWN, summary="none was sent", probed="not tried")
+        return tuple(found.values())
+    try:
+        running = deployed.vnf is not None
+        path = deployed.deployment.topology if running else PATH
+        live = site.deploy(variant, path, vnf=deployed.vnf if running else choice())
+        steps = dict(live.steps)
+        waited = f", {steps['onboard.first-frame'] / NS_PER_S:.1f} s after it was asked for" if not running else ""
+        what = "through the instances that run" if running else "through an instance that was booted for it"
+        summary = f"frames came {what} ({path}){waited}"
+        found[TOPIC] = Finding(topic=TOPIC, state=State.PRESENT, summary=summary, probed=_PROBED)
+        again = {one.topic: one for one in site.inspect(deployed)}
+        found |= {topic: again[topic] for topic, one in found.items() if one.state is State.UNKNOWN and topic in again}
+    except NfvbedError as failure:
+        observed = "; ".join(part for part in (failure.what, failure.where, failure.observed) if part)
+        found[TOPIC] = Finding(
+            topic=TOPIC, state=State.ABSENT, summary=observed, probed=_PROBED, fix=failure.fix or "nfvbed trace"
+        )
+    return tuple(found.values())

@@ -1,0 +1,85 @@
+"""What `record.py` prints is read: as it was recorded on a virtual machine, and as sysfs(5) has bonds and functions."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from nfvbed.sites.kolla.preflight import record
+from nfvbed.sites.kolla.preflight.facts import facts_of
+
+RECORDED = Path(__file__).parent / "recorded" / "two_core_vm.json"
+NET, BUS = "sys/class/net", "sys/bus/pci/devices"
+BOND = {
+    f"{NET}/eth0": {"link": "../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0/net/eth0"},
+    f"{NET}/eth0/address": "02:00:00:00:00:01",
+    f"{NET}/eth0/flags": "0x1843",
+    f"{NET}/eth0/carrier": "0",
+    f"{NET}/eth1": {"link": "../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.1/net/eth1"},
+    f"{NET}/eth1/flags": "0x1002",
+    f"{NET}/bond0": {"link": "../../devices/virtual/net/bond0"},
+    f"{NET}/bond0/lower_eth0": {"link": "../../0000:3b:00.0/net/eth0"},
+    f"{NET}/bond0/lower_eth1": {"link": "../../0000:3b:00.1/net/eth1"},
+    f"{NET}/bond0.10": {"link": "../../devices/virtual/net/bond0.10"},
+    f"{NET}/bond0.10/lower_bond0": {"link": "../bond0"},
+    f"{BUS}/0000:3b:00.0/class": "0x020000",
+    f"{BUS}/0000:3b:00.0/vendor": "0x15b3",
+    f"{BUS}/0000:3b:00.0/numa_node": "1",
+    f"{BUS}/0000:3b:00.0/driver": {"link": "../../../bus/pci/drivers/mlx5_core"},
+    f"{BUS}/0000:3b:00.0/sriov_totalvfs": "16",
+    f"{BUS}/0000:3b:00.1/class": "0x020000",
+    f"{BUS}/0000:3b:00.2/class": "0x020000",
+    f"{BUS}/0000:3b:00.2/driver": {"link": "../../../bus/pci/drivers/vfio-pci"},
+    f"{BUS}/0000:3b:00.2/physfn": {"link": "../0000:3b:00.0"},
+    "sys/kernel/iommu_groups/7/type": "DMA",
+}
+
+
+def document(**changes):
+    answers = {name: {"status": 0, "out": "", "said": ""} for name in ("links", "addresses", "routes")}
+    return {"files": BOND, "answers": answers, "modules": {}, "address": "", "uid": 0} | changes
+
+
+def test_a_recorded_virtual_machine():
+    facts = facts_of(json.loads(RECORDED.read_text()))
+    assert (facts.hostname, len(facts.cores), facts.isolated, facts.siblings) == ("vm", 2, (), ())
+    assert (facts.address_on, facts.address_nics, facts.route_nics) == ("eth0", ("eth0",), ("eth0",))
+    (nic,) = facts.nics
+    assert (nic.pci, nic.interface, nic.driver, nic.numa_node) == ("0000:00:03.0", "eth0", "virtio-pci", 0)
+    assert (nic.mtu, nic.max_mtu, nic.carrier, nic.total_functions) == (1400, 65535, True, 0)
+    assert facts.nodes[0].pages == {2048: 0, 1048576: 0}
+    assert facts.iommu_groups == 0 and facts.may_administer
+    assert facts.summary.startswith("Debian GNU/Linux 12 (bookworm), kernel 6.18.44; 1 NUMA nodes, 2 cores")
+
+
+def test_nics_below_a_vlan_on_a_bond_and_functions():
+    answers = document()["answers"]
+    answers["addresses"]["out"] = "9: bond0.10    inet 10.10.0.11/24 brd 10.10.0.255 scope global bond0.10"
+    answers["routes"]["out"] = "default via 10.10.0.1 dev bond0.10 proto static"
+    answers["links"]["out"] = (
+        "2: eth0: <UP> mtu 1500 \\ link/ether minmtu 68 maxmtu 9978 addrgenmode\n3: eth1: <> mtu 9"
+    )
+    facts = facts_of(document(answers=answers, address="10.10.0.11"))
+    assert (facts.address_on, facts.address_nics, facts.route_nics) == ("bond0.10", ("eth0", "eth1"), ("eth0", "eth1"))
+    first, second, function = facts.nics
+    assert (first.pci, first.is_mellanox, first.total_functions, first.numa_node) == ("0000:3b:00.0", True, 16, 1)
+    assert (first.max_mtu, first.carrier) == (9978, False)
+    assert (second.max_mtu, second.carrier) == (None, None), "it is not up: nobody knows"
+    assert (function.is_function, function.interface, function.driver) == (True, None, "vfio-pci")
+    assert facts.iommu_groups == 1
+
+
+def test_rights_and_an_address_that_no_device_has():
+    answers = document()["answers"] | {"sudo": {"status": 1, "out": "", "said": "sudo: a password is required"}}
+    facts = facts_of(document(answers=answers, address="10.10.0.11"))
+    assert (facts.may_administer, facts.refused) == (False, "sudo: a password is required")
+    assert (facts.address_on, facts.address_nics) == ("", ())
+
+
+def test_what_runs_there_needs_nothing_of_nfvbed_and_reads_this_machine():
+    done = subprocess.run(
+        [sys.executable, "-I", "-"], input=Path(record.__file__).read_bytes(), capture_output=True, check=True
+    )
+    facts = facts_of(json.loads(done.stdout))
+    assert facts.boot_id == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert facts.cores

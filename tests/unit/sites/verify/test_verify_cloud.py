@@ -1,0 +1,145 @@
+"""A cloud against what is expected of it: what holds, and each fault by its name."""
+
+import pytest
+from openstack.exceptions import SDKException
+
+from nfvbed.findings import State
+from nfvbed.sites.verify.checks import ExpectedMachine, check_switch
+from nfvbed.sites.verify.cloud import verify, verify_machine
+from nfvbed.sites.verify.readings import machine_of, read_switch, rows
+from tests.unit.sites.verify.doubles import HOST, PORT, SYSFS, MachineDouble, agent, cloud, port, service, table
+
+EXPECTED = ExpectedMachine(
+    host=HOST,
+    agents=("neutron-openvswitch-agent", "neutron-dhcp-agent"),
+    services=("nova-compute",),
+    datapath_type="netdev",
+    polling=(0,),
+    takes_hugepages=True,
+)
+AGENTS = (agent("neutron-openvswitch-agent"), agent("neutron-dhcp-agent"))
+
+
+def found(machine=None, expected=EXPECTED, **parts):
+    parts = {"agents": AGENTS, "services": (service("nova-compute"),), "ports": (port(),)} | parts
+    commands = {HOST: machine or MachineDouble()}
+    return {one.topic.removeprefix(f"{HOST}: "): one for one in verify(cloud(**parts), (expected,), commands)}
+
+
+def test_a_cloud_as_expected():
+    topics = found()
+    assert {topic: one.state for topic, one in topics.items()} == dict.fromkeys(topics, State.PRESENT)
+    assert list(topics) == [
+        *("agents", "compute services", "instances' ports", "hugepages"),
+        *("datapath", "switch's ports", "vhost-user", "PMD threads", "receive queues"),
+    ]
+    assert topics["receive queues"].summary == "core 0: 1 queues"
+    assert topics["hugepages"].summary == "node 0: 390 of 960 pages of 2048 KiB free"
+
+
+FAULTS = {
+    "an agent is dead": (
+        {"agents": (AGENTS[0], agent("neutron-dhcp-agent", alive=False))},
+        "agents",
+        "neutron-dhcp-agent on controller does not report any more",
+    ),
+    "an agent never came": ({"agents": AGENTS[:1]}, "agents", "neutron-dhcp-agent on controller has never reported"),
+    "an agent of another host": (
+        {"agents": (AGENTS[0], agent("neutron-dhcp-agent", host="other"))},
+        "agents",
+        "never reported",
+    ),
+    "a service is down": ({"services": (service("nova-compute", state="down"),)}, "compute services", "any more"),
+    "a service is disabled": (
+        {"services": (service("nova-compute", status="disabled"),)},
+        "compute services",
+        "nova-compute on controller is disabled",
+    ),
+    "a port is not bound": ({"ports": (port("DOWN", "binding_failed"),)}, "instances' ports", "DOWN, binding_failed"),
+    "the kernel's datapath": ({"machine": MachineDouble(datapath="")}, "datapath", "br-int has system"),
+    "a port's error": (
+        {"machine": MachineDouble(error="could not open network device")},
+        "switch's ports",
+        "br-int: could not open network device",
+    ),
+    "a socket": ({"machine": MachineDouble(state="disconnected")}, "vhost-user", f"{PORT}: disconnected"),
+    "a mask": ({"machine": MachineDouble(mask="0x2", core=1)}, "PMD threads", "is 0x2, cores 1; the variant's are 0"),
+    "a thread on another core": ({"machine": MachineDouble(core=1)}, "PMD threads", "threads run on cores 1"),
+}
+
+
+@pytest.mark.parametrize(("parts", "topic", "said"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_found_and_named(parts, topic, said):
+    topics = found(**parts)
+    assert topics[topic].state is State.ABSENT
+    assert said in topics[topic].summary
+    assert topics[topic].fix
+
+
+def test_a_wrong_mask_is_told_with_the_command_that_sets_it():
+    fix = found(MachineDouble(mask="0x2"))["PMD threads"].fix
+    assert fix == "ovs-vsctl set Open_vSwitch . other_config:pmd-cpu-mask=0x1"
+    queues = found(MachineDouble(mask="0x2", core=1))["receive queues"]
+    assert "the thread on core 0 has no queue; 1 queues are on core 1" in queues.summary
+
+
+def test_ports_of_others_are_not_the_instances():
+    assert found(ports=(port("DOWN", owner="network:dhcp"),))["instances' ports"].state is State.PRESENT
+
+
+def test_what_no_instance_shows_is_unknown():
+    topics = found(MachineDouble(ports=()))
+    assert {topics[name].state for name in ("vhost-user", "receive queues")} == {State.UNKNOWN}
+    assert topics["PMD threads"].state is State.PRESENT, "there is nothing to poll yet, and the mask is right"
+
+
+def test_queues_that_nobody_polls():
+    machine = MachineDouble(ports=(PORT, "vhu1"))
+    machine.shown = MachineDouble().shown
+    assert found(machine)["receive queues"].summary == "nobody polls vhu1"
+
+
+def test_a_machine_that_does_not_answer_is_a_finding_and_others_are_read():
+    machine = MachineDouble()
+    machine.dead = True
+    topics = found(machine)
+    assert "database connection failed" in topics["switch"].summary
+    assert topics["agents"].state is State.PRESENT and topics["hugepages"].state is State.PRESENT
+
+
+def test_apis_that_do_not_answer():
+    broken = cloud()
+
+    def refuse():
+        raise SDKException("no answer")
+
+    broken.network.agents = refuse
+    topics = {one.topic: one for one in verify(broken, (EXPECTED,), {})}
+    assert list(topics) == ["cloud"] and "no answer" in topics["cloud"].summary
+
+
+def test_functions_and_pages_of_sysfs():
+    read = machine_of(SYSFS)
+    assert (read.functions, read.pages) == ({"0000:af:00.0": 8}, {0: {2048: (960, 390)}})
+    expected = ExpectedMachine(host=HOST, agents=(), functions={"0000:af:00.0": 8, "0000:af:00.1": 4})
+    (functions,) = verify_machine(expected, MachineDouble())
+    assert functions.summary == "0000:af:00.1 has 0, and not 4"
+    full = SYSFS.replace("free_hugepages:390", "free_hugepages:0")
+    double = MachineDouble()
+    double.on_machine = lambda argv: type("Answer", (), {"out": full})
+    (pages, *_) = verify_machine(EXPECTED, double)
+    assert (pages.state, "none left on node 0" in pages.summary) == (State.LIMITED, True)
+
+
+def test_rows_of_the_database():
+    first = ["a", ["set", [1, 2]], ["map", [["k", "v"]]]]
+    text = table(["name", "tags", "map"], first, ["b", ["set", []], ["map", []]])
+    assert rows(text) == [{"name": "a", "tags": [1, 2], "map": {"k": "v"}}, {"name": "b", "tags": None, "map": {}}]
+
+
+def test_the_kernels_switch_has_no_threads_to_check():
+    expected = ExpectedMachine(host=HOST, agents=(), datapath_type="system")
+    read = read_switch(MachineDouble(datapath="system"))
+    topics = {one.topic.partition(": ")[2]: one for one in check_switch(read, expected)}
+    assert list(topics) == ["datapath", "switch's ports", "vhost-user"]
+    assert topics["datapath"].summary == "br-data0 has netdev"
