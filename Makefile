@@ -27,10 +27,15 @@ TESTS := $(addprefix test-,$(filter-out browser,$(TIERS)))
 # Where: `make deploy-ovs-dpdk SITE=devcloud`; a name in deploy/sites, without it the lab.
 SITE ?=
 AT := $(if $(SITE),--site $(SITE))
+# Sites of several machines; an inventory of one's own for one: `make deploy-ovs-dpdk SITE=rack INVENTORY=FILE`.
+RACKS := $(basename $(notdir $(shell grep -l '^kind: kolla' deploy/sites/*.yml)))
+INVENTORY ?=
+# A rack's name, in place of typing it: `make destroy SITE=rack YES=rack`.
+YES ?=
 # What a recommendation is for: `make recommend NEED=latency`.
 NEED ?= throughput
 # What a site's targets need beside the build: a cloud on this machine is unpacked, its guests boot an image.
-FOR_SITE := $(if $(filter devcloud,$(SITE)),devcloud-packages images)
+FOR_SITE := $(if $(filter devcloud,$(SITE)),devcloud-packages images)$(if $(filter $(RACKS),$(SITE)),kolla-ansible)
 
 # Targets share the machine's cores and hugepages: never two at once, also with -j.
 .NOTPARALLEL:
@@ -135,8 +140,8 @@ dashboard: build ## results and jobs in a browser, on this machine alone
 	@$(NFVBED) dashboard --operate
 
 .PHONY: $(DEPLOYS)
-$(DEPLOYS): deploy-%: build $(FOR_SITE) ## set up NAME and leave it deployed (SITE=devcloud: in an OpenStack)
-	@$(NFVBED) deploy $* $(AT)
+$(DEPLOYS): deploy-%: build $(FOR_SITE) ## set up NAME and leave it deployed (SITE=devcloud: in an OpenStack; a rack: INVENTORY=FILE)
+	@$(NFVBED) deploy $* $(AT) $(if $(INVENTORY),--inventory $(INVENTORY))
 
 # Variants that have no path without a guest: their targets need its image.
 OF_GUESTS := $(shell grep -lE '^native_vnf:.*kind: vm' deploy/variants/*.yml | xargs -r grep -LE '^topologies:.*[[ ]p2p[], ]')
@@ -168,12 +173,17 @@ $(TRACES): trace-%: build $(FOR_SITE) ## send 1,000 frames through NAME, hop by 
 	@$(NFVBED) trace $* $(AT)
 
 .PHONY: destroy
-destroy: ## remove whatever nfvbed has deployed on this machine
-	@if [ -x $(NFVBED) ]; then $(NFVBED) destroy $(AT); else echo 'destroy: nfvbed is not set up in this folder'; fi
+destroy: ## remove whatever nfvbed has deployed on this machine (SITE=RACK: on that rack, after its name was typed)
+	@if [ -x $(NFVBED) ]; then $(NFVBED) destroy $(AT) $(if $(YES),--yes $(YES)); else echo 'destroy: nfvbed is not set up in this folder'; fi
 
 .PHONY: devcloud-packages
 devcloud-packages: setup ## install what unpacks a cloud of one's own
 	@setup/packages devcloud
+
+# Nobody calls it but what deploys a rack.
+.PHONY: kolla-ansible
+kolla-ansible: setup
+	@setup/kolla
 
 .PHONY: devcloud
 devcloud: devcloud-packages ## start a real OpenStack on this machine; nfvbed devcloud stop takes it down

@@ -1,15 +1,20 @@
 """`nfvbed deploy`: set up a variant and leave it deployed."""
 
 import json
+from typing import Any
 
 import click
 
+from nfvbed.cli.rack_options import rack_options, refuse_rack_options
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_of_site
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import UsageError
 from nfvbed.records import Deployment
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.site import Site
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import shown
@@ -24,15 +29,23 @@ from nfvbed.units import NS_PER_S
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be done, probe the host, and change nothing that stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
-def command(variant: str, site: str, topology: str | None, dry_run: bool, as_json: bool) -> None:
+@rack_options
+def command(variant: str, site: str, topology: str | None, dry_run: bool, as_json: bool, **of_rack: Any) -> None:
     """Set up VARIANT and leave it deployed, until `nfvbed destroy`.
 
     A topology with VNFs is set up with those that `nfvbed onboard vloop` takes when nothing is said of them. `run` and
     `trace` of the same variant and topology then use it as it is; others are refused. To deploy the
     same again changes nothing.
+
+    On a site of kind kolla (a rack) kolla-ansible deploys a cloud with VARIANT: preflight, preparation, Kolla's
+    commands, and what Kolla lacks. What stopped is continued by the same command; see docs/howto/kolla.md.
     """
     project = open_project()
     site_spec = project.load_site(site)
+    if isinstance(site_spec, KollaSiteSpec):
+        _on_rack(project, site_spec, variant, topology, {**of_rack, "dry_run": dry_run, "as_json": as_json})
+        return
+    refuse_rack_options(of_rack)
     wanted = project.load_variant(variant, site_spec)
     topology, choice = path_of(project, wanted, topology, vnf_of_site(site_spec, DEFAULT_VNF), of_site(site_spec, {}))
     place = open_site(site_spec, project.root)
@@ -48,6 +61,16 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
         click.echo(json.dumps(deployment.model_dump(mode="json"), indent=2))
     else:
         _print(deployment, existed)
+
+
+def _on_rack(
+    project: Project, site: KollaSiteSpec, variant: str, topology: str | None, options: dict[str, Any]
+) -> None:
+    from nfvbed.cli.rack import deploy_rack  # ansible-runner, which nothing else needs
+
+    if topology:
+        raise UsageError("--topology: a rack is deployed without a path", fix="name it for nfvbed run or onboard")
+    deploy_rack(project, site, variant, options)
 
 
 def _foreseen(site: Site, wanted: Variant, topology: str, choice: VnfChoice | None) -> str:

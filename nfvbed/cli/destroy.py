@@ -2,8 +2,10 @@
 
 import click
 
+from nfvbed.cli.rack_options import CONFIRMED, refuse_rack_options
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.catalogue import open_site
+from nfvbed.spec.site import KollaSiteSpec
 
 
 @click.command(name="destroy")
@@ -12,10 +14,21 @@ from nfvbed.sites.catalogue import open_site
     "--all", "everything", is_flag=True, help="Also run directories whose ledger cannot be read. Default: leave them."
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be taken down, and change nothing.")
-def command(site: str, everything: bool, dry_run: bool) -> None:
-    """Remove what is deployed, and whatever an nfvbed that was killed left behind."""
+@CONFIRMED
+def command(site: str, everything: bool, dry_run: bool, confirmed: str | None) -> None:
+    """Remove what is deployed, and whatever an nfvbed that was killed left behind.
+
+    On a site of kind kolla (a rack) that is the cloud with all that is in it: the site's name has to be typed.
+    """
     project = open_project()
-    opened = open_site(project.load_site(site), project.root)
+    spec = project.load_site(site)
+    if isinstance(spec, KollaSiteSpec):
+        from nfvbed.cli.rack import destroy_rack  # ansible-runner, which nothing else needs
+
+        destroy_rack(project, spec, confirmed, dry_run)
+        return
+    refuse_rack_options({"confirmed": confirmed})
+    opened = open_site(spec, project.root)
     try:
         lines = opened.foresee_take_down() if dry_run else opened.take_down(everything=everything)
     finally:

@@ -107,10 +107,11 @@ def _in_own_cloud(site: DevcloudSiteSpec) -> tuple[str, ...]:
 
 
 def _in_cloud(site: CloudSiteSpec) -> tuple[str, ...]:
-    ports = " and ".join(port.named for port in site.ports)
+    ports = " and ".join(port.named for port in site.generator_ports)
+    whose = "this machine" if site.generator is None else f"host {site.generator.address}"
     mine = "what Tacker onboarded from here" if site.existing is None else "what is remembered of it here"
     return (
         f"Nothing is deployed in that cloud ({site.os_cloud} in clouds.yaml). While it is measured, the generator has "
-        f"{ports} of this machine.",
+        f"{ports} of {whose}.",
         f"Destroy removes {mine}, and touches nothing of others.",
     )

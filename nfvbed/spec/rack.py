@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from nfvbed.cpulist import parse_cpu_list
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.pci import PciAddress
-from nfvbed.spec.remote import SshAccessSpec
+from nfvbed.spec.remote import AbsolutePath, SshAccessSpec
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")]
 PhysnetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,10}$")]
@@ -231,5 +231,11 @@ class RackGeneratorSpec(SpecModel):
     """Name of the machine among hosts."""
     vlans: tuple[Vlan, Vlan]
     """VLANs to which the switch joins its first and its second NIC of role dpdk."""
+    nfvgen: AbsolutePath | None = None
+    """Path of the program nfvgen on that machine; none: nothing is measured with it."""
+    core: int = Field(1, ge=0)
+    """Core of nfvgen's thread there."""
+    hugepages_mib: int = Field(256, ge=128)
+    """Hugepage memory that nfvgen takes there; the machine has it ready."""
     engine: Literal["nfvgen", "trex"] = "nfvgen"
     """Program that sends: nfvgen over SSH, or TRex where that is installed."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nfvbed.errors import ConfigurationError
+from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.records import Accelerator, PortKind, VnfKind
 from nfvbed.spec.existing import DestinationMacs, ExistingPathSpec, Named, TwoPorts
 from nfvbed.spec.layout import chain_length
@@ -13,7 +13,7 @@ from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
 from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
-from nfvbed.spec.remote import RemoteHostSpec, SshAccessSpec
+from nfvbed.spec.remote import GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
 from nfvbed.spec.variant import VariantFile
 
 BELOW_4_GIB_MIB = 2816
@@ -215,9 +215,11 @@ class CloudSiteSpec(HostSiteSpec):
     """Names or ids of the networks at the outside ends of a path, in its order."""
     links: tuple[Named, ...] = Field((), max_length=7)
     """Names or ids of the networks between the VNFs of a chain that Tacker onboards, in its order."""
-    ports: TwoPorts
+    ports: TwoPorts | None = None
     """Devices of this machine that reach these networks, in the same order: the generator's. They are cabled to them
-    before, untagged."""
+    before, untagged. In place of them: `generator`."""
+    generator: GeneratorHostSpec | None = None
+    """Another host that has the generator, reached over SSH, with its devices that reach these networks."""
     onboarding: Literal["legacy", "sol", "none"]
     """API of Tacker through which VNFs are onboarded; none: what `existing` describes is measured."""
     existing: ExistingPathSpec | None = None
@@ -254,7 +256,7 @@ class CloudSiteSpec(HostSiteSpec):
 
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
         """As its ports are, where the variant is what an existing cloud runs."""
-        kind = self.ports[0].kind
+        kind = self.generator_ports[0].kind
         return kind if kind in variant.options.port_kinds else variant.options.port_kinds[0]
 
     @field_validator("cables", "onos", "generator_port_kinds", mode="before")
@@ -263,6 +265,23 @@ class CloudSiteSpec(HostSiteSpec):
         if value:
             raise ValueError("no switch is set up on a cloud that exists; its generator has the devices of `ports`")
         return value
+
+    @property
+    def generator_ports(self) -> TwoPorts:
+        """The generator's devices, wherever it is."""
+        if self.generator is not None:
+            return self.generator.ports
+        if self.ports is None:
+            raise InternalError("a cloud's file has ports or a generator", where=f"deploy/sites/{self.name}.yml")
+        return self.ports
+
+    @model_validator(mode="after")
+    def generator_is_in_one_place(self) -> Self:
+        if (self.ports is None) == (self.generator is None):
+            raise ValueError(
+                "the generator has ports of this machine, or generator names the host that has it: one of them"
+            )
+        return self
 
     @model_validator(mode="after")
     def path_is_described_once(self) -> Self:
@@ -299,6 +318,16 @@ class KollaSiteSpec(SiteSpec):
     def only_vnf_kind(self) -> VnfKind | None:
         """Nova runs virtual machines."""
         return VnfKind.VM
+
+    @property
+    def has_ceilings(self) -> bool:
+        """Instances are what bounds a result."""
+        return False
+
+    @property
+    def chains(self) -> range:
+        """As many VNFs as nfvbed's networks join."""
+        return range(1, DEVCLOUD_LINKS + 2)
 
     def hosts_with(self, role: str) -> dict[str, RackHostSpec]:
         """Return the machines of a role, by name."""

@@ -55,13 +55,14 @@ ARROWS = {
     "nfvbed.sites": (
         ("doctor",),
         ("catalogue",),
-        ("guest_node", "openstack", "kolla"),
+        ("kolla",),
+        ("guest_node", "openstack"),
         ("lab", "simulated"),
         ("hosted", "verify"),
         ("site",),
         ("chain", "deployed", "hostview"),
     ),
-    "nfvbed.sites.kolla": (("site",), ("preflight", "verify"), (OWN,)),
+    "nfvbed.sites.kolla": (("site",), ("measured",), ("executor",), ("preflight", "verify"), (OWN,)),
     "nfvbed.sites.openstack": (
         ("site",),
         ("setting_up",),

@@ -20,12 +20,16 @@ from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel
 from nfvbed.traffic.nfvgen_control import Way
 
 
-def open_generator(host: SshHost, spec: GeneratorHostSpec) -> Generator:
+def open_generator(
+    host: SshHost, spec: GeneratorHostSpec, destination_macs: tuple[str, str] | None = None, mac_count: int = 1
+) -> Generator:
     """Start nfvgen on its host and wait until it is ready.
 
     Args:
         host: a connection of this generator's own: after a loss it is made again.
         spec: what the site's file says of it.
+        destination_macs: of frames from its first and its second port; None: the address of the port they are for.
+        mac_count: to how many addresses, one after the other, flows go in turn.
 
     Raises:
         GeneratorError: it did not come up; nothing of it is left running.
@@ -38,13 +42,15 @@ def open_generator(host: SshHost, spec: GeneratorHostSpec) -> Generator:
     options = NfvgenOptions(
         binary=Path(spec.nfvgen),
         engine=spec.engine,
-        ports=(_port(first, spec), _port(second, spec)),
+        ports=(port_of(first, spec), port_of(second, spec)),
         core=spec.core,
         socket_path=Path(socket_path),
         memory_mib=spec.hugepages_mib,
         file_prefix=process.directory.name,
         drain_ns=round(patient(NfvgenOptions.drain_ns)),
         start_timeout_s=patient(NfvgenOptions.start_timeout_s),
+        destination_macs=destination_macs,
+        destination_mac_count=mac_count,
     )
     enter = ["nsenter", f"--net={first.netns_path}", "--"] if first.netns_path else []
 
@@ -71,6 +77,7 @@ def _channel(process: KeptProcess) -> NfvgenChannel:
     return NfvgenChannel(attached.socket, process.where, attached.close)
 
 
-def _port(port: CloudPortSpec, spec: GeneratorHostSpec) -> GeneratorPort:
+def port_of(port: CloudPortSpec, spec: GeneratorHostSpec) -> GeneratorPort:
+    """Return a port as nfvgen opens it there."""
     opened = port.device if port.device is not None else f"pci:{port.pci}"
     return GeneratorPort(engine=spec.engine, spec=opened, kind=port.kind, netns=port.netns_path)

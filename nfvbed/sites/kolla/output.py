@@ -42,6 +42,14 @@ def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
     return gone
 
 
+def adopt(folder: Path) -> None:
+    """Take a folder over that nothing was rendered to before, with what its user has put there already."""
+    record = folder / RECORD
+    if not record.exists():
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_text("[]\n")
+
+
 def _written_before(folder: Path) -> set[str]:
     record = folder / RECORD
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):

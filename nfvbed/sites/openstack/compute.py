@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
+from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
+from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
 from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.sites.verify.commands import MachineCommands
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
+from nfvbed.traffic.generator import Generator
 
 
 class Compute(ABC):
@@ -104,6 +106,11 @@ class Compute(ABC):
     def destination_macs(self, instances: Sequence[PlacedInstance]) -> tuple[str, str] | None:
         """Return the addresses that frames from port 0 and port 1 must have; None: any come through."""
         return None
+
+    def start_generator(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
+        """Start the generator on its ports, and wait until it is ready: on this machine, but for a compute that knows
+        better."""
+        return starter.start(deployment)
 
     def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
         """Return what verifying has to find of it.

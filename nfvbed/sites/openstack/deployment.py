@@ -70,7 +70,7 @@ class CloudDeployment:
         """Return the generator that has probed, or start one; from here on nothing of the switch sleeps."""
         self.compute.rest(False)
         generator, self.waiting = self.waiting, None
-        return generator or self.starter.start(self.deployment)
+        return generator or self.compute.start_generator(self.deployment, self.starter)
 
     def wait_until_forwarding(self, verify: Callable[[], None], began: int) -> None:
         """Send frames through the VNFs until some come back both ways.

@@ -259,7 +259,7 @@ class OpenstackSite(VerifiableSite):
     def rig(self, deployment: Deployment) -> dict[str, Any]:
         """Return site, compute, generator, cores and VNFs; of another's cloud also which one it is."""
         live = self._find(deployment)
-        kind = live.wanted.variant.port_kind
+        kind = live.deployment.ports[0].kind
         return {
             "site": self.name,
             "compute": live.compute.host,

@@ -10,8 +10,8 @@ from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
 from nfvbed.findings import Finding, State
 from nfvbed.records import Accelerator, VnfHandle
 from nfvbed.sites.openstack.compute import Compute
-from nfvbed.sites.openstack.existing import devices
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
+from nfvbed.sites.openstack.existing.ends import Ends, ends_of
 from nfvbed.sites.openstack.existing.path import ExistingPath
 from nfvbed.sites.openstack.existing.survey import ADMIN, Survey
 from nfvbed.sites.openstack.paths import PathNetworks
@@ -51,6 +51,11 @@ class ExistingCloud(Target):
     def connection(self) -> Connection:
         """With the credentials of the user's `clouds.yaml`."""
         return connect_as_named(self._spec.os_cloud, self._spec.region)
+
+    @cached_property
+    def ends(self) -> Ends:
+        """The generator's."""
+        return ends_of(self._spec)
 
     @cached_property
     def survey(self) -> Survey:
@@ -98,7 +103,7 @@ class ExistingCloud(Target):
 
     def compute(self, variant: Variant) -> Compute:
         """Its data plane, as it is."""
-        return ExistingCompute(self._spec, variant, lambda: self.path.end_macs())
+        return ExistingCompute(self._spec, self.ends, variant, lambda: self.path.end_macs())
 
     def choose(self, compute: Compute) -> None:
         """Where instances come to is the cloud's to decide."""
@@ -150,7 +155,7 @@ class ExistingCloud(Target):
             "cloud": self._spec.os_cloud,
             "region": self._spec.region,
             "networks": [*self._spec.networks, *self._spec.links],
-            "devices": [port.named for port in self._spec.ports],
+            "devices": self.ends.named,
             "destination_macs": self._spec.destination_macs,
             "vif_types": [handle.facts.get("vif_types", []) for handle in handles],
         }
@@ -167,8 +172,8 @@ class ExistingCloud(Target):
             return f"VNFs through Tacker ({self._spec.onboarding}); port security: {inherited}"
 
         def ports() -> str:
-            devices.require(self._spec.ports)
-            return ", ".join(port.named for port in self._spec.ports)
+            self.ends.require()
+            return ", ".join(self.ends.named)
 
         return (
             ("cloud", lambda: f"{self._spec.os_cloud} answers: {', '.join(self.survey.require_services())}"),

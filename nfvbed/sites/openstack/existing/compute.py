@@ -6,14 +6,16 @@ from nfvbed.dataplanes.existing.options import ExistingOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
+from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import GeneratorPort, Hop, PortKind, WorkThread
+from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, WorkThread
 from nfvbed.sites.openstack.compute import Compute
-from nfvbed.sites.openstack.existing import devices
+from nfvbed.sites.openstack.existing.ends import Ends
 from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.site import CloudSiteSpec
 from nfvbed.spec.variant import Variant
+from nfvbed.traffic.generator import Generator
 
 
 class ExistingCompute(Compute):
@@ -21,6 +23,7 @@ class ExistingCompute(Compute):
 
     Args:
         spec: the site's file.
+        ends: the generator's.
         variant: as asked for.
         end_macs: returns the addresses of the ports at both ends of a path whose instances are not known.
 
@@ -31,7 +34,17 @@ class ExistingCompute(Compute):
     vnf_port_kind = PortKind.NEUTRON
     hidden = "the cloud is somebody else's: its switches, cores and guests are not seen from here"
 
-    def __init__(self, spec: CloudSiteSpec, variant: Variant, end_macs: Callable[[], tuple[str, str] | None]) -> None:
+    def __init__(
+        self, spec: CloudSiteSpec, ends: Ends, variant: Variant, end_macs: Callable[[], tuple[str, str] | None]
+    ) -> None:
+        self._check_variant(variant)
+        self.host = spec.os_cloud
+        self._stated = variant.options.stated if isinstance(variant.options, ExistingOptions) else ""
+        self._spec = spec
+        self._ends = ends
+        self._end_macs = end_macs
+
+    def _check_variant(self, variant: Variant) -> None:
         if not isinstance(variant.options, ExistingOptions):
             raise UnsupportedError(
                 f"{variant.name} cannot be set up in a cloud that exists already",
@@ -39,14 +52,10 @@ class ExistingCompute(Compute):
                 observed="nothing of it is changed",
                 fix="variant existing",
             )
-        self.host = spec.os_cloud
-        self._stated = variant.options.stated
-        self._spec = spec
-        self._end_macs = end_macs
 
     def probe(self, variant: Variant) -> Fitness:
         """Look at the generator's devices."""
-        devices.require(self._spec.ports)
+        self._ends.require()
         if self._spec.accelerator is None:
             return Fitness(
                 limited=True,
@@ -66,7 +75,7 @@ class ExistingCompute(Compute):
 
     def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
         """Give the devices, which are cabled to the networks."""
-        return devices.attach(self._spec.ports, workspace)
+        return self._ends.attach(workspace)
 
     def detach(self) -> None:
         """The devices stay; what was given to DPDK goes back with the workspace."""
@@ -81,14 +90,18 @@ class ExistingCompute(Compute):
 
     def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
         """Read the generator's devices."""
-        return devices.hops(self._spec.ports)
+        return self._ends.hops()
+
+    def start_generator(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
+        """Start it where its ports are."""
+        return self._ends.start(deployment, starter)
 
     def counters(self) -> None:
         """None is seen."""
 
     def verify(self) -> None:
         """Check that the generator's devices have a link."""
-        devices.verify(self._spec.ports)
+        self._ends.verify()
 
     def destination_macs(self, instances: Sequence[PlacedInstance]) -> tuple[str, str] | None:
         """As the site's file says; by default what Neutron has for the ports at both ends."""

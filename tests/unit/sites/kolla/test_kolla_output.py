@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nfvbed.errors import ConfigurationError, UsageError
-from nfvbed.sites.kolla.output import RECORD, write
+from nfvbed.sites.kolla.output import RECORD, adopt, write
 
 
 def test_only_what_was_written_before_is_removed(tmp_path):
@@ -38,3 +38,13 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path):
     (tmp_path / "o").write_text("x")
     with pytest.raises(UsageError):
         write(tmp_path / "o", {"globals.yml": "a"})
+
+
+def test_a_folder_of_nfvbeds_own_is_taken_over_with_what_its_user_has_put_there(tmp_path):
+    (tmp_path / "globals.d").mkdir()
+    (tmp_path / "globals.d" / "mine.yml").write_text("docker_registry: here\n")
+    adopt(tmp_path)
+    assert write(tmp_path, {"globals.yml": "a: 1\n"}) == ()
+    adopt(tmp_path)
+    assert write(tmp_path, {}) == ("globals.yml",)
+    assert (tmp_path / "globals.d" / "mine.yml").exists()

@@ -314,5 +314,5 @@ def test_kollas_groups_lose_its_example_machines():
 
 
 def test_nothing_is_deployed_and_it_says_so():
-    with pytest.raises(UnsupportedError, match="nothing is deployed on a site of kind kolla yet"):
+    with pytest.raises(UnsupportedError, match="site rack has no cloud"):
         open_site(site(), PROJECT.root)

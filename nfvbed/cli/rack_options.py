@@ -1,0 +1,37 @@
+"""Options of `nfvbed deploy` and `nfvbed destroy` that are for sites of kind kolla alone."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from nfvbed.errors import UsageError
+from nfvbed.spec.kollarelease import NEWEST
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+CONFIRMED = click.option("--yes", "confirmed", metavar="NAME", help="Rack: its name, in place of typing it when asked.")
+
+
+def rack_options(command: Command) -> Command:
+    """Add the options of `nfvbed deploy` for sites of kind kolla."""
+    for option in (
+        CONFIRMED,
+        click.option("--redeploy", is_flag=True, help="Rack: take another variant down before, confirmed by the name."),
+        click.option("--release", metavar="NAME", help=f"Rack: a name in kolla/releases. Default: {NEWEST}."),
+        click.option("--inventory", metavar="FILE", help="Rack: an inventory of one's own. Default: it is rendered."),
+    ):
+        command = option(command)
+    return command
+
+
+def refuse_rack_options(options: dict[str, Any]) -> None:
+    """Refuse the options of a rack for another site.
+
+    Raises:
+        UsageError: there is one.
+    """
+    given = [name for name, value in options.items() if value]
+    if given:
+        shown = ", ".join(f"--{'yes' if name == 'confirmed' else name}" for name in given)
+        raise UsageError(f"{shown}: of sites of kind kolla alone", fix="leave it out, or --site with such a site")

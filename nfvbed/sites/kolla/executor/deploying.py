@@ -1,0 +1,180 @@
+"""Deploys a variant on a rack, from the preflight to the access to its cloud; idempotent, and continued."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import BusyError, ConfigurationError, PrerequisiteError
+from nfvbed.sites.kolla import inventory, output
+from nfvbed.sites.kolla.executor import access, inventories, passwords, running, stages, takeover
+from nfvbed.sites.kolla.executor import journal as journals
+from nfvbed.sites.kolla.executor.events import Observer
+from nfvbed.sites.kolla.executor.journal import Journal
+from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.kolla.executor.running import Rack
+from nfvbed.sites.kolla.executor.stages import ROLES, Stage
+from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.kolla.model import Order, Rendering
+from nfvbed.sites.kolla.preflight.finding import Finding, blocking
+from nfvbed.sites.kolla.render import order_of, render
+from nfvbed.spec.kollarelease import KollaReleaseSpec
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.variant import Variant
+
+Examine = Callable[[Project, KollaSiteSpec, Variant, KollaReleaseSpec], list[Finding]]
+PREPARES = "prepare"
+"""Stage that makes right what findings with `prepared_by` are about."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be deployed.
+
+    Args:
+        variant: the data plane.
+        site: the rack.
+        release: of OpenStack.
+        inventory: a user's own, in place of the rendered one; None: it is rendered.
+    """
+
+    variant: Variant
+    site: KollaSiteSpec
+    release: KollaReleaseSpec
+    inventory: Path | None = None
+
+
+def deploy(
+    project: Project, wish: Wish, observer: Observer, examine: Examine, how: Sequence[Stage] | None = None
+) -> bool:
+    """Deploy, or go on where an earlier command stopped.
+
+    Args:
+        project: whose files are rendered.
+        wish: what is wanted.
+        observer: is shown what goes on.
+        examine: the preflight.
+        how: other stages than nfvbed's, for tests.
+
+    Returns:
+        Whether all of it was deployed already.
+
+    Raises:
+        BusyError: another variant is on the machines, or another nfvbed is at work.
+        ConfigurationError: a fault of the preflight's; or the inventory does not fit.
+        PrerequisiteError: kolla-ansible, a role or the passwords are missing.
+        StageFailed, InterruptedRunError: it stopped.
+    """
+    places = RackPlaces.of(project.root, wish.site.name)
+    plan = stages.deploying(project.root) if how is None else tuple(how)
+    order = order_of(wish.variant, wish.site, wish.release)
+    running.require_playbooks(plan)
+    with places.taken():
+        found = journals.read(places)
+        running.end_leftovers(found, observer)
+        require_free(found, wish)
+        tools = Toolset.of(project.root, wish.release)
+        files = _files(project, order, tools, wish)
+        begun = _begun(found, wish, files, observer)
+        if all(begun.is_done(stage.name) for stage in plan):
+            return True
+        _preflight(project, wish, examine, begun, observer)
+        output.adopt(places.config)
+        output.write(places.config, files)
+        if passwords.ensure(places, tools, used=begun.passwords_used):
+            observer.say(f"passwords: made by Kolla's generator, {places.passwords}")
+        journals.write(places, begun)
+        rack = Rack(project.root, wish.site, places, tools, observer)
+        running.run_stages(rack, plan, begun, passwords.scrubber(places))
+        if places.kolla_clouds.exists():
+            takeover.take_over(places, wish.site.name)
+    return False
+
+
+def require_free(found: Journal | None, wish: Wish) -> None:
+    """Refuse another variant than the one that machines have already.
+
+    Raises:
+        BusyError: there is one; with the way to the other.
+    """
+    if found is None or not found.on_machines:
+        return
+    name = wish.site.name
+    if found.destroying:
+        raise BusyError(
+            f"site {name} is half taken down",
+            where=f"variant {found.variant}, stage {found.stopped_in() or 'none'}",
+            observed="nfvbed destroy did not come to its end",
+            fix=f"nfvbed destroy --site {name}; then deploy",
+        )
+    if (found.variant, found.release) != (wish.variant.name, wish.release.name):
+        raise BusyError(
+            f"site {name} has another variant",
+            where=f"{found.variant}, OpenStack {found.release}",
+            observed="machines go from one to another by being deployed again: switches, drivers, hugepages and all"
+            " instances change",
+            fix=f"nfvbed deploy {wish.variant.name} --site {name} --redeploy, which destroys first and asks for the"
+            " site's name",
+        )
+
+
+def _begun(found: Journal | None, wish: Wish, files: Mapping[str, str], observer: Observer) -> Journal:
+    digest = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
+    fresh = Journal(variant=wish.variant.name, release=wish.release.name, digest=digest)
+    if found is None or not found.on_machines:
+        return fresh
+    if found.digest == digest:
+        return found
+    observer.say("what Kolla is given is not as it was: all stages are run again")
+    return found.model_copy(update={"digest": digest, "stages": {}})
+
+
+def _files(project: Project, order: Order, tools: Toolset, wish: Wish) -> dict[str, str]:
+    flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
+    made: Rendering = render(order, flavors)
+    _require_roles(project.root, made.roles)
+    files = {
+        **made.files,
+        "inventory/groups": inventory.groups_file(tools.multinode.read_text()),
+        access.FILE: access.access_file(order, tools.program("python")),
+    }
+    if wish.inventory is not None:
+        files["inventory/hosts"] = inventories.checked(wish.inventory, wish.site, tools)
+    return files
+
+
+def _require_roles(root: Path, roles: Sequence[str]) -> None:
+    missing = [name for name in roles if not (root / ROLES / name).is_dir()]
+    if missing:
+        raise PrerequisiteError(
+            "a role of nfvbed's is missing that the variant needs",
+            where=str(root / ROLES),
+            observed=f"there is no {', '.join(missing)}",
+            fix="a variant that needs none of them: nfvbed kolla releases",
+        )
+
+
+def _preflight(project: Project, wish: Wish, examine: Examine, begun: Journal, observer: Observer) -> None:
+    """Examine the machines; nothing is deployed while a fault is in the way.
+
+    Raises:
+        ConfigurationError: there is one; with all of them.
+    """
+    if begun.passwords_used:
+        observer.say("preflight: not repeated, the machines have Kolla's services already (nfvbed verify)")
+        return
+    roles = () if begun.is_done(PREPARES) else wish.release.dataplanes[wish.variant.options.dataplane].roles
+    findings = blocking(examine(project, wish.site, wish.variant, wish.release), tuple(roles))
+    if not findings:
+        observer.say("preflight: no fault")
+        return
+    first = findings[0]
+    rest = "".join(f"\n{one.machine or 'site'}: {one.what} ({one.key}; {one.observed}): {one.fix}" for one in findings)
+    raise ConfigurationError(
+        f"nothing is deployed: the preflight found {len(findings)} faults on site {wish.site.name}",
+        where=first.key,
+        observed=rest.strip(),
+        fix=f"correct them; nfvbed doctor --site {wish.site.name} lists them again",
+    )

@@ -1,0 +1,91 @@
+"""Takes a rack's deployment down, stage by stage, as it was deployed."""
+
+import shutil
+from collections.abc import Sequence
+
+from nfvbed.errors import UsageError
+from nfvbed.sites.kolla.executor import journal as journals
+from nfvbed.sites.kolla.executor import passwords, running, stages
+from nfvbed.sites.kolla.executor.events import Observer
+from nfvbed.sites.kolla.executor.journal import Journal
+from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.kolla.executor.running import Rack
+from nfvbed.sites.kolla.executor.stages import Stage
+from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import KollaSiteSpec
+
+
+def require_confirmed(site: str, given: str | None) -> None:
+    """Make sure that somebody meant this site.
+
+    Args:
+        site: its name.
+        given: what was typed, or given with --yes; None: nothing could be typed.
+
+    Raises:
+        UsageError: it is not the site's name.
+    """
+    if given == site:
+        return
+    raise UsageError(
+        f"site {site} is not taken down: that was not confirmed",
+        where="its instances, volumes and images are gone with it",
+        observed="there is no terminal to type the site's name on" if given is None else f"{given!r}",
+        fix=f"type {site} when asked, or --yes {site}",
+    )
+
+
+def foresee(project: Project, site: str) -> tuple[str, ...]:
+    """Return lines that say what would be done."""
+    found = journals.read(RackPlaces.of(project.root, site))
+    if found is None:
+        return (f"nothing is deployed on site {site}",)
+    wanted = _needed(stages.destroying(project.root), found)
+    return (f"would take down {found.variant} on site {site}: {', '.join(one.name for one in wanted) or 'nothing'}",)
+
+
+def destroy(
+    project: Project, site: KollaSiteSpec, observer: Observer, how: Sequence[Stage] | None = None
+) -> tuple[str, ...]:
+    """Take everything down that an earlier command deployed, wherever that stopped; lines say what was.
+
+    It was confirmed before: see `require_confirmed`.
+
+    Args:
+        project: whose playbooks are run.
+        site: the rack.
+        observer: is shown what goes on.
+        how: other stages than nfvbed's, for tests.
+
+    Raises:
+        BusyError: another nfvbed is at work.
+        PrerequisiteError: kolla-ansible or a playbook is missing.
+        StageFailed, InterruptedRunError: it stopped; the same command goes on there.
+    """
+    places = RackPlaces.of(project.root, site.name)
+    with places.taken():
+        found = journals.read(places)
+        if found is None:
+            return (f"nothing is deployed on site {site.name}",)
+        running.end_leftovers(found, observer)
+        tools = Toolset.of(project.root, project.load_kolla_release(found.release))
+        wanted = _needed(stages.destroying(project.root) if how is None else how, found)
+        running.require_playbooks(wanted)
+        if wanted:
+            found = found.model_copy(update={"destroying": True})
+            journals.write(places, found)
+            if not places.passwords.exists():  # Kolla's commands all want some; taking down uses none
+                passwords.ensure(places, tools, used=False)
+            scrub = passwords.scrubber(places)
+            running.run_stages(Rack(project.root, site, places, tools, observer), wanted, found, scrub)
+        for path in (places.clouds, places.kolla_clouds):
+            path.unlink(missing_ok=True)
+        shutil.rmtree(places.cloud, ignore_errors=True)  # what was onboarded is gone with the cloud
+        journals.forget(places)
+    return (f"{found.variant} on site {site.name} is taken down; its passwords are kept",)
+
+
+def _needed(plan: Sequence[Stage], found: Journal) -> tuple[Stage, ...]:
+    """Return the stages that take back what was begun."""
+    return tuple(stage for stage in plan if not stage.undoes or stage.undoes in found.ever_begun)

@@ -1,0 +1,150 @@
+"""What Ansible tells while it runs, as ansible-runner passes it on: where it is, and what failed on which machine."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nfvbed.sites.kolla.executor.scrub import Scrubber
+
+_TEXTS = ("msg", "stderr", "module_stderr", "stdout", "module_stdout", "reason", "censored")
+"""Of a result, what says best why it failed comes first."""
+_LINES = 8
+"""Of what a failed task said."""
+
+
+@dataclass(frozen=True)
+class TaskFailure:
+    """One task that failed on one machine."""
+
+    host: str
+    play: str
+    role: str
+    task: str
+    said: str
+    unreachable: bool = False
+
+    @property
+    def place(self) -> str:
+        """Host, role and task, as messages name them."""
+        return ", ".join((self.host, *(f"role {one}" for one in (self.role,) if one), f"task {self.task!r}"))
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a stage is."""
+
+    play: str = ""
+    task: str = ""
+    hosts: tuple[str, ...] = ()
+    """Machines that have answered to this task."""
+
+    def __str__(self) -> str:
+        parts = [part for part in (self.play, self.task) if part]
+        return ": ".join(parts) + (f" ({', '.join(self.hosts)})" if self.hosts else "")
+
+
+class Observer(ABC):
+    """Shows a deployment while it goes on. Called from the thread that deploys; texts have no secrets."""
+
+    @abstractmethod
+    def say(self, line: str) -> None:
+        """Show a line that stays."""
+
+    @abstractmethod
+    def begin(self, number: int, total: int, name: str, summary: str) -> None:
+        """A stage begins."""
+
+    @abstractmethod
+    def at(self, position: Position) -> None:
+        """The stage is at this task now."""
+
+    @abstractmethod
+    def end(self, outcome: str, seconds: float) -> None:
+        """The stage has ended."""
+
+
+@dataclass
+class Story:
+    """What is known of one playbook's run, event by event.
+
+    Args:
+        scrub: takes secrets out of every text.
+        observer: is shown where it is.
+    """
+
+    scrub: Scrubber
+    observer: Observer
+    position: Position = Position()
+    failures: dict[str, TaskFailure] = field(default_factory=dict)
+    """The last one of each machine; it may have been rescued."""
+    ended_badly: tuple[str, ...] = ()
+    """Machines that failed or could not be reached in the end."""
+    errors: list[str] = field(default_factory=list)
+    """What Ansible said of itself, of no machine's task."""
+
+    def take(self, event: Mapping[str, Any]) -> str:
+        """Take an event in, and return what it prints, without secrets."""
+        kind, data = str(event.get("event", "")), event.get("event_data") or {}
+        text = self.scrub(str(event.get("stdout") or ""))
+        if kind == "playbook_on_play_start":
+            self._move(Position(play=self._text(data, "name") or self._text(data, "play")))
+        elif kind in ("playbook_on_task_start", "playbook_on_handler_task_start"):
+            self._move(Position(self.position.play, self._text(data, "task")))
+        elif kind in ("runner_on_ok", "runner_on_skipped"):
+            self._answered(self._text(data, "host"))
+        elif kind in ("runner_on_failed", "runner_on_unreachable", "runner_on_async_failed"):
+            self._failed(data, unreachable=kind == "runner_on_unreachable")
+        elif kind == "playbook_on_stats":
+            self.ended_badly = tuple(dict.fromkeys([*data.get("dark", {}), *data.get("failures", {})]))
+        elif kind in ("error", "verbose") and text.strip():
+            self._note(text)
+        return text
+
+    def final_failures(self) -> tuple[TaskFailure, ...]:
+        """Return the failures that ended the run: not those that a playbook rescued."""
+        return tuple(self.failures[host] for host in self.ended_badly if host in self.failures)
+
+    def _note(self, text: str) -> None:
+        """Keep what Ansible says of itself: from its first error on."""
+        if self.errors or "ERROR" in text:
+            self.errors.append(text.rstrip())
+
+    def _move(self, position: Position) -> None:
+        self.position = position
+        self.observer.at(position)
+
+    def _answered(self, host: str) -> None:
+        if host and host not in self.position.hosts:
+            self._move(Position(self.position.play, self.position.task, (*self.position.hosts, host)))
+
+    def _failed(self, data: Mapping[str, Any], *, unreachable: bool) -> None:
+        if data.get("ignore_errors") and not unreachable:
+            return
+        host = self._text(data, "host")
+        self.failures[host] = TaskFailure(
+            host=host,
+            play=self._text(data, "play"),
+            role=self._text(data, "role"),
+            task=self._text(data, "task"),
+            said=self.scrub(said_in(data.get("res") or {})),
+            unreachable=unreachable,
+        )
+
+    def _text(self, data: Mapping[str, Any], key: str) -> str:
+        return self.scrub(str(data.get(key) or ""))
+
+
+def said_in(result: Mapping[str, Any]) -> str:
+    """Return why a task failed: of a loop, the first item that did."""
+    for item in result.get("results") or ():
+        if isinstance(item, Mapping) and (item.get("failed") or item.get("unreachable")):
+            label = item.get("_ansible_item_label", item.get("item"))
+            named = f"{label}: " if isinstance(label, str) else ""
+            return named + said_in(item)
+    lines = list[str]()
+    for key in _TEXTS:
+        value = result.get(key)
+        texts = value if isinstance(value, list) else [value]
+        lines += [line.rstrip() for text in texts if text for line in str(text).splitlines() if line.strip()]
+    return "\n".join(dict.fromkeys(lines[:_LINES])) or str(result.get("exception") or "it said nothing")

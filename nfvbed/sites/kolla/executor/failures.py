@@ -1,0 +1,124 @@
+"""From what Ansible reports to an error that names the machine, the task and the next step."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from nfvbed.errors import DeployError
+from nfvbed.host.remote.failures import refused
+from nfvbed.sites.kolla.executor.events import Story, TaskFailure
+from nfvbed.spec.site import KollaSiteSpec
+
+_OTHERS_SHOWN = 4
+
+
+class StageFailed(DeployError):
+    """A stage stopped; what was done before stays, and the same command goes on there."""
+
+    def __init__(self, what: str, *, where: str, observed: str, fix: str, place: str) -> None:
+        super().__init__(what, where=where, observed=observed, fix=fix)
+        self.place = place
+        """Host and task, for the journal."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    said: re.Pattern[str]
+    fix: Callable[[TaskFailure, KollaSiteSpec], str]
+
+
+def _sudo(failure: TaskFailure, site: KollaSiteSpec) -> str:
+    access = site.reached(failure.host) if failure.host in site.hosts else None
+    user = access.user if access else "the user that Ansible signs in as"
+    return (
+        f"let {user} use sudo without a password on {failure.host}: `{user} ALL=(ALL) NOPASSWD: ALL` in /etc/sudoers.d"
+    )
+
+
+_CASES = (
+    _Case(
+        re.compile(
+            r"sudo: a (?:terminal|password) is required|Missing sudo password|Incorrect sudo password|sudoers"
+            r"|not allowed to execute|may not run sudo|sudo: .*not found|premature end of stream waiting for become"
+        ),
+        _sudo,
+    ),
+    _Case(
+        re.compile(r"No first item, sequence was empty"),
+        lambda failure, site: (
+            f"a NIC of {failure.host} was not found by its pci or mac: correct hosts.{failure.host}.nics in"
+            f" deploy/sites/{site.name}.yml (nfvbed doctor --site {site.name})"
+        ),
+    ),
+    _Case(
+        re.compile(r"meant only for testing purposes"),
+        lambda _failure, site: (
+            f"name your own images in .nfvbed/kolla-sites/{site.name}/etc/globals.d/images.yml (docker_registry,"
+            " docker_namespace); or write `kolla_test_images: true` there"
+        ),
+    ),
+    _Case(
+        re.compile(r"No space left on device"),
+        lambda failure, _site: f"make room on {failure.host}",
+    ),
+    _Case(
+        re.compile(r"[Rr]egistry|[Pp]ulling image|manifest (?:for|unknown)|Failed to pull|download images"),
+        lambda failure, site: (
+            f"see whether {failure.host} reaches the registry of images, and which one:"
+            f" docker_registry in globals.d of site {site.name}"
+        ),
+    ),
+    _Case(
+        re.compile(r"Could not get lock|Unable to (?:acquire|lock)"),
+        lambda failure, _site: f"something else installs packages on {failure.host}: wait for it",
+    ),
+    _Case(
+        re.compile(r"No module named|interpreter|/usr/bin/python\S*: (?:not found|No such file)"),
+        lambda failure, _site: f"install Python 3 on {failure.host}",
+    ),
+)
+
+
+def stage_failed(doing: str, story: Story, site: KollaSiteSpec, log: str) -> StageFailed:
+    """Say what stopped a stage.
+
+    Args:
+        doing: stage and variant, as a message has them.
+        story: of its playbook, which ended with a failure.
+        site: whose machines they are.
+        log: where all of it can be read.
+    """
+    failures = story.final_failures()
+    if not failures:
+        said = "\n".join(_last(story.errors)) or "Ansible ended without a word"
+        return StageFailed(
+            f"{doing} failed before any machine's task did",
+            where=log,
+            observed=said,
+            fix="correct what it names; the same command continues here",
+            place=str(story.position),
+        )
+    first = failures[0]
+    others = [f"{one.place}: {one.said.splitlines()[0]}" for one in failures[1:][:_OTHERS_SHOWN]]
+    return StageFailed(
+        f"{doing} failed: {first.host} {'cannot be reached' if first.unreachable else 'failed a task'}",
+        where=first.place,
+        observed="\n".join((first.said, *others)),
+        fix=f"{next_step(first, site)}; the same command continues here. All that Ansible said: {log}",
+        place=first.place,
+    )
+
+
+def next_step(failure: TaskFailure, site: KollaSiteSpec) -> str:
+    """Say what to do about a failure."""
+    for case in _CASES:
+        if case.said.search(failure.said):
+            return case.fix(failure, site)
+    if failure.unreachable:
+        access = site.reached(failure.host) if failure.host in site.hosts else None
+        return refused(access, failure.said).fix if access else f"see whether {failure.host} is up, and its address"
+    return f"correct on {failure.host} what the task says"
+
+
+def _last(lines: Sequence[str]) -> list[str]:
+    return [line for text in lines for line in text.splitlines() if line.strip()][:6]

@@ -1,0 +1,100 @@
+"""What was done on a rack, stage by stage, so that a second command goes on where the first one stopped."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from nfvbed.errors import DeployError
+from nfvbed.records import Record
+from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.openstack.devcloud.places import write_private
+
+Outcome = Literal["begun", "done", "failed", "interrupted"]
+
+
+class StageRecord(Record):
+    """How a stage went."""
+
+    outcome: Outcome
+    """`begun` and nothing else: nfvbed was killed in it."""
+    at: str
+    """Time of the last change."""
+    seconds: float = 0.0
+    where: str = ""
+    """Host and task at which it stopped."""
+
+
+class Journal(Record):
+    """Of one rack."""
+
+    format: Literal[1] = 1
+    variant: str
+    release: str
+    digest: str
+    """Of all files that Kolla is given: another one makes another deployment."""
+    destroying: bool = False
+    """Whether it is being taken down, or that stopped half-way."""
+    mark: str = ""
+    """Of processes that were started for it, in their environment; empty: none can be left."""
+    stages: Mapping[str, StageRecord] = Field(default_factory=dict)
+    ever_begun: tuple[str, ...] = ()
+    """Stages that were begun at any time since nothing was on the machines."""
+    passwords_used: bool = False
+    """Whether a stage was begun that gives machines the passwords."""
+
+    @property
+    def on_machines(self) -> bool:
+        """Whether a stage was begun, so that machines may be changed."""
+        return bool(self.ever_begun)
+
+    def is_done(self, stage: str) -> bool:
+        """Whether a stage is complete."""
+        return stage in self.stages and self.stages[stage].outcome == "done"
+
+    def stopped_in(self) -> str:
+        """Return the stage that was begun and is not complete; empty: there is none."""
+        return next((name for name, one in self.stages.items() if one.outcome != "done"), "")
+
+    def noted(self, stage: str, outcome: Outcome, seconds: float = 0.0, where: str = "") -> "Journal":
+        """Return it with the outcome of a stage."""
+        record = StageRecord(outcome=outcome, at=now(), seconds=round(seconds, 1), where=where)
+        begun = tuple(dict.fromkeys((*self.ever_begun, stage)))
+        return self.model_copy(update={"stages": {**self.stages, stage: record}, "ever_begun": begun})
+
+
+def now() -> str:
+    """Return the time as the journal has it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
+
+
+def read(places: RackPlaces) -> Journal | None:
+    """Read it; None: nothing was ever done, or all of it was taken down.
+
+    Raises:
+        DeployError: it cannot be read.
+    """
+    try:
+        return Journal.model_validate_json(places.journal.read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as failure:
+        raise DeployError(
+            "what was written down of a rack cannot be read",
+            where=str(places.journal),
+            observed=str(failure).splitlines()[0],
+            fix="another version of nfvbed wrote it, or somebody changed it: put it back; without it nfvbed cannot know"
+            " what is on the machines",
+        ) from failure
+
+
+def write(places: RackPlaces, journal: Journal) -> None:
+    """Write it, complete or not at all."""
+    write_private(places.journal, json.dumps(journal.model_dump(mode="json"), indent=1) + "\n")
+
+
+def forget(places: RackPlaces) -> None:
+    """Remove it: nothing is on the machines."""
+    places.journal.unlink(missing_ok=True)

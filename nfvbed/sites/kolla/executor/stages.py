@@ -1,0 +1,83 @@
+"""The stages of a deployment, in order: each is one program of Ansible's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nfvbed.sites.kolla.executor.places import RackPlaces
+
+PLAYBOOKS = Path("deploy") / "playbooks"
+ROLES = Path("deploy") / "roles"
+_REBOOTS = ("-e", "nfvbed_reboot=true")
+"""A machine whose kernel needs another command line is rebooted, and waited for."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage."""
+
+    name: str
+    summary: str
+    argv: Callable[[RackPlaces], tuple[str, ...]]
+    """Program of the environment and its arguments, for a rack's places."""
+    gives_passwords: bool = False
+    """Whether machines get the passwords in it."""
+    playbook: Path | None = None
+    """Playbook of nfvbed's that it runs; None: one of Kolla's."""
+    undoes: str = ""
+    """Stage of the deployment that it takes back; it is not run where that one was never begun."""
+
+
+def kolla(name: str, summary: str, *more: str, gives_passwords: bool = False, undoes: str = "") -> Stage:
+    """Return a stage that is a command of kolla-ansible's."""
+
+    def argv(places: RackPlaces) -> tuple[str, ...]:
+        options = ("--configdir", str(places.config), "-i", str(places.inventory))
+        overrides = ("-e", f"node_custom_config={places.config / 'config'}")
+        return ("kolla-ansible", name, *options, *overrides, *more)
+
+    return Stage(name, summary, argv, gives_passwords, undoes=undoes)
+
+
+def own(name: str, summary: str, playbook: Path, *more: str, undoes: str = "") -> Stage:
+    """Return a stage that is a playbook of nfvbed's; it gets Kolla's variables, and no password."""
+
+    def argv(places: RackPlaces) -> tuple[str, ...]:
+        variables = ("-e", f"@{places.config / 'globals.yml'}", *more)
+        return ("ansible-playbook", "-i", str(places.inventory), *variables, str(playbook))
+
+    return Stage(name, summary, argv, playbook=playbook, undoes=undoes)
+
+
+def with_passwords(stage: Stage) -> Stage:
+    """Return a stage of nfvbed's that gets Kolla's passwords too, from their file."""
+
+    def argv(places: RackPlaces) -> tuple[str, ...]:
+        program, *rest = stage.argv(places)
+        return (program, "-e", f"@{places.passwords}", *rest)
+
+    return replace(stage, argv=argv, gives_passwords=True)
+
+
+def deploying(root: Path) -> tuple[Stage, ...]:
+    """Return the stages that deploy."""
+    folder = root / PLAYBOOKS
+    return (
+        own("prepare", "hugepages, cores, drivers; reboots where needed", folder / "prepare.yml", *_REBOOTS),
+        kolla("bootstrap-servers", "packages and the engine of containers"),
+        kolla("prechecks", "Kolla's own checks of the machines"),
+        kolla("pull", "images of the services"),
+        kolla("deploy", "configuration and containers", gives_passwords=True),
+        kolla("post-deploy", "access to the cloud", gives_passwords=True),
+        with_passwords(own("tune", "what Kolla has no variables for", folder / "tune.yml")),
+    )
+
+
+def destroying(root: Path) -> tuple[Stage, ...]:
+    """Return the stages that take everything down again."""
+    folder, sure = root / PLAYBOOKS, ("--yes-i-really-really-mean-it", "--limit", "control:network:compute")
+    return (
+        with_passwords(own("undo-tune", "what was set after Kolla", folder / "undo-tune.yml", undoes="tune")),
+        kolla("destroy", "containers, volumes, configuration", *sure, undoes="bootstrap-servers"),
+        own("undo", "hugepages, cores, drivers as they were", folder / "undo.yml", *_REBOOTS, undoes="prepare"),
+    )

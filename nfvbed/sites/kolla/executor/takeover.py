@@ -1,0 +1,37 @@
+"""The access that Kolla's post-deploy writes, taken over under the site's name. Nothing of it is ever shown."""
+
+import yaml
+
+from nfvbed.errors import DeployError
+from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.openstack.devcloud.places import write_private
+from nfvbed.vnfs.descriptors.yamltext import dump
+
+KOLLAS_NAME = "kolla-admin"
+"""Of the administrator's entry in Kolla's `clouds.yaml`."""
+
+
+def take_over(places: RackPlaces, site: str) -> None:
+    """Write a `clouds.yaml` with the administrator's entry under the site's name, for its owner alone.
+
+    Raises:
+        DeployError: Kolla has not written what is expected.
+    """
+    try:
+        found = yaml.safe_load(places.kolla_clouds.read_text())
+        entry = found["clouds"][KOLLAS_NAME]
+        complete = isinstance(entry, dict) and {"auth_url", "password"} <= set(entry.get("auth", {}))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError) as failure:
+        raise _unexpected(places, type(failure).__name__) from None
+    if not complete:
+        raise _unexpected(places, "it has no auth_url and password")
+    write_private(places.clouds, dump({"clouds": {site: entry}}))
+
+
+def _unexpected(places: RackPlaces, observed: str) -> DeployError:
+    return DeployError(
+        f"the access to the cloud that was deployed is not in Kolla's file as {KOLLAS_NAME}",
+        where=str(places.kolla_clouds),
+        observed=observed,
+        fix="the same command runs post-deploy again",
+    )

@@ -1,0 +1,76 @@
+"""The kolla-ansible that `setup/kolla` installs, with its Ansible."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.spec.kollarelease import KollaReleaseSpec
+
+PRIVATE_DIRECTORY = Path(".nfvbed") / "kolla"
+_PROGRAMS = ("kolla-ansible", "kolla-genpwd", "ansible-playbook", "ansible-inventory")
+
+
+@dataclass(frozen=True)
+class Toolset:
+    """Programs of one environment.
+
+    Args:
+        directory: of the environment.
+    """
+
+    directory: Path
+
+    @classmethod
+    def of(cls, project_root: Path, release: KollaReleaseSpec) -> "Toolset":
+        """Return the environment of a release.
+
+        Raises:
+            PrerequisiteError: it is not there, or not complete.
+            UnsupportedError: it has the kolla-ansible of another release.
+        """
+        found = cls((project_root / PRIVATE_DIRECTORY).resolve())
+        missing = [name for name in _PROGRAMS if not found.program(name).is_file()]
+        if missing or not found.multinode.is_file():
+            raise PrerequisiteError(
+                "kolla-ansible is not set up",
+                where=str(found.directory),
+                observed=f"there is no {', '.join(missing) or found.multinode.name}",
+                fix="setup/kolla",
+            )
+        found.require(release)
+        return found
+
+    def program(self, name: str) -> Path:
+        """Return the path of one of its programs."""
+        return self.directory / "bin" / name
+
+    @property
+    def share(self) -> Path:
+        """Kolla's playbooks and examples."""
+        return self.directory / "share" / "kolla-ansible"
+
+    @property
+    def multinode(self) -> Path:
+        """Kolla's inventory for several machines."""
+        return self.share / "ansible" / "inventory" / "multinode"
+
+    def require(self, release: KollaReleaseSpec) -> None:
+        """Make sure that this kolla-ansible is the one that a release was written for.
+
+        Raises:
+            UnsupportedError: it is another.
+        """
+        version = self._version()
+        if version.split(".")[:1] == release.kolla_ansible.split(".")[:1]:
+            return
+        raise UnsupportedError(
+            f"{release.title} cannot be deployed with this kolla-ansible",
+            where=str(self.program("kolla-ansible")),
+            observed=f"it is {version}, and the release's is {release.kolla_ansible}",
+            fix="the release of this kolla-ansible (nfvbed kolla releases), or nfvbed kolla render for the other one",
+        )
+
+    def _version(self) -> str:
+        """Return the version from the package's own record: the program itself would import Ansible for it."""
+        found = sorted(self.directory.glob("lib/python*/site-packages/kolla_ansible-*.dist-info"))
+        return found[-1].name.removeprefix("kolla_ansible-").removesuffix(".dist-info") if found else "not known"
