@@ -34,9 +34,8 @@ def _wish():
 
 
 def test_a_rack_is_taken_by_one_at_a_time(places):
-    with places.taken():
-        with pytest.raises(BusyError), RackPlaces(places.directory).taken():
-            pass
+    with places.taken(), pytest.raises(BusyError), RackPlaces(places.directory).taken():
+        pass
     with places.taken():
         assert stat.S_IMODE(places.directory.stat().st_mode) == 0o700
 
