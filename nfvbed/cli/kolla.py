@@ -109,8 +109,8 @@ def _support(project: Project, variant: Variant, release: KollaReleaseSpec) -> d
     roles = release.dataplanes[variant.options.dataplane].roles
     found = {"rendered": True, "asserted_by": release.asserted_by, "needs_roles": list(roles)}
     missing = _missing(project, roles)
-    never_run = [role for role in roles if role not in (*missing, *release.converged)]
-    return found | {"missing_roles": missing, "roles_never_run": never_run}
+    untested = [role for role in roles if role not in (*missing, *release.converged)]
+    return found | {"missing_roles": missing, "roles_untested": untested}
 
 
 def _in_short(support: dict[str, Any]) -> str:
@@ -118,14 +118,14 @@ def _in_short(support: dict[str, Any]) -> str:
         return "unsupported"
     if support["missing_roles"]:
         return "rendered, roles missing"
-    return "rendered, a role never run" if support["roles_never_run"] else "rendered"
+    return "rendered, a role untested" if support["roles_untested"] else "rendered"
 
 
 def _in_full(support: dict[str, Any]) -> str:
     if not support["rendered"]:
         return f"unsupported: {support['reason']}\n  fix: {support['fix']}"
     states = dict.fromkeys(support["needs_roles"], "a test runs it on an emulated machine")
-    states |= dict.fromkeys(support["roles_never_run"], "never run")
+    states |= dict.fromkeys(support["roles_untested"], "no test runs it")
     states |= dict.fromkeys(support["missing_roles"], "nfvbed does not have it yet")
     roles = "".join(f"\n  {role}: {state}" for role, state in states.items())
     return f"rendered, checked by {support['asserted_by']}{roles}"
