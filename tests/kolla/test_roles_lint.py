@@ -1,6 +1,7 @@
 """ansible-lint with the profile `production`, and yamllint, over all of deploy/: nothing is skipped."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,11 +18,11 @@ WITHOUT_TASKS = {"nfvbed_handlers", "nfvbed_ovs"}
 """Handlers or a module alone: nothing to check before, and nothing to take back."""
 
 
-def lint(*argv: str, folder: Path) -> str:
-    """Run a linter of the environment, and return what it finds."""
+def lint(*argv: str, folder: Path, deploy: Path = DEPLOY) -> str:
+    """Run a linter of the environment over a folder, and return what it finds."""
     done = subprocess.run(
         [str(ENVIRONMENT / "bin" / argv[0]), *argv[1:]],
-        cwd=DEPLOY,
+        cwd=deploy,
         env={
             "PATH": f"{ENVIRONMENT / 'bin'}:{os.environ['PATH']}",
             "HOME": str(folder),
@@ -47,8 +48,10 @@ def test_yamllint_has_nothing_to_say(tmp_path):
 
 
 def test_ansible_lint_finds_what_is_wrong(tmp_path):
-    (tmp_path / "wrong.yml").write_text("- hosts: all\n  tasks:\n    - shell: ls\n")
-    found = lint("ansible-lint", "--offline", "-c", str(DEPLOY / ".ansible-lint"), str(tmp_path), folder=tmp_path)
+    copy = tmp_path / "deploy"
+    shutil.copytree(DEPLOY, copy)
+    (copy / "playbooks" / "wrong.yml").write_text("- hosts: all\n  tasks:\n    - shell: ls\n")
+    found = lint("ansible-lint", "--offline", "playbooks/wrong.yml", folder=tmp_path, deploy=copy)
     assert "fqcn" in found and "name[" in found
 
 

@@ -316,3 +316,19 @@ def test_kollas_groups_lose_its_example_machines():
 def test_nothing_is_deployed_and_it_says_so():
     with pytest.raises(UnsupportedError, match="site rack has no cloud"):
         open_site(site(), PROJECT.root)
+
+
+def test_computes_are_prepared_as_the_site_says_whatever_the_variant():
+    found = []
+    for variant in ("ovs-dpdk", "ovs-kernel", "macvtap"):
+        own = variables(rendering(variant).files, "compute1")
+        found.append({key: value for key, value in own.items() if key.startswith("nfvbed_host_")})
+    assert found[0] == {
+        "nfvbed_host_isolated_cores": "2-7,10-15,18-23,26-31",
+        "nfvbed_host_hugepages": [{"node": node, "size_kib": 1048576, "count": 24} for node in (0, 1)],
+        "nfvbed_host_iommu": True,
+        "nfvbed_host_governor": "performance",
+    }
+    assert found[1:] == found[:1] * 2
+    controllers = variables(rendering("ovs-dpdk").files, "controller")
+    assert not [key for key in controllers if key.startswith("nfvbed_host_")]
