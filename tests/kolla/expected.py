@@ -82,7 +82,7 @@ def _compute_of_two(number: int) -> Machine:
         bridges="data:br-data",
         nics="data:dpdata",
         cores=("6-15", "0-5"),
-        # 6 polls, 1 has the switch's other threads.
+        # 6 polls, 1 has the switch's other threads: core 0 has most of the kernel's.
         cores_beside_polling=("7-15", "0,2-5"),
     )
 
