@@ -180,9 +180,8 @@ destroy: ## remove whatever nfvbed has deployed on this machine (SITE=RACK: on t
 devcloud-packages: setup ## install what unpacks a cloud of one's own
 	@setup/packages devcloud
 
-# Nobody calls it but what deploys a rack.
 .PHONY: kolla-ansible
-kolla-ansible: setup
+kolla-ansible: setup ## install what deploys a rack: kolla-ansible of the maintained release
 	@setup/kolla
 
 .PHONY: devcloud

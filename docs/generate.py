@@ -21,7 +21,7 @@ from nfvbed.compare.advice import ADVICE
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
 from nfvbed.search import stop
-from nfvbed.sites.kolla.combinations import Combination, combinations
+from nfvbed.sites.kolla.supporttable import support_table
 from nfvbed.spec import (
     existing,
     experiment,
@@ -37,7 +37,6 @@ from nfvbed.spec import (
     variant,
     vnf,
 )
-from nfvbed.spec.loader import Project
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.testkinds.scaling import ScalingTest
@@ -136,33 +135,7 @@ def page_warnings() -> str:
 
 def page_kolla_support() -> str:
     """What becomes of each variant with each release, from what the tests of Kolla go through."""
-    project = open_project(ROOT)
-    releases = [project.load_kolla_release(name) for name in project.kolla_release_names]
-    found = combinations(project)
-    rows = []
-    for v in project.list_variants():
-        cells = [_support_cell(project, release, [one for one in found if one.of(v, release)]) for release in releases]
-        rows.append(f"| `{v.name}` | {' | '.join(cells)} |")
-    heads = [f"{release.name} (kolla-ansible {release.kolla_ansible})" for release in releases]
-    table = f"| variant | {' | '.join(heads)} |\n|{'---|' * (len(heads) + 1)}\n" + "\n".join(rows) + "\n"
-    return _page("Variants on several machines", KOLLA_SUPPORT, table)
-
-
-def _support_cell(project: Project, release: kollarelease.KollaReleaseSpec, found: Sequence[Combination]) -> str:
-    where = [f"`{one.site}`" for one in found if one.rendered]
-    refused = {one.reason: [other.site for other in found if other.reason == one.reason] for one in found if one.reason}
-    if not where:
-        reason = min(refused, key=len).removeprefix(f"variant {found[0].variant} ")
-        return f"unsupported: {_cell(reason.removeprefix(f'cannot be deployed with {release.title}: '))}"
-    plane = release.dataplanes[project.load_variant(found[0].variant).options.dataplane]
-    cell = f"rendered and asserted (`{release.asserted_by}`) on {', '.join(where)}"
-    lacking = [f"`{role}`" for role in plane.roles if not (ROOT / "deploy/roles" / role).is_dir()]
-    beside = [f"`{role}`" for role in plane.roles if (ROOT / "deploy/roles" / role).is_dir()]
-    cell += f"; with {', '.join(beside)}" if beside else ""
-    cell += f"; missing: {', '.join(lacking)}" if lacking else ""
-    for reason, sites in refused.items():
-        cell += f"; unsupported on {', '.join(f'`{name}`' for name in sites)}: {_cell(reason)}"
-    return cell
+    return _page("Variants on several machines", KOLLA_SUPPORT, support_table(open_project(ROOT)))
 
 
 def pages_of_files() -> dict[str, str]:

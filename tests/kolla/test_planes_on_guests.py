@@ -140,8 +140,8 @@ def test_kolla_s_program_finds_a_nic_that_dpdk_has(guest):
     """Its file is there before it, with the NIC's address: in a second run, too, it knows the NIC and leaves it."""
     play(guest, "prepare.yml", MACHINE | {"nfvbed_host_hugepages": []}, *RESTARTS)
     assert guest.driver(IGB) == "vfio-pci"
-    guest.run("sh", "-c", f"cat > /root/ovs-dpdkctl.sh <<'END'\n{KOLLAS_PROGRAM.read_text()}\nEND")
-    kollas = ("env", "CONFIG_FILE=/etc/kolla/ovsdpdk-db/ovs-dpdkctl.conf", "bash", "/root/ovs-dpdkctl.sh")
+    guest.run("sh", "-c", f"cat > /var/tmp/ovs-dpdkctl.sh <<'END'\n{KOLLAS_PROGRAM.read_text()}\nEND")
+    kollas = ("env", "CONFIG_FILE=/etc/kolla/ovsdpdk-db/ovs-dpdkctl.conf", "bash", "/var/tmp/ovs-dpdkctl.sh")
     for changed in (True, False):
         assert bool(play(guest, "before-kolla.yml", DPDK).counts["changed"]) == changed
         guest.run(*kollas, "bind_nics")

@@ -67,7 +67,7 @@ def look_up(nic: RackNicSpec, host: RackHostSpec, attribute: str = "device") -> 
     key, value = ("pciid", nic.pci) if nic.pci else ("macaddress", nic.mac)
     # A VLAN's device has the MAC address of its NIC, and no driver.
     known = "ansible_facts.values() | select('mapping') | selectattr('module', 'defined')"
-    # The other port of a card that is one PCI device is described by its MAC address.
+    # The other port of a NIC whose two ports are one PCI device is described by its MAC address.
     others = [other.mac for other in host.nics if other.mac and nic.pci and nic.driver == other.driver == "mlx4_core"]
     known += "".join(f" | rejectattr('macaddress', 'equalto', '{mac}')" for mac in others)
     wanted = f"selectattr('{key}', 'defined') | selectattr('{key}', 'equalto', '{value}') | list | first"

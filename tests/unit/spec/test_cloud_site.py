@@ -51,7 +51,7 @@ def test_the_example_is_one():
 @pytest.mark.parametrize(
     ("text", "key", "said"),
     [
-        (HEAD + EXISTING, "ports", "missing"),
+        (HEAD + EXISTING, "", "generator names the host"),
         (HEAD + EXISTING + "ports: [{device: e1}]\n", "ports", "missing"),
         (HEAD + EXISTING + "ports: [{device: e1}, {}]\n", "ports[1]", "a device or a pci address"),
         (HEAD + EXISTING + "ports: [{device: e1}, {device: e1}]\n", "ports", "named twice"),

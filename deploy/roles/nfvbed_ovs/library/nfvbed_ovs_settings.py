@@ -128,7 +128,7 @@ def text(value):
 
 
 def quoted(column, key):
-    """Return what stands left of the sign of equality."""
+    """Return what is left of the sign of equality."""
     return f"{column}:{json.dumps(key)}" if key else column
 
 

@@ -10,7 +10,8 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.findings import State
 from nfvbed.records import Accelerator, Readiness
-from nfvbed.sites.openstack.existing.cloud import ExistingCloud, devices
+from nfvbed.sites.openstack.existing import devices
+from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.path import ExistingPath
 from nfvbed.sites.openstack.existing.survey import Survey
 from nfvbed.sites.openstack.site import open_existing

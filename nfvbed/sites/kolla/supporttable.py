@@ -1,0 +1,40 @@
+"""A table of every variant with every release, as the reference has it: Markdown."""
+
+from collections.abc import Sequence
+
+from nfvbed.sites.kolla.combinations import Combination, combinations
+from nfvbed.spec.kollarelease import KollaReleaseSpec
+from nfvbed.spec.loader import Project
+
+
+def support_table(project: Project) -> str:
+    """Return the table: a row a variant, a column a release."""
+    releases = [project.load_kolla_release(name) for name in project.kolla_release_names]
+    found = combinations(project)
+    rows = []
+    for v in project.list_variants():
+        cells = [_cell(project, release, [one for one in found if one.of(v, release)]) for release in releases]
+        rows.append(f"| `{v.name}` | {' | '.join(cells)} |")
+    heads = [f"{release.name} (kolla-ansible {release.kolla_ansible})" for release in releases]
+    return f"| variant | {' | '.join(heads)} |\n|{'---|' * (len(heads) + 1)}\n" + "\n".join(rows) + "\n"
+
+
+def _cell(project: Project, release: KollaReleaseSpec, found: Sequence[Combination]) -> str:
+    where = [f"`{one.site}`" for one in found if one.rendered]
+    refused = {one.reason: [other.site for other in found if other.reason == one.reason] for one in found if one.reason}
+    if not where:
+        reason = min(refused, key=len).removeprefix(f"variant {found[0].variant} ")
+        return f"unsupported: {_text(reason.removeprefix(f'cannot be deployed with {release.title}: '))}"
+    plane = release.dataplanes[project.load_variant(found[0].variant).options.dataplane]
+    cell = f"rendered and asserted (`{release.asserted_by}`) on {', '.join(where)}"
+    there = {role: (project.root / "deploy/roles" / role).is_dir() for role in plane.roles}
+    beside, lacking = ([f"`{role}`" for role, is_there in there.items() if is_there is kept] for kept in (True, False))
+    cell += f"; with {', '.join(beside)}" if beside else ""
+    cell += f"; missing: {', '.join(lacking)}" if lacking else ""
+    for reason, sites in refused.items():
+        cell += f"; unsupported on {', '.join(f'`{name}`' for name in sites)}: {_text(reason)}"
+    return cell
+
+
+def _text(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
