@@ -4,6 +4,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -188,20 +189,29 @@ def test_a_machine_with_another_key(rack, far):
 def test_a_machine_that_loses_its_power_half_way(rack, far):
     stages = (rack.playbook("one", rack.leaves("one")), rack.playbook("two", SLEEP, rack.leaves("two")))
     process = begun(rack, *stages)
-    for pid in [*far.processes("sshd"), *far.processes("")]:  # nobody there says that it ends
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    said, _ = process.communicate(timeout=120)
+    with without_power(far):
+        said, _ = process.communicate(timeout=120)
     assert process.returncode == 20, said
-    assert "compute1 cannot be reached" in said and "task 'Take long'" in said, said
+    assert re.search("compute[12] cannot be reached", said) and "task 'Take long'" in said, said
     assert rack.outcomes() == {"one": "done", "two": "failed"}
     assert not running(rack)
-    (far.folder / "sshd.log").write_text("")  # that it listens is read there
-    far.start()
     rack.playbook("two", rack.leaves("two"))
     again = rack.deploy(*stages)
     assert again.code == 0, again.said
     assert rack.left("one") == rack.left("two") == COMPUTES
+
+
+@contextlib.contextmanager
+def without_power(far):
+    """End all that runs on the machine, of which nobody there says anything; it is up again at the end."""
+    for pid in [*far.processes("sshd"), *far.processes("")]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    try:
+        yield
+    finally:
+        (far.folder / "sshd.log").write_text("")  # that it listens is read there
+        far.start()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
