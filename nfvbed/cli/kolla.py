@@ -124,8 +124,8 @@ def _in_short(support: dict[str, Any]) -> str:
 def _in_full(support: dict[str, Any]) -> str:
     if not support["rendered"]:
         return f"unsupported: {support['reason']}\n  fix: {support['fix']}"
-    states = dict.fromkeys(support["needs_roles"], "a test runs it on an emulated machine")
-    states |= dict.fromkeys(support["roles_untested"], "no test runs it")
+    states = dict.fromkeys(support["needs_roles"], "its test on an emulated machine passed")
+    states |= dict.fromkeys(support["roles_untested"], "no test on a machine has passed")
     states |= dict.fromkeys(support["missing_roles"], "nfvbed does not have it yet")
     roles = "".join(f"\n  {role}: {state}" for role, state in states.items())
     return f"rendered, checked by {support['asserted_by']}{roles}"

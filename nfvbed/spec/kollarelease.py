@@ -82,6 +82,6 @@ class KollaReleaseSpec(SpecModel):
     everywhere: tuple[str, ...] = ()
     """Names of nfvbed's roles that controllers get, whatever the data plane."""
     converged: tuple[str, ...] = ()
-    """Names of nfvbed's roles that a test runs on an emulated machine; no test runs the others."""
+    """Names of nfvbed's roles whose test on an emulated machine passed; of all others none did."""
     dataplanes: dict[str, DataPlaneSupportSpec] = Field(min_length=1)
     """Data planes, by the name that variants have in `options.dataplane`; one that is not named is unsupported."""

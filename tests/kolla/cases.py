@@ -22,7 +22,7 @@ def name_of(one: Combination) -> str:
 
 
 def _named_by_the_kernel(files: Files) -> Files:
-    """Give a NIC that DPDK takes the name that the kernel has for it: Kolla looks for such a device."""
+    """Name a NIC that DPDK takes as the kernel does: Kolla looks for a device of that name."""
     place, nic = "inventory/host_vars/compute1.yml", "nfvbed_nic_dpdk_data: "
     device = device_name(open_project(ROOT).load_site("rack").hosts["compute1"].nics_of("dpdk")[0], 1)
     assert f"{nic}dpdata\n" in files[place]
