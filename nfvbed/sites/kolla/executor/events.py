@@ -96,7 +96,9 @@ class Story:
         elif kind in ("runner_on_failed", "runner_on_unreachable", "runner_on_async_failed"):
             self._failed(data, unreachable=kind == "runner_on_unreachable")
         elif kind == "playbook_on_stats":
-            self.ended_badly = tuple(dict.fromkeys([*data.get("dark", {}), *data.get("failures", {})]))
+            # Sorted: which machine ended first differs from run to run.
+            ended = [*sorted(data.get("dark", {})), *sorted(data.get("failures", {}))]
+            self.ended_badly = tuple(dict.fromkeys(ended))
         elif kind in ("error", "verbose") and text.strip():
             self._note(text)
         return text
