@@ -1,7 +1,7 @@
 """Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing comes with a reason."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
@@ -18,7 +18,7 @@ from nfvbed.words import Status as Status
 
 TRIAL_FORMAT = 1
 NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
-Separable = int | Literal["not-separable"]
+Separable = Annotated[int | Literal["not-separable"], Field(union_mode="left_to_right")]
 """A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""
 
 
@@ -80,7 +80,7 @@ class Preset(StrEnum):
     """A given number of frames."""
 
 
-TrialPreset = Preset | ResultKind
+TrialPreset = Annotated[Preset | ResultKind, Field(union_mode="left_to_right")]
 """What a trial is of: those of a test with a result of its own have that one's kind."""
 
 
