@@ -3,10 +3,11 @@
 import gc
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from nfvbed.cli.keystone_options import keystone_of, keystone_options
 from nfvbed.cli.settings import root_option, store_location, store_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import StoreError, UsageError
@@ -50,6 +51,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--operate", is_flag=True, help="Let operators deploy, measure and destroy. Default: results are only read."
 )
+@keystone_options
 @root_option
 @store_option
 def command(
@@ -64,6 +66,7 @@ def command(
     operate: bool,
     root: Path | None,
     store: str | None,
+    **keystone: Any,
 ) -> None:
     """Serve the results as pages and as a JSON API, until interrupted.
 
@@ -84,6 +87,7 @@ def command(
         behind_proxy=behind_proxy,
         token_file=token_file,
         viewer_token_file=viewer_token_file,
+        keystone=keystone_of(keystone),
         operate=operate,
     )
     access = access_of(asked)

@@ -10,6 +10,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from nfvbed.dashboard.keystone import Keystone, KeystoneSpec
 from nfvbed.dashboard.security import Access
 from nfvbed.errors import BusyError, ConfigurationError, UsageError
 
@@ -37,8 +38,15 @@ class Listening:
     token_file: Path | None = None
     """Of operators."""
     viewer_token_file: Path | None = None
+    keystone: KeystoneSpec | None = None
+    """Whose users sign in."""
     operate: bool = False
     """Whether things can be changed."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has to sign in."""
+        return self.token_file is None and self.viewer_token_file is None and self.keystone is None
 
     @property
     def is_loopback(self) -> bool:
@@ -63,11 +71,11 @@ def access_of(asked: Listening) -> Access:
             observed="neither --tls-cert and --tls-key, nor --behind-proxy",
             fix="give a certificate and its key, or say with --behind-proxy that a proxy does TLS; or leave --host out",
         )
-    if not asked.is_loopback and asked.token_file is None and asked.viewer_token_file is None:
+    if not asked.is_loopback and asked.is_open:
         raise UsageError(
             f"the dashboard does not listen on {asked.host} without a token",
             where="--host",
-            observed="no --token-file",
+            observed="no --token-file, and no --keystone",
             fix="write one: (umask 077; openssl rand -hex 16 > FILE), and name it with --token-file FILE",
         )
     _require_some_operator(asked)
@@ -85,6 +93,7 @@ def access_of(asked: Listening) -> Access:
         token=token,
         secure=asked.tls is not None or asked.behind_proxy,
         viewer_token=viewer,
+        keystone=Keystone(asked.keystone) if asked.keystone else None,
         operate=asked.operate,
     )
 
@@ -95,19 +104,21 @@ def _require_some_operator(asked: Listening) -> None:
     Raises:
         UsageError: it is.
     """
-    if asked.operate and asked.viewer_token_file is not None and asked.token_file is None:
+    if not asked.operate or asked.token_file is not None or asked.keystone is not None:
+        return
+    if asked.viewer_token_file is not None:
         raise UsageError(
             "nobody could change anything",
             where="--operate",
             observed="--viewer-token-file without --token-file",
             fix="give operators a token with --token-file FILE, or leave --operate out",
         )
-    if asked.operate and asked.behind_proxy and asked.token_file is None:
+    if asked.behind_proxy:
         raise UsageError(
             "whoever the proxy lets through could change things",
             where="--operate",
             observed="--behind-proxy without --token-file: all requests would be those of the proxy's own user",
-            fix="give operators a token with --token-file FILE",
+            fix="give operators a token with --token-file FILE, or let them sign in with --keystone",
         )
 
 

@@ -37,6 +37,8 @@ class Asker(Who):
     """What a form of a page that is shown now must hold; a secret of this browser's session."""
     bearer: bool = False
     """Whether the request has its token with it, which no browser adds by itself."""
+    signed_in: bool = False
+    """Whether this browser has a session, which can be ended."""
     operate: bool = False
     """Whether this dashboard was started to change things."""
 
@@ -94,7 +96,8 @@ def _require_operator(asker: Asker, where: str) -> None:
         "only operators may do that",
         where=where,
         observed=f"role {asker.role}{f', user {asker.user}' if asker.user else ''}",
-        fix="sign in with the token of --token-file; without one, ask as the user that runs the dashboard",
+        fix="sign in with the token of --token-file, or as a user with the operators' role; without either, ask as the "
+        "user that runs the dashboard",
     )
 
 

@@ -3,11 +3,13 @@
 import asyncio
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs
 
+import anyio
+import anyio.to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -15,16 +17,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nfvbed.dashboard import csrf, peers
 from nfvbed.dashboard.answers import refused
-from nfvbed.dashboard.problems import problem
+from nfvbed.dashboard.keystone import Sessions, SignsIn
+from nfvbed.dashboard.problems import problem, problem_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.roles import CURRENT, READS, Asker, Role
+from nfvbed.errors import BusyError
 
 COOKIE: Final = "nfvbed-dashboard"
 LOGIN: Final = "/login"
+LOGOUT: Final = "/logout"
 MOST_TOKEN: Final = 4096
-"""Bytes of the form of a token, which is short."""
+"""Bytes of the form with which somebody signs in, which is short."""
 MOST_BODY: Final = 64 * 1024
 """Bytes of any request's body."""
+MOST_ASKING: Final = 4
+"""People whose passwords Keystone is asked about at once; others wait."""
 WRONG_TOKEN_S: Final = 0.5
 """How long an answer to a wrong token takes."""
 POLICY: Final = (
@@ -55,6 +62,8 @@ class Access:
     secure: bool = False
     """Whether browsers reach it over TLS."""
     viewer_token: str | None = None
+    keystone: SignsIn | None = None
+    """Who knows an OpenStack's users; None: they cannot sign in."""
     operate: bool = False
     """Whether operators may change things. Without tokens these are who runs the server, and root, over loopback."""
     user_of: Callable[[Scope], int | None] = peers.user_of
@@ -63,7 +72,7 @@ class Access:
     @property
     def is_open(self) -> bool:
         """Whether whoever reaches the address may read."""
-        return self.token is None and self.viewer_token is None
+        return self.token is None and self.viewer_token is None and self.keystone is None
 
     def role_of(self, token: str) -> Role | None:
         """Return what the owner of a token may do; None: it is no token."""
@@ -95,6 +104,8 @@ class Guard:
         self._app = app
         self._access = access
         self._signer = csrf.Signer()
+        self._sessions = Sessions()
+        self._asking = anyio.CapacityLimiter(MOST_ASKING)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -135,6 +146,11 @@ class Guard:
             return answer
         if request.url.path == LOGIN and not self._access.is_open:
             return await self._login(request)
+        if request.url.path == LOGOUT and request.method == "POST" and asker is not None:
+            self._sessions.end(csrf.cookie_of(request.headers, COOKIE))
+            answer = RedirectResponse(LOGIN, 303)
+            answer.delete_cookie(COOKIE, path="/")
+            return answer
         if asker is not None or request.url.path.startswith(OPEN):
             return None
         if request.url.path.startswith("/api/"):
@@ -154,24 +170,58 @@ class Guard:
         kind, _, given = request.headers.get("authorization", "").partition(" ")
         bearer = kind.lower() == "bearer"
         session = csrf.cookie_of(request.headers, COOKIE)
+        person = None if bearer else self._sessions.of(session)
         found = access.role_of(given.strip()) if bearer else access.role_of_session(session)
+        if person is not None:
+            found = person.role if access.operate else Role.VIEWER
         if found is None:
             return None
         signature = self._signer.signature(browser, session)
-        return Asker(role=found, client=client, csrf=signature, bearer=bearer, operate=access.operate)
+        return Asker(
+            role=found,
+            client=client,
+            user=person.user if person else "",
+            csrf=signature,
+            bearer=bearer,
+            signed_in=not bearer,
+            operate=access.operate,
+        )
 
     async def _login(self, request: Request) -> Response:
         if request.method != "POST":
-            return HTMLResponse(render("login", title="Sign in", wrong=False))
-        token = await _token_in(request)
-        if self._access.role_of(token) is None:
+            return self._login_page()
+        fields = await _fields_in(request)
+        try:
+            session = await self._session_for(fields)
+        except BusyError as error:
+            return refused(request, problem_of(error))
+        if session is None:
             await asyncio.sleep(WRONG_TOKEN_S)
-            return HTMLResponse(render("login", title="Sign in", wrong=True), 401)
+            return self._login_page("token" if "token" in fields else "password")
         answer = RedirectResponse("/", 303)
-        answer.set_cookie(
-            COOKIE, session_of(token), httponly=True, samesite="strict", secure=self._access.secure, path="/"
-        )
+        answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=self._access.secure, path="/")
         return answer
+
+    def _login_page(self, wrong: str = "") -> Response:
+        access = self._access
+        ways = {"people": access.keystone is not None, "tokens": bool(access.token or access.viewer_token)}
+        return HTMLResponse(render("login", title="Sign in", wrong=wrong, **ways), 401 if wrong else 200)
+
+    async def _session_for(self, fields: Mapping[str, str]) -> str | None:
+        """Return the value of a cookie for who signs in; None: it is nobody.
+
+        Raises:
+            BusyError: Keystone does not answer.
+        """
+        token, keystone = fields.get("token", ""), self._access.keystone
+        if self._access.role_of(token) is not None:
+            return session_of(token)
+        if keystone is None or not fields.get("user") or not fields.get("password"):
+            return None
+        person = await anyio.to_thread.run_sync(
+            keystone.sign_in, fields["user"], fields["password"], limiter=self._asking
+        )
+        return self._sessions.add(person) if person else None
 
 
 def _wrong_origin_or_size(request: Request, asker: Asker | None) -> Response | None:
@@ -207,11 +257,14 @@ def _name(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-async def _token_in(request: Request) -> str:
-    """Return the token of a form; empty where the form is too long or has none."""
+async def _fields_in(request: Request) -> dict[str, str]:
+    """Return the fields of the form; none where it is too long or no form."""
     body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > MOST_TOKEN:
-            return ""
-    return next(iter(parse_qs(body.decode("latin-1")).get("token", [])), "")
+            return {}
+    try:
+        return {name: values[0] for name, values in parse_qs(body.decode(), max_num_fields=10).items()}
+    except ValueError:
+        return {}
