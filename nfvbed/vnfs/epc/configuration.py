@@ -15,7 +15,12 @@ REALM = "nfvbed"
 _MCC, _MNC = PLMN[:3], PLMN[3:]
 _EXTENSIONS = ("dict_rfc5777", "dict_mip6i", "dict_nasreq", "dict_nas_mipv6", "dict_dcca", "dict_dcca_3gpp")
 _S6A = "dict_s6a"
-_PEERS = {"mme": ("hss", network.HSS), "hss": ("mme", network.MME), "pgw": ("pcrf", network.PCRF), "pcrf": ("pgw", network.PGW)}
+_PEERS = {
+    "mme": ("hss", network.HSS),
+    "hss": ("mme", network.MME),
+    "pgw": ("pcrf", network.PCRF),
+    "pcrf": ("pgw", network.PGW),
+}
 """Who speaks Diameter with whom: S6a and Gx."""
 
 

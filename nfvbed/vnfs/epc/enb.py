@@ -1,26 +1,22 @@
 """The emulated eNB: it presents itself to the MME, and its UEs attach and detach."""
 
 import time
-from collections import Counter
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Protocol
 
 from nfvbed.errors import VnfDiedError
-from nfvbed.patience import patient
-from nfvbed.records import Record
 from nfvbed.spec.bearers import Bearer
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.epc import s1ap
 from nfvbed.vnfs.epc.nas import MalformedMessage
+from nfvbed.vnfs.epc.reports import ANSWER_S, BURST, BURST_NS, NO_ANSWER, AttachReport, Outcome
 from nfvbed.vnfs.epc.s1ap import FromMme, Tunnel
 from nfvbed.vnfs.epc.subscribers import Subscriber
 from nfvbed.vnfs.epc.ue import PLMN_BYTES, Ue, UeState
 
-ANSWER_S = patient(5.0)
-"""How long the MME may take to answer: one whose pools are empty does not answer at all."""
-NO_ANSWER = "no answer"
 FIRST_TEID = 0x1000
 
 
@@ -32,34 +28,6 @@ class Link(Protocol):
 
     def receive(self, timeout_s: float) -> bytes | None:
         """Wait for one."""
-
-
-class Outcome(Record):
-    """What came of one UE's attach or detach."""
-
-    imsi: str
-    duration_ns: int
-    """From the UE's first message to its last."""
-    failure: str = ""
-    """Why it did not succeed, in the words of TS 24.301 and TS 36.413, or `no answer`; empty: it did."""
-
-
-class AttachReport(Record):
-    """What came of attaching UEs."""
-
-    outcomes: tuple[Outcome, ...]
-    duration_ns: int
-    """Of all together."""
-
-    @property
-    def attached(self) -> int:
-        """How many succeeded."""
-        return sum(1 for outcome in self.outcomes if not outcome.failure)
-
-    @property
-    def failures(self) -> dict[str, int]:
-        """How many did not, by cause."""
-        return dict(Counter(outcome.failure for outcome in self.outcomes if outcome.failure))
 
 
 @dataclass
@@ -88,6 +56,8 @@ class Enb:
         self._address = address
         self._contexts: dict[int, _Context] = {}
         self._next = 1
+        self._recent: deque[int] = deque(maxlen=BURST)
+        """When the last ones began, ns."""
 
     def set_up(self) -> None:
         """Present itself.
@@ -113,17 +83,29 @@ class Enb:
         Raises:
             VnfDiedError: the association is gone.
         """
-        waiting, began, done = list(subscribers), time.monotonic_ns(), list[Outcome]()
+        waiting, busy_ns, done = list(subscribers), 0, list[Outcome]()
         running: list[_Context] = []
         while waiting or running:
-            while waiting and len(running) < in_flight:
+            if not running:
+                self._pause()
+            began = time.monotonic_ns()
+            while waiting and len(running) < in_flight and self._may_begin():
                 running.append(self._begin(Ue(waiting.pop(0))))
             self._serve(running)
             now = time.monotonic_ns()
             ended = [context for context in running if _has_ended(context, now)]
             done += [_outcome(context, now) for context in ended]
             running = [context for context in running if context not in ended]
-        return AttachReport(outcomes=tuple(done), duration_ns=time.monotonic_ns() - began)
+            busy_ns += now - began
+        return AttachReport(outcomes=tuple(done), busy_ns=busy_ns)
+
+    def _may_begin(self) -> bool:
+        return len(self._recent) < BURST or time.monotonic_ns() - self._recent[0] > BURST_NS
+
+    def _pause(self) -> None:
+        """Wait until the functions can take one more."""
+        if not self._may_begin():
+            time.sleep(max(0, self._recent[0] + BURST_NS - time.monotonic_ns()) / NS_PER_S)
 
     def detach(self, imsis: Iterable[str]) -> AttachReport:
         """Detach UEs, one after the other.
@@ -131,17 +113,19 @@ class Enb:
         Raises:
             VnfDiedError: the association is gone.
         """
-        wanted, began, done = set(imsis), time.monotonic_ns(), list[Outcome]()
+        wanted, done = set(imsis), list[Outcome]()
         for context in [one for one in self._contexts.values() if one.ue.subscriber.imsi in wanted]:
             if context.mme_ue is None or context.ue.state is not UeState.ATTACHED:
                 continue
+            self._pause()
             context.began_ns = time.monotonic_ns()
+            self._recent.append(context.began_ns)
             self._uplink(context, context.ue.detach())
             while context.connected and not _timed_out(context, time.monotonic_ns()):
                 self._serve([context])
             done.append(_outcome(context, time.monotonic_ns(), UeState.DETACHED))
             self._contexts.pop(context.number, None)
-        return AttachReport(outcomes=tuple(done), duration_ns=time.monotonic_ns() - began)
+        return AttachReport(outcomes=tuple(done), busy_ns=sum(outcome.duration_ns for outcome in done))
 
     def bearers(self) -> tuple[tuple[Bearer, IPv4Address], ...]:
         """Return the default bearers of the attached UEs, each with the serving gateway's address on S1-U."""
@@ -162,6 +146,7 @@ class Enb:
     def _begin(self, ue: Ue) -> _Context:
         context = _Context(ue, self._next, time.monotonic_ns(), connected=True)
         self._next += 1
+        self._recent.append(context.began_ns)
         self._contexts[context.number] = context
         self._link.send(s1ap.initial_message(context.number, ue.attach(), PLMN_BYTES), of_ue=True)
         return context

@@ -1,6 +1,7 @@
 """Signalling between a UE and its MME (TS 24.301): the messages of an attach and a detach, and their protection."""
 
 from ipaddress import IPv4Address
+from typing import Any
 
 from pycrate_mobile.NASLTE import parse_NASLTE_MT
 from pycrate_mobile.TS24301_EMM import (
@@ -117,7 +118,9 @@ def attach_complete(bearer: int) -> bytes:
 
 def detach_request(guti: bytes) -> bytes:
     """Ask to be detached, without being switched off: the MME answers."""
-    return bytes(EMMDetachRequestMO(val={"NAS_KSI": (0, 0), "EPSDetachType": (0, _EPS_ATTACH), "EPSID": guti}).to_bytes())
+    return bytes(
+        EMMDetachRequestMO(val={"NAS_KSI": (0, 0), "EPSDetachType": (0, _EPS_ATTACH), "EPSID": guti}).to_bytes()
+    )
 
 
 class Downlink:
@@ -188,12 +191,11 @@ class Downlink:
             raise MalformedMessage("NAS", "an attach accept without an IPv4 address or a temporary identity")
         return int(inner["ESMHeader"]["EPSBearerId"].get_val()), IPv4Address(address[1:]), guti
 
-    def _inner(self) -> object | None:
+    def _inner(self) -> Any | None:
         container = self._message["ESMContainer"]
         if container.get_trans() or not hasattr(container[-1], "_name") or isinstance(container[-1].get_val(), bytes):
             return None
-        found: object = container[-1]
-        return found
+        return container[-1]
 
 
 def supported(algorithm: int) -> bool:

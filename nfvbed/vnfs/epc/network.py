@@ -5,7 +5,6 @@ namespaces of its own, so that these addresses are the same in all of them.
 """
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
-from nfvbed.host import links
+from nfvbed.host import links, namespaces
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
@@ -46,12 +45,25 @@ _ROUTING = {
 
 @dataclass(frozen=True)
 class Spaces:
-    """Paths of the namespaces."""
+    """Paths of the namespaces of one vEPC."""
 
-    control: str
-    """Of the bridge that joins them."""
-    functions: dict[str, str]
-    """Of each function, by its name in `FUNCTIONS`."""
+    prefix: str
+    """What all of them begin with."""
+
+    @property
+    def control(self) -> str:
+        """Of the bridge that joins the functions."""
+        return f"{self.prefix}-control"
+
+    @property
+    def functions(self) -> dict[str, str]:
+        """Of each function, by its name in `FUNCTIONS`."""
+        return {name: f"{self.prefix}-{name}" for name in FUNCTIONS}
+
+    def remove(self) -> None:
+        """Remove all of them with what is in them."""
+        for path in (*self.functions.values(), self.control):
+            namespaces.remove(path)
 
 
 @dataclass(frozen=True)
@@ -85,7 +97,7 @@ def make(workspace: Workspace, prefix: str) -> Spaces:
     inside(spaces["sgw"], partial(_add_pair, _S5_LINK, _S5_LINK, macs, spaces["pgw"]))
     inside(spaces["sgw"], partial(_address, _S5_LINK, f"{SGW_S5}/{S5.prefixlen}"))
     inside(spaces["pgw"], partial(_address, _S5_LINK, f"{PGW_S5}/{S5.prefixlen}"))
-    return Spaces(control, spaces)
+    return Spaces(control.removesuffix("-control"))
 
 
 def lead_s1u(port: DataPort) -> None:
@@ -157,5 +169,3 @@ def _lead(route: IPRoute, index: int, address: str, mac: str) -> None:
 def _allow_routing() -> None:
     for name, value in _ROUTING.items():
         Path(f"/proc/sys/net/ipv4/{name}").write_text(value)
-
-

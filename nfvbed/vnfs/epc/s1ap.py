@@ -12,10 +12,6 @@ from pycrate_core.utils import PycrateErr
 
 from nfvbed.vnfs.epc.nas import MalformedMessage
 
-PPID = 18
-"""Of S1AP in SCTP (TS 36.412)."""
-PORT = 36412
-LONGEST = 65536
 _TAC = 1
 _ENB_ID = (1, 20)
 """A macro eNB's: 1, in 20 bits."""
@@ -132,7 +128,9 @@ def _read(name: str, elements: Mapping[str, Any]) -> FromMme:
         tunnel = Tunnel(item["e-RAB-ID"], IPv4Address(address), int.from_bytes(item["gTP-TEID"], "big"))
         nas += [item["nAS-PDU"]] if "nAS-PDU" in item else []
     cause = elements.get("Cause")
-    return FromMme(name, mme_ue, enb_ue, tuple(map(bytes, nas)), tunnel, "" if cause is None else f"{cause[0]}: {cause[1]}")
+    return FromMme(
+        name, mme_ue, enb_ue, tuple(map(bytes, nas)), tunnel, "" if cause is None else f"{cause[0]}: {cause[1]}"
+    )
 
 
 def _where(plmn: bytes) -> dict[str, object]:

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError, VnfDiedError
 from nfvbed.host.native import native_binary
-from nfvbed.vnfs.epc.s1ap import LONGEST, PPID
 
 SHIM = "nfvbed-sctp"
+S1AP_PORT, PPID = 36412, 18
+"""Of S1AP (TS 36.412)."""
+LONGEST = 65536
+"""Of a message, in bytes."""
 IPPROTO_SCTP = 132
 _NODELAY = 3
 _NOTIFICATION = 0x8000
@@ -42,14 +45,13 @@ class Association:
     Args:
         address: of the MME.
         port: of S1AP there.
-        timeout_s: how long it may take to connect.
 
     Raises:
         VnfDiedError: nobody answers.
         PrerequisiteError: the system has no library for SCTP.
     """
 
-    def __init__(self, address: str, port: int, timeout_s: float) -> None:
+    def __init__(self, address: str, port: int) -> None:
         self._calls = _library()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SCTP)
         # Without it each message would wait for the answer to the one before, 200 ms in an attach.
@@ -95,7 +97,7 @@ class Association:
             if length <= 0:
                 raise _gone("the MME has closed the association")
             if not flags.value & _NOTIFICATION:
-                return bytes(self._buffer[:length])
+                return ctypes.string_at(self._buffer, length)
         return None
 
     def close(self) -> None:
@@ -112,7 +114,10 @@ def _library() -> ctypes.CDLL:
         return ctypes.CDLL(_LIBRARY, use_errno=True)
     except OSError as failure:
         raise PrerequisiteError(
-            "the emulated eNB needs a library for SCTP", where=_LIBRARY, observed=str(failure), fix="apt install libsctp1"
+            "the emulated eNB needs a library for SCTP",
+            where=_LIBRARY,
+            observed=str(failure),
+            fix="apt install libsctp1",
         ) from failure
 
 

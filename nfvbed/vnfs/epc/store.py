@@ -30,7 +30,14 @@ def reply(collection: Collection, request: wire.Request) -> dict[str, Any]:
     match request.name:
         case "isMaster" | "ismaster" | "hello":
             limits = {"maxBsonObjectSize": wire.LONGEST, "maxMessageSizeBytes": wire.LONGEST, "maxWriteBatchSize": 1}
-            return {"ismaster": True, "isWritablePrimary": True, "minWireVersion": 0, "maxWireVersion": _WIRE, **limits, **_ok()}
+            return {
+                "ismaster": True,
+                "isWritablePrimary": True,
+                "minWireVersion": 0,
+                "maxWireVersion": _WIRE,
+                **limits,
+                **_ok(),
+            }
         case "serverStatus":
             return {"version": _VERSION, "process": "nfvbed-store", **_ok()}
         case "ping" | "endSessions" | "killCursors":

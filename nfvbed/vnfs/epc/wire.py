@@ -109,7 +109,7 @@ def _of_message(number: int, body: bytes) -> Request:
 
 
 def _sequence(body: bytes, place: int, command: dict[str, Any]) -> int:
-    (size,) = struct.unpack_from("<i", body, place)
+    size: int = struct.unpack_from("<i", body, place)[0]
     end, name_end = place + size, body.index(b"\0", place + 4)
     if not place + 4 < end <= len(body):
         raise ValueError("a sequence beyond its message")
