@@ -170,6 +170,8 @@ class Downlink:
     @property
     def cause(self) -> str:
         """Why something is rejected, in the words of TS 24.301."""
+        if self.name.startswith("ESM"):
+            return _named(ESMCause._dic, self._message["ESMCause"][-1].to_bytes()[0])
         causes = [_named(EMMCause._dic, self._message["EMMCause"][-1].to_bytes()[0])]
         container = self._inner()
         if container is not None:

@@ -65,7 +65,7 @@ class Ue:
                 return (self._protected(nas.network_wanted(message.transaction, self.subscriber.apn)),)
             case "EMMAttachAccept":
                 return self._accept(message)
-            case "EMMAttachReject" | "EMMAuthenticationReject" | "EMMServiceReject":
+            case "EMMAttachReject" | "EMMAuthenticationReject" | "EMMServiceReject" | "ESMPDNConnectivityReject":
                 return self._reject(message)
             case "EMMDetachAccept":
                 self.state = UeState.DETACHED
