@@ -17,7 +17,7 @@ from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.epc import network
 from nfvbed.vnfs.epc.configuration import STORE_PORT
 from nfvbed.vnfs.epc.core import FUNCTIONS, GATEWAYS, Subscribers
-from nfvbed.vnfs.epc.driver import ATTACHED, attached, bearers_of, ends_of
+from nfvbed.vnfs.epc.driver import ATTACHED, bearers_of, ends_of, require_attached
 from nfvbed.vnfs.epc.reports import NO_ANSWER
 from nfvbed.vnfs.epc.subscribers import new_subscribers
 from tests.functional.declared import PROJECT, vnf
@@ -128,8 +128,8 @@ def test_a_ue_that_is_refused_is_named_with_the_cause_and_the_others_attach(lab,
         report = core.emulator.attach(imsis)
         assert [bool(outcome.failure) for outcome in report.outcomes] == [True, False], report
         assert cause in report.outcomes[0].failure
-        with pytest.raises(OnboardError, match="1 of 1 UEs are not attached") as refused:
-            attached(core, 1)
+        with pytest.raises(OnboardError, match="1 of 2 UEs are not attached") as refused:
+            require_attached(report)
         assert cause in refused.value.observed
         core.check()
 
