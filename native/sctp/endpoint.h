@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The call that this library stands before. */
+/* The C library's own call, which this library answers first. */
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* What stands before each message, or notification. */
+/* What is written before each message, or notification. */
 struct item {
 	uint32_t ppid;
 	uint16_t stream;

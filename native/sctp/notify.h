@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program that was built for the kernel's SCTP expects to be told: values and structures of linux/sctp.h, which
- * no file can include beside usrsctp.h.
+ * What a program that was built for the kernel's SCTP expects as notifications: values and structures of linux/sctp.h,
+ * which no file can include beside usrsctp.h.
  */
 #ifndef NFVBED_SCTP_NOTIFY_H
 #define NFVBED_SCTP_NOTIFY_H
@@ -13,7 +13,7 @@
 #define MOST_OF_A_NOTIFICATION 64
 
 enum option {
-	OPTION_IGNORED, /* accepted without effect: events, of which those that matter are always told; heartbeats */
+	OPTION_IGNORED, /* accepted without effect: events, of which those that matter are always sent; heartbeats */
 	OPTION_RTO,
 	OPTION_INIT,
 	OPTION_NODELAY,

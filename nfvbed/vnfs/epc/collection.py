@@ -11,7 +11,7 @@ _MASK = (1 << 63) - 1
 
 
 class Refused(Exception):
-    """A question that this store has no answer to; it is told so, in MongoDB's form."""
+    """A question that this store has no answer to; the answer says so, in MongoDB's form."""
 
 
 class Collection:

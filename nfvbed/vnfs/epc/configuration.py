@@ -1,4 +1,4 @@
-"""What each of nextepc's functions is told: its configuration, rendered as YAML."""
+"""The configuration of each of nextepc's functions, rendered as YAML."""
 
 from collections.abc import Iterable
 from pathlib import Path

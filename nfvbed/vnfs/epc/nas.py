@@ -73,7 +73,7 @@ class Security:
 
 
 def attach_request(imsi: str) -> bytes:
-    """Ask to be attached, with a default bearer whose network is told when it is safe to."""
+    """Ask to be attached, with a default bearer whose network is named when messages are signed."""
     connectivity = ESMPDNConnectivityRequest(
         val={"ESMHeader": {"PTI": _TRANSACTION}, "PDNType": _IPV4, "RequestType": _INITIAL, "ESMInfoTransferFlag": 1}
     )
