@@ -55,7 +55,7 @@ struct ending {
 /* options.c: 0, or EXIT_USAGE after one line on standard error. */
 int options_parse(int argc, char **argv, struct options *options);
 
-/* trial.c: 0 or -1 with `why` filled. */
+/* trial.c: 0 or -1 with `why` filled. What it allocates goes with the trial, and is freed by trial_free(). */
 int trial_parse(const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why);
 __attribute__((format(printf, 4, 5))) int refuse(
 	struct refusal *why, const char *code, const char *field, const char *format, ...);

@@ -18,6 +18,7 @@ const volatile struct gen_config config = {};
 const volatile struct gen_template templates[XDP_DIRECTIONS * XDP_MIX] = {};
 const volatile __u8 schedule[XDP_SCHEDULE] = {};
 struct gen_state state = {};
+struct gen_bearer bearers[XDP_BEARERS] = {}; /* of trials with bearers, with the uplink's TEID */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
@@ -262,6 +263,20 @@ static __always_inline void write_fields(
 	}
 }
 
+/* The program's end of a frame's way: it is accounted for, and handed to its port. */
+static __always_inline int send_on(__u32 direction, struct gen_direction *mine, __u32 length, __u64 now)
+{
+	mine->generated++;
+	mine->generated_bytes += length;
+	if (config.bin_ns) {
+		__u32 *sent = bin_at(direction & 1, now);
+
+		if (sent)
+			(*sent)++;
+	}
+	return bpf_redirect_map(&tx_ports, direction, XDP_DROP);
+}
+
 SEC("xdp")
 int nfvgen_send(struct xdp_md *ctx)
 {
@@ -291,15 +306,96 @@ int nfvgen_send(struct xdp_md *ctx)
 		return XDP_ABORTED;
 	copy_headers(frame, t);
 	write_fields(frame, t, next_flow(mine), (__u32)mine->generated, config.stamp ? now : 0);
-	mine->generated++;
-	mine->generated_bytes += length;
-	if (config.bin_ns) {
-		__u32 *sent = bin_at(direction & 1, now);
+	return send_on(direction, mine, length, now);
+}
 
-		if (sent)
-			(*sent)++;
+/* Frames of bearers: Ethernet, in the uplink's tunnel IPv4, UDP and GTP-U, then IPv4, UDP and the payload's header. */
+#define PLAIN_NETWORK 14
+#define PLAIN_HEADERS 60
+
+static __always_inline void copy_bearer_headers(void *frame, const volatile struct gen_template *t, __u32 length)
+{
+#pragma unroll
+	for (__u32 i = 0; i < length / 8; i++)
+		*(__u64 *)(frame + i * 8) = t->words[i];
+	if (length % 8)
+		*(__u64 *)(frame + length - 8) = t->last;
+}
+
+/* What goes into every frame of bearers. */
+struct bearer_mark {
+	__u32 flow;
+	__u32 sequence;
+	__u64 time;
+};
+
+/* As frame_write() and frame_write_bearer() of frame.h. `tunnel`, a constant, is the bytes of the tunnel's headers. */
+static __always_inline int write_bearer(
+	struct xdp_md *ctx, const volatile struct gen_template *t, struct bearer_mark mark, __u32 tunnel)
+{
+	void *frame = (void *)(long)ctx->data, *ip = frame + PLAIN_NETWORK + tunnel, *udp = ip + 20;
+	const struct gen_bearer *bearer = &bearers[mark.flow % XDP_BEARERS];
+	__u16 port = bpf_htons(0xc000 + (mark.flow & 0x3fff));
+	__u32 sequence_be = bpf_htonl(mark.sequence), ue = bearer->ue, teid = bearer->teid;
+	__u64 time_be = bpf_cpu_to_be64(mark.time);
+
+	if (frame + PLAIN_HEADERS + tunnel > (void *)(long)ctx->data_end)
+		return -1;
+	copy_bearer_headers(frame, t, PLAIN_HEADERS + tunnel);
+	*(__u16 *)(ip + 10) = (__u16)~fold((__u64)t->ip_sum + ue);
+	*(__u32 *)(ip + (tunnel ? 12 : 16)) = ue;
+	*(__u16 *)udp = port;
+	*(__u16 *)(udp + 6) = udp_final((__u64)t->udp_sum + ue + port + sequence_be + (__u32)time_be + (time_be >> 32));
+	*(__u32 *)(udp + 14) = sequence_be;
+	*(__u64 *)(udp + 18) = time_be;
+	if (tunnel) {
+		*(__u16 *)(ip - 10) = udp_final((__u64)t->outer_udp_sum + teid + (__u32)~ue);
+		*(__u32 *)(ip - 4) = teid;
 	}
-	return bpf_redirect_map(&tx_ports, direction, XDP_DROP);
+	return 0;
+}
+
+/* Frames are born in the tunnel where a direction is: the other's begin behind it, so that the patterns fit. */
+static __always_inline int shape(struct xdp_md *ctx, __u32 length, int plain)
+{
+	__u32 born = config.longest;
+
+	if (plain && config.uplink < XDP_DIRECTIONS) {
+		if (bpf_xdp_adjust_head(ctx, XDP_GTPU_BYTES))
+			return -1;
+		born -= XDP_GTPU_BYTES;
+	}
+	return length < born && bpf_xdp_adjust_tail(ctx, (int)length - (int)born) ? -1 : 0;
+}
+
+/* The sender of trials with bearers: its two directions have different headers. */
+SEC("xdp")
+int nfvgen_send_bearers(struct xdp_md *ctx)
+{
+	const volatile struct gen_template *t;
+	struct gen_direction *mine;
+	struct bearer_mark mark;
+	__u32 direction;
+	__u64 now;
+
+	if (state.done)
+		return XDP_DROP;
+	now = clock_ns();
+	account_time(now);
+	if (must_wait(now))
+		return XDP_DROP;
+	direction = take_slot();
+	mine = &state.direction[direction & 1];
+	if (config.frames && mine->generated >= config.frames)
+		return XDP_DROP;
+	t = &templates[(direction & 1) * XDP_MIX + next_size(mine)];
+	mark = (struct bearer_mark){
+		.flow = next_flow(mine), .sequence = (__u32)mine->generated, .time = config.stamp ? now : 0};
+	if (shape(ctx, t->length, direction != config.uplink))
+		return XDP_ABORTED;
+	if (direction == config.uplink ? write_bearer(ctx, t, mark, XDP_GTPU_BYTES) : write_bearer(ctx, t, mark, 0))
+		return XDP_ABORTED;
+	return send_on(direction, mine, t->length, now);
 }
 
 char LICENSE[] SEC("license") = "GPL";
