@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A double of a mobile core's user plane with raw sockets: it takes GTP-U off and puts it on, by a table of bearers.
 
-`python gateway_double.py S1-U SGi TABLE FAULT`: every tenth frame has the fault. Addresses of Ethernet are its own, and
+`python gateway_double.py S1-U SGi TABLE FAULT`: every tenth frame has the fault; but with `flip` one byte of each frame
+is damaged, the first one's first, the second one's second. Addresses of Ethernet are its own, and
 the inner time to live is lowered once, as by a gateway that routes.
 """
 
@@ -147,8 +148,12 @@ def main(names, table, fault):
             if sender[2] == socket.PACKET_OUTGOING or b"NFVG" not in frame:
                 continue
             changed = change(frame)
-            if changed is not None:
-                out.send(changed)
+            if changed is None:
+                continue
+            if fault == "flip":
+                changed = bytearray(changed)
+                changed[(gateway.count - 1) % len(changed)] ^= 0x10
+            out.send(changed)
 
 
 if __name__ == "__main__":

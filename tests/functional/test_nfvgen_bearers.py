@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.functional import gateway_double
+from tests.functional.dpdk_driver import enough_hugepages
 from tests.functional.xdp_driver import Generator
 
-BOUNDED = {"duration_ns": 5_000_000_000, "frames": 300, "drain_ns": 1_000_000_000}
+BOUNDED = {"duration_ns": 5_000_000_000, "frames": 300, "drain_ns": 500_000_000}
 UPLINK, DOWNLINK = [[0, 1]], [[1, 0]]
 
 
@@ -27,6 +28,23 @@ def stack(count):
     return {"ip": 4, "gtpu": table(count)}
 
 
+PORTS = {"xdp": ("nfvta", "nfvtb"), "dpdk": ("net_af_packet0,iface=nfvta", "net_af_packet1,iface=nfvtb")}
+
+
+@pytest.fixture(scope="module", name="hugepages")
+def _hugepages():
+    with enough_hugepages():
+        yield
+
+
+@pytest.fixture(name="engine", params=["xdp", "dpdk"])
+def _engine(request):
+    """Either engine of the generator."""
+    if request.param == "dpdk":
+        request.getfixturevalue("hugepages")
+    return request.param
+
+
 @pytest.fixture(name="through_gateway")
 def _through_gateway(namespace, tmp_path):
     """A generator whose frames go through the double."""
@@ -35,14 +53,14 @@ def _through_gateway(namespace, tmp_path):
     namespace.receive_offload("on", "nfvtc", "nfvtd")
     started = []
 
-    def start(count, fault=""):
+    def start(count, fault="", engine="xdp"):
         path = tmp_path / "table"
         path.write_text(json.dumps(table(count)))
         script = str(Path(gateway_double.__file__).resolve())
         gateway = namespace.start(sys.executable, script, "nfvtc", "nfvtd", str(path), fault)
         started.append(gateway)
         assert gateway.stdout.readline() == "ready\n", gateway.stderr.read()
-        generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
+        generator = Generator(namespace, tmp_path / "s", PORTS[engine], "--engine", engine)
         started.append(generator.process)
         return generator
 
@@ -59,12 +77,14 @@ def seen(trial, number=0):
     return {kind: direction[kind] for kind in kinds} | {"foreign": trial["foreign"][direction["rx"]]}
 
 
-@pytest.mark.parametrize("bearers", [1, 40, 1000])
-@pytest.mark.parametrize("sizes", [[[64, 1]], [[1482, 1]], [[64, 7], [571, 4], [1482, 1]]])
-def test_all_frames_come_back_as_they_should(through_gateway, bearers, sizes):
+@pytest.mark.parametrize(
+    ("bearers", "sizes"),
+    [(1, [[64, 1]]), (40, [[1482, 1]]), (1000, [[64, 1]]), (1000, [[64, 7], [571, 4], [1482, 1]])],
+)
+def test_all_frames_come_back_as_they_should(through_gateway, engine, bearers, sizes):
     """Both directions at once; every bearer has its turn, as 1,200 frames go in turn over at most 1,000."""
     keys = BOUNDED | {"frames": 1200}
-    trial = through_gateway(bearers).trial(stack=stack(bearers), frame_sizes=sizes, **keys)
+    trial = through_gateway(bearers, engine=engine).trial(stack=stack(bearers), frame_sizes=sizes, **keys)
     for number, direction in enumerate(trial["directions"]):
         right = {"received": direction["sent"], "lost": 0, "corrupted": 0, "reordered": 0, "duplicated": 0}
         assert seen(trial, number) == right | {"foreign": 0}
@@ -97,14 +117,42 @@ def test_all_frames_come_back_as_they_should(through_gateway, bearers, sizes):
         ("no outer checksum", DOWNLINK, None),
     ],
 )
-def test_a_wrong_frame_is_never_received(through_gateway, fault, ways, kind):
+def test_a_wrong_frame_is_never_received(through_gateway, engine, fault, ways, kind):
     """Every tenth frame has the fault, and counts as what it is."""
-    trial = through_gateway(40, fault).trial(stack=stack(40), frame_sizes=[[128, 1]], directions=ways, **BOUNDED)
+    trial = through_gateway(40, fault, engine).trial(
+        stack=stack(40), frame_sizes=[[128, 1]], directions=ways, **BOUNDED
+    )
     sent = trial["directions"][0]["sent"]
     hits = sent // 10 if kind else 0
     expected = {"received": sent - hits, "lost": hits, "corrupted": 0, "reordered": 0, "duplicated": 0, "foreign": 0}
     assert seen(trial) == expected | ({kind: hits} if kind else {})
     assert sent >= 250
+
+
+# Stretches of a frame, in order: how many bytes, and what a frame counts as when one of them is damaged.
+ETHERNET = [(12, "received"), (2, "foreign")]
+IPV4 = [(1, "foreign"), (8, "corrupted"), (1, "foreign"), (10, "corrupted")]
+GTPU = [(2, "corrupted"), (2, "foreign"), (12, "corrupted")]
+UDP_AND_PAYLOAD = [(8, "corrupted"), (4, "foreign"), (14, "corrupted")]
+
+
+@pytest.mark.parametrize(
+    ("ways", "size", "regions"),
+    [
+        (UPLINK, 64, [*ETHERNET, *IPV4, *UDP_AND_PAYLOAD]),
+        (DOWNLINK, 64, [*ETHERNET, *IPV4, *GTPU, *IPV4, *UDP_AND_PAYLOAD]),
+        (DOWNLINK, 129, [*ETHERNET, *IPV4, *GTPU, *IPV4, *UDP_AND_PAYLOAD, (65, "corrupted")]),
+    ],
+)
+def test_every_damaged_byte_counts_as_what_it_is(through_gateway, engine, ways, size, regions):
+    """One frame for each byte of what leaves the gateway, with that byte damaged."""
+    generator = through_gateway(40, "flip", engine)
+    assert sum(count for count, _ in regions) == size - 4 + (36 if ways == DOWNLINK else 0)
+    for frames, kind in regions:
+        keys = {**BOUNDED, "frames": frames, "directions": ways, "frame_sizes": [[size, 1]], "drain_ns": 150_000_000}
+        counts = seen(generator.trial(stack=stack(40), **keys))
+        found = {name: counts[name] for name in ("received", "corrupted", "foreign")}
+        assert found == {"received": 0, "corrupted": 0, "foreign": 0, kind: frames}, (frames, kind)
 
 
 def test_without_a_gateway_nothing_is_received(loop):
