@@ -93,6 +93,30 @@ static void test_without_outer_checksum(void)
 	make_downlink(100, 3, bearers.bearer[3].downlink_teid);
 	frame[40] = frame[41] = 0;
 	CHECK(is_right(DOWN));
+	for (uint32_t at = 14; at < length; at++)
+		for (unsigned bit = 0; bit < 8; bit++) {
+			/* The tunnel's source port may be any. */
+			bool covered = at != 34 && at != 35;
+
+			frame[at] ^= (uint8_t)(1u << bit);
+			if (is_right(DOWN) == covered)
+				CHECK_EQUAL(at, -1);
+			frame[at] ^= (uint8_t)(1u << bit);
+		}
+}
+
+/* All sums right, and yet for somebody else. */
+static void test_other_ends(void)
+{
+	uint32_t *const ends_of_tunnel[] = {&bearers.enb, &bearers.sgw};
+
+	make_downlink(100, 3, bearers.bearer[3].downlink_teid);
+	for (unsigned i = 0; i < 2; i++) {
+		*ends_of_tunnel[i] ^= 0x03000000u;
+		CHECK(!is_right(DOWN));
+		*ends_of_tunnel[i] ^= 0x03000000u;
+		CHECK(is_right(DOWN));
+	}
 }
 
 static void test_other_bearers(void)
@@ -129,6 +153,7 @@ int main(void)
 			.downlink_teid = frame_be32(0x41u + i)};
 	test_damage();
 	test_without_outer_checksum();
+	test_other_ends();
 	test_other_bearers();
 	return check_result();
 }
