@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The request `start`: parsed, checked against what the engine can do, completed with defaults. */
 #include <arpa/inet.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,18 +14,6 @@
 static const char *const keys[] = {"schema", "id", "command", "duration_ns", "frames", "rate_pps", "directions",
 	"frame_sizes", "flows", "stack", "macs", "destination_macs", "destination_mac_count", "ipv4", "ipv6",
 	"flow_address", "flow_macs", "learning_frames", "drain_ns", "check", "stamp", "then", "timeline_ns"};
-
-int refuse(struct refusal *why, const char *code, const char *field, const char *format, ...)
-{
-	va_list arguments;
-
-	why->code = code;
-	snprintf(why->field, sizeof(why->field), "%s", field);
-	va_start(arguments, format);
-	vsnprintf(why->message, sizeof(why->message), format, arguments);
-	va_end(arguments);
-	return -1;
-}
 
 static int out_of_range(struct refusal *why, const char *field, json_int_t seen, json_int_t limit, const char *kind)
 {

@@ -38,7 +38,7 @@ static void decapsulate(void)
 	memmove(frame + 14, frame + 14 + FRAME_GTPU_BYTES, length - 14);
 }
 
-/* The tunnel of an uplink frame with the addresses and the TEID of the other direction: its sums are made anew. */
+/* The tunnel of an uplink frame with the addresses and the TEID of the other direction: its sums are right. */
 static void make_downlink(uint16_t size, uint32_t number, uint32_t teid)
 {
 	struct frame_bearers turned = bearers;

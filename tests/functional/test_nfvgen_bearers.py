@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nfvgen's frames of bearers through a gateway: a double that takes GTP-U off and puts it on, and does harm if told."""
+"""nfvgen's frames of bearers through a gateway: a double that takes GTP-U off and puts it on, and does harm if asked to."""
 
 import json
 import sys
@@ -164,7 +164,7 @@ def test_without_a_gateway_nothing_is_received(loop):
 
 
 def test_maximum_load(loop):
-    """Frames of several sizes, as fast as they go: each is shaped anew, and comes to the other end."""
+    """Frames of several sizes, as fast as they go: each has a length of its own, and comes to the other end."""
     trial = loop.trial(duration_ns=200_000_000, stack=stack(1000), frame_sizes=[[64, 7], [571, 4], [1482, 1]])
     for number, direction in enumerate(trial["directions"]):
         assert seen(trial, number)["corrupted"] == direction["sent"] > 1000
