@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nfvgen's frames of bearers through a gateway: a double that takes GTP-U off and puts it on, and does harm if asked to."""
+"""Frames of bearers through a gateway: a double that takes GTP-U off and puts it on, and harms some of them."""
 
 import json
 import sys
