@@ -75,7 +75,7 @@ struct trial {
 	struct direction direction[NFVGEN_DIRECTIONS];
 	struct frame_mix mix;
 	uint32_t flows;
-	struct frame_stack stack;
+	struct frame_stack stack; /* its bearers are freed by trial_free() */
 	struct frame_endpoint endpoint[NFVGEN_PORTS];
 	uint8_t destination_mac[NFVGEN_PORTS][6];
 	uint8_t destination_mac_count; /* of either port, in turn by flow: a power of two */
@@ -84,6 +84,18 @@ struct trial {
 	bool check;
 	bool stamp;
 };
+
+/* The stack of what a port sends. */
+static inline struct frame_stack trial_stack(const struct trial *trial, unsigned tx)
+{
+	struct frame_stack stack = trial->stack;
+
+	stack.uplink = stack.bearers && tx == 0;
+	return stack;
+}
+
+/* bearers.c: idempotent; the trial must not be running. */
+void trial_free(struct trial *trial);
 
 /* Counts of one direction; the engine alone writes them, others may read them while it runs. */
 struct direction_counts {

@@ -27,7 +27,7 @@ from nfvbed.traffic.nfvgen_protocol import (
     addressing_keys,
 )
 from nfvbed.traffic.nfvgen_words import refusal, result_of, start_message
-from nfvbed.units import NS_PER_S, frame_mix
+from nfvbed.units import GTPU_BYTES, NS_PER_S, frame_mix
 
 NOTHING_LATE_NS = 8_000_000
 """After the last frame was sent a trial that misses none may have ended, long before the drain's time is over."""
@@ -158,8 +158,10 @@ class NfvgenClient(Generator):
 
     def _start_keys(self, request: TrafficRequest) -> dict[str, Any]:
         keys = start_message(request, self._options.drain_ns).model_dump() | addressing_keys(request.addressing)
-        if self._options.destination_macs is not None:
-            keys["destination_macs"] = list(self._options.destination_macs)
+        gateways = request.bearers.gateway_macs if request.bearers else None
+        macs = gateways or self._options.destination_macs
+        if macs is not None:
+            keys["destination_macs"] = list(macs)
         if self._options.destination_mac_count > 1:
             keys["destination_mac_count"] = self._options.destination_mac_count
         return keys
@@ -197,6 +199,7 @@ class NfvgenClient(Generator):
 
     def _check_limits(self, request: TrafficRequest) -> None:
         low, high = self._hello.min_frame_size_bytes, self._hello.max_frame_size_bytes
+        high -= GTPU_BYTES if request.bearers else 0
         for size, _ in frame_mix(request.frame_size):
             if not low <= size <= high:
                 raise ConfigurationError(
@@ -205,7 +208,7 @@ class NfvgenClient(Generator):
                     observed=f"it sends {low} to {high} bytes, FCS included",
                     fix=f"choose a frame size of {low} to {high} bytes, or a port kind of another engine",
                 )
-        if request.flows > self._hello.max_flows:
+        if not request.bearers and request.flows > self._hello.max_flows:
             raise ConfigurationError(
                 f"{request.flows} flows are more than the generator has",
                 where=f"nfvgen, engine {self._hello.engine}",

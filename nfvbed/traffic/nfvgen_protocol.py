@@ -131,12 +131,22 @@ class StatsResult(Message):
     trial: TrialMessage | None = None
 
 
+class GtpuMessage(Message):
+    """Bearers: the ends of S1-U, the server, and rows of UE address, uplink TEID, downlink TEID."""
+
+    enb: str
+    sgw: str
+    server: str
+    bearers: list[tuple[str, int, int]]
+
+
 class StackMessage(Message):
     """The headers below the payload."""
 
     vlan: int | None = None
     ip: Literal[4, 6] = 4
     vxlan: int | None = None
+    gtpu: GtpuMessage | None = None
 
 
 class ThenMessage(Message):

@@ -251,6 +251,7 @@ static int prepare(const struct trial *trial, struct trial_counts *counts, struc
 	dpdk.directions = trial->directions;
 	dpdk.check = trial->check;
 	dpdk.stamp = trial->stamp;
+	dpdk.bearers = trial->stack.bearers;
 	memcpy(dpdk.endpoint, trial->endpoint, sizeof(dpdk.endpoint));
 	for (unsigned i = 0; i < trial->directions && result == 0; i++) {
 		result = dpdk_sender_start(&dpdk.senders[i], i, trial, why);

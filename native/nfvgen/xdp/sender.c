@@ -22,7 +22,8 @@
 
 static struct {
 	struct xdp_gen_bpf *skeleton;
-	pthread_mutex_t lock; /* between snapshots and the end of a trial */
+	struct bpf_program *program; /* the one that this trial is sent by */
+	pthread_mutex_t lock;        /* between snapshots and the end of a trial */
 	struct xdp_plan plan;
 } sender = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -66,6 +67,25 @@ static int set_ports(const struct trial *trial, const struct xdp_port ports[XDP_
 	return err;
 }
 
+/* Only that one is loaded. */
+static void choose_program(struct xdp_gen_bpf *skeleton, const struct trial *trial)
+{
+	bool bearers = trial->stack.bearers;
+
+	bpf_program__set_autoload(skeleton->progs.nfvgen_send, !bearers);
+	bpf_program__set_autoload(skeleton->progs.nfvgen_send_bearers, bearers);
+	sender.program = bearers ? skeleton->progs.nfvgen_send_bearers : skeleton->progs.nfvgen_send;
+}
+
+static void take_bearers(const struct trial *trial)
+{
+	const struct frame_bearers *from = trial->stack.bearers;
+
+	for (uint32_t i = 0; from && i < from->count; i++)
+		sender.skeleton->bss->bearers[i] =
+			(struct gen_bearer){.ue = from->bearer[i].ue, .teid = from->bearer[i].uplink_teid};
+}
+
 int xdp_sender_open(
 	const struct trial *trial, uint16_t trial_number, const struct xdp_port ports[XDP_PORTS], struct failure *why)
 {
@@ -83,6 +103,7 @@ int xdp_sender_open(
 	if (sender.plan.config.bin_ns)
 		err = bpf_map__set_max_entries(
 			skeleton->maps.bins, sender.plan.config.bins * sender.plan.config.directions);
+	choose_program(skeleton, trial);
 	if (!err)
 		err = xdp_gen_bpf__load(skeleton);
 	pthread_mutex_lock(&sender.lock);
@@ -90,6 +111,7 @@ int xdp_sender_open(
 	pthread_mutex_unlock(&sender.lock);
 	if (err)
 		return xdp_fail(why, err, "the kernel refuses the sending program: %s", strerror(-err));
+	take_bearers(trial);
 	err = set_ports(trial, ports);
 	if (err)
 		return xdp_fail(why, err, "the kernel refuses to redirect into the ports: %s", strerror(-err));
@@ -128,7 +150,7 @@ int xdp_sender_call(void)
 		.data_size_in = sender.plan.config.longest, .repeat = TURNS, .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
 		.batch_size = batch_size());
 
-	return bpf_prog_test_run_opts(bpf_program__fd(sender.skeleton->progs.nfvgen_send), &options);
+	return bpf_prog_test_run_opts(bpf_program__fd(sender.program), &options);
 }
 
 struct xdp_sent xdp_sender_read(unsigned direction)

@@ -23,6 +23,8 @@
 /* The longest headers that have a quick check: VLAN, IPv6 and the payload's header are 84 bytes. */
 #define XDP_EXPECT_WORDS 11
 #define XDP_BINS 131072  /* of a timeline; a power of two */
+#define XDP_BEARERS 4096 /* a power of two */
+#define XDP_GTPU_BYTES 36
 #define XDP_LENGTHS 4096 /* a power of two above the longest live frame */
 
 /* One size of one direction: the headers to write and the sums that the changing fields are added to. */
@@ -34,6 +36,12 @@ struct gen_template {
 	__u32 ip_sum;
 	__u16 address;
 	__u16 length; /* in memory */
+};
+
+/* All fields big-endian. */
+struct gen_bearer {
+	__u32 ue;
+	__u32 teid;
 };
 
 /*
@@ -60,6 +68,7 @@ struct gen_config {
 	__u32 sizes;
 	__u32 schedule_length;
 	__u32 longest; /* the length with which every frame is born */
+	__u32 uplink;  /* with bearers: the direction that is in tunnels; XDP_DIRECTIONS: none */
 	__u32 header_length;
 	__u32 address;
 	__u32 ip_checksum;
@@ -113,6 +122,15 @@ struct sink_config {
 	__u32 ipv4[XDP_PORTS];    /* big-endian */
 	__u32 ipv6[XDP_PORTS][4]; /* big-endian */
 	__u8 mac[XDP_PORTS][8];   /* six are used */
+};
+
+/* What a gateway made of frames of bearers is known by. All addresses and TEIDs big-endian. */
+struct sink_bearers {
+	__u32 count; /* 0: the trial has none */
+	__u32 enb;
+	__u32 sgw;
+	__u32 server;
+	struct gen_bearer bearer[XDP_BEARERS]; /* with the downlink's TEID */
 };
 
 /*
