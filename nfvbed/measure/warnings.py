@@ -1,7 +1,7 @@
 """The warnings that a trial raises about itself: a closed list, stored with the result."""
 
 from nfvbed.records import Accelerator, Deployment, GeneratorPort, PortKind, QualityWarning
-from nfvbed.spec.search import LATE_RATIO
+from nfvbed.spec.searchpresets import LATE_RATIO
 from nfvbed.traffic.generator import GeneratorInfo, TrafficResult
 from nfvbed.units import NS_PER_S, FrameSize, layer1_bits_per_s
 

@@ -13,10 +13,12 @@ from nfvbed.report.labels import labels_of
 from nfvbed.results import ResultKind
 from nfvbed.search.result import Bound, GoalResult, SearchResult
 from nfvbed.search.stop import Irregularity
-from nfvbed.spec.search import Goal
+from nfvbed.spec.searchpresets import Goal
 
 JUDGED_BY_SEARCHES = (QualityWarning.UNSENT, QualityWarning.GENERATOR_LIMITED)
 """Of trials above what the system forwards; where they decide a bound the result is irregular, and says so."""
+SEARCHES_AS_DELIVERED = 5
+"""Fewer show nothing of what a host does to a result."""
 SENTENCE = (
     "Conditional throughput (RFC 9971): forwarded at the relevant lower bound; frames/s, all directions together. "
     "Medians where a search was repeated. Without a regular result there is no throughput: the bounds and the reason "
@@ -50,7 +52,9 @@ class ThroughputRow:
     warnings: tuple[QualityWarning, ...] = ()
     """Of any trial of the searches."""
     status: str = ""
-    """Why there is no result at all."""
+    """Why there is no result at all, or none yet."""
+    as_delivered: bool = False
+    """Nothing is excluded: the result is the range over at least `SEARCHES_AS_DELIVERED` searches."""
 
 
 def throughput_rows(comparison: Comparison) -> tuple[ThroughputRow, ...]:
@@ -76,21 +80,34 @@ def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
         regular = [result.conditional_throughput_pps for result in results if result.regular]
         rates = [rate for rate in regular if rate is not None]
         of = [result for result in results if result.regular] or results
+        delivered = found[0].search.is_as_delivered
+        enough = len(rates) >= SEARCHES_AS_DELIVERED or not delivered
         yield ThroughputRow(
             **labels_of(tests[0], several=several),
-            preset=found[0].label,
+            preset=_label(found),
             goal=goal,
             placement_class=shown[0].placement_class,
             directions=found[0].directions,
             repetitions=len(results),
             regular=len(rates),
-            throughput_pps=median(rates) if rates else None,
+            throughput_pps=median(rates) if rates and enough else None,
             spread_pps=(min(rates), max(rates)) if len(rates) > 1 else None,
             lower_pps=_bound(result.lower_bound for result in of),
             upper_pps=_bound(result.upper_bound for result in of),
             irregular=tuple(_reason(result) for result in results if result.irregularity is not None),
             warnings=warnings_of(shown),
+            status="" if enough else f"{len(rates)} of at least {SEARCHES_AS_DELIVERED} searches as delivered",
+            as_delivered=delivered,
         )
+
+
+def _label(found: list[SearchResult]) -> str:
+    """Return the name of searches that were made alike, with the void shares of all."""
+    shares = [result.void.share for result in found if result.void is not None]
+    if not shares:
+        return found[0].label
+    low, high = (f"{share * 100:.0f}" for share in (min(shares), max(shares)))
+    return found[0].search.labelled(f"{low} % void" if low == high else f"{low} to {high} % void")
 
 
 def _without_result(tests: list[MeasuredTest], several: bool) -> ThroughputRow:
@@ -155,6 +172,8 @@ def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:
 
 def headline(row: ThroughputRow) -> str:
     """Write the result: a throughput, or the reason for none."""
+    if row.throughput_pps is not None and row.as_delivered and row.spread_pps is not None:
+        return " .. ".join(wording.mpps(rate) for rate in row.spread_pps)
     if row.throughput_pps is not None:
         return wording.mpps(row.throughput_pps)
     return ", ".join(dict.fromkeys(reason.value for reason, _ in row.irregular)) or row.status or "no result"

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nfvbed.records import DirectionCounts, Engine, GeneratorPort
+from nfvbed.records import DirectionCounts, Engine, GeneratorPort, LoopGaps
 from nfvbed.traffic.timeline import Timeline
 from nfvbed.units import FrameSize
 
@@ -63,6 +63,8 @@ class TrafficRequest:
     """Goes on at another load after `duration_ns`, without a pause; with `rate_pps`, without `frames`."""
     timeline_ns: int | None = None
     """Width of the bins of a timeline; None: none is kept. It needs `stamp`."""
+    drain_ns: int | None = None
+    """Longest wait for frames after the last one was sent, ended when all have come; None: the generator's own."""
 
     @property
     def directions(self) -> int:
@@ -95,6 +97,8 @@ class TrafficResult:
     """Per direction: HdrHistogram V2 compressed, base64, ns; None when no frame was stamped or came back."""
     timelines: tuple[Timeline, ...] = ()
     """Per direction, where the request asks for them."""
+    gaps: LoopGaps | None = None
+    """Of the generator's loop; None: it does not tell them."""
     reconnections: int = 0
     """How often the connection to a generator on another host was lost and made again during the trial."""
 
