@@ -10,7 +10,7 @@ from nfvbed.errors import GeneratorError
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.task import TrialTask
-from nfvbed.measure.warnings import is_wire_limited, traffic_warnings, vnf_warnings
+from nfvbed.measure.warnings import flow_warnings, is_wire_limited, traffic_warnings, vnf_warnings
 from nfvbed.patience import patient
 from nfvbed.quiet import trial_going
 from nfvbed.readings import Distances, Part, Unavailable, available
@@ -94,7 +94,8 @@ class Measurement:
         received = sum(d.received for d in result.directions)
         cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
         times = without_hidden_work(cpu.times, threads, received) + self._without_thread(threads, before.threads)
-        cpu = CpuReport(times, (*cpu.warnings, *of_cores, *self._of_deployment(threads)))
+        of_flows = flow_warnings(task.request, threads)
+        cpu = CpuReport(times, (*cpu.warnings, *of_cores, *of_flows, *self._of_deployment(threads)))
         counters = difference(before.counters, after.counters)
         return TrialRecord(
             run=task.run,

@@ -1,7 +1,7 @@
 """What searches found, a line for each goal of a cell; the word throughput only where the result is regular."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from nfvbed.compare.advice import Advice
@@ -10,6 +10,7 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report import wording
 from nfvbed.report.labels import labels_of
+from nfvbed.report.relative import Key, RelativeThroughput, relative_throughputs
 from nfvbed.results import ResultKind
 from nfvbed.search.result import Bound, GoalResult, SearchResult
 from nfvbed.search.stop import Irregularity
@@ -53,6 +54,8 @@ class ThroughputRow:
     """Of any trial of the searches."""
     status: str = ""
     """Why there is no result at all, or none yet."""
+    relative: RelativeThroughput | None = None
+    """To testpmd in the switch's place, where the search asks for it."""
     as_delivered: bool = False
     """Nothing is excluded: the result is the range over at least `SEARCHES_AS_DELIVERED` searches."""
 
@@ -65,8 +68,23 @@ def throughput_rows(comparison: Comparison) -> tuple[ThroughputRow, ...]:
         if test.result.kind is ResultKind.SEARCH:
             groups.setdefault((test.run, test.cell, test.result.test), []).append(test)
     order = {(row.run, row.cell): place for place, row in enumerate(comparison.rows)}
+    relative = _relative(comparison)
     ordered = sorted(groups.items(), key=lambda entry: order.get(entry[0][:2], len(order)))
-    return tuple(row for _, tests in ordered for row in _rows(tests, several))
+    return tuple(
+        row if row.goal is None else replace(row, relative=relative.get((run, (cell, test, row.goal.name))))
+        for (run, cell, test), tests in ordered
+        for row in _rows(tests, several)
+    )
+
+
+def _relative(comparison: Comparison) -> dict[tuple[str, Key], RelativeThroughput]:
+    """Return the relative throughputs of all runs, by run and what they are of."""
+    runs = dict.fromkeys(test.run for test in comparison.tests)
+    return {
+        (run, key): found
+        for run in runs
+        for key, found in relative_throughputs(test.result for test in comparison.tests if test.run == run).items()
+    }
 
 
 def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
@@ -171,12 +189,23 @@ def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:
 
 
 def headline(row: ThroughputRow) -> str:
-    """Write the result: a throughput, or the reason for none."""
+    """Write the result: relative to testpmd where that was asked for, a throughput, or the reason for none."""
+    if row.relative is not None and row.relative.ratio is not None:
+        return f"{_ratio(row.relative)} of testpmd" + (
+            "" if row.throughput_pps is None else f" ({wording.mpps(row.throughput_pps)})"
+        )
     if row.throughput_pps is not None and row.as_delivered and row.spread_pps is not None:
         return " .. ".join(wording.mpps(rate) for rate in row.spread_pps)
     if row.throughput_pps is not None:
         return wording.mpps(row.throughput_pps)
     return ", ".join(dict.fromkeys(reason.value for reason, _ in row.irregular)) or row.status or "no result"
+
+
+def _ratio(relative: RelativeThroughput) -> str:
+    """Write a ratio with its interval: `0.742 [0.738, 0.749]`."""
+    interval = relative.interval
+    around = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
+    return f"{relative.ratio:.3f}{around}"
 
 
 def bounds(row: ThroughputRow) -> str:

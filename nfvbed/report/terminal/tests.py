@@ -27,7 +27,9 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
         for kind, advice in throughput.further_advice(comparison)
     ]
     measured = [part for table in measured_tables(comparison) for part in _measured(table)]
-    said = _notes((*loadtables.bound_lines(comparison, loads), *loadtables.soak_lines(loads)))
+    said = _notes(
+        (*loadtables.bound_lines(comparison, loads), *loadtables.due_lines(loads), *loadtables.soak_lines(loads))
+    )
     at_loads = [*([_loads(loads)] if loads else []), *said, *_by_direction(loads)]
     return [*(_throughput(rows) if rows else []), *at_loads, *measured, *advice]
 

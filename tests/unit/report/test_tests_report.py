@@ -13,7 +13,7 @@ from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
 from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.latency import LatencySummary, merge_latency
+from nfvbed.compare.latency import LatencySummary, due_latency, merge_latency
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
@@ -22,6 +22,7 @@ from nfvbed.report.csv.export import to_json
 from nfvbed.report.csv.tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures, to_svg
 from nfvbed.report.irregular import ADVICE
+from nfvbed.report.loadtables import due_lines
 from nfvbed.report.measured import measured_tables
 from nfvbed.report.page.page import render_page
 from nfvbed.report.terminal.table import render
@@ -360,3 +361,23 @@ def test_many_quantities_are_below_each_other_and_a_bound_is_reported(comparison
     lines = table.lines[0].quantities["measured"].splitlines()
     assert lines[1] == "q1 1 ns/packet;"
     assert lines[-1] == "cycles at most 250 cycles/packet"
+
+
+def test_percentiles_over_due_frames_count_one_that_never_came_as_infinitely_late(comparison: Comparison):
+    assert due_latency([], 10) is None
+    whole = due_latency([encoded(9_900)], 9_900)
+    assert whole is not None
+    assert (whole.frames, whole.p50_ns, whole.p99_ns) == (9_900, 1000, 1000)
+    few = due_latency([encoded(9_899)], 10_000)
+    assert few is not None
+    assert (few.came, few.p50_ns, few.p99_ns) == (9_899, 1000, None)
+    assert due_latency([encoded(9_900)], 10_000).p99_ns == 1000
+    test = next(one for one in comparison.tests if one.result.test == "latency" and one.variant == "simulated")
+    first = test.loads[0].model_copy(update={"due": few})
+    lines = due_lines([test.model_copy(update={"loads": (first,)})])
+    assert lines[0].startswith("P99 over all frames that were due")
+    assert lines[0].endswith(": infinite.")
+    changed = comparison.model_copy(update={"tests": (test.model_copy(update={"loads": (first,)}),)})
+    assert "that were due" in " ".join(shown(changed).split())
+    (line,) = csv.DictReader(io.StringIO(csv_of(changed)))
+    assert (line["due_frames"], line["due_p50_ns"], line["due_p99_ns"]) == ("10000", "1000", "inf")
