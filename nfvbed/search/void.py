@@ -155,7 +155,7 @@ def against(summary: VoidSummary) -> str:
     if summary.share_at_most > MOST_VOID:
         return (
             f"up to {summary.share_at_most:.0%} of the trials may have been disturbed: stolen time is counted in steps"
-            f" of {summary.steal_step_s * 1000:g} ms, so it cannot be told which"
+            f" of {summary.steal_step_s * 1000:g} ms, so it is not known which"
         )
     return ""
 

@@ -12,7 +12,7 @@ class VoidSummary(Record):
     """All of them, void ones included; without the warm-up."""
     void_trials: int
     generator_trials: int
-    """Of the void ones: the generator's loop stood still, or too many frames were late."""
+    """Of the void ones: the generator's loop was held up, or too many frames were late."""
     system_trials: int
     """Of the void ones: a thread of the system was kept from its core."""
     changed_trials: int = 0
