@@ -283,6 +283,10 @@ bench-switching-overhead: build ## Open vSwitch against testpmd io in its place
 bench-search: setup ## searches for a known answer, against plain binary search
 	@$(PYTHON) bench/search.py
 
+.PHONY: bench-estimands
+bench-estimands: build ## how well searches of one data plane repeat: of clean trials, relative to testpmd, as delivered
+	@$(PYTHON) bench/estimands.py
+
 .PHONY: bench-verdicts
 bench-verdicts: setup ## how often verdicts are right, on simulated hosts of which the truth is known
 	@$(PYTHON) bench/verdicts.py

@@ -17,6 +17,14 @@
 #define NFVGEN_MAX_FLOWS 1000000u
 /* A frame later than this is not sent: a generator that catches up sends bursts that were never asked for. */
 #define NFVGEN_LATE_NS 100000ull
+/*
+ * A round of the sending loop that takes longer than this, and than its frames explain, is a gap: the thread was kept
+ * from its core. After one at most so many frames of a direction, those that are not late yet, are sent on: a ring of
+ * the system under test holds them.
+ */
+#define NFVGEN_GAP_NS 20000ull
+#define NFVGEN_FRAME_NS 200ull /* no frame takes longer */
+#define NFVGEN_SENT_ON 256
 
 /* The command line, parsed. Strings belong to argv. */
 struct engine_options {
@@ -105,7 +113,8 @@ struct direction_counts {
 	uint64_t unsent;
 	uint64_t late; /* of the unsent: the port took all that it was offered, the sender came too late */
 	uint64_t refused;
-	uint64_t received; /* distinct frames */
+	uint64_t received;         /* distinct frames */
+	uint64_t received_in_time; /* of them, until the last one was sent; the others came in the drain */
 	uint64_t received_bytes;
 	uint64_t reordered;
 	uint64_t duplicated;
@@ -115,7 +124,10 @@ struct direction_counts {
 
 struct trial_counts {
 	uint64_t duration_ns;
-	uint64_t busy_ns;
+	uint64_t busy_ns; /* without gaps */
+	uint64_t gaps;    /* rounds of the loop of more than NFVGEN_GAP_NS */
+	uint64_t gap_ns;  /* all of them together */
+	uint64_t gap_longest_ns;
 	uint64_t foreign[NFVGEN_PORTS];
 	struct direction_counts direction[NFVGEN_DIRECTIONS];
 };

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nfvbed.records import DirectionCounts, Engine, GeneratorPort
+from nfvbed.records import DirectionCounts, Engine, GeneratorPort, LoopGaps
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.traffic.timeline import Timeline
 from nfvbed.units import FrameSize
@@ -80,6 +80,8 @@ class TrafficRequest:
     bearers: BearerPath | None = None
     """None: plain frames. Else `frame_size` is that on SGi (on S1-U frames are 36 bytes longer), and `flows` does not
     count: each bearer is a flow."""
+    drain_ns: int | None = None
+    """Longest wait for frames after the last one was sent, ended when all have come; None: the generator's own."""
 
     @property
     def directions(self) -> int:
@@ -112,6 +114,8 @@ class TrafficResult:
     """Per direction: HdrHistogram V2 compressed, base64, ns; None when no frame was stamped or came back."""
     timelines: tuple[Timeline, ...] = ()
     """Per direction, where the request asks for them."""
+    gaps: LoopGaps | None = None
+    """Of the generator's loop; None: it does not tell them."""
     reconnections: int = 0
     """How often the connection to a generator on another host was lost and made again during the trial."""
 

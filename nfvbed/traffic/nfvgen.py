@@ -157,7 +157,7 @@ class NfvgenClient(Generator):
         return replace(result, reconnections=self._control.reconnections - before)
 
     def _start_keys(self, request: TrafficRequest) -> dict[str, Any]:
-        keys = start_message(request, self._options.drain_ns).model_dump() | addressing_keys(request.addressing)
+        keys = start_message(request, self._drain_ns(request)).model_dump() | addressing_keys(request.addressing)
         gateways = request.bearers.gateway_macs if request.bearers else None
         macs = gateways or self._options.destination_macs
         if macs is not None:
@@ -215,10 +215,13 @@ class NfvgenClient(Generator):
                 observed=f"it sends 1 to {self._hello.max_flows} flows per direction",
             )
 
+    def _drain_ns(self, request: TrafficRequest) -> int:
+        return max(self._options.drain_ns, request.drain_ns or 0)
+
     def _wait_for_end(self, request: TrafficRequest) -> TrialMessage:
-        longest_s = (request.total_ns + self._options.drain_ns) / NS_PER_S
+        longest_s = (request.total_ns + self._drain_ns(request)) / NS_PER_S
         deadline = time.monotonic() + longest_s + self._options.grace_s
-        due = time.monotonic() + _expected_s(request, self._options.drain_ns)
+        due = time.monotonic() + _expected_s(request, self._drain_ns(request))
         while True:
             # A connection that is lost and comes back ends the sleep before its time.
             self._control.sleep(max(due - time.monotonic(), 0))

@@ -1,7 +1,7 @@
 """Requests and results of trials in the words of `nfvgen/1`, and back."""
 
 from nfvbed.errors import ConfigurationError, GeneratorError
-from nfvbed.records import DirectionCounts
+from nfvbed.records import DirectionCounts, LoopGaps
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 from nfvbed.traffic.latency import encode_latency
@@ -61,6 +61,7 @@ def result_of(trial: TrialMessage) -> TrafficResult:
         directions=tuple(directions),
         foreign=(trial.foreign[0], trial.foreign[1]),
         latency_hdr=tuple(latency),
+        gaps=LoopGaps(**trial.gaps.model_dump()) if trial.gaps else None,
         timelines=tuple(_timeline(way.timeline) for way in trial.directions if way.timeline),
     )
 

@@ -84,7 +84,7 @@ ARROWS = {
         ("nodes",),
         ("places", "neutron_vpp"),
     ),
-    "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("validate",), ("document", "model")),
+    "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("searchpresets",), ("validate",), ("document", "model")),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
     "nfvbed.traffic": (("simulated", "sockets"), (OWN,)),
     "nfvbed.vnfs": (("peers", "price"), ("catalogue",), ("descriptors", "guest", "sockets"), ("process", "vm"), (OWN,)),

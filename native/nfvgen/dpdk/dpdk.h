@@ -89,7 +89,8 @@ struct dpdk_engine {
 	bool check;
 	bool stamp;
 	const struct frame_bearers *bearers; /* of the trial; NULL: none */
-	bool sending;                        /* received buffers may be used for sending */
+	bool after_gap; /* the round before this one took so long that not all that is due is sent on */
+	bool sending;   /* received buffers may be used for sending */
 	unsigned directions;
 	struct frame_endpoint endpoint[NFVGEN_PORTS];
 	struct trial_counts *counts;

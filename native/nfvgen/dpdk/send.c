@@ -224,13 +224,29 @@ static inline void give_up(struct sender *s, uint64_t now)
 	s->counts->late += frames;
 }
 
+/* Returns how many frames are due and to be sent. After a gap the newest are: more than a ring holds would be lost. */
+static __rte_noinline unsigned give_up_after_gap(struct sender *s, uint64_t now, unsigned burst)
+{
+	unsigned due = pacing_due(&s->pacing, now, UINT32_MAX);
+
+	/* What the port has refused waits for it, and not for this thread. */
+	if (!s->tried && due > NFVGEN_SENT_ON) {
+		uint64_t frames = due - NFVGEN_SENT_ON;
+
+		pacing_skip(&s->pacing, frames);
+		s->counts->unsent += frames;
+		s->counts->late += frames;
+	}
+	return pacing_due(&s->pacing, now, burst);
+}
+
 unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 {
 	unsigned want = burst, sent;
 
 	if (s->paced) {
 		give_up(s, now);
-		want = pacing_due(&s->pacing, now, burst);
+		want = unlikely(dpdk.after_gap) ? give_up_after_gap(s, now, burst) : pacing_due(&s->pacing, now, burst);
 	} else if (s->frames - s->counts->sent < want) {
 		want = (unsigned)(s->frames - s->counts->sent);
 	}

@@ -86,6 +86,24 @@ static void take_bearers(const struct trial *trial)
 			(struct gen_bearer){.ue = from->bearer[i].ue, .teid = from->bearer[i].uplink_teid};
 }
 
+/*
+ * Frames wait in the kernel until a batch is over, and a turn that waits is a part of a batch too: small batches when
+ * paced. At maximum load it is the most that the kernel takes: it keeps as many pages for frames to come back to, and
+ * what finds no place there goes through the page allocator.
+ */
+static uint32_t batch_size(void)
+{
+	uint64_t slots = sender.plan.config.slots_per_s;
+
+	if (!slots)
+		return 256;
+	if (sender.plan.config.then_slots_per_s > slots)
+		slots = sender.plan.config.then_slots_per_s;
+	if (slots > 3000000)
+		return 64;
+	return slots > 1000000 ? 16 : 8;
+}
+
 int xdp_sender_open(
 	const struct trial *trial, uint16_t trial_number, const struct xdp_port ports[XDP_PORTS], struct failure *why)
 {
@@ -97,6 +115,7 @@ int xdp_sender_open(
 	skeleton = xdp_gen_bpf__open();
 	if (!skeleton)
 		return xdp_fail(why, -ENOMEM, "no memory for the sending program");
+	sender.plan.config.gap_ns = NFVGEN_GAP_NS + batch_size() * NFVGEN_FRAME_NS;
 	memcpy((void *)&skeleton->rodata->config, &sender.plan.config, sizeof(sender.plan.config));
 	memcpy((void *)skeleton->rodata->templates, sender.plan.templates, sizeof(sender.plan.templates));
 	memcpy((void *)skeleton->rodata->schedule, sender.plan.schedule, sizeof(sender.plan.schedule));
@@ -124,24 +143,6 @@ void xdp_sender_close(void)
 	xdp_gen_bpf__destroy(sender.skeleton);
 	sender.skeleton = NULL;
 	pthread_mutex_unlock(&sender.lock);
-}
-
-/*
- * Frames wait in the kernel until a batch is over, and a turn that waits is a part of a batch too: small batches when
- * paced. At maximum load it is the most that the kernel takes: it keeps as many pages for frames to come back to, and
- * what finds no place there goes through the page allocator.
- */
-static uint32_t batch_size(void)
-{
-	uint64_t slots = sender.plan.config.slots_per_s;
-
-	if (!slots)
-		return 256;
-	if (sender.plan.config.then_slots_per_s > slots)
-		slots = sender.plan.config.then_slots_per_s;
-	if (slots > 3000000)
-		return 64;
-	return slots > 1000000 ? 16 : 8;
 }
 
 int xdp_sender_call(void)
@@ -175,6 +176,15 @@ void xdp_sender_times(uint64_t *duration_ns, uint64_t *busy_ns)
 
 	*duration_ns = state->last_ns - state->start_ns;
 	*busy_ns = *duration_ns > state->waited_ns ? *duration_ns - state->waited_ns : 0;
+}
+
+void xdp_sender_gaps(struct trial_counts *counts)
+{
+	const volatile struct gen_state *state = &sender.skeleton->bss->state;
+
+	counts->gaps = state->gaps;
+	counts->gap_ns = state->gaps_ns;
+	counts->gap_longest_ns = state->gap_longest_ns;
 }
 
 bool xdp_sender_done(uint64_t *elapsed_ns)

@@ -45,10 +45,18 @@ static __always_inline __u64 clock_ns(void)
 
 static __always_inline void account_time(__u64 now)
 {
-	__u64 delta = now - state.last_ns;
+	__u64 delta = state.last_ns ? now - state.last_ns : 0;
 
-	if (state.waiting)
+	state.after_gap = delta > config.gap_ns;
+	if (state.after_gap) {
+		state.gaps++;
+		state.gaps_ns += delta;
+		state.waited_ns += delta;
+		if (delta > state.gap_longest_ns)
+			state.gap_longest_ns = delta;
+	} else if (state.waiting) {
 		state.waited_ns += delta < WAIT_TURN_NS ? delta : WAIT_TURN_NS;
+	}
 	state.waiting = 0;
 	state.last_ns = now;
 }
@@ -105,6 +113,16 @@ static __always_inline void change_pace(__u64 turn_ns)
 	state.due_rest = 0;
 }
 
+/* After a gap the newest slots are sent on, as many as a ring holds. */
+static __always_inline void skip_to_newest(__u64 now)
+{
+	__u64 interval_ns = config.then_ns && state.second ? config.then_interval_ns : config.interval_ns;
+	__u64 kept_ns = config.directions * XDP_SENT_ON * (interval_ns + 1);
+
+	if (now > kept_ns && state.due_ns < now - kept_ns)
+		skip_until(now - kept_ns);
+}
+
 static __always_inline int paced_out(__u64 now)
 {
 	__u64 end_ns = state.start_ns + config.duration_ns, until = end_ns;
@@ -118,6 +136,8 @@ static __always_inline int paced_out(__u64 now)
 	}
 	if (state.due_ns < until && now > state.due_ns + XDP_LATE_NS)
 		skip_until(now - XDP_LATE_NS < until ? now - XDP_LATE_NS : until);
+	if (state.after_gap)
+		skip_to_newest(now < until ? now : until);
 	/* Slots that were due before the end are sent, even just after it. */
 	if (state.due_ns >= end_ns)
 		state.done = 1;

@@ -19,6 +19,8 @@
 #define XDP_ROW 1024
 #define XDP_ROWS 27
 #define XDP_LATE_NS 100000ull
+#define XDP_SENT_ON 256 /* after a gap, of a direction */
+#define XDP_QUEUES 8    /* whose frames have an order of their own; a power of two */
 #define XDP_NO_STREAM 0x10000u
 /* The longest headers that have a quick check: VLAN, IPv6 and the payload's header are 84 bytes. */
 #define XDP_EXPECT_WORDS 11
@@ -58,6 +60,7 @@ struct gen_config {
 	__u64 then_interval_ns;
 	__u64 then_interval_rest;
 	__u64 then_slots_per_s;
+	__u64 gap_ns; /* a turn that takes longer was kept from its core */
 	__u64 bin_ns; /* of the timeline; 0: none, and the trial begins with its first turn */
 	__u32 bins;
 	__u32 directions;
@@ -95,10 +98,14 @@ struct gen_state {
 	__u64 due_ns;
 	__u64 due_rest;
 	__u64 waited_ns;
+	__u64 gaps;
+	__u64 gaps_ns; /* all of them together */
+	__u64 gap_longest_ns;
 	__u32 waiting;
 	__u32 turn; /* the direction of the next slot */
 	__u32 done;
 	__u32 iterations;
+	__u32 after_gap;
 	__u32 second; /* the pace has changed */
 	struct gen_direction direction[XDP_DIRECTIONS];
 };

@@ -9,7 +9,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
-from nfvbed.records import GeneratorPort, PortKind
+from nfvbed.records import GeneratorPort, LoopGaps, PortKind
 from nfvbed.traffic import nfvgen
 from nfvbed.traffic.generator import Addressing, BearerPath, Stretch, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
@@ -233,6 +233,20 @@ def test_a_trial_that_does_not_end_is_given_up(fake: FakeNfvgen) -> None:
 def test_a_slow_generator_is_waited_for(fake: FakeNfvgen) -> None:
     fake.delay_s = 0.1
     assert client(fake).run(REQUEST).busy_ns == 90_000_000
+
+
+def test_gaps_and_what_came_in_time_are_kept(fake: FakeNfvgen) -> None:
+    found = client(fake).run(REQUEST)
+    assert found.gaps == LoopGaps(count=1, total_ns=50_000, longest_ns=50_000)
+    assert [way.received_in_time for way in found.directions] == [990, 990]
+
+
+def test_a_request_may_drain_longer_but_not_shorter_than_the_generator(fake: FakeNfvgen) -> None:
+    generator = client(fake)
+    for wanted, sent in ((None, 1_000_000), (1, 1_000_000), (2_000_000_000, 2_000_000_000)):
+        generator.run(replace(REQUEST, drain_ns=wanted))
+        started = [request for request in fake.requests if request["command"] == "start"]
+        assert started[-1]["drain_ns"] == sent
 
 
 def test_a_process_that_ends_at_once_gives_its_exit_status_and_last_lines(fake: FakeNfvgen, tmp_path: Path) -> None:
