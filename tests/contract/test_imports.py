@@ -87,7 +87,13 @@ ARROWS = {
     "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("searchpresets",), ("validate",), ("document", "model")),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
     "nfvbed.traffic": (("simulated", "sockets"), (OWN,)),
-    "nfvbed.vnfs": (("peers", "price"), ("catalogue",), ("descriptors", "guest", "sockets"), ("process", "vm"), (OWN,)),
+    "nfvbed.vnfs": (
+        ("peers", "price"),
+        ("catalogue",),
+        ("descriptors", "guest", "sockets"),
+        ("gateway", "process", "vm"),
+        (OWN,),
+    ),
     "nfvbed.vsperf": (("driver", "export"), ("conf",)),
 }
 """Lines from the top down."""
