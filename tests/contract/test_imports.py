@@ -91,6 +91,7 @@ ARROWS = {
         ("peers", "price"),
         ("catalogue",),
         ("descriptors", "guest", "sockets"),
+        ("epc",),
         ("gateway", "process", "vm"),
         (OWN,),
     ),
