@@ -231,7 +231,7 @@ def instantiation(cloud, asked):
     ]
     (vim,) = cloud.api.get("tacker", "/v1.0/vims")["vims"]
     connection = {"id": "devcloud", "vimId": vim["id"], "vimType": "ETSINFV.OPENSTACK_KEYSTONE.v_2"}
-    return sol.instantiation(asked) | {"extVirtualLinks": links, "vimConnectionInfo": [connection]}
+    return sol.instantiation() | {"extVirtualLinks": links, "vimConnectionInfo": [connection]}
 
 
 def operate(cloud, instance, operation, body):
