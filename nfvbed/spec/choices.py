@@ -8,6 +8,7 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.validate import name_is_known
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import AS_THE_IMAGE, NATIVE, Forwarding, VnfChoice, VnfSpec, VnfUse
@@ -133,6 +134,13 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
         name_is_known(document, (*key, "flavor"), ("flavor", use.flavor), catalogue.flavor_names)
     vnf = catalogue.load_vnf(use.vnf)
     name_is_known(document, (*key, "kind"), (f"kind of {vnf.name}", use.kind.value), [kind.value for kind in vnf.kinds])
+    if isinstance(vnf, MachinesVnfSpec) and use.kind is VnfKind.VM:
+        raise ConfigurationError(
+            f"VNF {vnf.name} is of several machines, and a path takes VNFs of one",
+            where=document.where((*key, "vnf")),
+            observed=", ".join(one.name for one in vnf.machines),
+            fix="name a VNF of one machine, as vloop is",
+        )
     if use.forwarding is not None:
         known = possible_forwarding(use, vnf)
         named = f"forwarding of {vnf.name}" + (", whose image has no agent" if known == (AS_THE_IMAGE,) else "")

@@ -12,8 +12,8 @@ from nfvbed.spec.document import Document, read_document
 from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import KollaReleaseSpec
-from nfvbed.spec.root import find_root
 from nfvbed.spec.machines import MachinesVnfSpec
+from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import AnySite, HostSiteSpec, SiteSpec
 from nfvbed.spec.validate import build, build_one_of, suggestion

@@ -55,8 +55,9 @@ def names_are_unique(document: Document, vnf: MachinesVnfSpec) -> None:
         (("flavours",), "flavour", [DEFAULT_FLAVOUR, *(one.name for one in vnf.flavours)]),
     ]
     for number, machine in enumerate(vnf.machines):
-        key = ("machines", number, "ports")
-        lists.append((key, f"port of machine {machine.name}", [one.name for one in machine.ports]))
+        lists.append(
+            (("machines", number, "ports"), f"port of machine {machine.name}", [one.name for one in machine.ports])
+        )
     for number, flavour in enumerate(vnf.flavours):
         named = f"of flavour {flavour.name}"
         lists.append((("flavours", number, "machines"), f"machine {named}", [one.name for one in flavour.machines]))
@@ -73,7 +74,8 @@ def _are_unique(document: Document, key: KeyPath, what: str, names: list[str]) -
                 f"two of one name in {document.path.name}: {what} {name!r}",
                 where=document.where((*key, place - shift, "name")),
                 observed=", ".join(names),
-                fix=f"give this one another name; {DEFAULT_FLAVOUR} is the flavour of all machines" if shift
+                fix=f"give this one another name; {DEFAULT_FLAVOUR} is the flavour of all machines"
+                if shift
                 else "give one of them another name",
             )
 
@@ -120,7 +122,7 @@ def links_are_used(document: Document, vnf: MachinesVnfSpec) -> None:
                 where=document.where(("links", number, "name")),
                 observed=f"ports on it: {', '.join(on_it) or 'none'}",
                 fix="put ports of machines on it, or take it out"
-                + (f"; network: NAME makes it one of the cloud's, with others on it" if on_it else ""),
+                + ("; network: NAME makes it one of the cloud's, with others on it" if on_it else ""),
             )
 
 
@@ -240,7 +242,8 @@ def groups_are_possible(
             name_is_known(document, at, (f"machine in group {group.name}", name), machines)
             if group_of.setdefault(name, group.name) != group.name or name in group.machines[:place]:
                 raise ConfigurationError(
-                    f"machine {name!r} is in two groups" if name not in group.machines[:place]
+                    f"machine {name!r} is in two groups"
+                    if name not in group.machines[:place]
                     else f"machine {name!r} is twice in group {group.name}",
                     where=document.where(at),
                     observed=f"{group_of[name]}, {group.name}",
@@ -248,7 +251,9 @@ def groups_are_possible(
                 )
         others = [one.name for one in groups if one.name != group.name]
         for place, name in enumerate(group.apart_from):
-            name_is_known(document, (*key, number, "apart_from", place), (f"group apart from {group.name}", name), others)
+            name_is_known(
+                document, (*key, number, "apart_from", place), (f"group apart from {group.name}", name), others
+            )
 
 
 def flavours_hold_every_machine(document: Document, vnf: MachinesVnfSpec) -> None:
@@ -307,4 +312,3 @@ def _ports(vnf: MachinesVnfSpec) -> Iterator[Placed]:
     for number, machine in enumerate(vnf.machines):
         for place, port in enumerate(machine.ports):
             yield ("machines", number, "ports", place), machine, port
-

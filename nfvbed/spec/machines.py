@@ -1,12 +1,12 @@
-"""`vnfd/<name>/vnf.yml` of a VNF of several machines (VDUs): their ports, the links between them, and their placement."""
+"""`vnfd/<name>/vnf.yml` of a VNF of several machines (VDUs): their ports, links between them, and their placement."""
 
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from nfvbed.spec.model import SpecModel
-from nfvbed.spec.vnf import ImageSpec, Name, Vnic, VnfPortSpec, VnfSpec
+from nfvbed.spec.vnf import ImageSpec, Name, VnfPortSpec, VnfSpec, Vnic
 
 Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:/,+-]{1,120}$")]
 """What user data holds: plain words of one line. heat-translator writes HOT without quotes, and Tacker passes
@@ -115,6 +115,8 @@ class EndSpec(VnfPortSpec):
 class MachinesVnfSpec(VnfSpec):
     """A VNF of several machines; what a VNF of one machine has, it has as a whole."""
 
+    has_own_image: ClassVar[bool] = False
+    # An image may be given with the request. Names within the file are compared by `machinerules`.
     ports: tuple[EndSpec, ...] = Field(min_length=1)
     """Ends of the data path."""
     machines: tuple[MachineSpec, ...] = Field(min_length=1)
@@ -128,14 +130,6 @@ class MachinesVnfSpec(VnfSpec):
     """Groups of machines that are placed together or apart."""
     flavours: tuple[DeploymentFlavourSpec, ...] = ()
     """Other forms of it, beside the one of all machines."""
-
-    @model_validator(mode="after")
-    def parts_fit_together(self) -> "MachinesVnfSpec":
-        # Not as for one machine: an image may be given with the request. Names are compared by `machinerules`.
-        roles = [port.role for port in self.ports]
-        if roles not in (["in", "out"], ["in"], ["out"]):
-            raise ValueError(f"ports must have one of role in and one of role out, in this order, and has {roles}")
-        return self
 
     def machine(self, name: str) -> MachineSpec:
         """Return the machine of a name, which is known."""

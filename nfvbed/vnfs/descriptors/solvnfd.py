@@ -209,7 +209,7 @@ def _image(disk: CloudImage) -> dict[str, Any]:
             "a SOL001 descriptor needs the SHA-512 of its image",
             where=f"image {disk.name}",
             observed=f"digests that are known: {', '.join(disk.checksums) or 'none'}",
-            fix="make images, or name the image's file",
+            fix="make images, or give the image's file (--image-file); the legacy form needs none",
         )
     return {
         "name": disk.name,
