@@ -13,10 +13,14 @@ from nfvbed.sites.openstack.devcloud.rest import ApiError
 from nfvbed.spec.document import parse_document
 from nfvbed.vnfs.descriptors import csar, legacy, naming, parsing, sol, translate
 from nfvbed.vnfs.descriptors.basehot import NESTED
+from nfvbed.vnfs.descriptors.machines import legacy as several_legacy
+from nfvbed.vnfs.descriptors.machines import package as several_package
+from nfvbed.vnfs.descriptors.model import CloudImage
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from nfvbed.vnfs.descriptors.typefiles import LEGACY_TYPES
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.openstack.cloud_driver import IMAGES, ROOT, wait
+from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.requests import request
 
 pytestmark = pytest.mark.timeout(1800)
@@ -142,6 +146,39 @@ def test_every_template_passes_heats_validation(cloud, tmp_path):
     for name, (template, files) in templates(tmp_path).items():
         seen = validated(cloud, template, files, PARAMETERS if name.startswith(BASE_HOT) else {})
         assert set(seen) == set(yaml.safe_load(template).get("parameters", {})), name
+
+
+def several_templates(tmp_path, flavour, keys):
+    """Return every template that is made of the mobile core's descriptors, with the parameters of each."""
+    image = CloudImage("cirros", None, several.IMAGE.checksums)
+    made = several.request(image=image, **keys)
+    hot = translate.legacy_hot(parse_document(Path("vepc.yaml"), dump(several_legacy.template(made, flavour))))
+    yield "legacy", hot.template, {}
+    members = several_package.files(made)
+    path = tmp_path / "vepc.csar"
+    path.write_bytes(csar.write(members))
+    chosen = made.flavour(flavour)
+    networks = {port.name: port.network for port in chosen.outer}
+    images = {one.name: one.image.name for one in chosen.machines}
+    yield "package", translate.package_hot(csar.read(path), flavour, networks | images).template, {}
+    vdus = {one.name: {"flavor": f"nfvbed.{one.flavor.name}", "image": one.image.name} for one in chosen.machines}
+    points = {name: {"network": network} for name, network in networks.items()}
+    given = {"nfv": {"VDU": vdus, "CP": points}}
+    yield BASE_HOT, members[f"BaseHOT/{flavour}/vepc.yaml"].decode(), given
+
+
+@pytest.mark.parametrize("keys", [{"soft": True}, {"zones": several.ZONES}], ids=["soft", "strict"])
+@pytest.mark.parametrize("flavour", [several.EIGHT, several.TWO])
+def test_every_template_of_several_machines_passes_heats_validation(cloud, tmp_path, flavour, keys):
+    for name, template, parameters in several_templates(tmp_path, flavour, keys):
+        seen = validated(cloud, template, {}, parameters)
+        assert set(seen) == set(yaml.safe_load(template).get("parameters", {})), name
+
+
+def test_heat_refuses_a_placement_that_is_wrong(cloud, tmp_path):
+    _, template, _ = next(several_templates(tmp_path, several.TWO, {"soft": True}))
+    with pytest.raises(ApiError, match="sort-of-affinity"):
+        validated(cloud, template.replace("soft-anti-affinity", "sort-of-affinity"))
 
 
 def test_heat_refuses_a_template_that_is_wrong(cloud, tmp_path):
