@@ -54,17 +54,11 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     plane that is deployed without VNFs is set up again with the ports that they need.
     """
     project = open_project()
-    if is_file(vnf, project.vnf_names):
-        refuse_machine_options(options)
-        refuse_others({**options, "topology": topology != _PVP})
-        _onboard_file(project, vnf, {**options, "site": site, "variant": variant, "as_json": as_json})
-        return
-    site_spec = project.load_site(site)
-    machines = several_machines(project, vnf) if site_spec.kind not in WITHOUT_NOVA else None
-    if machines is not None:
-        asked = options | {"variant": variant, "as_json": as_json, "topology": topology != _PVP}
-        told = onboard_machines(project, machines, site_spec, asked)
+    given = {**options, "site": site, "variant": variant, "topology": topology != _PVP, "as_json": as_json}
+    told = _by_descriptor(project, vnf, given)
+    if told is not None:
         click.get_current_context().exit(told)
+    site_spec = project.load_site(site)
     refuse_given(options)
     refuse_machine_options(options)
     if not plan_of(topology):
@@ -112,6 +106,27 @@ def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, 
     if existing is not None and existing.deployment.topology == topology:
         existing.require_same(wanted, topology, choice)
     place.check(topology, choice)
+
+
+def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> int | None:
+    """Onboard what comes by a descriptor alone: that of a file, or of a VNF of several machines on an OpenStack.
+
+    Args:
+        project: where sites, variants and VNFs are.
+        vnf: the file's path, or the VNF's name.
+        options: of the command line, with `site`, `variant`, `topology` (whether one is named) and `as_json`.
+
+    Returns:
+        The exit code; None: it is neither.
+    """
+    if is_file(vnf, project.vnf_names):
+        refuse_machine_options(options)
+        refuse_others(options)
+        _onboard_file(project, vnf, options)
+        return 0
+    site = project.load_site(options["site"])
+    machines = several_machines(project, vnf) if site.kind not in WITHOUT_NOVA else None
+    return None if machines is None else onboard_machines(project, machines, site, options)
 
 
 def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:

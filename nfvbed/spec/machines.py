@@ -100,7 +100,7 @@ class DeploymentFlavourSpec(SpecModel):
     name: Name
     title: str = ""
     machines: tuple[GuestSpec, ...] = Field(min_length=1)
-    """Its virtual machines; each of the VNF's machines is in one of them."""
+    """Virtual machines; each of the VNF's machines is in one of them."""
     placement: tuple[PlacementSpec, ...] = ()
     """Groups of its virtual machines."""
 
@@ -120,7 +120,7 @@ class MachinesVnfSpec(VnfSpec):
     ports: tuple[EndSpec, ...] = Field(min_length=1)
     """Ends of the data path."""
     machines: tuple[MachineSpec, ...] = Field(min_length=1)
-    """Its virtual machines."""
+    """Virtual machines of the VNF."""
     links: tuple[LinkSpec, ...] = Field(min_length=1)
     """Networks between them."""
     path: tuple[PortName, ...] = Field(min_length=2)

@@ -88,6 +88,7 @@ ARROWS = {
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
     "nfvbed.traffic": (("simulated", "sockets"), (OWN,)),
     "nfvbed.vnfs": (("peers", "price"), ("catalogue",), ("descriptors", "guest", "sockets"), ("process", "vm"), (OWN,)),
+    "nfvbed.vnfs.descriptors": (("machines",), (OWN,)),
     "nfvbed.vsperf": (("driver", "export"), ("conf",)),
 }
 """Lines from the top down."""
