@@ -126,7 +126,7 @@ def _print(vnf: GivenVnf) -> None:
     click.echo(f"  next: nfvbed offboard {vnf.name}")
 
 
-def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
+def pairs(option: str, texts: tuple[str, ...], example: str = "NAME=VALUE") -> dict[str, str]:
     """Return what an option gives that is several times NAME=VALUE.
 
     Raises:
@@ -136,7 +136,7 @@ def pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
     for text in texts:
         key, sign, value = text.partition("=")
         if not (key and sign and value):
-            raise UsageError(f"{option} is a name and a value", observed=repr(text), fix=f"{option} NAME=VALUE")
+            raise UsageError(f"{option} is a name and a value", observed=repr(text), fix=f"{option} {example}")
         found[key] = value
     return found
 

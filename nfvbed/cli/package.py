@@ -113,7 +113,7 @@ def _request(project: Project, vnf: str, options: dict[str, Any]) -> DescriptorR
 def _networks(spec: VnfSpec, given: tuple[str, ...]) -> dict[str, str]:
     data = iter(DATA_NETWORKS)
     found = {port.name: _MANAGEMENT if port.role == "management" else next(data) for port in spec.ports}
-    return found | pairs("--network", given)
+    return found | pairs("--network", given, "in=data0")
 
 
 def _image(project: Project, spec: VnfSpec, name: str, *, packed: bool) -> CloudImage:

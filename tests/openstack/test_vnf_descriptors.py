@@ -167,18 +167,32 @@ def several_templates(tmp_path, flavour, keys):
     yield BASE_HOT, members[f"BaseHOT/{flavour}/vepc.yaml"].decode(), given
 
 
+def previewed(cloud, template, parameters):
+    """Ask Heat for the stack that it would make: it looks at values too, and for what they name in the cloud."""
+    body = {"stack_name": NAME, "template": yaml.safe_load(template), "parameters": parameters}
+    stack = cloud.api.post("heat", f"/v1/{cloud.api.project_id}/stacks/preview", body)["stack"]
+    return {one["resource_name"]: one["resource_type"] for one in stack["resources"]}
+
+
 @pytest.mark.parametrize("keys", [{"soft": True}, {"zones": several.ZONES}], ids=["soft", "strict"])
 @pytest.mark.parametrize("flavour", [several.EIGHT, several.TWO])
 def test_every_template_of_several_machines_passes_heats_validation(cloud, tmp_path, flavour, keys):
     for name, template, parameters in several_templates(tmp_path, flavour, keys):
         seen = validated(cloud, template, {}, parameters)
         assert set(seen) == set(yaml.safe_load(template).get("parameters", {})), name
+        foreseen = previewed(cloud, template, parameters)
+        assert foreseen == {key: one["type"] for key, one in yaml.safe_load(template)["resources"].items()}, name
+        assert list(foreseen.values()).count("OS::Nova::Server") == {several.EIGHT: 8, several.TWO: 2}[flavour]
 
 
-def test_heat_refuses_a_placement_that_is_wrong(cloud, tmp_path):
+def test_heat_refuses_several_machines_that_are_wrong(cloud, tmp_path):
     _, template, _ = next(several_templates(tmp_path, several.TWO, {"soft": True}))
+    with pytest.raises(ApiError, match="policys"):
+        validated(cloud, template.replace("policies:", "policys:"))
     with pytest.raises(ApiError, match="sort-of-affinity"):
-        validated(cloud, template.replace("soft-anti-affinity", "sort-of-affinity"))
+        previewed(cloud, template.replace("soft-anti-affinity", "sort-of-affinity"), {})
+    with pytest.raises(ApiError, match="data7"):
+        previewed(cloud, template.replace("data1", "data7"), {})
 
 
 def test_heat_refuses_a_template_that_is_wrong(cloud, tmp_path):
