@@ -95,8 +95,8 @@ def made_request(
     """
     zones = pairs("--zone", options.get("zones") or ())
     placement = options.get("placement") or ("strict" if zones else "soft")
-    default = vnf.image.file if vnf.image else None
-    file = options.get("image_file") or default
+    given_file = options.get("image_file")
+    file = str(Path(given_file).resolve()) if given_file else vnf.image.file if vnf.image else None
     images = _Images(project.root, digests=digests, packed=bool(options.get("with_image")))
     given = Given(
         flavors={name: project.load_flavor(name) for name in _flavors(vnf)},
