@@ -27,6 +27,7 @@ from nfvbed.spec import (
     experiment,
     flavor,
     kollarelease,
+    machines,
     onos,
     pci,
     rack,
@@ -145,7 +146,8 @@ def pages_of_files() -> dict[str, str]:
     subjects = [module for module in _modules_of(get_args(tests.AnyTest)) if module is not tests]
     found = {"files/index.md": _index_of_files(), "files/variants.md": _page_variants()}
     found |= {f"files/variants/{room}.md": _page_options(models) for room, models in planes.items()}
-    found["files/vnfs.md"] = _page_models("VNFs", "`vnfd/NAME/vnf.yml`.", vnf, without=(vnf.VnfChoice,))
+    vnfs = [*_model_tables(vnf, without=(vnf.VnfChoice,)), *_model_tables(machines)]
+    found["files/vnfs.md"] = _page("VNFs", "`vnfd/NAME/vnf.yml`; with `machines` it is one of several machines.", *vnfs)
     found["files/flavors.md"] = _page("Flavors", "`flavors/NAME.yml`.", *_model_tables(flavor), _flavors_in_nova())
     sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec))
     sites += [table for module in (existing, onos, pci, rack) for table in _model_tables(module)]

@@ -95,6 +95,7 @@ ARROWS = {
         ("gateway", "process", "vm"),
         (OWN,),
     ),
+    "nfvbed.vnfs.descriptors": (("machines",), (OWN,)),
     "nfvbed.vsperf": (("driver", "export"), ("conf",)),
 }
 """Lines from the top down."""
