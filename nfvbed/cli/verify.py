@@ -15,7 +15,8 @@ from nfvbed.errors import DeployError, UnsupportedError, UsageError
 from nfvbed.findings import Finding, State
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
-from nfvbed.sites.kolla.render import order_of
+from nfvbed.sites.kolla.pinning import pinning_of
+from nfvbed.sites.kolla.render import order_pinned
 from nfvbed.sites.kolla.verify.rack import verify_rack
 from nfvbed.sites.openstack.tacker.connection import connect_as_named
 from nfvbed.sites.site import Site
@@ -94,7 +95,7 @@ def _verify_rack(
         raise UsageError(
             f"say which variant is deployed on site {site.name}", fix=f"nfvbed verify VARIANT --site {site.name}"
         )
-    order = order_of(project.load_variant(variant), site, project.load_kolla_release(options["release"]))
+    order = order_pinned(pinning_of(project, site, variant), site, project.load_kolla_release(options["release"]))
     found = verify_rack(order, connect_as_named(options["os_cloud"], None))
     reason = "no frame is sent on a site of kind kolla yet"
     untried = Finding(topic=TOPIC, state=State.UNKNOWN, summary=reason, probed="not tried")

@@ -32,6 +32,9 @@ class Journal(Record):
 
     format: Literal[1] = 1
     variant: str
+    """Its name; of variants that computes are pinned to all names, each with its compute."""
+    pins: Mapping[str, str] = Field(default_factory=dict)
+    """Variants' names by compute, where computes have different ones."""
     release: str
     digest: str
     """Of all files that Kolla is given: another one makes another deployment."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import examine_gathered, preflight
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
 from nfvbed.sites.kolla.preflight.gather import Gathered, gather
@@ -16,7 +17,7 @@ FLAVORS = tuple(PROJECT.load_flavor(name) for name in PROJECT.flavor_names)
 def findings(variant="ovs-dpdk", release="2026.1", at=None, facts=None, flavors=()):
     at = at or site()
     told = as_described(at) if facts is None else facts
-    return preflight(at, PROJECT.load_variant(variant), PROJECT.load_kolla_release(release), told, flavors)
+    return preflight(at, pinning_of(PROJECT, at, variant), PROJECT.load_kolla_release(release), told, flavors)
 
 
 def of_machine(change, variant="ovs-dpdk"):
@@ -224,5 +225,5 @@ def test_machines_that_cannot_be_asked_and_what_trying_showed():
     told = Gathered(as_described(at), (), (tried,))
     release = PROJECT.load_kolla_release("2026.1")
     for variant in ("sriov", "ovs-kernel"):
-        found = examine_gathered(PROJECT, at, PROJECT.load_variant(variant), release, told)
+        found = examine_gathered(PROJECT, at, pinning_of(PROJECT, at, variant), release, told)
         assert (tried in found) == (variant == "sriov")
