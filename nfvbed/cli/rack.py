@@ -43,7 +43,7 @@ def deploy_rack(project: Project, site: KollaSiteSpec, variant: str, options: di
     end_like_interrupt()
     progress = RackProgress(Console(stderr=True))
     if options["redeploy"] and _has_another(places, wish):
-        _confirm(site.name, options["confirmed"])
+        confirm(site.name, options["confirmed"])
         for line in destroying.destroy(project, site, progress):
             progress.say(line)
     existed = deploy(project, wish, progress, examine)
@@ -70,14 +70,19 @@ def destroy_rack(project: Project, site: KollaSiteSpec, confirmed: str | None, d
     if dry_run or found is None:
         lines = destroying.foresee(project, site.name)
     else:
-        _confirm(site.name, confirmed)
+        confirm(site.name, confirmed)
         end_like_interrupt()
         lines = destroying.destroy(project, site, RackProgress(Console(stderr=True)))
     for line in lines:
         click.echo(line)
 
 
-def _confirm(site: str, given: str | None) -> None:
+def confirm(site: str, given: str | None) -> None:
+    """Have a rack's name typed, where it was not given: all that is on it is going to be removed.
+
+    Raises:
+        UsageError: it was not.
+    """
     if given is None and sys.stdin.isatty():
         click.echo(f"All that runs on site {site} is going to be removed, with its volumes and images.", err=True)
         given = click.prompt(f"Type the site's name ({site}) to go on", err=True)

@@ -109,6 +109,18 @@ class Site(ABC):
         """
         return ""
 
+    def begin_round(self, number: int) -> None:
+        """Make the site as a round of a run wants it, before anything of it is measured; most have nothing to do.
+
+        Args:
+            number: of the round, from 1.
+
+        Raises:
+            UnsupportedError: it cannot be so.
+            DeployError, PrerequisiteError, InterruptedRunError: it did not become so.
+        """
+        return
+
     # Its life in a command, and what lasts from one to the next.
 
     @abstractmethod

@@ -224,13 +224,6 @@ class RackHostSpec(SpecModel):
         return self
 
 
-class PinnedComputeSpec(SpecModel):
-    """A compute that has a data plane of its own, while others of the rack have other ones."""
-
-    variant: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
-    """Name of the variant that is deployed on it."""
-
-
 class RackGeneratorSpec(SpecModel):
     """How the machine that sends and checks frames is cabled."""
 

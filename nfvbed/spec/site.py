@@ -12,15 +12,8 @@ from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
-from nfvbed.spec.rack import (
-    Address,
-    HostName,
-    PhysnetName,
-    PhysnetSpec,
-    PinnedComputeSpec,
-    RackGeneratorSpec,
-    RackHostSpec,
-)
+from nfvbed.spec.pins import PinnedComputesSpec
+from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
 from nfvbed.spec.remote import GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
 from nfvbed.spec.variant import VariantFile
 
@@ -303,7 +296,7 @@ class CloudSiteSpec(HostSiteSpec):
         return self
 
 
-class KollaSiteSpec(SiteSpec):
+class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     """Machines that kolla-ansible deploys an OpenStack on."""
 
     kind: Literal["kolla"]
@@ -321,23 +314,6 @@ class KollaSiteSpec(SiteSpec):
     nothing else is done."""
     generator: RackGeneratorSpec | None = None
     """Machine that sends and checks frames; none: nothing is measured here."""
-    computes: dict[HostName, PinnedComputeSpec] = Field(default_factory=dict)
-    """Variants that computes are pinned to, by the computes' names, all of them: they are deployed together, and each
-    is measured where it is. Empty: all computes have the one variant that is deployed."""
-    swap: Literal["never", "abba"] = "never"
-    """Exchange of two pinned variants between their computes, which are alike (twins), by runs. `abba`: round 1 as the
-    file says, 2 and 3 exchanged, 4 and 5 as it says, and so on; the rack is taken down and deployed again each
-    time, with all that is on it. `never`: a run measures what is deployed."""
-
-    @property
-    def pinned(self) -> dict[str, str]:
-        """Variants' names by compute; empty: none is pinned."""
-        return {name: one.variant for name, one in self.computes.items()}
-
-    def exchanged(self) -> "KollaSiteSpec":
-        """Return the site with its two pinned variants exchanged between their computes."""
-        (one, first), (other, second) = self.computes.items()
-        return self.model_copy(update={"computes": {one: second, other: first}})
 
     @property
     def only_vnf_kind(self) -> VnfKind | None:
@@ -392,9 +368,6 @@ class KollaSiteSpec(SiteSpec):
         computes = self.hosts_with("compute")
         if self.computes and set(self.computes) != set(computes):
             raise MisfitError("computes", f"it names all computes, or none is pinned: {', '.join(computes)}")
-        names = [one.variant for one in self.computes.values()]
-        if self.swap != "never" and (len(names) != 2 or len(set(names)) != 2):
-            raise MisfitError("swap", "two variants are exchanged: computes names two machines, each with another one")
         return self
 
     @model_validator(mode="after")

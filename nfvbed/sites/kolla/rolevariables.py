@@ -14,6 +14,8 @@ from nfvbed.sites.kolla.nicnames import device
 from nfvbed.sites.kolla.switching import uplinks
 from nfvbed.spec.variant import options_of
 
+PREPARES_HOST = "nfvbed_host"
+"""Role that sets hugepages, isolated cores and the command line of a machine's kernel."""
 PYTHON_FOLDER = "/opt/nfvbed"
 """Of a machine: modules that Kolla's containers are given."""
 _LOCAL_SETTINGS = "/etc/openstack-dashboard/local_settings.d"
@@ -47,7 +49,7 @@ def _volumes(pairs: Mapping[str, str]) -> list[str]:
 def of_machine(order: Order, name: str) -> dict[str, Any]:
     """Return which roles a machine gets, and what they take."""
     host = order.site.hosts[name]
-    roles = [*order.support_on(name).roles] if host.is_compute else []
+    roles = [*_of_variant(order, name)] if host.is_compute else []
     if host.is_controller:
         # The server's part of VPP's: its mechanism driver.
         roles += [role for role in ("nfvbed_vpp",) if role in order.roles and role not in roles]
@@ -60,6 +62,16 @@ def of_machine(order: Order, name: str) -> dict[str, Any]:
             {"pci": nic.pci, "driver": nic.driver} for nic in host.nics_of("dpdk") if not nic.driver.startswith("mlx")
         ]
     return found | (_of_compute(order, name) if host.is_compute else {})
+
+
+def _of_variant(order: Order, name: str) -> tuple[str, ...]:
+    """Return the roles that a compute's variant needs; computes of different variants are prepared alike.
+
+    Else twins would run with different command lines of the kernel, and nothing could be said of their variants.
+    """
+    own = order.support_on(name).roles
+    alike = (PREPARES_HOST,) if order.pinning.is_mixed and PREPARES_HOST in order.roles else ()
+    return tuple(dict.fromkeys((*alike, *own)))
 
 
 def _of_compute(order: Order, name: str) -> dict[str, Any]:

@@ -131,13 +131,19 @@ def _pins(wish: Wish) -> dict[str, str]:
 
 def _begun(found: Journal | None, wish: Wish, files: Mapping[str, str], observer: Observer) -> Journal:
     digest = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
-    fresh = Journal(variant=wish.pinning.name, pins=_pins(wish), release=wish.release.name, digest=digest)
+    fresh = Journal(
+        variant=wish.pinning.name,
+        pins=_pins(wish),
+        release=wish.release.name,
+        digest=digest,
+        inventory=str(wish.inventory.resolve()) if wish.inventory else "",
+    )
     if found is None or not found.on_machines:
         return fresh
     if found.digest == digest:
         return found
     observer.say("what Kolla is given is not as it was: all stages are run again")
-    return found.model_copy(update={"digest": digest, "stages": {}})
+    return found.model_copy(update={"digest": digest, "stages": {}, "inventory": fresh.inventory, "verified": None})
 
 
 def _files(project: Project, order: Order, tools: Toolset, wish: Wish) -> dict[str, str]:
