@@ -54,10 +54,6 @@ class Pinning:
         """Return the computes that have a variant, by its name."""
         return tuple(host for host, one in self.variants.items() if one.name == variant)
 
-    def part(self, variant: Variant) -> "Pinning":
-        """Return the computes that have a variant, alone."""
-        return Pinning({host: one for host, one in self.variants.items() if one.name == variant.name})
-
 
 def pinning_of(project: Project, site: KollaSiteSpec, variant: str) -> Pinning:
     """Return what is deployed on a site when a variant is asked for: with it all those that its file pins beside it.

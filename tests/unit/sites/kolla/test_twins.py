@@ -1,12 +1,10 @@
 """Twins: their descriptions, aggregates that choose between them, a round that exchanges them, and what is compared."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nfvbed.compare.scope import OF_THE_PORTS
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
@@ -161,10 +159,6 @@ def test_an_instance_on_another_variants_compute_is_an_error(root):
     assert "AggregateInstanceExtraSpecsFilter" in error.value.fix
 
 
-def test_how_neutron_bound_a_port_follows_from_the_kind_of_ports():
-    assert "vif_types" in OF_THE_PORTS
-
-
 class Exchanging:
     """Stands for what deploys a rack: a double that writes the journal of another deployment."""
 
@@ -206,9 +200,3 @@ def test_a_rig_names_what_a_compute_is_and_not_which(root, alike):
     other = describe(changed(**{"proc/sys/kernel/osrelease": "1.0"}))
     alike["compute2"] = other
     assert len(set(cloud_of(root).computes.values())) == 2
-
-
-def test_the_rack_can_be_deployed_otherwise(root):
-    rack = deployed_rack(pinned_site(), root)
-    assert rack.order.plane_on("compute1") == "ovs-dpdk"
-    assert replace(rack, pinning=rack.pinning.part(PROJECT.load_variant("ovs-kernel"))).pinning.name == "ovs-kernel"
