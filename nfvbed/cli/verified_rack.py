@@ -82,7 +82,7 @@ def _with_paths(project: Project, rack: DeployedRack, variants: list[Variant], c
 def verify_unknown(
     project: Project, site: KollaSiteSpec, variant: str | None, options: dict[str, str | None]
 ) -> tuple[str, Found]:
-    """Read a rack that nfvbed has not deployed: which variant is on it, it has to be told.
+    """Read a rack that nfvbed has not deployed: the variant that is on it is an argument.
 
     Raises:
         UsageError: no variant is named.

@@ -110,15 +110,7 @@ class Site(ABC):
         return ""
 
     def begin_round(self, number: int) -> None:
-        """Make the site as a round of a run wants it, before anything of it is measured; most have nothing to do.
-
-        Args:
-            number: of the round, from 1.
-
-        Raises:
-            UnsupportedError: it cannot be so.
-            DeployError, PrerequisiteError, InterruptedRunError: it did not become so.
-        """
+        """Make the site as a round of a run (from 1) wants it; most have nothing to do. Errors are as of `deploy`."""
         return
 
     # Its life in a command, and what lasts from one to the next.

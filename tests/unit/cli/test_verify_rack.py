@@ -37,7 +37,9 @@ def _places(root):
     found.make()
     write_private(found.clouds, json.dumps({"clouds": {"rack": {"auth": {"auth_url": "http://10.10.0.250:5000"}}}}))
     pins = {"compute1": "ovs-dpdk", "compute2": "ovs-kernel"}
-    written = Journal(variant="ovs-dpdk on compute1, ovs-kernel on compute2", pins=pins, release=NEWEST, digest="0123456789")
+    written = Journal(
+        variant="ovs-dpdk on compute1, ovs-kernel on compute2", pins=pins, release=NEWEST, digest="0123456789"
+    )
     journal.write(found, written.noted("tune", "done"))
     return found
 

@@ -147,6 +147,12 @@ def test_without_its_environment(tmp_path, wish):
     assert error.value.fix == "setup/kolla"
 
 
+def test_a_release_whose_playbooks_nobody_can_follow(tmp_path):
+    with pytest.raises(UnsupportedError, match="Ocata is rendered, and nfvbed does not deploy it") as error:
+        Toolset.of(tmp_path, open_project().load_kolla_release("ocata"))
+    assert "Ansible 2.3 on Python 2.7" in error.value.observed and "kolla.md#ocata" in error.value.fix
+
+
 def test_the_environment_of_another_release(tmp_path):
     (tmp_path / "lib/python3.11/site-packages/kolla_ansible-22.2.0.dist-info").mkdir(parents=True)
     tools = Toolset(tmp_path)
