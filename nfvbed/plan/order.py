@@ -25,6 +25,18 @@ def rotated(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
     return tuple(ordered[shift:] + ordered[:shift])
 
 
+def is_exchanged(round_number: int) -> bool:
+    """Whether twins have each other's variant in a round: ABBA ABBA, so that neither machine's drift favours one.
+
+    The second half of a turn is the first one backwards, and of two rounds that follow each other every other pair
+    needs no exchange.
+
+    Args:
+        round_number: from 1.
+    """
+    return round_number % 4 in (2, 3)
+
+
 def partners(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
     """Order what is compared at one path: two go AB in one round and BA in the next; more rotate.
 

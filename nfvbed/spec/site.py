@@ -12,6 +12,7 @@ from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
+from nfvbed.spec.pins import PinnedComputesSpec
 from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
 from nfvbed.spec.remote import GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
 from nfvbed.spec.variant import VariantFile
@@ -295,7 +296,7 @@ class CloudSiteSpec(HostSiteSpec):
         return self
 
 
-class KollaSiteSpec(SiteSpec):
+class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     """Machines that kolla-ansible deploys an OpenStack on."""
 
     kind: Literal["kolla"]
@@ -360,6 +361,13 @@ class KollaSiteSpec(SiteSpec):
         controller = next(iter(self.hosts_with("controller").values()))
         if not controller.nics_of("external", "dpdk"):
             raise MisfitError("hosts", "the controller has a NIC of role external or dpdk: DHCP and routers are there")
+        return self
+
+    @model_validator(mode="after")
+    def pins_are_complete(self) -> Self:
+        computes = self.hosts_with("compute")
+        if self.computes and set(self.computes) != set(computes):
+            raise MisfitError("computes", f"it names all computes, or none is pinned: {', '.join(computes)}")
         return self
 
     @model_validator(mode="after")
