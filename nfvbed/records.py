@@ -1,7 +1,7 @@
 """Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing comes with a reason."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
@@ -23,7 +23,7 @@ TRIAL_FORMAT = 1
 GENERATOR_GAPS = "generator_gaps"
 """Among the counters of a trial: `LoopGaps`."""
 NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
-Separable = int | Literal["not-separable"]
+Separable = Annotated[int | Literal["not-separable"], Field(union_mode="left_to_right")]
 """A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""
 
 
@@ -53,7 +53,7 @@ class PortKind(StrEnum):
         return self in (PortKind.VETH, PortKind.TAP, PortKind.MACVTAP, PortKind.NETDEV)
 
 
-TrialPreset = Preset | ResultKind
+TrialPreset = Annotated[Preset | ResultKind, Field(union_mode="left_to_right")]
 """What a trial is of: those of a test with a result of its own have that one's kind."""
 
 

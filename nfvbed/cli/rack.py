@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from nfvbed.cli.rack_progress import RackProgress
+from nfvbed.confirming import require_confirmed
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.kolla.executor import destroying, journal, stages
 from nfvbed.sites.kolla.executor.deploying import Wish, deploy, is_another, require_free
@@ -86,7 +87,7 @@ def confirm(site: str, given: str | None) -> None:
     if given is None and sys.stdin.isatty():
         click.echo(f"All that runs on site {site} is going to be removed, with its volumes and images.", err=True)
         given = click.prompt(f"Type the site's name ({site}) to go on", err=True)
-    destroying.require_confirmed(site, given)
+    require_confirmed(site, given, f"type {site} when asked, or --yes {site}")
 
 
 def _has_another(places: RackPlaces, wish: Wish) -> bool:

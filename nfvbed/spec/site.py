@@ -76,6 +76,11 @@ class SiteSpec(SpecModel):
         return True
 
     @property
+    def is_whole_cloud(self) -> bool:
+        """Whether to destroy takes a whole cloud down, with all that anybody has in it."""
+        return False
+
+    @property
     def has_ceilings(self) -> bool:
         """Whether ceilings are measured here: of the generator, of ports, of VNFs."""
         return True
@@ -176,6 +181,11 @@ class DevcloudSiteSpec(HostSiteSpec):
     """API of Tacker through which VNFs are onboarded: the one of Ocata's time, or ETSI's (SOL002/003, v1)."""
     hugepages_mib: int = Field(1920, ge=768)
     """Hugepage memory that is reserved for the cloud when it starts: 384 MiB for its switch, the rest for guests."""
+
+    @property
+    def is_whole_cloud(self) -> bool:
+        """nfvbed has started it."""
+        return True
 
     @property
     def only_vnf_kind(self) -> VnfKind | None:
@@ -314,6 +324,11 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     nothing else is done."""
     generator: RackGeneratorSpec | None = None
     """Machine that sends and checks frames; none: nothing is measured here."""
+
+    @property
+    def is_whole_cloud(self) -> bool:
+        """nfvbed has deployed it."""
+        return True
 
     @property
     def only_vnf_kind(self) -> VnfKind | None:

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import BusyError, ConfigurationError, DeployError, PrerequisiteError, UnsupportedError, UsageError
-from nfvbed.sites.kolla.executor import access, destroying, journal, passwords, stages, takeover
+from nfvbed.errors import BusyError, ConfigurationError, DeployError, PrerequisiteError, UnsupportedError
+from nfvbed.sites.kolla.executor import access, journal, passwords, stages, takeover
 from nfvbed.sites.kolla.executor.deploying import Wish, require_free
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
@@ -78,17 +78,6 @@ def test_another_variant_is_in_the_way_and_the_way_is_said(wish, changes):
 def test_a_rack_that_is_half_taken_down(wish):
     with pytest.raises(BusyError, match="half taken down"):
         require_free(FOUND.noted("destroy", "failed").model_copy(update={"destroying": True}), wish)
-
-
-@pytest.mark.parametrize("given", [None, "", "Rack", "yes"])
-def test_taking_down_is_confirmed_by_the_name(given):
-    with pytest.raises(UsageError, match="not confirmed|was not confirmed") as error:
-        destroying.require_confirmed("rack", given)
-    assert "--yes rack" in error.value.fix
-
-
-def test_the_name_confirms():
-    destroying.require_confirmed("rack", "rack")
 
 
 def test_stages_of_kolla_have_no_secret_in_their_command_line(places, tmp_path):
