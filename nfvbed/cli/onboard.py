@@ -6,10 +6,12 @@ from typing import Any
 import click
 
 from nfvbed.cli.given_options import descriptor_of, given_options, is_file, onboard_given, refuse_given, refuse_others
+from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.offload_price import measure_price
-from nfvbed.cli.onboard_check import check_fit
+from nfvbed.cli.onboard_check import WITHOUT_NOVA, check_fit
+from nfvbed.cli.onboard_machines import onboard_machines
 from nfvbed.cli.onboarded import show_vnfs
-from nfvbed.cli.support import require_site
+from nfvbed.cli.support import require_site, variant_name
 from nfvbed.cli.vnf_options import choice_of, of_site, plan_of, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
@@ -38,6 +40,7 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 @click.option("--topology", help=f"What is connected to what. Default: {_PVP}; of a mobile core {VEPC}.")
 @vnf_options
 @given_options
+@machine_options
 @click.option("--offload-price", is_flag=True, help="Also measure what its ports' offloads are worth (TCP), and end.")
 @click.option("--check", is_flag=True, help="Only compare VNF, flavor, variant and host; 10 where they do not fit.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing that stays.")
@@ -46,21 +49,22 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
     """Start VNF (a name in vnfd) on a data plane, and leave both running until `nfvbed destroy`.
 
     FILE: the VNF of someone's descriptor, a package (CSAR) or a legacy template, on a site that is an OpenStack; it is
-    onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it.
+    onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it. So is a VNF of several machines.
 
     It counts as onboarded when frames have come through it in both directions, not when it says that it is up. A data
     plane that is deployed without VNFs is set up again with the ports that they need.
     """
     project = open_project()
-    if is_file(vnf, project.vnf_names):
-        refuse_others({**options, "topology": topology is not None})
-        _onboard_file(project, vnf, {**options, "site": site, "variant": variant, "as_json": as_json})
-        return
+    given = {**options, "site": site, "variant": variant, "topology": topology is not None, "as_json": as_json}
+    told = _by_descriptor(project, vnf, given)
+    if told is not None:
+        click.get_current_context().exit(told)
+    site_spec = project.load_site(site)
     refuse_given(options)
+    refuse_machine_options(options)
     topology = topology or _usual_topology(project, vnf)
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
-    site_spec = project.load_site(site)
     _require_onboarding(site_spec)
     variant = variant or site_spec.only_variant
     if options.pop("check"):
@@ -68,7 +72,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
         click.get_current_context().exit(told)
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
-    wanted = project.load_variant(_variant_name(variant, existing, site_spec), site_spec)
+    wanted = project.load_variant(variant_name(variant, existing, site_spec), site_spec)
     choice = choice_of(project, wanted, topology, vnf, of_site(site_spec, options))
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
@@ -111,6 +115,27 @@ def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, 
     place.check(topology, choice)
 
 
+def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> int | None:
+    """Onboard what comes by a descriptor alone: that of a file, or of a VNF of several machines on an OpenStack.
+
+    Args:
+        project: where sites, variants and VNFs are.
+        vnf: the file's path, or the VNF's name.
+        options: of the command line, with `site`, `variant`, `topology` (whether one is named) and `as_json`.
+
+    Returns:
+        The exit code; None: it is neither.
+    """
+    if is_file(vnf, project.vnf_names):
+        refuse_machine_options(options)
+        refuse_others(options)
+        _onboard_file(project, vnf, options)
+        return 0
+    site = project.load_site(options["site"])
+    machines = several_machines(project, vnf) if site.kind not in WITHOUT_NOVA else None
+    return None if machines is None else onboard_machines(project, machines, site, options)
+
+
 def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:
     """Onboard the VNF of a descriptor in a file.
 
@@ -122,7 +147,7 @@ def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:
     given = descriptor_of(vnf, options)
     site_spec = project.load_site(options["site"])
     place = open_site(site_spec, project.root)
-    variant = _variant_name(options["variant"], place.find_deployed(), site_spec)
+    variant = variant_name(options["variant"], place.find_deployed(), site_spec)
     wanted = project.load_variant(variant, site_spec)
     if options["dry_run"]:
         place.require(wanted)
@@ -141,18 +166,6 @@ def _require_onboarding(site: SiteSpec) -> None:
             fix=f"nfvbed deploy {site.only_variant} --site {site.name} takes what runs there; onboarding: sol or legacy"
             " lets Tacker onboard VNFs",
         )
-
-
-def _variant_name(given: str | None, existing: Deployed | None, site: SiteSpec) -> str:
-    if given is not None:
-        return given
-    if existing is None:
-        raise UsageError(
-            "no data plane is deployed to onboard on",
-            where=f"site {site.name}",
-            fix="nfvbed deploy VARIANT first, or give --variant VARIANT",
-        )
-    return existing.variant.name
 
 
 def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | None:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from pathlib import PurePath
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -72,6 +72,7 @@ class ReadinessSpec(SpecModel):
 class VnfSpec(SpecModel):
     """One VNF, as declared; all sites read this file."""
 
+    has_own_image: ClassVar[bool] = True
     name: Name
     title: str
     summary: str = ""
@@ -105,7 +106,7 @@ class VnfSpec(SpecModel):
         roles = [port.role for port in self.ports if port.role != "management"]
         if roles not in (["in", "out"], ["in"], ["out"]):
             raise ValueError(f"ports must have one of role in and one of role out, in this order, and has {roles}")
-        if VnfKind.VM in self.kinds and self.image is None:
+        if VnfKind.VM in self.kinds and self.image is None and self.has_own_image:
             raise ValueError("a VNF of kind vm needs an image")
         return self
 
