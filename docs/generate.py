@@ -33,6 +33,7 @@ from nfvbed.spec import (
     rack,
     remote,
     search,
+    searchpresets,
     site,
     tests,
     variant,
@@ -251,18 +252,20 @@ def _modules_of(models: Iterable[type]) -> list[ModuleType]:
 
 def page_search() -> str:
     """The presets and keys of a throughput search, and why a result is irregular."""
-    keys = [name for name in search.Goal.model_fields if name != "name"]
+    keys = [name for name in searchpresets.Goal.model_fields if name != "name"]
+    waits = ("drain_s", "rest_s", "time_limit_s")
     rows = []
-    for preset in search.PRESETS.values():
+    for preset in searchpresets.PRESETS.values():
         for goal in preset.goals:
             values = [f"{getattr(goal, key):g}" for key in keys]
-            rows.append(f"| `{preset.name}` | {goal.name} | {' | '.join(values)} | {preset.time_limit_s:g} |")
-    heads = ["preset", "goal", *(f"`{key}`" for key in keys), "time limit, s"]
+            conduct = [preset.trials, *(f"{getattr(preset, key):g}" for key in waits)]
+            rows.append(f"| `{preset.name}` | {goal.name} | {' | '.join([*values, *conduct])} |")
+    heads = ["preset", "goal", *(f"`{key}`" for key in (*keys, "trials", *waits))]
     head = f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n"
-    sources = "\n".join(f"- `{preset.name}`: {preset.source}." for preset in search.PRESETS.values())
+    sources = "\n".join(f"- `{preset.name}`: {preset.source}." for preset in searchpresets.PRESETS.values())
     parts = ["# Searches\n", NOTE, "What the figures mean: [method](../method.md#throughput-searches).\n"]
     parts += ["## Presets\n", head + "\n".join(rows) + "\n", sources + "\n"]
-    parts += _model_tables(search, without=(search.Goal, search.SearchPreset, search.Search))
+    parts += _model_tables(search, without=(searchpresets.Goal, searchpresets.SearchPreset, search.Search))
     texts = _field_texts(_class_of(stop, "Irregularity"))
     reasons = "\n".join(f"| `{member.value}` | {_cell(texts.get(member.name))} |" for member in stop.Irregularity)
     parts += ["## Irregular results\n", "| reason | what it means |\n|---|---|\n" + reasons + "\n"]

@@ -21,10 +21,11 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
+from nfvbed.spec.layout import VEPC
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.spec.vnf import GATEWAYS, VnfChoice
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
 
@@ -36,7 +37,7 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 @click.argument("vnf", metavar="VNF|FILE")
 @click.option("--variant", help="Data plane: a name in deploy/variants. Default: the deployed one.")
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
-@click.option("--topology", default=_PVP, show_default=True, help="What is connected to what.")
+@click.option("--topology", help=f"What is connected to what. Default: {_PVP}; of a mobile core {VEPC}.")
 @vnf_options
 @given_options
 @machine_options
@@ -44,7 +45,7 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 @click.option("--check", is_flag=True, help="Only compare VNF, flavor, variant and host; 10 where they do not fit.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing that stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
-def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bool, **options: Any) -> None:
+def command(vnf: str, variant: str | None, site: str, topology: str | None, as_json: bool, **options: Any) -> None:
     """Start VNF (a name in vnfd) on a data plane, and leave both running until `nfvbed destroy`.
 
     FILE: the VNF of someone's descriptor, a package (CSAR) or a legacy template, on a site that is an OpenStack; it is
@@ -54,13 +55,14 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
     plane that is deployed without VNFs is set up again with the ports that they need.
     """
     project = open_project()
-    given = {**options, "site": site, "variant": variant, "topology": topology != _PVP, "as_json": as_json}
+    given = {**options, "site": site, "variant": variant, "topology": topology is not None, "as_json": as_json}
     told = _by_descriptor(project, vnf, given)
     if told is not None:
         click.get_current_context().exit(told)
     site_spec = project.load_site(site)
     refuse_given(options)
     refuse_machine_options(options)
+    topology = topology or _usual_topology(project, vnf)
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
     _require_onboarding(site_spec)
@@ -94,6 +96,11 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         click.echo(json.dumps(deployment.model_dump(mode="json") | extra, indent=2))
     else:
         _print(deployment, existed, trap)
+
+
+def _usual_topology(project: Project, vnf: str) -> str:
+    is_core = vnf in project.vnf_names and project.load_vnf(vnf).forwarding[0] in GATEWAYS
+    return VEPC if is_core else _PVP
 
 
 def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, VnfChoice]) -> None:
@@ -164,6 +171,8 @@ def _require_onboarding(site: SiteSpec) -> None:
 def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | None:
     """Look for the checksum trap where kernel ports of this host allow it."""
     ports = site.generator_ports(deployment)
+    if deployment.topology == VEPC:
+        return None  # its frames come through in GTP-U alone
     kernel = len(ports) == 2 and all(port.kind is PortKind.VETH for port in ports)
     host = site.host_view(deployment) if kernel else None
     if host is None:

@@ -6,8 +6,10 @@ from typing import Any, Final, Literal
 from nfvbed.compare.advice import Advice, advice_for
 from nfvbed.compare.agreement import disagreements, outcomes_of
 from nfvbed.compare.chains import Chain, find_chains
+from nfvbed.compare.changes import Ends
 from nfvbed.compare.choice import AUTO, ClassChoice, choose_class, every_state
 from nfvbed.compare.differences import Difference, choose_baseline, find_differences
+from nfvbed.compare.hidden import EndsOfTrials, HiddenShare, hidden_shares
 from nfvbed.compare.hosts import HostPlacement, HostState, placement_of_host, state_of_host
 from nfvbed.compare.labelling import analyse_trials
 from nfvbed.compare.limits import with_limits
@@ -35,7 +37,6 @@ MANY: Final = 6
 
 Labels = dict[tuple[str, int], str]
 """Placement class by (run, sequence)."""
-EndsOfTrials = dict[tuple[str, int], tuple[str, str] | None]
 """Classes before and after by (run, sequence)."""
 
 
@@ -81,6 +82,8 @@ class Comparison(Record):
     chains: tuple[Chain, ...] = ()
     tests: tuple[MeasuredTest, ...] = ()
     """Results of tests beside the MRR."""
+    hidden: tuple[HiddenShare, ...] = ()
+    """Of each row and test: how many of its trials look whole and are not."""
     advice: dict[QualityWarning, Advice] = {}
     """On every limit and warning that occurs, by what was done."""
     distances: tuple[DistancePoint, ...]
@@ -177,6 +180,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         differences=differences,
         chains=find_chains(rows),
         tests=tests,
+        hidden=tuple(share for _, runs in hosts for share in hidden_shares(runs, ends)),
         advice=advice_on(rows, tests, data),
         distances=tuple(_points(data, labels)),
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
@@ -242,7 +246,7 @@ def _labels(hosts: list[tuple[str, list[RunData]]], placements: dict[str, Placem
 
 
 def _ends(hosts: list[tuple[str, list[RunData]]], placements: dict[str, Placement]) -> EndsOfTrials:
-    found: EndsOfTrials = {}
+    found: dict[tuple[str, int], Ends | None] = {}
     for host, runs in hosts:
         keys = [(entry.run.id, trial.sequence) for entry in runs for trial in entry.trials]
         found |= dict(zip(keys, placements[host].ends, strict=True))

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
@@ -25,7 +25,7 @@ FRAMES_ABOVE: Final = 10
 """A percentile is drawn when at least so many frames lie above it; else it is one frame's chance."""
 
 Counts = npt.NDArray[np.int64]
-"""Frames by bucket, of histograms with the limits above."""
+"""Frames by bucket from the lowest on, of histograms with the limits above."""
 
 _NO_HISTOGRAM: Final = (
     HdrCookieException,
@@ -69,6 +69,44 @@ class LatencySummary(Record):
         return self.p99_ns - self.min_ns
 
 
+class DueLatency(Record):
+    """Percentiles over the frames that were due: one that never came is infinitely late.
+
+    Those over the frames that came are blind where frames are refused: a stall of 10 ms at 5 Mpps is 50,000 due frames,
+    and as many samples as the rings hold.
+    """
+
+    frames: int
+    """That were due."""
+    came: int
+    p50_ns: int | None
+    """None: fewer than that came."""
+    p99_ns: int | None
+
+
+def due_latency(encoded: Iterable[str], due: int) -> DueLatency | None:
+    """Return the percentiles over due frames; None where no latency was measured.
+
+    Args:
+        encoded: base64 HdrHistograms of those that came.
+        due: frames that were due; fewer than came count as these.
+
+    Raises:
+        ValueError: something that is not such a histogram.
+    """
+    totals = np.cumsum(_merge(encoded))
+    came = int(totals[-1])
+    if not came:
+        return None
+    due = max(due, came)
+
+    def at(percentile: float) -> int | None:
+        rank = max(int(percentile * due / 100 + 0.5), 1)
+        return _value(int(np.searchsorted(totals, rank)), percentile) if rank <= came else None
+
+    return DueLatency(frames=due, came=came, p50_ns=at(50.0), p99_ns=at(99.0))
+
+
 def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
     """Merge base64 HdrHistograms (V2, compressed); None when there is none or they are empty.
 
@@ -80,10 +118,10 @@ def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
 
 def _summary(counts: Counts) -> LatencySummary | None:
     totals = np.cumsum(counts)
-    frames = int(totals[-1])
+    frames = int(totals[-1]) if len(totals) else 0
     if not frames:
         return None
-    highest = _value(int(np.flatnonzero(counts)[-1]), 100.0)
+    highest = _value(int(np.searchsorted(totals, frames)), 100.0)
     # Rounded: 100 - 99.9 is a little less than 0.1 to a computer.
     shown = [p for p in CURVE if p <= 99 or round(frames * (100 - p) / 100, 6) >= FRAMES_ABOVE]
     found = _percentiles(totals, (*shown, 50.0, 99.0))
@@ -101,9 +139,11 @@ def _percentiles(totals: Counts, wanted: Iterable[float]) -> dict[float, int]:
     """Return what `get_percentile_to_value_dict` does; its loop over the buckets took most of a comparison's time."""
     frames = int(totals[-1])
     below = {percentile: max(int(percentile * frames / 100 + 0.5), 1) for percentile in wanted}
-    return {percentile: _value(int(np.searchsorted(totals, count)), percentile) for percentile, count in below.items()}
+    buckets = np.searchsorted(totals, list(below.values()))
+    return {percentile: _value(int(bucket), percentile) for percentile, bucket in zip(below, buckets, strict=True)}
 
 
+@lru_cache(maxsize=4096)
 def _value(bucket: int, percentile: float) -> int:
     """Return the delay of a bucket in ns: the highest that it stands for, at the 0th percentile the lowest."""
     scale = _scale()
@@ -134,11 +174,12 @@ def mean_latency_ns(encoded: Iterable[str]) -> float | None:
 
 
 def _merge(encoded: Iterable[str]) -> Counts:
-    merged = np.zeros(_scale().counts_len, np.int64)
+    """Return the counts of all, up to the highest bucket that is used: most of them end in the lowest quarter."""
+    merged, used = np.zeros(_scale().counts_len, np.int64), 0
     for text in encoded:
         with _refused():
-            _add(merged, text)
-    return merged
+            used = max(used, _add(merged, text))
+    return merged[:used]
 
 
 @contextmanager
@@ -149,8 +190,11 @@ def _refused() -> Iterator[None]:
         raise ValueError(f"not an HdrHistogram (V2, compressed, base64): {error}") from error
 
 
-def _add(merged: Counts, text: str) -> None:
-    """Decode a histogram and add its counts; no object is made of it, which takes longer and is freed late."""
+def _add(merged: Counts, text: str) -> int:
+    """Decode a histogram, add its counts, and return how many buckets they take.
+
+    No object is made of it, which takes longer and is freed late.
+    """
     payload = HdrHistogramEncoder.decode(text)
     header = payload.payload
     limits = header.lowest_trackable_value, header.highest_trackable_value, header.significant_figures
@@ -158,11 +202,11 @@ def _add(merged: Counts, text: str) -> None:
         other = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
         other.decode_and_add(text)
         merged += np.frombuffer(other.encoder.get_counts(), np.int64)
-        return
+        return len(merged)
     found = payload.init_counts(len(merged))
-    if found["total"]:
-        last = found["max_nonzero_index"]
-        merged[: last + 1] += np.frombuffer(payload.get_counts(), np.int64, last + 1)
+    used = int(found["max_nonzero_index"]) + 1 if found["total"] else 0
+    merged[:used] += np.frombuffer(payload.get_counts(), np.int64, used)
+    return used
 
 
 def by_direction(histograms: Sequence[Sequence[str | None]]) -> tuple[LatencySummary | None, ...]:
@@ -179,7 +223,10 @@ def both_and_each(
 ) -> tuple[LatencySummary | None, tuple[LatencySummary | None, ...]]:
     """Merge the histograms of several trials, all directions together and each on its own; each is decoded once."""
     each = _by_direction(histograms)
-    return _summary(sum(each, start=_merge(()))), tuple(_summary(merged) for merged in each)
+    together = np.zeros(max((len(merged) for merged in each), default=0), np.int64)
+    for merged in each:
+        together[: len(merged)] += merged
+    return _summary(together), tuple(_summary(merged) for merged in each)
 
 
 def _by_direction(histograms: Sequence[Sequence[str | None]]) -> list[Counts]:

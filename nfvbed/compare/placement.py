@@ -123,7 +123,7 @@ def analyse(distances: Sequence[CoreDistance | None], rounds: Sequence[Hashable]
 
 
 def _is_usable(distance: CoreDistance | None) -> TypeGuard[CoreDistance]:
-    return distance is not None and all(0 < value < inf for value in (distance.before, distance.after))
+    return distance is not None and 0 < distance.before < inf and 0 < distance.after < inf
 
 
 def _states(logs: NDArray[np.float64]) -> list[NDArray[np.float64]]:

@@ -60,8 +60,18 @@ def median(samples: Sequence[float]) -> float:
 
 def interquartile_range(samples: Sequence[float]) -> float:
     """Return the distance between the quartiles (linear interpolation, as NumPy's default)."""
-    low, high = np.quantile(_array(samples), [0.25, 0.75])
-    return float(high - low)
+    if len(samples) > FEW:
+        low, high = np.quantile(_array(samples), [0.25, 0.75])
+        return float(high - low)
+    ordered = sorted(samples)
+    return float(_quantile(ordered, 0.75) - _quantile(ordered, 0.25))
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
 
 
 def median_interval(samples: Sequence[float], level: float = LEVEL) -> Interval | None:

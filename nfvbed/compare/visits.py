@@ -11,8 +11,9 @@ every trial. Where classes do to one what they do to the other, no trace of the 
 levelled pair is the mean of the ratios in both classes. A host that changes often would else hide a twofold difference.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from math import exp, log
 from statistics import fmean
 from typing import Final
@@ -116,7 +117,8 @@ def pair(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> tuple[Pair, .
         baseline: those of the other.
     """
     others = {visit.round: visit for visit in baseline}
-    effects = class_effects(candidate, baseline)
+    # Most rounds have a class in common: then nothing is levelled.
+    effects = cache(partial(class_effects, candidate, baseline))
     return tuple(_pair(visit, others[visit.round], effects) for visit in candidate if visit.round in others)
 
 
@@ -190,9 +192,10 @@ def _levelled(visit: Visit, effects: Mapping[str, float]) -> float | None:
     return median(logs) if logs else None
 
 
-def _pair(visit: Visit, other: Visit, effects: Mapping[str, float]) -> Pair:
+def _pair(visit: Visit, other: Visit, effects_of_classes: Callable[[], Mapping[str, float]]) -> Pair:
     common = [name for name in visit.by_class if name in other.by_class]
     if not common:
+        effects = effects_of_classes()
         levelled = _levelled(visit, effects), _levelled(other, effects)
         if levelled[0] is not None and levelled[1] is not None:
             return Pair(round=visit.round, log_ratio=levelled[0] - levelled[1], levelled=True)

@@ -1,10 +1,11 @@
 """Pages and routes of jobs: choose, see the plan, start, watch, cancel."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body, Path
+from fastapi import APIRouter, Body, Path, Query
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -15,7 +16,7 @@ from nfvbed.dashboard.commands import error_of
 from nfvbed.dashboard.doctor import Examined, printed
 from nfvbed.dashboard.jobs.records import Job, State
 from nfvbed.dashboard.live import Streams
-from nfvbed.dashboard.on_site import changes_of, refusals, require
+from nfvbed.dashboard.on_site import changes_of, confirmation, refusals, require
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.planning import Planner, ShownPlan
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
@@ -32,6 +33,7 @@ LOG: Final = 32_768
 PATIENCE_S: Final = 60
 """After so long a job that was asked to end is late."""
 JobName = Annotated[str, Path(pattern=r"^[0-9-]{22}$")]
+SiteTyped = Annotated[str, Query(max_length=64, description="name of the site, for `destroy` where a whole cloud goes")]
 OWN: Final = ("same-origin", "none", "")
 """Of `Sec-Fetch-Site`: a page of this dashboard asks, or the address was typed; empty: a program."""
 
@@ -61,6 +63,18 @@ class StartAnswer(Record):
     plan: ShownPlan | None
 
 
+@dataclass(frozen=True)
+class Pressed:
+    """A button that was pressed."""
+
+    action: str
+    wanted: Wanted
+    run: str = ""
+    """Id of the run to go on with."""
+    confirmed: str = ""
+    """Name of the site that was typed beside it."""
+
+
 class JobDesk:
     """What routes of jobs do; they have operators alone."""
 
@@ -71,23 +85,25 @@ class JobDesk:
         self._planner = Planner(operations.jobs, operations.project)
         self._experiments = Experiments(operations.project)
 
-    def start(self, action: str, asker: Asker, wanted: Wanted, run: str = "") -> Job:
+    def start(self, pressed: Pressed, asker: Asker) -> Job:
         """Start a job, and log who asked for it.
 
         Raises:
-            UsageError: no such action, or the choice lacks something.
+            UsageError: no such action, or the choice lacks something, or it was not confirmed.
             UnsupportedError: it leads nowhere on this site.
             BusyError: another job runs on this site.
             StoreError: it cannot be logged.
         """
+        action, site = pressed.action, self.operations.project.load_site(pressed.wanted.site)
         if action not in tuple(Action):
             raise UsageError("there is no such action", observed=repr(action[:40]), fix=f"one of {', '.join(Action)}")
         known = Action(action)
-        require(known, self.operations.project.load_site(wanted.site))
-        arguments = arguments_of(known, wanted, run)
+        require(known, site)
+        arguments = arguments_of(known, pressed.wanted, pressed.run)
         name = "run" if known is Action.RESUME else known.value
         with self.operations.audit.action(asker, f"start {known.value}", f"nfvbed {' '.join(arguments)}") as said:
-            job = self.operations.jobs.start(name, wanted.site, arguments, asker.who, document=known is Action.EXAMINE)
+            arguments += confirmation(known, site, pressed.confirmed)
+            job = self.operations.jobs.start(name, site.name, arguments, asker.who, document=known is Action.EXAMINE)
             said.append(f"job {job.spec.id}")
         return job
 
@@ -128,15 +144,17 @@ class JobDesk:
             "report": printed(self.operations.jobs.output(name)) if examined else None,
         }
 
-    def refused(self, job: Job) -> Mapping[Action, str]:
-        """Return the buttons that lead nowhere on the site of a job; none while it runs, which can be cancelled alone.
+    def offered_after(self, job: Job) -> dict[str, Any]:
+        """Return how to act on the site of a job that has ended; one that runs can be cancelled alone.
 
         Raises:
             ConfigurationError: the site's file is not valid any more.
         """
         project = self.operations.project
-        known = job.spec.site in project.site_names and not job.is_alive
-        return refusals(project.load_site(job.spec.site)) if known else {}
+        if job.is_alive or job.spec.site not in project.site_names:
+            return {"refused": {}, "whole_cloud": False}
+        site = project.load_site(job.spec.site)
+        return {"refused": refusals(site), "whole_cloud": site.is_whole_cloud}
 
     def offer(self, query: dict[str, Sequence[str]], *, planned: bool) -> tuple[StartAnswer, str]:
         """Return what there is to choose, and why there is no plan where one was asked for.
@@ -172,8 +190,11 @@ def pages_of_jobs(desk: JobDesk) -> APIRouter:
         if asked and not own:
             hint = "Another site led here; press Show the plan to have it made."
         wanted, project = offer.wanted, desk.operations.project
+        site = project.load_site(wanted.site)
         shown = {"wanted": wanted, "choices": offer.choices, "plan": offer.plan, "hint": hint}
-        of_site = {"changes": changes_of(project, wanted), "refused": refusals(project.load_site(wanted.site))}
+        of_site = {
+            "changes": changes_of(project, wanted), "refused": refusals(site), "whole_cloud": site.is_whole_cloud
+        }  # fmt: skip
         return page(
             "start", "start", export=False, title="Start", here="/start", **shown, **of_site, alive=jobs.alive()
         )
@@ -184,8 +205,8 @@ def pages_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.get("/jobs/{name}")
     def show_job(asker: Operator, name: JobName) -> Response:
-        refused = desk.refused(desk.job(name))
-        return page("job", "job", export=False, title="Job", here="/start", **desk.shown(name), refused=refused)
+        offered = desk.offered_after(desk.job(name))
+        return page("job", "job", export=False, title="Job", here="/start", **desk.shown(name), **offered)
 
     @router.get("/jobs/{name}/events")
     def send_job(asker: Operator, name: JobName, request: Request) -> Response:
@@ -207,7 +228,7 @@ def forms_of_jobs(desk: JobDesk) -> APIRouter:
     @router.post("")
     def start(asker: Operator, fields: Fields) -> Response:
         wanted = Wanted.of(fields, desk.operations.project)
-        return _to(desk.start(_one(fields, "action"), asker, wanted))
+        return _to(desk.start(Pressed(_one(fields, "action"), wanted, confirmed=_one(fields, "confirmed")), asker))
 
     @router.post("/{name}/cancel")
     def cancel(asker: Operator, name: JobName) -> Response:
@@ -220,7 +241,7 @@ def forms_of_jobs(desk: JobDesk) -> APIRouter:
         action = _one(fields, "action")
         if action == Action.RESUME and not job.run:
             raise UsageError("this job has no run to go on with", where=f"job {name}", fix="start one")
-        return _to(desk.start(action, asker, wanted, job.run))
+        return _to(desk.start(Pressed(action, wanted, job.run, _one(fields, "confirmed")), asker))
 
     return router
 
@@ -250,7 +271,9 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
         return desk.cancel(name, asker)
 
     @router.post("/jobs/{action}", status_code=201)
-    def start_job(asker: Operator, action: Action, wanted: Annotated[Wanted, Body()], run: str = "") -> Job:
+    def start_job(
+        asker: Operator, action: Action, wanted: Annotated[Wanted, Body()], run: str = "", confirmed: SiteTyped = ""
+    ) -> Job:
         fields = {
             "site": [wanted.site], "variant": wanted.variants, "vnf": [wanted.vnf], "kind": [wanted.kind],
             "flavor": [wanted.flavor], "experiment": [wanted.experiment], "topology": [wanted.topology],
@@ -259,7 +282,7 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
         }  # fmt: skip
         checked = Wanted.of(fields, desk.operations.project)
         known = desk.source.run(run).id if action is Action.RESUME else ""
-        return desk.start(action, asker, checked, known)
+        return desk.start(Pressed(action, checked, known, confirmed), asker)
 
     return router
 

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from nfvbed.confirming import require_confirmed
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import CellRole, VnfKind
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, GuestSiteSpec, HostSiteSpec, SiteSpec
+from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, GuestSiteSpec, HostSiteSpec, KollaSiteSpec, SiteSpec
 
 LASTING: Final = (Action.DEPLOY, Action.ONBOARD, Action.OFFBOARD, Action.DESTROY)
 """Buttons about what stays deployed."""
@@ -40,6 +41,18 @@ def require(action: Action, site: SiteSpec) -> None:
         observed=why,
         fix=f"choose another site; on this one there are {possible}",
     )
+
+
+def confirmation(action: Action, site: SiteSpec, typed: str) -> tuple[str, ...]:
+    """Return the arguments that confirm an action; before a whole cloud goes its site's name has to be typed.
+
+    Raises:
+        UsageError: another name was, or none.
+    """
+    if action is not Action.DESTROY or not site.is_whole_cloud:
+        return ()
+    require_confirmed(site.name, typed, f"type {site.name} beside Destroy")
+    return ("--yes", site.name) if isinstance(site, KollaSiteSpec) else ()
 
 
 def lacks(site: SiteSpec, cell: Mapping[str, Any]) -> str:
@@ -102,7 +115,8 @@ def _in_own_cloud(site: DevcloudSiteSpec) -> tuple[str, ...]:
         "To deploy a variant lets new instances come to its compute, and to no other; the node of that compute is "
         "started where it has one of its own.",
         f"The generator takes up to {site.generator_hugepages_mib} MiB of hugepages while something is measured.",
-        "Offboard lets Tacker remove the VNFs. Destroy takes the whole cloud down, with every instance on it.",
+        "Offboard lets Tacker remove the VNFs. Destroy takes the whole cloud down, with every instance on it, once the "
+        "site's name is typed.",
     )
 
 

@@ -13,7 +13,7 @@ from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import StoreError, UsageError
-from nfvbed.records import CellRole, Record, RunRecord
+from nfvbed.records import Record, RunRecord
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import drawings
 from nfvbed.report.figures.theme import Drawing
@@ -75,8 +75,7 @@ class Source:
 
     def variants_of(self, runs: tuple[str, ...]) -> tuple[str, ...]:
         """Return the variants of runs, in the order in which they were measured."""
-        cells = (cell for run in runs for cell in self.store.cells(run))
-        return tuple(dict.fromkeys(cell.variant for cell in cells if cell.role is CellRole.SUBJECT))
+        return tuple(dict.fromkeys(name for run in runs for name in self.store.variants(run)))
 
     def chosen(self, runs: tuple[str, ...], variants: tuple[str, ...], baseline: str | None) -> Choice:
         """Resolve a choice: names of runs to ids, and no variants to all that there are.
@@ -90,7 +89,7 @@ class Source:
         shown = variants or known
         if baseline in known and baseline not in shown:
             shown = (*shown, baseline)
-        settings = [(run, name) for run in ids for name in self.variants_of((run,)) if name in shown]
+        settings = [(run, name) for run in ids for name in self.store.variants(run) if name in shown]
         if len(settings) > MOST_SETTINGS:
             raise UsageError(
                 f"at most {MOST_SETTINGS} settings are compared at once",

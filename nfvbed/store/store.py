@@ -290,6 +290,11 @@ class Store:
         with self._transaction("the trials could not be read") as connection:
             return summaries.trials_page(connection, run, cell, part)
 
+    def variants(self, run: str) -> list[str]:
+        """Return the variants that a run measures, in the order of their first cells."""
+        with self._transaction("the cells could not be read") as connection:
+            return summaries.variants(connection, run)
+
     def trial_counts(self, run: str) -> dict[str, dict[Status, int]]:
         """Return how many trials each cell has, by how they ended."""
         with self._transaction("the trials could not be counted") as connection:

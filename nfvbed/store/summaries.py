@@ -75,6 +75,13 @@ def trials_page(connection: Connection, run: str, cell: str | None, part: Part) 
     return found, connection.execute(select(func.count()).select_from(TRIAL).where(*wanted)).scalar_one()
 
 
+def variants(connection: Connection, run: str) -> list[str]:
+    """Return the variants that a run measures, in the order of their first cells."""
+    subjects = (CELL.c.run == run, CELL.c.role == CellRole.SUBJECT.value)
+    query = select(CELL.c.variant).where(*subjects).group_by(CELL.c.variant).order_by(func.min(CELL.c.position))
+    return list(connection.execute(query).scalars())
+
+
 def trial_counts(connection: Connection, run: str) -> dict[str, dict[Status, int]]:
     """Return how many trials each cell has, by how they ended."""
     query = select(TRIAL.c.cell, TRIAL.c.status, func.count()).where(TRIAL.c.run == run)

@@ -5,6 +5,7 @@ namespace; it listens on one address inside the network namespace.
 """
 
 import contextlib
+import ipaddress
 import json
 import os
 import signal
@@ -21,8 +22,19 @@ from tests.functional.xdp_driver import Namespace, ip
 ROOT = Path(__file__).resolve().parents[2]
 UNPACKED = ROOT / ".nfvbed" / "openssh"
 LIBRARIES = (UNPACKED / "usr/lib/x86_64-linux-gnu", UNPACKED / "lib/x86_64-linux-gnu")
-HERE, THERE = "198.18.7.1", "198.18.7.2"
 PORT = 2222
+_FIRST_OF_ALL = ipaddress.IPv4Address("198.18.128.0")
+_NETWORKS = 8192
+"""Networks of four addresses in the upper half of 198.18.0.0/16, which is for tests (RFC 2544)."""
+
+
+def ends_of(process: int) -> tuple[str, str]:
+    """Return the two addresses of a test process: tests of two checkouts may run at the same time."""
+    first = _FIRST_OF_ALL + 4 * (process % _NETWORKS)
+    return str(first + 1), str(first + 2)
+
+
+HERE, THERE = ends_of(os.getpid())
 SSHD = """
 ListenAddress {there}:{port}
 HostKey {folder}/host

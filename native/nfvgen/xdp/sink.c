@@ -132,6 +132,21 @@ void xdp_sink_timeline(unsigned port, struct timeline *t)
 	t->gap_to = gap->to_ns;
 }
 
+static void take_bearers(const struct frame_bearers *from)
+{
+	struct sink_bearers *to = &sink.skeleton->bss->bearers;
+
+	to->count = 0;
+	if (!from)
+		return;
+	to->enb = from->enb;
+	to->sgw = from->sgw;
+	to->server = from->server;
+	for (uint32_t i = 0; i < from->count; i++)
+		to->bearer[i] = (struct gen_bearer){.ue = from->bearer[i].ue, .teid = from->bearer[i].downlink_teid};
+	to->count = from->count;
+}
+
 void xdp_sink_start(const struct trial *trial, uint16_t trial_number, uint64_t start_ns)
 {
 	int counts = bpf_map__fd(sink.skeleton->maps.counts);
@@ -149,6 +164,7 @@ void xdp_sink_start(const struct trial *trial, uint16_t trial_number, uint64_t s
 	xdp_sink_addresses(trial->endpoint);
 	config->check = trial->check;
 	start_timeline(trial, start_ns);
+	take_bearers(trial->stack.bearers);
 	xdp_expect(&sink.skeleton->bss->quick, trial, trial_number);
 	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < trial->directions; i++)

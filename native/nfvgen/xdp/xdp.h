@@ -64,6 +64,7 @@ int xdp_sender_open(
 void xdp_sender_close(void);
 int xdp_sender_call(void); /* the kernel's loop: blocks until a signal, or until its turns are used up */
 struct xdp_sent xdp_sender_read(unsigned direction);
+void xdp_sender_gaps(struct trial_counts *counts);
 void xdp_sender_times(uint64_t *duration_ns, uint64_t *busy_ns);
 bool xdp_sender_done(uint64_t *elapsed_ns);
 /* Of trials with a timeline, whose ends go by the same start: */

@@ -59,6 +59,17 @@ class LabVnfs:
         """Go through them in the order of the path."""
         yield from zip(self.drivers, self.handles, strict=True)
 
+    def carry(self, deployment: Deployment) -> bool:
+        """Prove by frames of their own that they forward, where the generator's plain ones cannot; whether that was
+        needed.
+
+        Raises:
+            OnboardError: they do not.
+        """
+        places = zip(self.drivers, self.seats, self.handles, strict=True)
+        needed = [run.carry(place, handle, deployment) for run, place, handle in places]
+        return any(needed)
+
     def verify(self) -> None:
         """Check that they live.
 

@@ -4,10 +4,11 @@ import base64
 import struct
 import zlib
 
+import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from nfvbed.compare.latency import by_direction, merge_latency
+from nfvbed.compare.latency import both_and_each, by_direction, merge_latency
 
 
 def encoded(value_ns: int, count: int) -> str:
@@ -31,6 +32,20 @@ def test_percentiles_of_single_frames_are_not_drawn():
     assert merged is not None
     assert max(p for p, _ in merged.curve[:-1]) == 99
     assert merged.curve[-1][0] == 100
+
+
+def test_directions_of_different_reach_are_those_of_all_frames_together():
+    rng = np.random.default_rng(7)
+    sides = [[encoded(int(value), 30) for value in rng.uniform(1, reach, 40)] for reach in (2_000, 60_000_000)]
+    both, each = both_and_each(list(zip(*sides, strict=True)))
+    whole = HdrHistogram(1, 60_000_000_000, 3)
+    for text in (*sides[0], *sides[1]):
+        whole.decode_and_add(text)
+    assert both is not None and each == (merge_latency(sides[0]), merge_latency(sides[1]))
+    assert both == merge_latency((*sides[0], *sides[1]))
+    assert (both.frames, both.max_ns) == (whole.get_total_count(), whole.get_value_at_percentile(100))
+    shown = [percentile for percentile, _ in both.curve if percentile]
+    assert dict(both.curve[1:]) == {percentile: whole.get_value_at_percentile(percentile) for percentile in shown}
 
 
 def test_nothing_counted_is_nothing():

@@ -89,3 +89,10 @@ def test_means_come_with_the_intervals_that_papers_give():
 def test_plain_statistics():
     assert median([3, 1, 2]) == 2
     assert interquartile_range([1, 2, 3, 4, 5]) == 2
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 11, 12, 100, 101])
+def test_quartiles_are_those_of_numpy(count: int):
+    samples = np.random.default_rng(count).normal(1e6, 1e4, count)
+    low, high = np.quantile(samples, [0.25, 0.75])
+    assert interquartile_range(samples.tolist()) == pytest.approx(high - low, rel=1e-9, abs=1e-9)

@@ -8,11 +8,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.audit import Audit
+from nfvbed.dashboard.audit import Audit, Outcome
 from nfvbed.dashboard.doctor import printed
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.folder import Jobs
-from nfvbed.dashboard.jobs.records import ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, JobSpec, Running
+from nfvbed.dashboard.jobs.records import ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, Job, JobSpec, Running, State
 from nfvbed.dashboard.on_site import changes_of, lacks, refusals, require
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.planning import Planner
@@ -79,6 +79,51 @@ def test_what_leads_nowhere_on_a_site_is_off_and_refused_before_it_is_started(
         with pytest.raises(UnsupportedError, match=f"site {site} has no {action}"):
             require(action, PROJECT.load_site(site))
     assert operations.jobs.newest(1) == ()
+
+
+@pytest.mark.parametrize(
+    ("site", "rest"), [("devcloud", ()), ("devcloud-sol", ()), ("rack", ("--yes", "rack")), ("lab", ()), ("cloud", ())]
+)
+def test_a_whole_cloud_goes_when_its_name_is_typed(
+    mouse: TestClient,
+    store: Store,
+    operations: Operations,
+    monkeypatch: pytest.MonkeyPatch,
+    site: str,
+    rest: tuple[str, ...],
+):
+    started: list[tuple[str, ...]] = []
+
+    def start(self: Jobs, action: str, at: str, arguments: tuple[str, ...], *_: object, **__: object) -> Job:
+        started.append(arguments)
+        who = {"role": "operator"}
+        asked = {"id": NAME, "action": action, "site": at, "arguments": arguments, "asked_at": OLD, "who": who}
+        return Job(spec=JobSpec.model_validate(asked), state=State.RUNNING)
+
+    monkeypatch.setattr(Jobs, "start", start)
+    access = Access(hosts=("localhost",), operate=True, token="t" * 32)
+    bearer = {"authorization": f"Bearer {access.token}"}
+    program = TestClient(make_app(store, access, operations=operations), base_url=HERE, headers=bearer)
+    page = mouse.get(f"/start?site={site}").text
+    token = page.split('name="csrf" value="')[1].split('"')[0]
+    is_asked = site not in ("lab", "cloud")
+    assert (f'required pattern="{site}"' in page) == is_asked
+    assert page.count('value="destroy"') == 1
+    form = {"csrf": token, "site": site, "action": "destroy"}
+    for typed in ({}, {"confirmed": "Devcloud"}, {"confirmed": f" {site}"}) if is_asked else ():
+        answer = mouse.post("/jobs", data=form | typed)
+        assert answer.status_code == 400 and "was not confirmed" in answer.text and f"type {site} beside" in answer.text
+        assert operations.audit.newest(1)[0].outcome is Outcome.FAILED
+        asked = program.post("/api/jobs/destroy", json={"site": site}, params=typed)
+        assert asked.status_code == 400 and "was not confirmed" in asked.json()["what"]
+    assert started == []
+    answer = mouse.post("/jobs", data=form | {"confirmed": site}, follow_redirects=False)
+    assert answer.headers["location"] == f"/jobs/{NAME}"
+    assert started == [("destroy", "--site", site, *rest)]
+    entry = operations.audit.newest(1)[0]
+    assert (entry.outcome, entry.action, entry.said) == (Outcome.DONE, "start destroy", f"job {NAME}")
+    assert program.post("/api/jobs/destroy", json={"site": site}, params={"confirmed": site}).status_code == 201
+    assert started[1:] == started[:1]
 
 
 @pytest.mark.parametrize(

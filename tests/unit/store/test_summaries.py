@@ -1,7 +1,7 @@
 """Parts and counts of what is stored."""
 
 from nfvbed.compare.rundata import RunData
-from nfvbed.records import Status
+from nfvbed.records import CellRole, Status
 from nfvbed.store import Store
 from nfvbed.store.summaries import Part
 from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
@@ -24,6 +24,14 @@ def test_pages_of_trials_follow_each_other(place: str):
         assert [trial.sequence for trial in (*first, *second)] == [trial.sequence for trial in data.trials[:6]]
         of_cell, count = store.trials_page(RUN, "ovs-dpdk/p2p/64", Part())
         assert {trial.cell for trial in of_cell} == {"ovs-dpdk/p2p/64"} and count == len(of_cell)
+
+
+def test_variants_of_a_run_come_in_the_order_of_their_cells(place: str):
+    store, data = stored(place)
+    with store:
+        subjects = [cell.variant for cell in data.cells if cell.role is CellRole.SUBJECT]
+        assert store.variants(RUN) == list(dict.fromkeys(subjects)) == ["linux-bridge", "ovs-dpdk"]
+        assert store.variants("none") == []
 
 
 def test_latency_is_read_of_the_variants_asked_for_alone(place: str):

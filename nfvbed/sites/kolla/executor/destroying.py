@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Sequence
 
-from nfvbed.errors import UsageError
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor import passwords, running, stages
 from nfvbed.sites.kolla.executor.events import Observer
@@ -14,26 +13,6 @@ from nfvbed.sites.kolla.executor.stages import Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
-
-
-def require_confirmed(site: str, given: str | None) -> None:
-    """Make sure that somebody meant this site.
-
-    Args:
-        site: its name.
-        given: what was typed, or given with --yes; None: nothing could be typed.
-
-    Raises:
-        UsageError: it is not the site's name.
-    """
-    if given == site:
-        return
-    raise UsageError(
-        f"site {site} is not taken down: that was not confirmed",
-        where="its instances, volumes and images are gone with it",
-        observed="there is no terminal to type the site's name on" if given is None else f"{given!r}",
-        fix=f"type {site} when asked, or --yes {site}",
-    )
 
 
 def foresee(project: Project, site: str) -> tuple[str, ...]:
@@ -50,7 +29,7 @@ def destroy(
 ) -> tuple[str, ...]:
     """Take everything down that an earlier command deployed, wherever that stopped; lines say what was.
 
-    It was confirmed before: see `require_confirmed`.
+    It was confirmed before: see `nfvbed.confirming`.
 
     Args:
         project: whose playbooks are run.
