@@ -308,10 +308,13 @@ static __always_inline int count_expected(struct xdp_md *ctx, struct sink_counts
 static __attribute__((noinline)) int count_bearer(struct xdp_md *ctx, struct sink_counts *mine, __u32 port)
 {
 	struct expect_mark mark = {};
+	struct arrival at;
 
 	switch (nfvgen_bearer(ctx, port, config.stream[port & 1], config.check, &mark)) {
 	case BEARER_RIGHT:
-		count_intact(mine, port, &mark, (__u32)bpf_xdp_get_buff_len(ctx), mark.time ? bpf_ktime_get_ns() : 0);
+		at = arrival_of(ctx, mark.time ? bpf_ktime_get_ns() : 0);
+		at.length = (__u32)bpf_xdp_get_buff_len(ctx);
+		count_intact(mine, port, &mark, at);
 		return 1;
 	case BEARER_WRONG:
 		mine->corrupted++;
