@@ -56,9 +56,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
     """
     project = open_project()
     given = {**options, "site": site, "variant": variant, "topology": topology is not None, "as_json": as_json}
-    told = _by_descriptor(project, vnf, given)
-    if told is not None:
-        click.get_current_context().exit(told)
+    _by_descriptor(project, vnf, given)
     site_spec = project.load_site(site)
     refuse_given(options)
     refuse_machine_options(options)
@@ -115,25 +113,24 @@ def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, 
     place.check(topology, choice)
 
 
-def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> int | None:
-    """Onboard what comes by a descriptor alone: that of a file, or of a VNF of several machines on an OpenStack.
+def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> None:
+    """Onboard what comes by a descriptor alone, and end: that of a file, of a VNF of several machines on an OpenStack.
 
     Args:
         project: where sites, variants and VNFs are.
         vnf: the file's path, or the VNF's name.
         options: of the command line, with `site`, `variant`, `topology` (whether one is named) and `as_json`.
-
-    Returns:
-        The exit code; None: it is neither.
     """
+    context = click.get_current_context()
     if is_file(vnf, project.vnf_names):
         refuse_machine_options(options)
         refuse_others(options)
         _onboard_file(project, vnf, options)
-        return 0
+        context.exit(0)
     site = project.load_site(options["site"])
     machines = several_machines(project, vnf) if site.kind not in WITHOUT_NOVA else None
-    return None if machines is None else onboard_machines(project, machines, site, options)
+    if machines is not None:
+        context.exit(onboard_machines(project, machines, site, options))
 
 
 def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:

@@ -192,16 +192,16 @@ def plan_of(topology: str) -> int:
 
 def _check(project: Project, use: VnfUse) -> None:
     spec = project.load_vnf(use.vnf)
-    if use.kind not in spec.kinds:
-        kinds = ", ".join(spec.kinds)
-        raise UsageError(f"VNF {use.vnf} is of no kind {use.kind}", observed=f"it has {kinds}", fix="choose --kind")
-    if isinstance(spec, MachinesVnfSpec) and use.kind is VnfKind.VM:
+    if isinstance(spec, MachinesVnfSpec) and (use.kind is VnfKind.VM or use.kind not in spec.kinds):
         raise UsageError(
             f"VNF {use.vnf} is of several machines, and a path takes VNFs of one",
             where=f"machines of vnfd/{use.vnf}/vnf.yml",
             observed=", ".join(one.name for one in spec.machines),
             fix=f"nfvbed onboard {use.vnf} on a site that is an OpenStack",
         )
+    if use.kind not in spec.kinds:
+        kinds = ", ".join(spec.kinds)
+        raise UsageError(f"VNF {use.vnf} is of no kind {use.kind}", observed=f"it has {kinds}", fix="choose --kind")
     known = possible_forwarding(use, spec)
     if use.forwarding is not None and use.forwarding not in known:
         raise UsageError(

@@ -98,7 +98,12 @@ def _vnics(vnf: MachinesVnfSpec, machine: Machine, guest: Guest) -> dict[Vnic, d
 
 
 def _choice(vnf: MachinesVnfSpec, flavor: Flavor, vnic: Vnic) -> VnfChoice:
-    return VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding=vnf.forwarding[0], flavor=flavor, vnic=vnic)
+    addressed = any(
+        port.address for machine in vnf.machines for port in machine.ports if f"{machine.name}.{port.name}" in vnf.path
+    )
+    # With addresses of their own on the path, machines take what is addressed to them, as routers do.
+    forwarding = "router" if addressed else vnf.forwarding[0]
+    return VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding=forwarding, flavor=flavor, vnic=vnic)
 
 
 def unplaced(request: MachinesRequest, flavour: str, document: Document) -> list[Mismatch]:

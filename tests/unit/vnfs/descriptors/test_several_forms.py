@@ -6,10 +6,11 @@ import pytest
 import yaml
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.vnfs.descriptors import csar, naming, parsing, sol, translate
+from nfvbed.vnfs.descriptors import asked, csar, naming, parsing, sol, translate
 from nfvbed.vnfs.descriptors.machines import legacy, package, userdata
 from nfvbed.vnfs.descriptors.model import CloudImage, checksums
 from nfvbed.vnfs.descriptors.naming import CloudNames
+from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from tests.unit.vnfs.descriptors.several import EIGHT, TWO, ZONES, legacy_document, request, vepc
 
 GIVEN = {
@@ -123,6 +124,20 @@ def test_package_is_read_and_each_flavour_is_translated(flavour, keys, tmp_path)
     assert {one["network"]["get_resource"]: one["cidr"] for one in of_type(resources, SUBNET).values()} == {
         f"VL_{name}": cidr for name, cidr in made_links.items()
     }
+
+
+@pytest.mark.parametrize("flavour", [EIGHT, TWO])
+def test_each_machine_asks_for_what_its_flavor_has(flavour, tmp_path):
+    made = request(zones=ZONES, direct=True)
+    path = tmp_path / "vepc.csar"
+    path.write_bytes(csar.write(package.files(made)))
+    definitions = csar.read(path).definitions[f"Definitions/vepc_flavour_{flavour}.yaml"]
+    for one in made.flavour(flavour).machines:
+        found = asked.of_document(definitions, one.name)
+        assert (found.vcpus, found.memory_mib) == (one.flavor.vcpus, one.flavor.memory_mib)
+        assert dict(found.specs) == extra_specs(one.flavor)
+        assert found.vnics == {port.name: "direct" if port.data else "normal" for port in one.ports}
+        assert one.name in found.places["vcpus"]
 
 
 def test_package_of_one_flavour_has_no_other(tmp_path):
