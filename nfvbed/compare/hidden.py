@@ -53,8 +53,8 @@ def hidden_shares(runs: Sequence[RunData], ends: EndsOfTrials) -> tuple[HiddenSh
                     cell=cell,
                     test=test,
                     trials=len(whole),
-                    estimated=part.estimated,
-                    at_most=part.at_most,
+                    estimated=round(part.estimated, 6),
+                    at_most=round(part.at_most, 6),
                 )
             ] * bool(whole)
     return tuple(found)
