@@ -50,8 +50,10 @@ REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by `make reference`; edit the code instead. -->\n"
 KOLLA_SUPPORT = """`make test-kolla-all` goes through this table: of each variant that is rendered for a release and an
 example site, kolla-ansible of that release makes the services' files, by its command `genconfig` or its playbook, and
-what they say is asserted; each other one is asserted to be unsupported, for the reason given. No row says that a
-machine was deployed. [More on several machines](../howto/kolla.md)."""
+what they say is asserted; each other one is asserted to be unsupported, for the reason given. Role-converged: each of
+nfvbed's roles that the variant needs has passed its test on an emulated Debian machine (`converged` in
+`kolla/releases`): twice, after a restart, and back. No row says that a machine was deployed.
+[More on several machines](../howto/kolla.md)."""
 USUAL = {
     "name": "Name, by which other files refer to it.",
     "title": "Title in reports.",

@@ -50,7 +50,8 @@ def verify_deployed(
             observed=f"{rack.pinning.name} is deployed",
             fix=f"nfvbed verify --site {site.name}; or nfvbed deploy {variant} --site {site.name} --redeploy",
         )
-    named = [one for one in rack.pinning.each if variant in (None, one.name)]
+    # As a run has them: what the site's file says of a variant's ports is in it.
+    named = [project.load_variant(one.name, site) for one in rack.pinning.each if variant in (None, one.name)]
     untold = "none was asked for" if choose is None else _without_generator(site)
     if choose is None or untold:
         reading = verify_rack(rack.order, connect(site.name, rack.places.clouds))

@@ -77,7 +77,8 @@ class RackSite(OpenstackSite):
     def to_verify(self, variant: Variant) -> Deployed:
         """Return what is deployed of a variant: with the VNFs that an earlier command left, or without any."""
         found = self.find_deployed()
-        return found if found is not None and found.variant == variant else opened.bare(self._rack, variant)
+        has_vnfs = found is not None and found.variant.name == variant.name
+        return found if found is not None and has_vnfs else opened.bare(self._rack, variant)
 
     def inspect(self, deployed: Deployed) -> tuple[Finding, ...]:
         """Ask the cloud's APIs, and all machines over SSH."""

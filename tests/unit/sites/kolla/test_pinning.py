@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from nfvbed.cli.main import main
 from nfvbed.errors import BusyError, ConfigurationError, UsageError
 from nfvbed.plan.order import is_exchanged
 from nfvbed.sites.kolla.executor.deploying import Wish, require_free
@@ -10,12 +11,15 @@ from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.measured.exchange import wanted_in
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import preflight
+from nfvbed.sites.kolla.preflight.gather import Gathered
+from nfvbed.sites.kolla.preflight.report import examine_rack
 from nfvbed.sites.kolla.render import render
 from nfvbed.sites.kolla.verify.rack import expected_of
 from nfvbed.spec.kollarelease import NEWEST
 from tests.unit.sites.kolla.orders import PROJECT, changed, pinned, pinned_order, site
 from tests.unit.sites.kolla.rack_facts import as_described
 
+SIDE_BY_SIDE = {"compute1": {"variant": "ovs-dpdk"}, "compute2": {"variant": "ovs-kernel"}}
 RELEASE = PROJECT.load_kolla_release(NEWEST)
 
 
@@ -152,3 +156,33 @@ def test_twins_exchange_in_every_other_pair_of_rounds():
     assert plain == {"compute1": "ovs-dpdk", "compute2": "ovs-kernel"}
     assert turned == {"compute1": "ovs-kernel", "compute2": "ovs-dpdk"}
     assert names == [plain, turned, turned, plain]
+
+
+def test_a_plan_says_in_which_rounds_twins_have_each_others_variant(tmp_path, capsys):
+    for name in ("flavors", "vnfd", "kolla", "vsperf-conf", "tosca", "images"):
+        (tmp_path / name).symlink_to(PROJECT.root / name)
+    (tmp_path / "deploy" / "sites").mkdir(parents=True)
+    (tmp_path / "deploy" / "variants").symlink_to(PROJECT.variants_folder)
+    data = yaml.safe_load(changed(lambda site: site.update(name="mine", swap="abba", computes=SIDE_BY_SIDE)))
+    (tmp_path / "deploy" / "sites" / "mine.yml").write_text(yaml.safe_dump(data))
+    names = [word for name in ("ovs-dpdk", "ovs-kernel") for word in ("--variant", name)]
+    assert main(["plan", "pvp", "--root", str(tmp_path), "--site", "mine", *names]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "rounds 2, 3, 6, 7" in said and "ovs-kernel on compute1, ovs-dpdk on compute2 (swap: abba)" in said
+
+
+def test_the_doctor_examines_pinned_variants_together(monkeypatch):
+    at = pinned("ovs-dpdk", "ovs-kernel")
+    monkeypatch.setattr("nfvbed.sites.kolla.preflight.report.gather", lambda *_, **__: Gathered(as_described(at), ()))
+    variants = [PROJECT.load_variant(name) for name in ("ovs-dpdk", "ovs-kernel", "vpp")]
+    found = examine_rack(PROJECT, at, RELEASE, variants)
+    assert {one.variant: one.readiness.value for one in found.variants} == {"ovs-dpdk": "ready", "ovs-kernel": "ready"}
+    assert found.faults == ()
+
+
+def test_the_verb_refuses_a_variant_that_is_not_pinned(tmp_path, monkeypatch):
+    at = pinned("ovs-dpdk", "ovs-kernel")
+    monkeypatch.setattr("nfvbed.spec.loader.Project.load_site", lambda *_: at)
+    assert main(["kolla", "render", "vpp", "--site", "rack", "--output", str(tmp_path / "etc")]) == 2
+    assert main(["kolla", "render", "ovs-kernel", "--site", "rack", "--output", str(tmp_path / "etc")]) == 0
+    assert (tmp_path / "etc/inventory/host_vars/compute1.yml").is_file()
