@@ -44,7 +44,7 @@ class Bed:
         self.generator = workspace.network_namespace("generator")
         self.subject = workspace.network_namespace("subject")
         for link, port in zip(GENERATOR_LINKS, PORTS, strict=True):
-            inside(self.generator, lambda link=link, port=port: self._pair(link, port))
+            inside(self.generator, partial(self._pair, link, port))
         veth_ports.prepare(self.subject, PORTS)
         veth_ports.prepare(self.generator, GENERATOR_LINKS)
         veth_ports.wait_until_up(self.subject, PORTS)
