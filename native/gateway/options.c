@@ -10,7 +10,7 @@
 #include "gateway.h"
 
 #define MOST_CORES 1024
-#define MEMORY_MIB 64
+#define MEMORY_MIB 128
 #define MTU 1964 /* what fits into a buffer of DPDK's usual size with the tunnel's headers */
 
 /* Long options by what follows them; the poll loop's come last. */
@@ -46,10 +46,10 @@ static int usage(const struct gateway_backend *backend, FILE *stream)
 		"these "
 		"three for each bearer.\nMAC addresses that are not given are asked for by ARP.\n",
 		backend->program,
-		backend->polls
-			? "       [--core 0] [--memory-mib 64] [--mtu 1964] [--file-prefix NAME] [--hugepage-dir DIR | "
-			  "--no-huge] [--yield]\n"
-			: "");
+		backend->polls ? "       [--core 0] [--memory-mib 128] [--mtu 1964] [--file-prefix NAME] "
+				 "[--hugepage-dir DIR | "
+				 "--no-huge] [--yield]\n"
+			       : "");
 	return GATEWAY_USAGE;
 }
 

@@ -38,6 +38,7 @@ struct engine_options {
 	bool yield;
 	const char *file_prefix;
 	const char *hugepage_dir;
+	bool no_huge;       /* ordinary memory, which vhost-user and memif cannot share */
 	const char *socket; /* (added later) its folder is the only place where an engine may write files */
 };
 

@@ -160,6 +160,22 @@ static void test_every_time_to_live(void)
 	}
 }
 
+static void test_fragments_of_tunnel_packets(void)
+{
+	for (unsigned bit = 0; bit < 16; bit++) {
+		uint8_t *frame = copy(uplink, sizeof(uplink));
+		struct gateway_seen seen;
+
+		ip_at(frame, 14)->fragment = GATEWAY_SWAP16(1u << bit);
+		mend(frame, 14, sizeof(uplink));
+		mend(frame, 50, sizeof(uplink));
+		look(GATEWAY_S1U, frame, sizeof(uplink), &seen);
+		/* Don't fragment, and the bit without a meaning. */
+		CHECK_EQUAL(seen.count, bit < 14 ? GATEWAY_FRAGMENTS : GATEWAY_FORWARDED);
+		free(frame);
+	}
+}
+
 static void test_every_truncated_frame_is_malformed(void)
 {
 	for (unsigned length = 0; length < sizeof(uplink); length++) {
@@ -253,6 +269,7 @@ int main(void)
 	test_downlink();
 	test_sums_do_not_depend_on_how_they_are_added();
 	test_every_time_to_live();
+	test_fragments_of_tunnel_packets();
 	test_every_truncated_frame_is_malformed();
 	test_damaged_frames();
 	test_noise();

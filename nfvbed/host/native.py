@@ -18,6 +18,7 @@ _PLACES = {
     "nfvbed-xdp-forwarder": "forwarders/nfvbed-xdp-forwarder",
     "nfvbed-xdp-switch": "xdpswitch/nfvbed-xdp-switch",
     "nfvbed-xdp-gateway": "gateway/nfvbed-xdp-gateway",
+    "nfvbed-dpdk-gateway": "gateway/nfvbed-dpdk-gateway",
 }
 _REPOSITORY = Path(__file__).resolve().parents[2]
 

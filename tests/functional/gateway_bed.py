@@ -6,6 +6,7 @@ import socket
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
@@ -72,6 +73,10 @@ class Bed:
 
     workspace: Workspace
     netns: str = ""
+    mtu: ClassVar[int] = links.PORT_MTU
+    """Of the gateway's ports."""
+    kept_away: ClassVar[tuple[str, ...]] = ()
+    """Causes that never reach the gateway here."""
     sockets: dict[str, socket.socket] = field(default_factory=dict)
 
     def build(self) -> None:
@@ -135,6 +140,19 @@ class Bed:
         for opened in self.sockets.values():
             opened.close()
         self.workspace.close()
+
+
+class PollingBed(Bed):
+    """The same with DPDK, whose ports are packet sockets on the same devices; ordinary memory will do for them."""
+
+    mtu: ClassVar[int] = 1500
+    kept_away: ClassVar[tuple[str, ...]] = ("fragments",)
+    """DPDK's packet sockets have the kernel put fragments together (PACKET_FANOUT_FLAG_DEFRAG)."""
+
+    def ports(self) -> dict[str, object]:
+        """Return the kind of gateway and its ports."""
+        ports = {port: f"net_af_packet{at},iface={name}" for at, (port, name) in enumerate(GATEWAY_PORTS.items())}
+        return {"kind": "dpdk", "hugepages": False, "mtu": self.mtu, "yield_when_idle": True, **ports}
 
 
 def _socket(name: str) -> socket.socket:

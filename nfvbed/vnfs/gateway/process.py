@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pydantic import Field
+
 from nfvbed.errors import OnboardError, PrerequisiteError, SwitchDiedError, UnsupportedError, VnfDiedError
 from nfvbed.host.liveframes import try_xdp
 from nfvbed.host.native import native_binary
@@ -17,7 +19,7 @@ from nfvbed.spec.bearers import BearerTable
 from nfvbed.vnfs.gateway.client import GatewayClient
 from nfvbed.vnfs.gateway.table import text_of
 
-PROGRAMS = {"xdp": "nfvbed-xdp-gateway"}
+PROGRAMS = {"xdp": "nfvbed-xdp-gateway", "dpdk": "nfvbed-dpdk-gateway"}
 """By kind."""
 NAME = "gateway"
 """Of the process in its workspace."""
@@ -29,9 +31,10 @@ _LOG_LINES = 12
 class GatewaySpec(Record):
     """What a gateway is started with."""
 
-    kind: Literal["xdp"]
+    kind: Literal["xdp", "dpdk"]
     s1u: str
-    """Port to the eNB: a network device of the namespace, in native XDP."""
+    """Port to the eNB. xdp: a network device of the namespace. dpdk: a vdev with its arguments, or `pci:ADDRESS`, as
+    nfvgen's ports are."""
     sgi: str
     """Port to the server."""
     sgi_address: str
@@ -47,7 +50,15 @@ class GatewaySpec(Record):
     netns: str | None = None
     """Path of the namespace that its ports are in; None: the host's."""
     core: int
-    """Of its process; XDP programs run where the ports receive."""
+    """Of its process, which polls where it is DPDK's; XDP programs run where the ports receive."""
+    memory_mib: int = 128
+    """dpdk only."""
+    hugepages: bool = True
+    """dpdk only: without them the memory is ordinary, which vhost-user and memif cannot share."""
+    mtu: int = Field(default=1964, ge=1280, le=1964)
+    """dpdk only, in bytes: of packets that leave. More does not fit into one buffer."""
+    yield_when_idle: bool = False
+    """dpdk only: give the core away when nothing has come, as another program that polls shares it."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +84,14 @@ class Gateway:
         Raises:
             VnfDiedError: it ended: the kernel refuses a program or a port; with its words.
             OnboardError: it does not answer in time.
-            PrerequisiteError: it is not built.
+            PrerequisiteError: it is not built, or there are too few hugepages.
         """
         directory = self.workspace.directory
         path = directory / f"{NAME}.table"
         path.write_text(text_of(table))
         argv = arguments(self.spec, table, directory)
+        if self.spec.kind == "dpdk" and self.spec.hugepages:
+            argv += ["--hugepage-dir", str(self.workspace.hugepages(self.spec.memory_mib)), "--file-prefix", NAME]
         process = self.workspace.spawn(NAME, argv, cores=(self.spec.core,), netns=self.spec.netns)
         deadline = time.monotonic() + _PATIENCE_S
         while not self.client.listens():
@@ -110,7 +123,7 @@ class Gateway:
         self.process.stop()
 
 
-def probe(kind: Literal["xdp"]) -> None:
+def probe(kind: Literal["xdp", "dpdk"]) -> None:
     """Make sure that a kind can run here.
 
     Raises:
@@ -118,9 +131,9 @@ def probe(kind: Literal["xdp"]) -> None:
         UnsupportedError: the kernel has no XDP in native mode.
     """
     if os.geteuid() != 0:
-        raise PrerequisiteError("XDP needs root", fix="run it with sudo")
+        raise PrerequisiteError("XDP and hugepages need root", fix="run it with sudo")
     native_binary(PROGRAMS[kind])
-    reason = try_xdp()
+    reason = try_xdp() if kind == "xdp" else ""
     if reason:
         raise UnsupportedError(f"gateway: {kind}", observed=reason, fix="a kernel that has it; or gateway: nextepc")
 
@@ -133,7 +146,14 @@ def arguments(spec: GatewaySpec, table: BearerTable, directory: Path) -> list[st
     argv += ["--s1u-address", str(table.sgw), "--sgi-address", spec.sgi_address]
     argv += ["--enb", ",".join(filter(None, (str(table.enb), spec.enb_mac)))]
     argv += ["--next-hop", ",".join(filter(None, (next_hop, spec.next_hop_mac)))]
-    return argv if spec.outer_checksum else [*argv, "--no-outer-checksum"]
+    argv += [] if spec.outer_checksum else ["--no-outer-checksum"]
+    return argv if spec.kind == "xdp" else [*argv, *_polling(spec)]
+
+
+def _polling(spec: GatewaySpec) -> list[str]:
+    argv = ["--core", str(spec.core), "--memory-mib", str(spec.memory_mib), "--mtu", str(spec.mtu)]
+    argv += [] if spec.hugepages else ["--no-huge"]
+    return [*argv, "--yield"] if spec.yield_when_idle else argv
 
 
 def _socket_of(directory: Path) -> Path:
