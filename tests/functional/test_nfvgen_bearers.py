@@ -132,6 +132,7 @@ def test_a_wrong_frame_is_never_received(through_gateway, engine, fault, ways, k
 # Stretches of a frame, in order: how many bytes, and what a frame counts as when one of them is damaged.
 ETHERNET = [(12, "received"), (2, "foreign")]
 IPV4 = [(1, "foreign"), (8, "corrupted"), (1, "foreign"), (10, "corrupted")]
+OUTERMOST = [(1, "foreign"), (5, "corrupted"), (2, "fragment"), (1, "corrupted"), *IPV4[2:]]
 GTPU = [(2, "corrupted"), (2, "foreign"), (12, "corrupted")]
 UDP_AND_PAYLOAD = [(8, "corrupted"), (4, "foreign"), (14, "corrupted")]
 
@@ -139,9 +140,9 @@ UDP_AND_PAYLOAD = [(8, "corrupted"), (4, "foreign"), (14, "corrupted")]
 @pytest.mark.parametrize(
     ("ways", "size", "regions"),
     [
-        (UPLINK, 64, [*ETHERNET, *IPV4, *UDP_AND_PAYLOAD]),
-        (DOWNLINK, 64, [*ETHERNET, *IPV4, *GTPU, *IPV4, *UDP_AND_PAYLOAD]),
-        (DOWNLINK, 129, [*ETHERNET, *IPV4, *GTPU, *IPV4, *UDP_AND_PAYLOAD, (65, "corrupted")]),
+        (UPLINK, 64, [*ETHERNET, *OUTERMOST, *UDP_AND_PAYLOAD]),
+        (DOWNLINK, 64, [*ETHERNET, *OUTERMOST, *GTPU, *IPV4, *UDP_AND_PAYLOAD]),
+        (DOWNLINK, 129, [*ETHERNET, *OUTERMOST, *GTPU, *IPV4, *UDP_AND_PAYLOAD, (65, "corrupted")]),
     ],
 )
 def test_every_damaged_byte_counts_as_what_it_is(through_gateway, engine, ways, size, regions):
@@ -152,7 +153,13 @@ def test_every_damaged_byte_counts_as_what_it_is(through_gateway, engine, ways, 
         keys = {**BOUNDED, "frames": frames, "directions": ways, "frame_sizes": [[size, 1]], "drain_ns": 150_000_000}
         counts = seen(generator.trial(stack=stack(40), **keys))
         found = {name: counts[name] for name in ("received", "corrupted", "foreign")}
-        assert found == {"received": 0, "corrupted": 0, "foreign": 0, kind: frames}, (frames, kind)
+        expected = {"received": 0, "corrupted": 0, "foreign": 0}
+        if kind == "fragment":
+            # DPDK's packet sockets have the kernel put fragments together: it waits for the others.
+            expected["corrupted"] = frames if engine == "xdp" else 0
+        else:
+            expected[kind] = frames
+        assert found == expected, (frames, kind)
 
 
 def test_without_a_gateway_nothing_is_received(loop):

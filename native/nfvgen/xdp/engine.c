@@ -232,6 +232,9 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 	err = xdp_sender_open(trial, xdp.trial_number, xdp.ports, why);
 	if (err)
 		goto out;
+	err = xdp_sink_choose(trial, why);
+	if (err)
+		goto out;
 	if (trial->timeline_ns)
 		start_ns = appoint();
 	xdp_sink_start(trial, xdp.trial_number, start_ns);

@@ -17,6 +17,7 @@ _Static_assert(XDP_LATE_NS == NFVGEN_LATE_NS, "both engines give a frame up afte
 static struct {
 	struct xdp_sink_bpf *skeleton;
 	int link[XDP_PORTS];
+	bool has_bearers; /* whether the program on the ports is that of trials with bearers */
 	int cpus;
 	struct sink_counts *per_cpu;
 	struct sink_row *rows; /* one row of every CPU */
@@ -130,6 +131,22 @@ void xdp_sink_timeline(unsigned port, struct timeline *t)
 	t->missing = gap->missing;
 	t->gap_from = gap->from_ns;
 	t->gap_to = gap->to_ns;
+}
+
+int xdp_sink_choose(const struct trial *trial, struct failure *why)
+{
+	bool wanted = trial->stack.bearers;
+	const struct bpf_program *program =
+		wanted ? sink.skeleton->progs.nfvgen_sink_bearers : sink.skeleton->progs.nfvgen_sink;
+
+	if (wanted == sink.has_bearers)
+		return 0;
+	for (unsigned i = 0; i < XDP_PORTS; i++)
+		if (bpf_link_update(sink.link[i], bpf_program__fd(program), NULL))
+			return xdp_fail(
+				why, -errno, "the kernel refuses to change the receiving program: %s", strerror(errno));
+	sink.has_bearers = wanted;
+	return 0;
 }
 
 static void take_bearers(const struct frame_bearers *from)
