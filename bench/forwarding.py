@@ -90,6 +90,7 @@ class Bed:
             yield
         finally:
             gateway.stop()
+            self._wait_until_left()
 
     @contextmanager
     def _forwarder(self) -> Iterator[None]:
@@ -107,10 +108,26 @@ class Bed:
             yield
         finally:
             process.stop()
+            self._wait_until_left()
+
+    def _wait_until_left(self) -> None:
+        """Wait until the ports have no program: the kernel detaches those of a process some time after its end."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while inside(self.subject, _programs):
+            if time.monotonic() > deadline:
+                raise DeployError("programs do not leave the ports", where=str(PORTS), observed="XDP is attached")
+            time.sleep(0.005)
 
     @contextmanager
     def _kernel(self) -> Iterator[None]:
         yield
+
+
+def _programs() -> int:
+    """Return how many of the ports have an XDP program."""
+    with IPRoute() as route:
+        found = (next(iter(route.get_links(ifname=port))).get_attr("IFLA_XDP") for port in PORTS)
+        return sum(1 for xdp in found if xdp is not None and xdp.get_attr("XDP_ATTACHED"))
 
 
 def _let_kernel_route() -> None:

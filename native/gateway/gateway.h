@@ -27,11 +27,12 @@ struct gateway_options {
 	const char *port[GATEWAY_PORTS];
 	struct gateway_config config; /* MAC addresses and MTUs are the ports' own, read when they are opened */
 	gateway_mac neighbour[GATEWAY_PORTS];
-	unsigned core;           /* of the poll loop */
-	unsigned memory_mib;     /* of it */
-	unsigned mtu;            /* of ports that have none of their own */
-	const char *hugepages;   /* a directory; NULL: anonymous hugepages */
-	const char *file_prefix; /* of a DPDK process */
+	gateway_mac mac[GATEWAY_PORTS]; /* of the poll loop, in place of the ports' own; 0: those */
+	unsigned core;                  /* of the poll loop */
+	unsigned memory_mib;            /* of it */
+	unsigned mtu;                   /* of ports that have none of their own */
+	const char *hugepages;          /* a directory; NULL: anonymous hugepages */
+	const char *file_prefix;        /* of a DPDK process */
 	bool no_huge;
 	bool yield; /* the poll loop gives its core away when nothing has come */
 };

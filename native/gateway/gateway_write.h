@@ -34,7 +34,7 @@ static __always_inline void gateway_write_ethernet(
 	ethernet->type = GATEWAY_TYPE_IPV4;
 }
 
-/* As a socket of the kernel's writes it: no fragments, hence no identification. */
+/* As a socket of the kernel's writes it, but for the identification, which what is no fragment needs not. */
 static __always_inline void gateway_write_ipv4(struct gateway_ipv4 *ip, __u32 source, __u32 destination, __u32 length)
 {
 	__u64 sum = 0;

@@ -32,6 +32,8 @@ enum option_of {
 	NO_HUGE,
 	YIELD,
 	PORT_MTU,
+	S1U_MAC,
+	SGI_MAC,
 };
 
 static int usage(const struct gateway_backend *backend, FILE *stream)
@@ -46,7 +48,8 @@ static int usage(const struct gateway_backend *backend, FILE *stream)
 		"these "
 		"three for each bearer.\nMAC addresses that are not given are asked for by ARP.\n",
 		backend->program,
-		backend->polls ? "       [--core 0] [--memory-mib 128] [--mtu 1964] [--file-prefix NAME] "
+		backend->polls ? "       [--s1u-mac MAC] [--sgi-mac MAC] [--core 0] [--memory-mib 128] [--mtu 1964] "
+				 "[--file-prefix NAME] "
 				 "[--hugepage-dir DIR | "
 				 "--no-huge] [--yield]\n"
 			       : "");
@@ -128,6 +131,10 @@ static int set_polling(int option, const char *value, struct gateway_options *op
 	case PORT_MTU:
 		*right = "a number from 1280 to 1964";
 		return set_number(value, 1280, MTU, &options->mtu);
+	case S1U_MAC:
+	case SGI_MAC:
+		*right = "a MAC address of one station: 02:00:00:00:00:01";
+		return parse_mac(value, &options->mac[option == SGI_MAC]);
 	case PREFIX:
 		options->file_prefix = value;
 		return 0;
@@ -206,6 +213,8 @@ int gateway_options(int argc, char **argv, const struct gateway_backend *backend
 		{"core", required_argument, NULL, CORE},
 		{"memory-mib", required_argument, NULL, MEMORY},
 		{"mtu", required_argument, NULL, PORT_MTU},
+		{"s1u-mac", required_argument, NULL, S1U_MAC},
+		{"sgi-mac", required_argument, NULL, SGI_MAC},
 		{"file-prefix", required_argument, NULL, PREFIX},
 		{"hugepage-dir", required_argument, NULL, HUGEPAGES},
 		{"no-huge", no_argument, NULL, NO_HUGE},

@@ -254,7 +254,8 @@ static int open_all(void)
 		struct gateway_side *side = &options->config.side[i];
 		unsigned longest = dpdk.ports[i].max_frame_size_bytes - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 
-		memcpy(side->mac, dpdk.ports[i].mac, sizeof(side->mac));
+		memcpy(side->mac, options->mac[i] ? (void *)&options->mac[i] : (void *)dpdk.ports[i].mac,
+			sizeof(side->mac));
 		side->mtu = RTE_MIN(longest, options->mtu);
 		this.neighbour[i] = options->neighbour[i];
 	}

@@ -36,10 +36,11 @@ static void test_options(void)
 	CHECK_EQUAL(options.neighbour[GATEWAY_SGI], 0);
 	CHECK_EQUAL(options.config.no_outer_checksum, 0);
 	CHECK_EQUAL(parse(PORTS "--enb 1.2.3.4 --next-hop 1.2.3.5 --core 3 --mtu 1500 --no-huge --yield "
-				"--no-outer-checksum",
+				"--no-outer-checksum --sgi-mac 02:00:00:00:00:05",
 			    true),
 		0);
 	CHECK_EQUAL(options.core, 3);
+	CHECK(!options.mac[GATEWAY_S1U] && options.mac[GATEWAY_SGI] == 0x050000000002);
 	CHECK_EQUAL(options.mtu, 1500);
 	CHECK(options.no_huge && options.yield && options.config.no_outer_checksum);
 	CHECK_EQUAL(parse("--help", false), -1);
@@ -61,7 +62,8 @@ static void test_wrong_options(void)
 		PORTS "--enb 1000.1000.1000.1000 --next-hop 10.1.0.1",
 		PORTS "--enb 10.0.0.1 --next-hop 10.1.0.1 --no-such-option",
 	};
-	static const char *const polling[] = {"--core x", "--core 4096", "--mtu 9000", "--memory-mib 0", "--core -1"};
+	static const char *const polling[] = {
+		"--core x", "--core 4096", "--mtu 9000", "--memory-mib 0", "--core -1", "--s1u-mac 03:00:00:00:00:01"};
 
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		CHECK_EQUAL(parse(lines[i], false), GATEWAY_USAGE);

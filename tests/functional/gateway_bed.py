@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from pyroute2 import IPRoute
+
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
@@ -185,3 +187,25 @@ def counted(gateway: Gateway, port: str, **wanted: int) -> None:
     wait_until(lambda: seen() == expected)
     found = seen()
     assert found == expected, f"{port}: {found} in place of {expected}"
+
+
+def datagram_of_a_socket(netns: str, message: bytes) -> bytes:
+    """Return the IPv4 packet that the kernel makes of a message from the serving gateway's address to the eNB's."""
+
+    def work() -> bytes:
+        links.add_veth("x0", "x1", ("02:4e:46:47:00:20", "02:4e:46:47:00:21"))
+        links.set_up(("x0", "x1"))
+        links.set_features("x0", dict.fromkeys(links.TRANSMIT_OFFLOADS, False))
+        with IPRoute() as route:
+            index = route.link_lookup(ifname="x0")[0]
+            route.addr("add", index=index, address=SGW, prefixlen=24)
+            route.neigh("add", dst=ENB, lladdr=MACS["e0"], ifindex=index, state="permanent")
+        with contextlib.closing(_socket("x1")) as seen, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+            out.bind((SGW, frames.GTPU_PORT))
+            seen.settimeout(PATIENCE_S)
+            out.sendto(message, (ENB, frames.GTPU_PORT))
+            while (frame := seen.recv(16384))[12:14] != frames.IPV4.to_bytes(2):
+                continue
+            return frame[14:]
+
+    return inside(netns, work)

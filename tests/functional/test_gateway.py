@@ -21,6 +21,7 @@ from tests.functional.gateway_bed import (
     bearer,
     bed_of,
     counted,
+    datagram_of_a_socket,
     downlink,
     uplink,
 )
@@ -280,4 +281,16 @@ def test_a_killed_gateway_carries_nothing_until_it_is_started_again(bed):
     bed.send("s1u", sent)
     assert bed.take("sgi", 1) == [expected]
     gateway.stop()
+    gateway.stop()
+
+
+def test_outer_headers_are_those_of_a_sockets_datagram(bed):
+    """As nextepc's gateways send: an unconnected socket of the kernel's; but for identification, which counts there."""
+    gateway = bed.started()
+    sent, expected = downlink(ONE, payload(77))
+    bed.send("sgi", sent)
+    made = bed.take("s1u", 1)
+    assert made == [expected]
+    theirs, ours = datagram_of_a_socket(bed.netns, made[0][42:]), made[0][14:]
+    assert (theirs[:4], theirs[6:10], theirs[12:]) == (ours[:4], ours[6:10], ours[12:])
     gateway.stop()

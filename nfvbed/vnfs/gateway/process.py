@@ -51,6 +51,8 @@ class GatewaySpec(Record):
     """Path of the namespace that its ports are in; None: the host's."""
     core: int
     """Of its process, which polls where it is DPDK's; XDP programs run where the ports receive."""
+    macs: tuple[str, str] | None = None
+    """dpdk only: its own at both ports; None: those that the drivers have."""
     memory_mib: int = 128
     """dpdk only."""
     hugepages: bool = True
@@ -152,6 +154,7 @@ def arguments(spec: GatewaySpec, table: BearerTable, directory: Path) -> list[st
 
 def _polling(spec: GatewaySpec) -> list[str]:
     argv = ["--core", str(spec.core), "--memory-mib", str(spec.memory_mib), "--mtu", str(spec.mtu)]
+    argv += ["--s1u-mac", spec.macs[0], "--sgi-mac", spec.macs[1]] if spec.macs else []
     argv += [] if spec.hugepages else ["--no-huge"]
     return [*argv, "--yield"] if spec.yield_when_idle else argv
 

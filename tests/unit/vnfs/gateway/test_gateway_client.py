@@ -69,6 +69,16 @@ def test_neighbours_that_are_given_are_passed_on(monkeypatch, tmp_path):
     assert argv[-1] == "--no-outer-checksum"
 
 
+def test_dpdk_has_options_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setattr("nfvbed.vnfs.gateway.process.native_binary", lambda name: tmp_path / name)
+    macs = ("02:00:00:00:00:01", "02:00:00:00:00:02")
+    given = {"kind": "dpdk", "core": 3, "macs": macs, "hugepages": False, "yield_when_idle": True}
+    argv = arguments(SPEC.model_copy(update=given), TABLE, tmp_path)
+    assert argv[0] == str(tmp_path / "nfvbed-dpdk-gateway")
+    own = "--core 3 --memory-mib 128 --mtu 1964 --s1u-mac 02:00:00:00:00:01 --sgi-mac 02:00:00:00:00:02"
+    assert " ".join(argv[argv.index("--core") :]) == f"{own} --no-huge --yield"
+
+
 def test_counters_are_those_of_both_ports(tmp_path):
     asked = answering(tmp_path / "s", {"gateway": "xdp", "bearers": 2, "ports": PORTS})
     found = GatewayClient(tmp_path / "s").counters()
