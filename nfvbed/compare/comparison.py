@@ -1,6 +1,6 @@
 """Runs in, one comparison out: rows over all placement states, and their differences to a baseline."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from nfvbed.compare.advice import Advice, advice_for
@@ -165,9 +165,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     rows = with_limits(_chosen(subjects, options.variants), ceilings, among=subjects)
     baseline = choose_baseline(rows, options.baseline)
     differences = find_differences(rows, baseline, rigs, options.rules)
-    placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
-    placed = [test for test in placed if not options.variants or test.variant in options.variants]
-    tests = with_derived(placed, options.rules, {(row.run, row.cell) for row in rows})
+    tests = with_derived(_placed(data, labels, names, options), options.rules, {(row.run, row.cell) for row in rows})
     return Comparison(
         runs=tuple(entry.run.id for entry in data),
         experiments=tuple(entry.run.experiment for entry in data),
@@ -186,6 +184,11 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences, options.rules)),
     )
+
+
+def _placed(data: Sequence[RunData], labels: Labels, names: Mapping[str, str], options: Options) -> list[MeasuredTest]:
+    placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
+    return [test for test in placed if not options.variants or test.variant in options.variants]
 
 
 def require_comparable(comparison: Comparison) -> None:

@@ -95,7 +95,7 @@ def due_latency(encoded: Iterable[str], due: int) -> DueLatency | None:
         ValueError: something that is not such a histogram.
     """
     totals = np.cumsum(_merge(encoded))
-    came = int(totals[-1])
+    came = int(totals[-1]) if len(totals) else 0
     if not came:
         return None
     due = max(due, came)
