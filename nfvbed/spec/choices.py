@@ -50,7 +50,7 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
         return None
     return VnfChoice(
         label=use.label,
-        vnf=vnf,
+        vnf=vnf if wanted.kind is VnfKind.VM else vnf.without_machines(),
         kind=wanted.kind,
         forwarding=forwarding,
         flavor=catalogue.load_flavor(wanted.flavor or vnf.flavor),

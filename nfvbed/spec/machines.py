@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from nfvbed.records import VnfKind
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import ImageSpec, Name, VnfPortSpec, VnfSpec, Vnic
 
@@ -130,6 +131,12 @@ class MachinesVnfSpec(VnfSpec):
     """Groups of machines that are placed together or apart."""
     flavours: tuple[DeploymentFlavourSpec, ...] = ()
     """Other forms of it, beside the one of all machines."""
+
+    def without_machines(self) -> VnfSpec:
+        """Return the ends of its path and its ways of forwarding; it must run elsewhere than in machines too."""
+        told = self.model_dump(include=set(VnfSpec.model_fields) - {"kinds", "ports"})
+        ports = tuple(VnfPortSpec(name=end.name, role=end.role, vnic=end.vnic) for end in self.ports)
+        return VnfSpec(**told, kinds=tuple(kind for kind in self.kinds if kind is not VnfKind.VM), ports=ports)
 
     def machine(self, name: str) -> MachineSpec:
         """Return the machine of a name, which is known."""

@@ -110,6 +110,10 @@ class VnfSpec(SpecModel):
             raise ValueError("a VNF of kind vm needs an image")
         return self
 
+    def without_machines(self) -> "VnfSpec":
+        """Return what belongs to it where it runs in no virtual machine."""
+        return self
+
 
 class VnfUse(SpecModel):
     """How an experiment (or a variant: its native VNF) uses a VNF."""

@@ -29,7 +29,7 @@ FRAMES = 1_000
 
 
 def vepc():
-    spec = PROJECT.load_vnf("vepc")
+    spec = PROJECT.load_vnf("vepc").without_machines()
     return VnfChoice(
         label="test", vnf=spec, kind=spec.kinds[0], forwarding="nextepc", flavor=PROJECT.load_flavor(spec.flavor)
     )

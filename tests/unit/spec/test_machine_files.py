@@ -9,8 +9,11 @@ import yaml
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError
+from nfvbed.records import VnfKind
+from nfvbed.spec.choices import resolve
 from nfvbed.spec.document import parse_document
 from nfvbed.spec.machines import MachinesVnfSpec
+from nfvbed.spec.vnf import VnfChoice, VnfUse
 
 ROOT = Path(__file__).parents[3]
 FILE = """\
@@ -234,3 +237,12 @@ def test_experiment_cannot_have_it_as_a_machine_on_a_path():
     with pytest.raises(ConfigurationError, match="VNF vepc is of several machines") as caught:
         project.study_of(parse_document(Path("x.yml"), text))
     assert caught.value.where.startswith("x.yml:6")
+
+
+def test_in_the_lab_it_is_a_vnf_of_two_ports_that_a_record_can_hold():
+    project = open_project(ROOT)
+    use = VnfUse(vnf="vepc", kind=VnfKind.PROCESS)
+    choice = resolve(use, project.load_variant("linux-bridge"), project)
+    assert choice is not None
+    assert (choice.vnf.kinds, [port.name for port in choice.vnf.ports]) == ((VnfKind.PROCESS,), ["s1-u", "sgi"])
+    assert VnfChoice.model_validate_json(choice.model_dump_json()) == choice
