@@ -34,7 +34,7 @@ ONE, TWO = bearer(1), bearer(2)
 EMPTY = frames.udp(Ip(str(ONE.ue), SERVER), (1, 2), b"")
 
 
-@pytest.fixture(name="bed", params=[Bed, PollingBed], ids=["xdp", "dpdk"])
+@pytest.fixture(name="bed", params=[Bed, pytest.param(PollingBed, marks=pytest.mark.slow)], ids=["xdp", "dpdk"])
 def _bed(before, request):
     with bed_of(request.param) as bed:
         yield bed

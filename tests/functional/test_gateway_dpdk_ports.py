@@ -11,6 +11,8 @@ from nfvbed.traffic.generator import Addressing, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 from nfvbed.vnfs.gateway.process import Gateway, GatewaySpec
 
+pytestmark = pytest.mark.slow
+
 FRAMES, UES = 1000, 100
 MIB = 256
 MEMIF = "socket={path}{at},socket-abstract=no,id=0,rsize=10"

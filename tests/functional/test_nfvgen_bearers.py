@@ -37,7 +37,7 @@ def _hugepages():
         yield
 
 
-@pytest.fixture(name="engine", params=["xdp", "dpdk"])
+@pytest.fixture(name="engine", params=["xdp", pytest.param("dpdk", marks=pytest.mark.slow)])
 def _engine(request):
     """Either engine of the generator."""
     if request.param == "dpdk":
