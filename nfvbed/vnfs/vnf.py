@@ -8,6 +8,7 @@ from pathlib import Path
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, VnfHandle, VnfPort, WorkThread
+from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.numa import GuestSeats
 
@@ -106,6 +107,10 @@ class VnfDriver(ABC):
             OnboardError: frames do not come through within its readiness time-out.
         """
         return False
+
+    def bearers(self, handle: VnfHandle) -> BearerTable | None:
+        """Return the bearers that frames through it go over; None: it takes plain frames."""
+        return None
 
     @abstractmethod
     def verify(self, handle: VnfHandle) -> None:

@@ -315,7 +315,7 @@ class LabSite(Site):
             return self._opened[deployment.id].pop()
         live = self._vnfs.get(deployment.id)
         if live is None or not live.plan.one_way:
-            return self._planes.open_generator(deployment)
+            return vnfs.over_bearers(live, self._planes.open_generator(deployment))
         generator = self._planes.open_generator(deployment) if live.plan.outside else None
         ends = live.ends(lambda: self._planes.wait_for_vnfs(deployment))
         return EndTraffic(ends, generator, live.seats[0].cores[0])

@@ -137,6 +137,10 @@ class EpcVnf(VnfDriver):
                     fix=f"see the logs {handle.name}-sgw and {handle.name}-pgw in the run directory",
                 )
 
+    def bearers(self, handle: VnfHandle) -> BearerTable:
+        """Those of the UEs that were attached when it was onboarded."""
+        return bearers_of(handle)
+
     def verify(self, handle: VnfHandle) -> None:
         """Check that all functions live."""
         self.core_of(handle).check()
